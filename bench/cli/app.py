@@ -44,7 +44,7 @@ bench doctor                                      check the solvers
 bench run eurora_700                              solve a shipped instance
 bench simulate log.swf --dispatchers fcfs,easy    replay a log
 bench plot results/log                            compare the replays
-bench statistics results/classic                  gaps, times and proofs over all instances
+bench statistics results/classic                  gaps, times, proofs
 
 Help for one command: bench simulate --help
 """
@@ -116,10 +116,10 @@ app.add_typer(import_app, name="import")
 app.command("verify", cls=GroupedHelp)(verify)
 app.command("export", cls=GroupedHelp)(export)
 app.add_typer(generate_app, name="generate")
+app.command("plot")(plot)
 app.command("statistics")(statistics)
 app.command("compare")(compare)
 app.command("report")(report)
-app.command("plot")(plot)
 app.command("guide")(guide)
 app.command("doctor")(doctor)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..statistics.measures import SHIFT, gap, gap_to_known, primal_integral, seconds
-from ..statistics.profiles import Curve, data_profiles, performance_profiles
+from ..statistics.profiles import Curve, below_one, data_profiles, performance_profiles
 from ..statistics.sample import STATES, Outcome, Problem, Sample, sample_of
 from ..statistics.summary import statistics_of
 from ..tables.statistics import lacking, of_kind
@@ -84,7 +84,7 @@ def _kind(sample: Sample) -> dict[str, Any]:
                 performance_profiles(sample, seconds),
             ),
             _chart("Data profile: seconds to the proof", "seconds", data_profiles(sample, seconds)),
-            _chart("Gap to the best objective known", "gap", data_profiles(sample, gap)),
+            _chart("Gap to the best objective known", "gap", below_one(data_profiles(sample, gap))),
         ],
     }
 

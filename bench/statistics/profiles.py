@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +58,11 @@ def data_profiles(sample: Sample, measure: Measure) -> list[Curve]:
     The share is taken per problem and averaged over the problems, so that each problem has the same weight.
     """
     return [runtime_distribution(sample, measure, method) for method in sample.methods]
+
+
+def below_one(curves: Sequence[Curve]) -> list[Curve]:
+    """Return data profiles of gaps without the gap of 1, which stands for no verified schedule and is never reached."""
+    return [Curve(c.method, c.x[c.x < 1], c.y[c.x < 1]) for c in curves]
 
 
 def runtime_distribution(sample: Sample, measure: Measure, method: str, problem: str | None = None) -> Curve:

@@ -13,7 +13,7 @@ import numpy as np
 from ....instances.files.atomic import write_whole
 from ...errors import WrongUse
 from ...statistics.measures import Measure, gap
-from ...statistics.profiles import Curve, data_profiles, performance_profiles
+from ...statistics.profiles import Curve, below_one, data_profiles, performance_profiles
 from ...statistics.sample import Sample
 from ..picture import side_by_side
 from ..svg import COLOURS, GREY, LINES, require_matplotlib, single
@@ -68,7 +68,7 @@ def profile_figures(sample: Sample, time: Measure, target: float | None) -> list
     require_matplotlib()
     until = "the proof" if target is None else f"a gap of {100 * target:g} %"
     performance, data = performance_profiles(sample, time), data_profiles(sample, time)
-    gaps = data_profiles(sample, gap)
+    gaps = below_one(data_profiles(sample, gap))
     limit = max(p.limit for p in sample.problems)
     ratio = max([2.0, *(float(c.x[-1]) for c in performance if c.x.size)])
     quickest = min([limit / 10, *(float(c.x[0]) for c in data if c.x.size)])
@@ -97,5 +97,4 @@ def write_profiles(path: Path, sample: Sample, time: Measure, target: float | No
 
 
 def _percent(curves: Sequence[Curve]) -> list[Curve]:
-    """Return curves over gaps in percent; a gap of 1 means no verified schedule, and is not reached."""
-    return [Curve(c.method, 100 * c.x[c.x < 1], c.y[c.x < 1]) for c in curves]
+    return [Curve(c.method, 100 * c.x, c.y) for c in curves]

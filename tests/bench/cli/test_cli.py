@@ -242,6 +242,9 @@ COMMANDS = [
     "export",
     "generate",
     "plot",
+    "statistics",
+    "compare",
+    "report",
     "guide",
     "doctor",
 ]

@@ -19,7 +19,7 @@ from schedlab.bench.statistics.measures import (
     seconds_to,
     shifted_geometric_mean,
 )
-from schedlab.bench.statistics.profiles import data_profiles, performance_profiles, runtime_distribution
+from schedlab.bench.statistics.profiles import below_one, data_profiles, performance_profiles, runtime_distribution
 from schedlab.bench.statistics.sample import STATES, sample_of
 from schedlab.bench.statistics.summary import statistics_of, virtual_best
 from scipy import stats
@@ -136,6 +136,12 @@ def test_profiles_equal_counts():
     one = runtime_distribution(sample, seconds, "a", "i0")
     assert one.x.tolist() == sorted(seconds(sample.problems[0], o) for o in sample.problems[0].runs["a"])
     assert one.y == pytest.approx([1 / 3, 2 / 3, 1])
+
+
+def test_a_run_without_a_schedule_never_reaches_a_gap():
+    sample = sample_of([made("p", "a"), made("q", "a", objective=None)])
+    (curve,) = below_one(data_profiles(sample, gap))
+    assert (curve.at(0.0), curve.at(1.0)) == (0.5, 0.5)
 
 
 def test_profiles_of_measures_that_are_zero():
