@@ -27,7 +27,9 @@ def compare(
     shift: Shift = SHIFT_USUAL,
     explain: Annotated[bool, typer.Option("--explain", help="print what each column means")] = False,
 ) -> None:
-    """Print which differences between methods are real: in gap, time and primal integral, by paired tests over the instances.
+    """Print which differences between methods are real.
+
+    Gap, time and primal integral are compared by paired tests over the instances.
 
     With one folder, all pairs of its methods are compared; with two, the methods of the same name. Each instance counts once,
     with the mean over its seeds. Wilcoxon's signed-rank test, corrected by Holm's method for the number of tests. Runs without

@@ -25,7 +25,9 @@ def statistics(
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="print what each column means")] = False,
 ) -> None:
-    """Print statistics over instances and seeds: solved and proven runs, times, gaps, integrals, wins, the virtual best method.
+    """Print statistics over instances and seeds.
+
+    These are solved and proven runs, times, gaps, primal and dual integrals, wins, and the virtual best method.
 
     No run disappears in a mean. A run without a verified schedule (failed, missing, not verified) has the gap 1, the primal
     integral 1, and a multiple of the time limit as its time. The formulas are in docs/statistics.md.
@@ -35,8 +37,8 @@ def statistics(
     Example: bench statistics results/classic --target 0.01 --plot profiles.svg
     """
     from ...statistics.sample import sample_of
-    from ...tables.statistics import show_statistics
     from ...tables.runs import write_csv, write_parquet
+    from ...tables.statistics import show_statistics
     from .reading import known_of, records_with
 
     records = records_with(results, methods)
