@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from ...errors import SchedlabError
+from ..terminal import say
 from .build import build
 
 
@@ -19,15 +20,15 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("dist"), help="the folder for the wheel; default: dist")
     arguments = parser.parse_args()
     if not (arguments.source / "pyproject.toml").is_file():
-        print(
+        say(
             f"error: {arguments.source.absolute()} has no pyproject.toml; run this at the root of the repository",
-            file=sys.stderr,
+            error=True,
         )
         return 2
     try:
-        print(build(arguments.source.absolute(), arguments.out))
+        say(str(build(arguments.source.absolute(), arguments.out)))
     except (SchedlabError, OSError) as e:
-        print(f"error: {e}", file=sys.stderr)
+        say(f"error: {e}", error=True)
         return 1
     return 0
 

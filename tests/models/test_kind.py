@@ -13,7 +13,7 @@ from schedlab.models import kind as kinds
 from schedlab.models.kind import ProblemKind
 
 ROOT = Path(sl.__file__).parent
-BY_KIND = (ROOT / "bench", ROOT / "solve.py", ROOT / "methods.py", ROOT / "heuristics" / "registry.py")
+BY_KIND = (ROOT / "bench", ROOT / "solve.py", ROOT / "methods", ROOT / "heuristics" / "registry.py")
 
 
 class Line:

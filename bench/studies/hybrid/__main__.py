@@ -101,8 +101,8 @@ def _bounds(
 
 def _instance(path: str) -> Instance:
     found = load(path)
-    if found.kind != "profit" or found.path is None:
-        raise WrongUse(f"{path}: expected a profit instance, such as a folder of bench import curie")
+    if not found.scenarios or found.path is None:
+        raise WrongUse(f"{path}: expected a profit instance with scenarios, such as a folder of bench import curie")
     return found
 
 

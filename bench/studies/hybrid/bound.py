@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
 from ....instances import Instance
 from ....instances.files.atomic import write_whole
@@ -67,8 +68,7 @@ def bound_of(folder: Path, instance: Instance, scenario: str, end: int) -> float
     if path.exists():
         known: float | None = json.loads(path.read_text("utf-8"))["bound"]
         return known
-    problem = instance.scenario(scenario)
-    assert isinstance(problem, Profit)
+    problem = cast(Profit, instance.scenario(scenario))
     check_valid(problem)
     price = problem.energy_price
     long = problem.replace(

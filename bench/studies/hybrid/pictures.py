@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -73,8 +73,7 @@ def means(results: Results, variants: Sequence[str], scenarios: Sequence[str]) -
 
 def over_time(instance: Instance, scenario: str, result: Result) -> str:
     """Return the nodes on and in use, the profile, planned and real use, power, PUE and temperature of a replay."""
-    problem = instance.scenario(scenario)
-    assert isinstance(problem, Profit)
+    problem = cast(Profit, instance.scenario(scenario))
     c, nodes = result["curves"], len(instance.platform.nodes)
     total = instance.platform.total("cores")
     hours = len(c["on"])

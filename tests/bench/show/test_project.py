@@ -28,7 +28,7 @@ def test_sizes_bounds_and_resources(bench, tmp_path: Path) -> None:
     assert ["hands", "2", "at", "every", "time", "3", "1", "to", "2", "11", "11", "6"] in words(out)
     assert ["paint", "6", "in", "total", "1", "5", "0", "5", "-"] in words(out)
     assert ["yard", "0", "at", "every", "time", "0", "-", "0", "0", "-"] in words(out)
-    assert "formulations: modes\n" in out and "5 runs" in out
+    assert "formulations: modes\n" in out and "6 runs" in out
 
 
 def test_a_project_without_resources_has_no_table(bench, tmp_path: Path) -> None:
