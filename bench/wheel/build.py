@@ -13,7 +13,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,7 +22,8 @@ from ...instances.files.atomic import write_whole
 from ...models.compiling.prebuilt import ABOUT, FOLDER, Prebuilt, Processor, common_processor, flags, runtime
 from .uses import USES
 
-NOT_COPIED = (".*", "__pycache__", "build", "dist", "results", "*.egg-info")  # setuptools packs what an old build left
+NOT_COPIED = (".*", "__pycache__", "*.egg-info")
+OUTPUTS = ("build", "dist", "results")  # at the root; setuptools packs what an old build left
 PATIENCE = 3600.0  # seconds for one command; all kernels take two minutes of a processor
 
 
@@ -54,7 +55,7 @@ def build(source: Path, out: Path) -> Path:
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        copy = shutil.copytree(source, folder / "source", ignore=shutil.ignore_patterns(*NOT_COPIED))
+        copy = shutil.copytree(source, folder / "source", ignore=_not_copied(source))
         _run("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, copy)
         unpacked = _unpacked(folder)
         compile_into(unpacked / "schedlab", list(USES.values()), common_processor())
@@ -64,6 +65,12 @@ def build(source: Path, out: Path) -> Path:
         made = next(folder.glob(f"*-{tag()}.whl"))
         write_whole(out / made.name, made.read_bytes())
     return out / made.name
+
+
+def _not_copied(source: Path) -> Callable[[str, list[str]], set[str]]:
+    """Return the function for ``shutil.copytree`` that leaves out caches everywhere and outputs at the root."""
+    anywhere, at_root = shutil.ignore_patterns(*NOT_COPIED), shutil.ignore_patterns(*NOT_COPIED, *OUTPUTS)
+    return lambda folder, names: (at_root if Path(folder) == source else anywhere)(folder, names)
 
 
 def compile_into(package: Path, codes: Sequence[str], processor: Processor) -> None:
