@@ -1,6 +1,6 @@
 """The format of a file of a benchmark library, recognised by its content alone.
 
-PSPLIB and MMLIB files have titles. All others are whole numbers; they are told apart by their shape:
+PSPLIB and MMLIB files have titles. All others are whole numbers; their shape says which format it is:
 
 - job shop: a line with the numbers of jobs and machines, then a line per job with a pair for each machine, in any order;
 - flexible job shop: the same first line, perhaps with a third number, then a line per job that begins with its steps;

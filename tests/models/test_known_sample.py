@@ -9,6 +9,7 @@ from schedlab.instances import read_fjsplib, read_jsplib, read_psplib
 from schedlab.models.project.problem import Project
 from schedlab.models.project.tasks import Resource, Task
 from shared_data import DATA
+from small_profits import usable
 
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="../shared/data is missing: nothing to compare with")
 
@@ -36,10 +37,7 @@ def test_cpsat_proves_the_known_optimum(read: Callable[[Path], Project], file: s
 @pytest.mark.parametrize("method", ["cpsat:modes", "highs:modes@pairwise", "highs:modes@time-indexed", "cpo:modes"])
 def test_every_backend_proves_a_three_job_shop(method: str) -> None:
     """Three jobs on three machines; 11 is the optimum of this classic example (OR-Tools documentation)."""
-    backend = method.partition(":")[0]
-    state = sl.backends.available()[backend]
-    if not state.ok:
-        pytest.skip(f"{backend}: {state.reason}")
+    usable(method)
     routes = {"a": [(0, 3), (1, 2), (2, 2)], "b": [(0, 2), (2, 1), (1, 4)], "c": [(1, 4), (2, 3), (0, 1)]}
     tasks = [Task.single(f"{j}{k}", d, {f"m{m}": 1}) for j, steps in routes.items() for k, (m, d) in enumerate(steps)]
     links = [(f"{j}{k}", f"{j}{k + 1}") for j in routes for k in range(2)]

@@ -1,4 +1,4 @@
-"""What ``bench compare`` reports: true differences are found, equal methods are not told apart."""
+"""What ``bench compare`` reports: true differences are found, and none is reported between equal methods."""
 
 import pytest
 from schedlab.backends import UnknownName

@@ -34,7 +34,7 @@ def workload(rows, processors=12):
 
 
 def earliest(free_at, units, duration):
-    """The earliest of the times at which so many processors are free for the duration; ``free_at``: {time: free}."""
+    """The earliest of the times at which this number of processors is free for the duration; ``free_at``: {time: free}."""
     times = sorted(free_at)
     for start in times:
         if all(free_at[t] >= units for t in times if start <= t < start + duration):

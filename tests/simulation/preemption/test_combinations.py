@@ -54,7 +54,7 @@ def test_an_on_demand_job_leaves_the_nodes_of_a_reservation():
     (booking,) = run.production.bookings
     assert booking.outcome == "over" and not nodes(run, "u") & set(booking.nodes)
     assert [d.strategy for d in run.preemption.departures] != [] and starts(run)["u"] <= 30
-    # a job of 30 s is over before: nobody leaves
+    # a job of 30 s ends before that: no job is evicted
     run = replayed(day((0, 200, 2)), OnDemandJob("u", 20, 2, 10, 30), reservations=[reservation(60, 50, 2)])
     assert starts(run)["u"] == 20 and run.preemption.departures == ()
 
