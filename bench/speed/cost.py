@@ -37,6 +37,7 @@ class Cost(NamedTuple):
 def cost_of(command: list[str]) -> Cost:
     """Run a command to its end, without its output, and return its cost."""
     before, began, peak = os.times(), time.perf_counter(), 0.0
+    largest = peak_mb(children=True)  # of earlier commands
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         while child.poll() is None:
             peak = max(peak, tree_memory(child.pid) / 2**20)
@@ -44,7 +45,8 @@ def cost_of(command: list[str]) -> Cost:
                 child.wait(0.1)
     wall, after = time.perf_counter() - began, os.times()
     user, system = after.children_user - before.children_user, after.children_system - before.children_system
-    return Cost(wall, user, system, max(peak, peak_mb(children=True)), child.returncode)
+    own = peak_mb(children=True)
+    return Cost(wall, user, system, max(peak, own) if own > largest else peak, child.returncode)
 
 
 def peak_mb(children: bool = False) -> float:

@@ -13,8 +13,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from llvmlite.binding import address_of_symbol
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.runtime import rtsys
 
 from .prebuilt import installed
 
@@ -23,6 +25,7 @@ with warnings.catch_warnings():  # without flock, filelock warns that a lock is 
     from filelock import FileLock
 
 PATIENCE = 120.0  # seconds to wait for a process that compiles
+FORMAT = "external symbols"  # part of the keys: earlier entries do not say which symbols they use
 
 
 class Outdated(Exception):
@@ -75,6 +78,30 @@ class Needed(NamedTuple):
             raise Outdated
 
 
+class External(NamedTuple):
+    """Called before a function is loaded from the cache: the symbols that its machine code uses are there.
+
+    To load functions, numba imports all that it may need to compile: a third of a second, SciPy included. Our functions
+    seldom use any of it.
+    """
+
+    symbols: tuple[str, ...]
+
+    def __call__(self) -> None:
+        """Import what numba needs to compile, if a symbol is missing."""
+        context: Any = cpu_target.target_context
+        defined = context.codegen()._engine.is_symbol_defined
+        if not all(defined(name) or address_of_symbol(name) for name in self.symbols):
+            context.refresh()
+
+    @classmethod
+    def of(cls, library: Any) -> External:
+        """Return the symbols that the machine code of a library uses and does not define."""
+        module = library._final_module
+        names = {g.name for g in (*module.functions, *module.global_variables) if g.is_declaration}
+        return cls(tuple(sorted(name for name in names if not name.startswith("llvm."))))
+
+
 class _Beside(InTreeCacheLocator):
     """The ``__pycache__`` beside a module, also where nothing can be written: what is there is loaded."""
 
@@ -116,7 +143,8 @@ class SharedCache(FunctionCache):
         return found
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:
-        for load in (self._prebuilt, super().load_overload):
+        rtsys.initialize(target_context)
+        for load in (self._prebuilt, self._cached):
             with contextlib.suppress(Outdated, AttributeError, ImportError):  # names in a cache that no longer exist
                 found = load(sig, target_context)
                 if found is not None:
@@ -128,17 +156,25 @@ class SharedCache(FunctionCache):
         code: Any = installed()
         if code is None:
             return None
-        target_context.refresh()
         stamp = self._impl.locator.get_source_stamp()
         file = code.file_of(Path(inspect.getfile(self._py_func)), self._impl.filename_base, stamp)
         key: Any = self._index_key(sig, code)  # type: ignore[no-untyped-call]
         data = None if file is None else file.load(key)
         return None if data is None else self._impl.rebuild(target_context, data)
 
+    def _cached(self, sig: Any, target_context: Any) -> Any:
+        """Return the version for a signature from the cache; None if it is not there."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save a compiled version; where nothing can be written, every process compiles for itself."""
+        checks = [check for check in data.reload_init if not isinstance(check, External)]  # those of called functions
         with contextlib.suppress(OSError):
-            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+            super().save_overload(sig, data._replace(reload_init=[*checks, External.of(data.library)]))  # type: ignore[no-untyped-call]
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(sig, codegen), FORMAT)  # type: ignore[no-untyped-call]
 
     def _take_lock(self) -> bool:
         try:
