@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from llvmlite.binding import address_of_symbol
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator
 from numba.core.registry import CPUDispatcher, cpu_target
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 from .prebuilt import installed
 
@@ -158,7 +158,7 @@ class SharedCache(FunctionCache):
             return None
         stamp = self._impl.locator.get_source_stamp()
         file = code.file_of(Path(inspect.getfile(self._py_func)), self._impl.filename_base, stamp)
-        key: Any = self._index_key(sig, code)  # type: ignore[no-untyped-call]
+        key: Any = self._index_key(sig, code)
         data = None if file is None else file.load(key)
         return None if data is None else self._impl.rebuild(target_context, data)
 
