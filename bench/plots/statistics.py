@@ -19,6 +19,7 @@ from ..tables.replays.columns import short
 from ..tables.replays.figures import OF_EWT
 from ..tables.replays.results import DispatcherRow, ReplayResults
 from .desired.use import draw_use
+from .panels.frontier import Point, draw_frontier
 from .panels.grouped import Groups, draw_grouped
 from .svg import COLOURS, GREY, INK, LINES, WIDTH, as_svg, styled
 
@@ -237,6 +238,15 @@ def running(results: ReplayResults, folder: Path) -> str:
     )
 
 
+def frontier_of_waits(results: ReplayResults) -> str:
+    """Return mean bounded slowdown against the longest wait, a point per dispatcher; "" with fewer than two."""
+    known = [(r.name, r.metric("wait_max"), r.metric("bounded_slowdown_mean")) for r in results.rows]
+    points = [Point(name, x / HOUR, y) for name, x, y in known if x and y]
+    labels = "longest wait, hours", "mean bounded slowdown"
+    title = "mean bounded slowdown against longest wait"
+    return figure(title, [lambda ax: draw_frontier(ax, points, labels)], 1, 1.8 * PANEL) if len(points) > 1 else ""
+
+
 def grouped_bars(groups: Groups, names: Sequence[str], label: str) -> str:
     """Return grouped bars as an SVG element; see ``draw_grouped``."""
     return figure(label, [lambda ax: draw_grouped(ax, groups, names, label)], 1, 1.4 * PANEL)
@@ -288,6 +298,7 @@ FIGURES: Mapping[str, Callable[[ReplayResults, Path], str]] = {
     "running": running,
     "accuracy": lambda results, folder: by_accuracy(results),
     "desired": lambda results, folder: desired(results),
+    "frontier": lambda results, folder: frontier_of_waits(results),
 }
 CAPTIONS = {
     "ecdf": "distribution of duration / predicted duration",
@@ -299,9 +310,13 @@ CAPTIONS = {
     "running": "running jobs over time",
     "accuracy": "mean wait by accuracy class of the users (runtime / walltime)",
     "desired": "use over time, and the desired use (black line)",
+    "frontier": "mean bounded slowdown against longest wait; the line joins dispatchers that no other one beats in both",
 }
 
-NEEDS = {"desired": " --desired FILE"}  # the option without which records lack the data of a figure
+NEEDS = {
+    "desired": " --desired FILE",
+    "frontier": " --dispatchers A,B",
+}  # the option without which records lack the data of a figure
 
 
 def figures_of(found: Sequence[tuple[str, ReplayResults]], folder: Path, name: str, out: Path) -> list[tuple[str, str]]:
