@@ -13,6 +13,7 @@ import typer
 
 from ...instances import write
 from ...instances.generators.climate import SEASONS, synthetic
+from ...instances.logs.partitions import partition_names
 from ...instances.logs.windows import midnight
 from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE, known, thesis_scenarios
 from ...instances.traces import open_trace, read_trace
@@ -50,12 +51,20 @@ def import_curie(
     nodes: Annotated[int, typer.Option(min=1, help="number of nodes")] = 300,
     cores: Annotated[int, typer.Option(min=1, help="cores of a node")] = 32,
     memory: Annotated[int, typer.Option(min=1, help="memory of a node in MB")] = 131072,
+    partition: Annotated[
+        str | None, typer.Option(help="only the jobs of these partitions, names or SWF numbers: 3,4")
+    ] = None,
     first: Annotated[int | None, typer.Option(min=1, help="only the first n jobs by submit time")] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="a random sample of n of these jobs, with the submit times and powers that they have"),
+    ] = None,
     load: Annotated[
         float | None, typer.Option(help="rescale the submit times to this offered load, such as 1.5")
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="random seed of the power of the jobs; the same seed gives the same files")
+        int,
+        typer.Option(help="random seed of the power of the jobs and of the sample; the same seed gives the same files"),
     ] = 1,
     name: Annotated[
         str | None, typer.Option(help="name of the log in the description; default: name of the file")
@@ -73,10 +82,14 @@ def import_curie(
     known(scenario, {"cooling": PLANTS, "season": SEASONS, "price": PRICES})
     trace = read_trace(file, "swf", cores=cores, memory=memory)
     workload, platform = open_trace(
-        trace, nodes=nodes, cores=cores, memory=memory, window=window, load=load, first=first
-    )
+        trace, nodes=nodes, cores=cores, memory=memory, window=window, load=load, first=first,
+        partitions=partition_names(partition),
+    )  # fmt: skip
+    workload = with_power(workload, seed)  # before the sample: a job has the same power in both
+    if sample is not None:
+        workload = sampled(workload, sample, seed)
     origin, day = midnight(workload, trace.zone)
-    workload = with_power(workload.since(origin), seed)
+    workload = workload.since(origin)
     days = int(workload.submit[-1]) // DAY + 1
     seasons, about = _seasons(weather, days, seed)
     centre = thesis_scenarios(workload.dispatch(platform, "weighted-wait", "runtime"), seasons, scenario)
@@ -112,6 +125,14 @@ def with_power(workload: Workload, seed: int) -> Workload:
     cores = workload.units * workload.request[:, workload.resources.index("cores")]
     watts = [round(n * (low + random.random() * (high - low)), 2) for n in cores.tolist()]
     return replace(workload, power=np.array(watts, np.float64))
+
+
+def sampled(workload: Workload, n: int, seed: int) -> Workload:
+    """Return the workload of n jobs chosen at random. Raises WrongUse if there are fewer jobs."""
+    if n > len(workload):
+        raise WrongUse(f"--sample {n}: there are {len(workload)} jobs; expected at most that many")
+    kept = workload.keep(np.array(sorted(Random(seed).sample(range(len(workload)), n))))
+    return kept.noted(f"a random sample of {n} of {len(workload)} jobs, seed {seed}")
 
 
 def _seasons(file: Path | None, days: int, seed: int) -> tuple[Mapping[str, Weather], str]:

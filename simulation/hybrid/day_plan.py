@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from ...models.dispatch.problem import Dispatch
 from ...models.excerpt import with_short_repr
 from ...models.profiles import DesiredProfile, Steps, extracted, flat, joined, use_of
 from ...models.profit import Profit
-from ...models.step_function import HOUR, StepFunction
+from ...models.step_function import DAY, HOUR, StepFunction
 from ..energy import Centre
 from ..engine.moment import Moment
 
@@ -73,6 +73,8 @@ class DayPlan:
         Wall time of the offline step.
     why : str
         Why there is no schedule, or why forecasts had no jobs.
+    starts : mapping of str to int
+        The starts in the schedule in seconds, by the ids of the jobs, also of those that are expected.
     """
 
     begin: int
@@ -85,6 +87,7 @@ class DayPlan:
     profit: float | None
     seconds: float
     why: str = ""
+    starts: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def lasting(self) -> DesiredProfile:
@@ -150,7 +153,7 @@ def _planned(job: Job, duration: int) -> Job:
 
 
 def plan_of(
-    step: OfflineStep, moment: Moment, expected: Workload | None, name: str, real: StepFunction, why: str = ""
+    step: OfflineStep, moment: Moment, expected: Workload | None, name: str, real: StepFunction | None, why: str = ""
 ) -> DayPlan:
     """Solve the offline problem and extract the profile.
 
@@ -164,8 +167,9 @@ def plan_of(
         The jobs of the forecast; None: it has none, and only the jobs that wait are planned.
     name : str
         The name of the forecast.
-    real : StepFunction
-        The real use of the last 24 hours, up to now, as a share of the cores.
+    real : StepFunction or None
+        The real use of the last 24 hours, up to now, as a share of the cores. None: no profile is extracted, all nodes
+        stay wished.
     why : str
         Why the forecast has no jobs.
 
@@ -178,23 +182,23 @@ def plan_of(
 
     began, now = time.perf_counter(), moment.now
     end = now + HOUR * step.hours
-    problem, gained, coming = (
-        offline_problem(step.centre, moment, expected, end),
-        0.0,
-        StepFunction.constant(0, now, end),
-    )
+    problem, gained, starts = offline_problem(step.centre, moment, expected, end), 0.0, dict[str, int]()
+    coming = StepFunction.constant(0, now, end)
     if problem.jobs or problem.dispatch.running:
         found = solve(problem, step.method, time_limit=step.limit, threads=step.threads, seed=step.seed)
         if found.schedule is None:
             why = f"{step.method} found no schedule: {found.message or found.status}"
             return without_schedule(moment, step.hours, why, time.perf_counter() - began)
         coming, gained = use_of(problem.dispatch, found.schedule), problem.objective(found.schedule)
-    use = joined(real, coming, end)
+        starts = dict(found.schedule.start)
+    before = StepFunction.constant(0, now - DAY, now) if real is None else real
+    use = joined(before, coming, end)
     pieces = list(use.pieces(now, end))
+    everything = flat(moment.platform, 1.0)
     return DayPlan(
         begin=now,
         end=end,
-        profile=extracted(moment.platform, use, now, step.offset, step.hours),
+        profile=everything if real is None else extracted(moment.platform, use, now, step.offset, step.hours),
         planned=StepFunction([a for a, *_ in pieces], [v for *_, v in pieces], end),
         waiting=len(moment.waiting),
         expected=0 if expected is None else len(expected),
@@ -202,6 +206,7 @@ def plan_of(
         profit=gained,
         seconds=time.perf_counter() - began,
         why=why,
+        starts=starts,
     )
 
 

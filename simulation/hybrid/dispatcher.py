@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 
 from ...errors import WrongValue
 from ...instances.workload import Workload
-from ...models import Platform, ProblemError, Queue
-from ...models.energy.tariff import check_covers
+from ...models import Platform, Queue
 from ...models.step_function import DAY, HOUR
 from ..dardis.costs import Costs
 from ..dardis.dispatcher import Dardis
 from ..energy import Centre
 from ..engine.moment import Decision, Moment
-from ..forecasts import EmptyForecast, Forecast, Persistence, forecast_jobs, history_at, parse_forecast
-from .day_plan import DayPlan, OfflineStep, plan_of
+from ..forecasts import Forecast
+from .day_plan import DayPlan
 from .names import FORECAST, METHOD
 from .node_policy import FollowPlan
+from .planner import Planner
 from .use import UseRecord, cores_of
 from .wishes import limits_of, wished
 
@@ -86,16 +86,25 @@ class Hybrid:
     ) -> None:
         if not 0 <= percent <= 100:
             raise WrongValue(f"hybrid: the percentage is {percent:g}; expected 0 to 100, such as 70")
-        if limit < 0:
-            raise WrongValue(f"hybrid: limit is {limit:g}; expected seconds, 0 for no limit")
-        if hours < 1 or hours != int(hours):
-            raise WrongValue(f"hybrid: hours is {hours:g}; expected whole hours, such as 24 or 48")
-        self.name, self.percent, self.centre = f"hybrid:{percent:g}", percent, centre
-        self._method, self._limit, self._hours = method, limit or None, int(hours)
-        self._forecast = parse_forecast(forecast).make() if isinstance(forecast, str) else forecast
+        self.name, self.percent = f"hybrid:{percent:g}", percent
+        self._planner = Planner(self.name, forecast, method, limit, hours, centre)
         self._dardis = Dardis("throughput")
         self.node_policy = FollowPlan() if percent < 100 else None
         self.plans: list[DayPlan] = []
+
+    @property
+    def centre(self) -> Centre | None:
+        """Cooling, weather and prices; None: not known."""
+        return self._planner.centre
+
+    @centre.setter
+    def centre(self, centre: Centre | None) -> None:
+        self._planner.centre = centre
+
+    @property
+    def plans_for_profit(self) -> bool:
+        """Whether its decisions depend on cooling, weather and prices."""
+        return self.percent < 100
 
     @property
     def costs(self) -> Costs:
@@ -110,24 +119,13 @@ class Hybrid:
         ProblemError
             If cooling, weather and prices are not known, or do not cover the submissions.
         """
-        self._log = workload
-        self._row = {name: k for k, name in enumerate(workload.ids)}
-        if self.percent == 100:
-            return
-        if self.centre is None:
-            raise ProblemError(
-                f"{self.name} plans for profit: expected cooling, weather and prices, such as Hybrid(..., centre=Centre(...)), "
-                "or bench simulate PROFIT_INSTANCE --scenario air,summer,cheap"
-            )
-        begin, last = int(workload.submit[0]), int(workload.submit[-1])
-        check_covers("temperatures", self.centre.temperature, begin, last)
-        self.centre.tariff.check_covers(begin, last)
-        self._forecast.begin(workload)
+        if self.plans_for_profit:
+            self._planner.prepare(workload)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""
         self._dardis.begin(platform, queues, seed)
-        self._platform, self._seed = platform, seed
+        self._platform, self._planner.seed = platform, seed
         self._use = UseRecord(platform.total("cores"))
         self._next: int | None = None  # the next plan
         self._hour: int | None = None  # the next change of the wishes
@@ -142,7 +140,7 @@ class Hybrid:
             self._next = moment.now + DAY
         seconds = 0.0
         if moment.now >= self._next:
-            plan = self._planned(moment)
+            plan = self._planner.plan(moment, self.percent / 100, self._use.until(moment.now, moment.now - DAY))
             seconds = plan.seconds
             self.plans.append(plan)
             if self.node_policy is not None:
@@ -158,28 +156,6 @@ class Hybrid:
         decision.seconds = {**decision.seconds, "offline_step": seconds}
         return decision
 
-    def _planned(self, moment: Moment) -> DayPlan:
-        """Forecast the jobs of the next period, and plan it."""
-        now, end = moment.now, moment.now + HOUR * self._hours
-        assert self.centre is not None
-        history = history_at(self._log, now, self._ended(moment))
-        expected, name, reasons = None, "", dict[str, None]()
-        for forecast in (self._forecast, Persistence()):
-            try:
-                expected, name = forecast_jobs(forecast, history, now, end), forecast.name
-                break
-            except EmptyForecast as e:
-                reasons[str(e)] = None
-        step = OfflineStep(self.centre, self._method, self._limit, self.percent / 100, self._hours, self._seed)
-        return plan_of(step, moment, expected, name, self._use.until(now, now - DAY), "; ".join(reasons))
-
-    def _ended(self, moment: Moment) -> NDArray[np.bool_]:
-        """Return whether each job of the log has ended: it was submitted, and neither waits nor runs."""
-        ended = self._log.release <= moment.now
-        active = [*(j.id for j in moment.waiting), *(r.job.id for r in moment.running)]
-        ended[[self._row[name] for name in active if name in self._row]] = False
-        return ended
-
     def _wish(self, moment: Moment) -> None:
         """Choose the nodes that the profile wishes, at an hour of a plan or when nodes have been switched."""
         now = moment.now
@@ -193,7 +169,7 @@ class Hybrid:
         ends = np.full(away.size, now)
         for node, end in self._dardis.plan.ends().items():
             ends[node] = end
-        begin = plan.begin + HOUR * min((now - plan.begin) // HOUR, self._hours - 1)
+        begin = plan.begin + HOUR * min((now - plan.begin) // HOUR, self._planner.hours - 1)
         hours = (plan.end - begin) // HOUR
         nodes = wished(plan.lasting, begin, hours, now, ends, ready)
         self._dardis.wish(limits_of(self._platform, nodes, begin))

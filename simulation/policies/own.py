@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dardis.names import SETUPS
-from ..hybrid.names import FORECAST, METHOD, VARIANTS
+from ..hybrid.names import EVERY, FORECAST, METHOD, VARIANTS
 from .cp.desired.names import FOLLOWING
 from .cp.thesis import MODELS
 from .plans.names import ORDERS
@@ -59,6 +59,14 @@ def _hybrid(percent: int) -> Callable[..., Any]:
     return made
 
 
+def _planned(
+    every: float = EVERY, forecast: str = FORECAST, method: str = METHOD, limit: float = 0.0, hours: float = 24.0
+) -> Any:
+    from ..hybrid.planned import Planned
+
+    return Planned(every, forecast, method, limit, hours)
+
+
 OWN = {
     **POLICIES,
     **WITHIN_PROFILE,
@@ -72,5 +80,6 @@ OWN = {
     "portfolio": _portfolio,
     **{f"dardis:{setup}": _dardis(setup) for setup in SETUPS},
     **{f"hybrid:{percent}": _hybrid(percent) for percent in VARIANTS},
+    "planned": _planned,
 }
 DRAWING = {f"dardis:{name}" for name, setup in SETUPS.items() if setup.generator != "first" or setup.policy == "random"}

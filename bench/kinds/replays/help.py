@@ -41,7 +41,9 @@ NAME     blocking:     fcfs, sjf
                        with min-start, max-prob, min-prob, random
          hybrid:       hybrid:100, hybrid:70, hybrid:50 (daily offline plan,
                        profile, DARDIS), with options:
-                       hybrid:70:forecast=weekly:hours=48
+                       hybrid:70:forecast=weekly:hours=48;
+                       planned (a plan every 6 hours, EASY in its order),
+                       planned:every=24:method=lns:limit=10
          your own:     my_module:MyDispatcher, a class or an object in
                        my_module.py in the current folder or installed;
                        a name that another installed package adds

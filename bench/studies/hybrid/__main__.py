@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scenarios", default=";".join(SCENARIOS), help="separated by semicolons; default: four")
     parser.add_argument("--seed", type=int, default=0, help="seed of the replays (default: 0)")
     parser.add_argument("--out", default="results/hybrid", help="folder of the results (default: results/hybrid)")
-    parser.add_argument("--bound", action="store_true", help="also a bound on every schedule's profit (HiGHS)")
+    parser.add_argument("--bound", action="store_true", help="also a bound on every schedule's profit")
     parser.add_argument("--draw", action="store_true", help="draw the figures in the folder of the results")
     options = parser.parse_args(arguments)
     try:
@@ -74,7 +74,7 @@ def _study(options: argparse.Namespace, console: Console) -> None:
         console.print(drawn(grid))
         console.print(grid.meaning, style="dim")
     if options.bound:
-        grid = _bounds(Path(options.out), instances, results, scenarios)
+        grid = _bounds(instances, results, scenarios)
         console.print()
         console.print(drawn(grid))
         console.print(grid.meaning, style="dim")
@@ -83,19 +83,18 @@ def _study(options: argparse.Namespace, console: Console) -> None:
 
 
 def _bounds(
-    folder: Path,
     instances: Sequence[Instance],
     results: dict[str, dict[str, dict[str, Result]]],
     scenarios: Sequence[str],
 ) -> TextGrid:
     """Return the table of the bounds, over all schedules that end when the latest of the replays does."""
-    bounds: dict[str, dict[str, float | None]] = {}
+    bounds: dict[str, dict[str, float]] = {}
     for i in instances:
         first, longest = (
             min(j.submit for j in i.jobs),
             max(r["makespan"] for of in results[i.name].values() for r in of.values()),
         )
-        bounds[i.name] = {s: bound_of(folder, i, s, first + longest) for s in scenarios}
+        bounds[i.name] = {s: bound_of(i, s, first + longest) for s in scenarios}
     return bounds_table(results, bounds)
 
 

@@ -21,7 +21,6 @@ from ....models.energy import Tariff
 from ....simulation.energy import Centre, Machine, NodeStates, Runs, account, power_of
 from ....simulation.engine.simulation import Simulation
 from ....simulation.engine.simulator import simulate
-from ....simulation.hybrid.dispatcher import Hybrid
 from ....simulation.node_policies.registry import NODE_POLICIES
 from ....simulation.policies.registry import parse_dispatcher
 from .curves import curves
@@ -98,7 +97,7 @@ def results_of(
     """
     found = {}
     made = parse_dispatcher(variant.dispatcher).make()
-    planning = isinstance(made, Hybrid) and made.percent < 100
+    planning = getattr(made, "plans_for_profit", False)
     for scenario in scenarios:
         of = scenario if planning else ALL
         stored = _stored(folder, instance, variant, of, [scenario] if planning else list(SCENARIOS), dispatcher_seed)
@@ -121,7 +120,7 @@ def _stored(
     log = Workload.of(instance.profit.dispatch, instance.name)
     named = parse_dispatcher(variant.dispatcher)
     dispatcher = named.make()
-    if isinstance(dispatcher, Hybrid) and of != ALL:
+    if of != ALL:
         last = int(log.submit[-1])
         problem = cast(Profit, instance.scenario(of))
         dispatcher.centre = replace(centre_of(problem, last), temperature=problem.temperature)
@@ -136,7 +135,7 @@ def _stored(
         "seconds": round(seconds, 2),
         **figures(run),
         "accounts": {s: accounts(instance, s, run) for s in scenarios},
-        "plans": [plan.as_json() for plan in dispatcher.plans] if isinstance(dispatcher, Hybrid) else [],
+        "plans": [plan.as_json() for plan in getattr(dispatcher, "plans", ())],
         "curves": curves(run, states_of(run), instance),
     }
     folder.mkdir(parents=True, exist_ok=True)

@@ -64,7 +64,7 @@ def tables(results: Results, variants: Sequence[str]) -> Iterator[TextGrid]:
             yield _energy(trace, scenario, found)
 
 
-def bounds_table(results: Results, bounds: Mapping[str, Mapping[str, float | None]]) -> TextGrid:
+def bounds_table(results: Results, bounds: Mapping[str, Mapping[str, float]]) -> TextGrid:
     """Return for each trace and scenario the bound on every schedule's profit, and the best variant beside it.
 
     Parameters
@@ -72,18 +72,18 @@ def bounds_table(results: Results, bounds: Mapping[str, Mapping[str, float | Non
     results : mapping
         Trace -> variant -> scenario -> result.
     bounds : mapping
-        Trace -> scenario -> bound in euro, None if it is unknown.
+        Trace -> scenario -> bound in euro.
     """
     rows = []
     for trace, of in bounds.items():
         for scenario, bound in of.items():
             known = {name: profit(r[scenario]) for name, r in results[trace].items() if scenario in r}
             best = max(known, key=lambda name: known[name])
-            above = None if bound is None else 100 * (bound - known[best]) / abs(known[best])
-            text = "-" if bound is None else f"{bound:,.0f}"
-            rows.append([trace, scenario.removesuffix(",cheap"), text, best, f"{known[best]:,.0f}", _percent(above)])
+            above = 100 * (bound - known[best]) / abs(known[best])
+            cells = [f"{bound:,.0f}", best, f"{known[best]:,.0f}", _percent(above)]
+            rows.append([trace, scenario.removesuffix(",cheap"), *cells])
     heads = ["trace", "scenario", "bound,\neuro", "best", "its profit,\neuro", "bound\nabove it, %"]
-    meaning = f"Bound: fluid relaxation without idle energy (docs/hybrid.md); profits with {USUAL:g} W of an idle core."
+    meaning = f"Bound: the cheapest energy of the jobs, without idle energy (docs/hybrid.md); profits with {USUAL:g} W of an idle core."
     return TextGrid("bounds", heads, rows, meaning)
 
 

@@ -66,6 +66,30 @@ def test_a_window_begins_at_its_own_midnight(bench, folder):
     assert [(j.id, j.submit) for j in instance.jobs] == [("3", 90000 - 86400), ("4", 170000 - 86400)]
 
 
+def test_a_sample_keeps_the_submit_times_and_powers_of_its_jobs(bench, folder):
+    assert bench("import", "curie", "log.swf", "--out", "all")[0] == 0
+    code, out, _ = bench("import", "curie", "log.swf", "--sample", 2, "--seed", 1, "--out", "two")
+    assert code == 0 and "a random sample of 2 of 4 jobs, seed 1" in out
+    jobs = {j.id: j for j in load("all").jobs}
+    two = load("two").jobs
+    assert len(two) == 2 and all(jobs[j.id] == j for j in two)
+    chosen = set()
+    for seed in range(8):
+        assert bench("import", "curie", "log.swf", "--sample", 1, "--seed", seed, "--out", f"s{seed}")[0] == 0
+        chosen |= {j.id for j in load(f"s{seed}").jobs}
+    assert len(chosen) > 1
+    code, _, err = bench("import", "curie", "log.swf", "--sample", 5, "--out", "five")
+    assert code == 2 and "--sample 5: there are 4 jobs" in err
+
+
+def test_only_the_jobs_of_a_partition(bench, folder):
+    text = (folder / "log.swf").read_text().splitlines()
+    moved = [line.replace(" 3 1 -1 -1 -1", " 3 1 4 -1 -1") if line.startswith("2 ") else line for line in text]
+    (folder / "log.swf").write_text("\n".join(moved) + "\n")
+    assert bench("import", "curie", "log.swf", "--partition", "4", "--out", "one")[0] == 0
+    assert [j.id for j in load("one").jobs] == ["2"]
+
+
 def test_seasons_are_july_and_january_of_a_weather_file(bench, folder):
     year(folder / "tmy.csv")
     code, out, _ = bench("import", "curie", "log.swf", "--out", "centre", "--weather", "tmy.csv")

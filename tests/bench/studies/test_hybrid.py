@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 import schedlab as sl
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from schedlab.bench.studies.hybrid.__main__ import main
-from schedlab.bench.studies.hybrid.bound import bound_of, check_valid
+from schedlab.bench.studies.hybrid.bound import bound_of, bound_of_problem, check_valid, least_cost, least_curve
 from schedlab.bench.studies.hybrid.curves import curves, hourly
 from schedlab.bench.studies.hybrid.replays import SCENARIOS, Variant, accounts, states_of
 from schedlab.bench.studies.hybrid.tables import TABLE_7_1, best_rule, gain
@@ -56,12 +59,62 @@ def test_idle_energy_of_a_machine_that_is_always_on() -> None:
     )
 
 
-def test_no_replay_earns_more_than_the_bound(tmp_path: Path) -> None:
-    run = sl.simulate(Workload.of(SMALL.profit.dispatch), SMALL.platform, "rule:est")
-    bound = bound_of(tmp_path, SMALL, AIR, int(run.end.max()))
-    assert bound is not None
-    assert accounts(SMALL, AIR, run)["end,0"]["profit"] <= bound + 1e-6
-    assert bound_of(tmp_path, SMALL, AIR, int(run.end.max())) == bound  # read from its file
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_no_replay_earns_more_than_the_bound(scenario: str) -> None:
+    """With any dispatcher and node policy; the account without idle energy, for the end of each replay and a later one."""
+    log = Workload.of(SMALL.profit.dispatch)
+    for dispatcher, policy in (("rule:est", None), ("rule:profit-strict", None), ("easy", "idle:300s")):
+        run = sl.simulate(log, SMALL.platform, dispatcher, node_policy=policy)
+        found, end = accounts(SMALL, scenario, run), int(run.end.max())
+        bounds = [bound_of(SMALL, scenario, e) for e in (end, end + 1800, end + 86400)]
+        assert found["end,0"]["profit"] <= bounds[0] * (1 + 1e-9)
+        assert bounds == sorted(bounds)
+        assert bounds[-1] < found["end,0"]["profit"] * 1.1
+
+
+def test_the_bound_of_one_job_is_its_profit() -> None:
+    """A job that fills an hour at 20 degrees; nothing is left to choose."""
+    machine = sl.Platform([sl.NodeGroup("n", 1, {"cores": 4})])
+    job = sl.Job("a", 0, 3600, 1, {"cores": 4}, "q", runtime=3600, power=1000.0)
+    cooling = sl.Cooling("half", (0, 40), (0, 2000), ((0, 1000), (0, 1000)))
+    dispatch = sl.Dispatch(machine, [job], [sl.Queue("q", 3600)])
+    warm = sl.StepFunction.constant(20, 0, 3600)
+    problem = sl.Profit(dispatch, warm, cooling, 0.5, 0.1, 3600)
+    assert bound_of_problem(problem, 3600) == pytest.approx(4 * 0.5 - 1.5 * 0.1)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3)), min_size=3, max_size=3),
+    st.lists(st.integers(0, 4), min_size=3, max_size=3),
+    st.integers(1, 8),
+)
+def test_the_greedy_algorithm_finds_the_cheapest_energy(
+    slopes: list[tuple[int, int]], released: list[int], total: int
+) -> None:
+    """Against all whole amounts: each segment has two joules at one price and two more at a higher one."""
+    slices = [(p, k, 2.0) for k, (a, more) in enumerate(slopes) for p in (float(a), float(a + more))]
+    possible = np.cumsum(released).astype(float)
+    costs = []
+    for amounts in product(range(5), repeat=3):
+        if sum(amounts) == total and (np.cumsum(amounts) <= possible).all():
+            pairs = zip(amounts, slopes, strict=True)
+            costs.append(sum(min(x, 2) * a + max(0, x - 2) * (a + more) for x, (a, more) in pairs))
+    assert least_cost(slices, possible, float(total)) == min(costs, default=None)
+
+
+def test_the_least_curve_is_below_the_mean_of_any_part() -> None:
+    temperature = sl.StepFunction.hourly([12.0, 14.0, 16.0, 13.0])
+    cooling = SMALL.profit.cooling
+    least = least_curve(cooling, temperature, 0, 4 * 3600)
+    for celsius in (12.0, 13.0, 14.9, 15.0, 15.1, 16.0):
+        for watts, value in least:
+            assert value <= cooling.power(watts, celsius) + 1e-9
+
+
+def test_a_bound_needs_time_for_all_jobs() -> None:
+    with pytest.raises(SchedlabError, match="cannot be spent"):
+        bound_of(SMALL, AIR, int(max(j.submit for j in SMALL.jobs)) + 1)
 
 
 def test_the_bound_needs_prices_of_at_least_0() -> None:

@@ -132,7 +132,7 @@ def test_names_have_options() -> None:
         {"forecast": "weekly", "method": "rule:est", "hours": "48"},
     )
     made = named.make()
-    assert made.percent == 50 and made._hours == 48
+    assert made.percent == 50 and made._planner.hours == 48
     assert is_dispatcher("hybrid:70:hours=48") and is_dispatcher("hybrid:100")
     with pytest.raises(UnknownName, match="forecast"):
         parse_dispatcher("hybrid:70:forcast=weekly").make()
