@@ -9,7 +9,8 @@ from .formats.numbered_lines import FormatError
 from .formats.pbs import read_pbs
 from .formats.project_files import read_mmlib, read_patterson, read_psplib
 from .formats.sacct import read_sacct
-from .formats.swf import read_swf
+from .formats.swf.reading import read_swf
+from .formats.swf.writing import write_swf
 from .instance import Instance
 from .registry import UnknownInstance, generators, load, names, write
 from .repair import Trace
@@ -48,4 +49,5 @@ __all__ = [
     "write",
     "write_batsim",
     "write_events",
+    "write_swf",
 ]

@@ -12,7 +12,7 @@ from ..models import kind as problem_kinds
 from ..models.excerpt import MOST, excerpt
 from .classic.recognition import read_classic
 from .files.folder import SETTINGS, Folder
-from .generators import computing_centre, eurora, eurora_production, fing, theta
+from .generators import computing_centre, eurora, eurora_production, fing, lublin, theta
 from .generators import projects as random_projects
 from .instance import Instance
 
@@ -24,6 +24,7 @@ generators: dict[str, Callable[..., Instance]] = {
     "centre": computing_centre.generate,
     "project": random_projects.generate,
     "fing": fing.generate,
+    "lublin": lublin.generate,
 }
 
 

@@ -14,7 +14,7 @@ from .formats.batsim import batsim_trace
 from .formats.eurora_trace import eurora_trace
 from .formats.pbs import STAMP, pbs_trace
 from .formats.sacct import sacct_trace
-from .formats.swf import FIELDS, NUMBER, swf_trace
+from .formats.swf.reading import FIELDS, NUMBER, swf_trace
 from .logs.dependencies import ignored, preceding_of, with_dependencies
 from .logs.latest_starts import with_latest_starts
 from .logs.partitions import QUEUE, in_partitions, with_queues_from

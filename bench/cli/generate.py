@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from ...instances import generators, write
+from ...instances.formats.swf.writing import write_swf
 from ...instances.generators.eurora_production import LEAST
+from ...instances.generators.lublin import workload as lublin_jobs
 from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TASKS, NEAR
 from ...instances.generators.resource_kinds import KINDS
 from ...models.platform import LATEST, MOST_NODES
@@ -17,7 +19,7 @@ from ..errors import WrongUse
 from ..terminal import say
 from .importing import Formats
 
-MOST_JOBS, MOST_DAYS = 1_000_000, 36_525
+MOST_JOBS, MOST_LOGGED, MOST_DAYS = 1_000_000, 5_000_000, 36_525
 Out = Annotated[Path, typer.Option(help="folder of the instance to write")]
 Seed = Annotated[int, typer.Option(help="random seed; the same seed gives the same files")]
 
@@ -187,6 +189,47 @@ def fing(
     _generate("fing", out, jobs, seed, {"nodes": nodes, "users": users, "load": load, "estimates": estimates})
 
 
+def lublin(
+    out: Annotated[Path, typer.Option(help="folder of the instance to write, or a log: a file that ends in .swf")],
+    jobs: Annotated[int, typer.Option(min=1, max=MOST_LOGGED, help="number of jobs")] = 10_000,
+    nodes: Annotated[int, typer.Option(min=2, max=MOST_NODES, help="number of identical nodes")] = 512,
+    load: Annotated[float, typer.Option(help="offered load: work of the jobs / capacity of the machine")] = 0.8,
+    largest: Annotated[int | None, typer.Option(min=2, help="nodes of the largest job; default: all nodes")] = None,
+    longest: Annotated[int, typer.Option(min=300, help="longest runtime and walltime in s")] = 86_400,
+    users: Annotated[int, typer.Option(min=1, max=MOST_JOBS, help="number of users, with uneven shares")] = 100,
+    cores: Annotated[int, typer.Option(min=1, help="cores of a node; each job takes whole nodes")] = 1,
+    seed: Seed = 1,
+) -> None:
+    """Generate rigid jobs on identical nodes after Lublin and Feitelson: an instance (dispatch problem), or a log.
+
+    Example: bench generate lublin --jobs 10000 --nodes 512 --load 0.9 --out my_jobs
+
+    Example: bench generate lublin --jobs 1300000 --nodes 158976 --largest 256 --out month.swf
+    """
+    sizes: dict[str, Any] = {
+        "nodes": nodes,
+        "load": load,
+        "largest": largest,
+        "longest": longest,
+        "users": users,
+        "cores": cores,
+    }
+    if out.suffix != ".swf":
+        if jobs > MOST_JOBS:
+            raise WrongUse(
+                f"--jobs {jobs}: expected at most {MOST_JOBS} for an instance; more fit in a log (--out {out}.swf)"
+            )
+        _generate("lublin", out, jobs, seed, sizes)
+        return
+    try:
+        write_swf(lublin_jobs(jobs, seed, **sizes), nodes, out, cores)
+    except OSError as e:
+        raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
+    except ValueError as e:
+        raise WrongUse(f"lublin: {e}") from e
+    say(f"{out}: {jobs} jobs, seed {seed}; to replay it: bench simulate {out}")
+
+
 def _generate(name: str, out: Path, jobs: int, seed: int, sizes: dict[str, Any], what: str = "jobs") -> None:
     try:
         write(generators[name](jobs, seed, **sizes), out)
@@ -203,6 +246,7 @@ ABOUT = {
     "theta": "moments of the Theta supercomputer (eviction problems)",
     "centre": "jobs of a computing centre (profit problems)",
     "fing": "workloads of Cluster FING (dispatch problems)",
+    "lublin": "rigid jobs on identical nodes: dispatch problems, or logs of millions of jobs",
     "project": "projects with modes and resources (RCPSP, MRCPSP)",
 }
 OWN: dict[str, Callable[..., None]] = {
@@ -211,6 +255,7 @@ OWN: dict[str, Callable[..., None]] = {
     "centre": centre,
     "project": project,
     "fing": fing,
+    "lublin": lublin,
 }
 for _name in generators:
     generate_app.command(_name, short_help=ABOUT.get(_name, _name))(OWN.get(_name, machine))

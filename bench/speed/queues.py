@@ -17,7 +17,7 @@ import numpy as np
 from ...heuristics.kernels.events.entries import step
 from ...heuristics.kernels.events.machine import trace_of
 from ...heuristics.kernels.events.state import WAITING, new_state
-from ...instances.formats.swf import read_swf
+from ...instances.formats.swf.reading import read_swf
 from ...instances.workload import Ints, Workload
 from ...models import NodeGroup, Platform
 from ...simulation.engine.compiled_replay import BACKFILLING

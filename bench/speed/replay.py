@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...errors import SchedlabError
-from ...instances.formats.swf import read_swf
+from ...instances.formats.swf.reading import read_swf
 from ...models import NodeGroup, Platform
 from .accasim import DISPATCHERS
 from .cost import cost_of

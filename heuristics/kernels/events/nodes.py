@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ....models.compiled import compiled, internal
 from ....models.problem import part_name
 from ..profile import Ints
+from .counting.numbering import numbered
 from .state import State, TraceArrays
 
 Ranges = tuple[Ints, Ints, Ints, Ints]
@@ -83,7 +83,10 @@ def ranges_of(trace: TraceArrays, state: State, by_count: bool) -> Ranges:
         # At one time: ends, then jobs of duration 0, then the others, which may use the nodes of both.
         turn = begins.astype(np.int64) + (begins & ~instant)
         order = np.lexsort((turn[kept], when[kept]))
-        return _number(int(trace.capacity[0, 0]), who[kept][order], begins[kept][order], trace.runtime, units)
+        first, low, high = numbered(
+            int(trace.capacity[0, 0]), who[kept][order], begins[kept][order], trace.runtime, units
+        )
+        return first, low, high, np.ones(low.size, np.int64)
     return _ranges(trace, state, started)
 
 
@@ -122,82 +125,3 @@ def _chunk_of_slot(trace: TraceArrays, job: Ints, share: Ints) -> Ints:
         )
         found[at] = np.searchsorted(ends, before[at] - before[first[at]], side="right")
     return found
-
-
-@compiled
-def _number(nodes: int, who: Ints, begins: NDArray[np.bool_], runtime: Ints, units: Ints) -> Ranges:
-    """Give each job the first free nodes at its start, event by event; return the ranges as in ``Ranges``."""
-    free_low, free_high = np.zeros(64, np.int64), np.zeros(64, np.int64)
-    free_high[0], ranges = nodes - 1, 1
-    jobs = units.size
-    at, size = np.full(jobs, -1, np.int64), np.zeros(jobs, np.int64)
-    low, high, used = np.empty(2 * jobs + 64, np.int64), np.empty(2 * jobs + 64, np.int64), 0
-    for e in range(who.size):
-        j = who[e]
-        if begins[e]:
-            left, k = units[j], 0
-            at[j] = used
-            while left > 0:
-                take = min(left, free_high[k] - free_low[k] + 1)
-                if used == low.size:
-                    low, high = _longer(low), _longer(high)
-                low[used], high[used] = free_low[k], free_low[k] + take - 1
-                used, left = used + 1, left - take
-                free_low[k] += take
-                if free_low[k] > free_high[k]:
-                    k += 1
-            size[j] = used - at[j]
-            for i in range(k, ranges):
-                free_low[i - k], free_high[i - k] = free_low[i], free_high[i]
-            ranges -= k
-        if not begins[e] or runtime[j] == 0:
-            for i in range(at[j], at[j] + size[j]):
-                if ranges + 1 >= free_low.size:
-                    free_low, free_high = _longer(free_low), _longer(free_high)
-                ranges = _release(free_low, free_high, ranges, low[i], high[i])
-    first = np.zeros(jobs + 1, np.int64)
-    for j in range(jobs):
-        first[j + 1] = first[j] + size[j]
-    by_job_low, by_job_high = np.empty(used, np.int64), np.empty(used, np.int64)
-    for j in range(jobs):
-        for i in range(size[j]):
-            by_job_low[first[j] + i], by_job_high[first[j] + i] = low[at[j] + i], high[at[j] + i]
-    return first, by_job_low, by_job_high, np.ones(used, np.int64)
-
-
-@internal
-def _longer(values: Ints) -> Ints:
-    """Return the values in an array of twice the size."""
-    found = np.zeros(2 * values.size, np.int64)
-    for k in range(values.size):
-        found[k] = values[k]
-    return found
-
-
-@internal
-def _release(free_low: Ints, free_high: Ints, ranges: int, low: int, high: int) -> int:
-    """Insert a range into the sorted free ranges and join neighbours; return their number."""
-    i, end = 0, ranges
-    while i < end:
-        middle = (i + end) // 2
-        if free_low[middle] < low:
-            i = middle + 1
-        else:
-            end = middle
-    joins_left = i > 0 and free_high[i - 1] == low - 1
-    joins_right = i < ranges and free_low[i] == high + 1
-    if joins_left and joins_right:
-        free_high[i - 1] = free_high[i]
-        for k in range(i, ranges - 1):
-            free_low[k], free_high[k] = free_low[k + 1], free_high[k + 1]
-        return ranges - 1
-    if joins_left:
-        free_high[i - 1] = high
-    elif joins_right:
-        free_low[i] = low
-    else:
-        for k in range(ranges, i, -1):
-            free_low[k], free_high[k] = free_low[k - 1], free_high[k - 1]
-        free_low[i], free_high[i] = low, high
-        return ranges + 1
-    return ranges

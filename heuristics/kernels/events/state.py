@@ -324,7 +324,8 @@ def release_followers(trace: TraceArrays, state: State, j: int) -> None:
 
 
 @internal_borrowing
-def _push(state: State, size: int, key: int, j: int) -> None:
+def push_end(state: State, size: int, key: int, j: int) -> None:
+    """Add job j with true end ``key`` to the heap of ``size`` jobs."""
     i = size
     while i > 0 and state.ends[(i - 1) // 2] > key:
         state.ends[i], state.end_of[i] = state.ends[(i - 1) // 2], state.end_of[(i - 1) // 2]
@@ -426,7 +427,7 @@ def begin(trace: TraceArrays, state: State, j: int) -> None:
     for k in range(n, i, -1):
         state.running[k], state.running_end[k] = state.running[k - 1], state.running_end[k - 1]
     state.running[i], state.running_end[i] = j, end
-    _push(state, n, now + trace.runtime[j], j)
+    push_end(state, n, now + trace.runtime[j], j)
     clock[RUNNING] = n + 1
     clock[STARTED] += 1
     for c in (trace.own[j], trace.daily[j]):

@@ -9,7 +9,7 @@ from rich.console import Console
 from schedlab.bench.speed import replay as speed_replay
 from schedlab.bench.speed.cost import cost_of
 from schedlab.bench.speed.replay import Unavailable, accasim_python, beside_accasim, write_trace
-from schedlab.instances.formats.swf import read_swf
+from schedlab.instances.formats.swf.reading import read_swf
 
 
 def test_the_trace_is_the_same_every_time_and_fits_the_machine(tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.instances.formats.swf import FIELDS, _table, read_swf, swf_trace
+from schedlab.instances.formats.swf.reading import FIELDS, _table, read_swf, swf_trace
 from schedlab.instances.workload import Workload, WorkloadError
 from shared_data import DATA
 

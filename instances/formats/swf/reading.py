@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..files.lines import read_lines
-from ..logged import MISSING, UNNAMED, Bools, Preceding, TextColumn
-from ..repair import Trace
-from ..report import BadLine, Report
-from ..workload import Floats, Ints, Workload, WorkloadError
-from .swf_header import Header
+from ...files.lines import read_lines
+from ...logged import MISSING, UNNAMED, Bools, Preceding, TextColumn
+from ...repair import Trace
+from ...report import BadLine, Report
+from ...workload import Floats, Ints, Workload, WorkloadError
+from .header import Header
 
 FIELDS = (
     "job number", "submit time", "wait time", "runtime", "allocated processors", "average CPU time", "used memory",

@@ -1,0 +1,1 @@
+"""The Standard Workload Format: reading and writing."""
