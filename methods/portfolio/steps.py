@@ -9,27 +9,28 @@ from ...models.kind import Step
 from ..method import Method
 from ..text import parse_method
 
-SMALL = 200  # jobs: CP-SAT is tried on problems with at most this many
+FEW, SMALL = (
+    40,
+    200,
+)  # jobs: with FEW, CP-SAT gets half of the time; up to SMALL, it also repairs parts in LNS
 
 
 def dispatch(problem: Dispatch) -> Sequence[Step]:
-    """Return list schedules, LNS, and a linear relaxation for the bound; CP-SAT before and after if the problem is small."""
-    if len(problem.jobs) > SMALL:
-        return [Step("multi-search"), Step("lns", 0.2), Step("highs:pool@1800s..100000s-energy", 0.25), Step("lns")]
-    return [
-        Step("multi-search"),
-        Step("cpsat:counts", 0.1),
-        Step("lns", 0.2),
-        Step("highs:pool@600s..36000s-energy", 0.2),
-        Step("cpsat:counts", 0.25),
-        Step("lns"),
-    ]
+    """Return list schedules, CP-SAT if the problem is small, LNS, and a linear relaxation for the bound."""
+    jobs = len(problem.jobs)
+    if jobs > SMALL:
+        return [Step("multi-search"), Step("lns", 0.8), Step("highs:pool@1800s..100000s-energy")]
+    bound = "highs:pool@600s..36000s-energy"
+    if jobs > FEW:
+        return [Step("multi-search"), Step("cpsat:counts", 0.1), Step("lns@cpsat", 0.75), Step(bound)]
+    exact = "cpsat:counts"
+    return [Step("multi-search"), Step(exact, 0.3), Step("lns@cpsat", 0.3), Step(bound, 0.15), Step(exact)]
 
 
 def profit(problem: Profit) -> Sequence[Step]:
-    """Return list schedules, the fluid relaxation for the bound, CP-SAT if the problem is small, and LNS."""
-    exact = [Step("cpsat:counts", 0.35)] if len(problem.jobs) <= SMALL else []
-    return [Step("multi-search"), *exact, Step("highs:fluid@lp", 0.25), Step("lns")]
+    """Return list schedules, LNS, and the fluid relaxation for the bound; CP-SAT before them if there are few jobs."""
+    exact = [Step("cpsat:counts", 0.3)] if len(problem.jobs) <= FEW else []
+    return [Step("multi-search"), *exact, Step("highs:fluid@lp", 0.15), Step("lns")]
 
 
 def eviction(problem: Eviction) -> Sequence[Step]:

@@ -47,6 +47,8 @@ def draw_frontier(ax: Axes, points: Sequence[Point], labels: tuple[str, str]) ->
 
     The dispatchers of the frontier are numbered; their names are in the legend.
     """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     families = list(dict.fromkeys(p.family for p in points))
     for k, family in enumerate(families):
         own = [p for p in points if p.family == family]
@@ -61,9 +63,9 @@ def draw_frontier(ax: Axes, points: Sequence[Point], labels: tuple[str, str]) ->
         ax.plot([], [], " ", label=f"{k} {point.name}")
     for scale, axis in ((ax.set_xscale, ax.xaxis), (ax.set_yscale, ax.yaxis)):
         scale("log")
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter("{x:,g}")
-        axis.set_minor_formatter("{x:,g}")
-        axis.set_tick_params(which="minor", labelsize=6)
+        axis.set_minor_formatter(NullFormatter())
     ax.grid(color=GREY, alpha=0.25, linewidth=0.5)
     ax.set_xlabel(labels[0])
     ax.set_ylabel(labels[1])
