@@ -9,10 +9,8 @@ from ...models.kind import Step
 from ..method import Method
 from ..text import parse_method
 
-FEW, SMALL = (
-    40,
-    200,
-)  # jobs: with FEW, CP-SAT gets half of the time; up to SMALL, it also repairs parts in LNS
+FEW = 40  # jobs: CP-SAT gets half of the time
+SMALL = 200  # jobs: CP-SAT repairs parts of the schedule in LNS
 
 
 def dispatch(problem: Dispatch) -> Sequence[Step]:
