@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from importlib.resources import files as package_files
 from pathlib import Path
@@ -12,37 +12,22 @@ from typing import Any
 
 from ...instances.files.atomic import write_whole
 from ..errors import WrongUse
-from .content import content_of
 
 TEMPLATE = "report.html"
 
 
-def page_of(records: Sequence[Mapping[str, Any]], known: Mapping[str, float], title: str) -> str:
-    """Return the page. The same records give the same text.
-
-    Parameters
-    ----------
-    records
-        The records.
-    known
-        Instance -> best-known value.
-    title
-        The title, as plain text.
-
-    Returns
-    -------
-    str
-    """
-    text = json.dumps(content_of(records, known, title), separators=(",", ":"), allow_nan=False)
+def page_of(content: Mapping[str, Any]) -> str:
+    """Return the page for ``content.content_of``. The same content gives the same text."""
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     for character, written in (("<", "\\u003c"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
         text = text.replace(character, written)  # a name in the data cannot end the script element
     template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
-    return template.substitute(title=escape(title), content=text)
+    return template.substitute(title=escape(content["title"]), content=text)
 
 
-def write_report(path: Path, records: Sequence[Mapping[str, Any]], known: Mapping[str, float], title: str) -> int:
+def write_report(path: Path, content: Mapping[str, Any]) -> int:
     """Write the page and return its size in bytes. Raises WrongUse."""
-    text = page_of(records, known, title)
+    text = page_of(content)
     try:
         write_whole(path, text)
     except OSError as e:

@@ -16,14 +16,24 @@ def report(
     results: Folder,
     out: Annotated[Path | None, typer.Option(help="HTML file to write; default: report.html in the folder")] = None,
     methods: Methods = None,
+    latex: Annotated[
+        Path | None,
+        typer.Option(
+            help="folder for LaTeX tables (booktabs), PDF figures, and a CSV file behind each; needs matplotlib"
+        ),
+    ] = None,
 ) -> None:
-    """Write a report as one HTML page that needs no network.
+    """Write a report as one HTML page that needs no network, and its tables and figures for a paper.
 
     It has sortable tables of methods, problems and runs, performance and data profiles, the objective over time on each
     problem, the machines and versions, and the commands that run everything again.
 
     Example: bench report results/classic --out report.html
+
+    Example: bench report results/classic --latex paper/figures
     """
+    from ...report.content import content_of
+    from ...report.latex import write_latex
     from ...report.page import write_report
     from .reading import known_of, records_with
 
@@ -31,5 +41,8 @@ def report(
     if not path.parent.is_dir():
         raise WrongUse(f"--out {path}: cannot be written (there is no folder {path.parent})")
     records = records_with(results, methods)
-    size = write_report(path, records, known_of(results), results.resolve().name)
+    content = content_of(records, known_of(results), results.resolve().name)
+    size = write_report(path, content)
     say(f"{path}: {len(records):,} runs, {size / 1e6:.2f} MB")
+    if latex is not None:
+        say(f"{latex}: {len(write_latex(latex, content))} files")

@@ -7,35 +7,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from schedlab.bench.records.record import record
+from report_records import made
 from schedlab.bench.records.store import Store
 from schedlab.bench.report.content import content_of
 from schedlab.bench.report.page import page_of
 from schedlab.bench.report.reproduction import commands
-from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 
 HOSTILE = "</script><b>$x"
-
-
-def made(instance, method, seed, objective, steps=3, **fields):
-    trace = (
-        [{"seconds": 1.0 + k, "objective": objective + steps - 1 - k, "bound": None} for k in range(steps)]
-        if objective
-        else []
-    )
-    found = {
-        "status": "error" if objective is None else "feasible",
-        "cause": "crash" if objective is None else None,
-        "objective": objective,
-        "verified": None if objective is None else True,
-        "sense": "minimize",
-        "schedule": None if objective is None else {},
-        "incumbents": trace,
-        "seconds": {"build": 0.0, "lower": 0.0, "solve": 10.0, "total": 10.0},
-    }
-    run = Run(instance, instance, instance, method, seed, kind="dispatch", **fields)
-    return record(run, found, "2026-01-01T00:00:00+00:00")
 
 
 RECORDS = [
@@ -51,7 +30,7 @@ def content(page):
 
 
 def test_the_page_has_all_runs_and_no_network():
-    page = page_of(RECORDS, {"p1": 99.0}, "mine")
+    page = page_of(content_of(RECORDS, {"p1": 99.0}, "mine"))
     found = content(page)
     assert len(found["runs"]) == 8
     assert [p[0] for p in found["problems"]] == ["p1", "p2"]
@@ -60,11 +39,11 @@ def test_the_page_has_all_runs_and_no_network():
     assert re.findall(r"https?://[^\"' ]+", page) == [
         "http://www.w3.org/2000/svg"
     ]  # a name, not an address that is read
-    assert page_of(RECORDS, {"p1": 99.0}, "mine") == page
+    assert page_of(content_of(RECORDS, {"p1": 99.0}, "mine")) == page
 
 
 def test_names_cannot_leave_the_data():
-    page = page_of([made(HOSTILE, HOSTILE, 1, 5.0)], {}, HOSTILE)
+    page = page_of(content_of([made(HOSTILE, HOSTILE, 1, 5.0)], {}, HOSTILE))
     assert HOSTILE not in page
     assert content(page)["problems"][0][0] == HOSTILE
     assert page.count("</script>") == 2
@@ -84,7 +63,7 @@ def test_traces_are_shortened_but_keep_their_ends():
 
 def test_200_runs_are_small():
     records = [made(f"p{k}", m, s, 100.0 + s, steps=200) for k in range(20) for m in "ab" for s in range(5)]
-    assert len(page_of(records, {}, "mine")) < 2_000_000
+    assert len(page_of(content_of(records, {}, "mine"))) < 2_000_000
 
 
 def test_the_commands_run_the_same_again():
@@ -107,7 +86,7 @@ def test_the_command_writes_the_page(bench, tmp_path):
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is missing: nothing runs the script of the page")
 def test_the_script_makes_tables_and_charts(tmp_path):
-    (tmp_path / "r.html").write_text(page_of(RECORDS, {}, "mine"))
+    (tmp_path / "r.html").write_text(page_of(content_of(RECORDS, {}, "mine")))
     script = Path(__file__).parent / "page.js"
     made = subprocess.run(["node", str(script), str(tmp_path / "r.html")], capture_output=True, text=True, check=True)
     found = json.loads(made.stdout)
