@@ -20,6 +20,7 @@ from ..tables.replays.figures import OF_EWT
 from ..tables.replays.results import DispatcherRow, ReplayResults
 from .desired.use import draw_use
 from .panels.grouped import Groups, draw_grouped
+from .panels.nodes import node_curves
 from .svg import COLOURS, GREY, INK, LINES, WIDTH, as_svg, styled
 
 if TYPE_CHECKING:
@@ -237,6 +238,18 @@ def running(results: ReplayResults, folder: Path) -> str:
     )
 
 
+def nodes(results: ReplayResults, folder: Path) -> str:
+    """Return the nodes that are on, and those that run jobs, over time, of replays with a node policy."""
+    known = {r.name: found for r in results.rows if r.records and (found := node_curves(r.records[0], folder))}
+    labels = ("nodes that are on", "nodes that run jobs")
+    panels = [_over_time({name: pair[k] for name, pair in known.items()}, label) for k, label in enumerate(labels)]
+    return figure("nodes over time", panels, 1, PANEL) if known else ""
+
+
+def _over_time(curves: Mapping[str, tuple[Any, Any]], label: str) -> Callable[[Axes], object]:
+    return lambda ax: draw_over_time(ax, curves, label)
+
+
 def grouped_bars(groups: Groups, names: Sequence[str], label: str) -> str:
     """Return grouped bars as an SVG element; see ``draw_grouped``."""
     return figure(label, [lambda ax: draw_grouped(ax, groups, names, label)], 1, 1.4 * PANEL)
@@ -288,6 +301,7 @@ FIGURES: Mapping[str, Callable[[ReplayResults, Path], str]] = {
     "running": running,
     "accuracy": lambda results, folder: by_accuracy(results),
     "desired": lambda results, folder: desired(results),
+    "nodes": nodes,
 }
 CAPTIONS = {
     "ecdf": "distribution of duration / predicted duration",
@@ -299,9 +313,13 @@ CAPTIONS = {
     "running": "running jobs over time",
     "accuracy": "mean wait by accuracy class of the users (runtime / walltime)",
     "desired": "use over time, and the desired use (black line)",
+    "nodes": "nodes that are on, and nodes that run jobs, over time",
 }
 
-NEEDS = {"desired": " --desired FILE"}  # the option without which records lack the data of a figure
+NEEDS = {
+    "desired": " --desired FILE",
+    "nodes": " --node-policy idle:30min",
+}  # the option without which records lack the data of a figure
 
 
 def figures_of(found: Sequence[tuple[str, ReplayResults]], folder: Path, name: str, out: Path) -> list[tuple[str, str]]:
