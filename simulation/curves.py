@@ -146,6 +146,39 @@ def in_use(start: Ints, end: Ints, amount: Ints) -> tuple[Ints, Ints]:
     return _steps(np.concatenate([start[done], end[done]]), np.concatenate([amount, -amount]))
 
 
+def busy_nodes(start: Ints, end: Ints, first: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """Return the begins and ends of the times in which nodes run jobs, those of one node without overlap.
+
+    Parameters
+    ----------
+    start, end : ndarray of int64, shape (jobs,)
+        Seconds.
+    first, low, high : ndarray of int64
+        The nodes of the jobs, as ``NodeRanges``.
+
+    Examples
+    --------
+    Two jobs on nodes 0 and 1 and on node 1:
+
+    >>> nodes = np.array([0, 1, 2]), np.array([0, 1]), np.array([1, 1])
+    >>> [a.tolist() for a in busy_nodes(np.array([0, 5]), np.array([10, 20]), *nodes)]
+    [[0, 0, 10], [10, 10, 20]]
+    """
+    job = np.repeat(np.repeat(np.arange(len(start)), np.diff(first)), high - low + 1)
+    width = high - low + 1
+    node = np.arange(width.sum()) + np.repeat(low - np.cumsum(width) + width, width)
+    order = np.lexsort((start[job], node))
+    node, begin, until = node[order], start[job][order], end[job][order].copy()
+    reach = np.empty_like(until)
+    last, latest = -1, 0
+    for k, (n, e) in enumerate(zip(node.tolist(), until.tolist(), strict=True)):
+        latest = latest if n == last else -(2**62)
+        reach[k], latest, last = latest, max(latest, e), n
+    begin = np.maximum(begin, reach)  # without the time that is covered by the jobs before
+    kept = begin < until
+    return begin[kept], until[kept]
+
+
 def _steps(times: Ints, changes: Ints) -> tuple[Ints, Ints]:
     order = np.argsort(times, kind="stable")
     times, values = times[order], np.cumsum(changes[order])

@@ -26,7 +26,8 @@ def plot(
         typer.Option(
             help="replays: one figure as SVG (--out FILE.svg): ecdf (duration / predicted duration), bars (mean and deviation "
             "of wait and slowdown), bars-by-length, waits (wait / ewt), ecdf-wait, ecdf-slowdown, running (jobs over time), "
-            "accuracy (mean wait by accuracy of the users), frontier (mean bounded slowdown against longest wait)"
+            "accuracy (mean wait by accuracy of the users), desired (use and desired use), frontier (mean bounded slowdown "
+            "against longest wait), nodes (nodes that are on and that run jobs, of replays with a node policy)"
         ),
     ] = None,
 ) -> None:

@@ -21,7 +21,7 @@ from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.composites import bounded
 from ..kinds.replays.case import TRACE_OBJECTIVE, ReplayCase, replay_case
-from ..kinds.replays.energy import energy_faults, energy_json, switching_of
+from ..kinds.replays.energy import energy_faults, energy_json, times_of
 from ..kinds.replays.preemption import with_jobs
 from ..kinds.replays.production import server_events
 from ..kinds.replays.profiles import figures_of, limits_of
@@ -159,7 +159,6 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
     """
     from ...simulation.engine.verification import violations
-    from ...simulation.node_policies import Switching
     from ...simulation.outputs.attempts import attempts_file, read_attempts
     from ...simulation.outputs.node_states import node_states_file, read_node_states
     from ...simulation.outputs.preemption import read_preemption
@@ -197,12 +196,11 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     replayed = table.replay(case.workload, case.platform)
     replayed = replace(replayed, history=history, states=case.states, production=production, preemption=evicted)
     settings = ReplaySettings(**record["replay"])
-    switching, states_csv = switching_of(settings), (record.get("simulation") or {}).get("node_states_csv")
-    if switching is not None and states_csv is None:
+    states_csv = (record.get("simulation") or {}).get("node_states_csv")
+    if settings.node_policy is not None and states_csv is None:
         return ["the field simulation.node_states_csv is missing, in a replay with a node policy"]
-    if states_csv is not None:  # a dispatcher may bring a policy of its own, with the usual times
-        times = switching or Switching()
-        power = read_node_states(node_states_file(jobs), case.platform, settings.node_policy or "", times)
+    if states_csv is not None:
+        power = read_node_states(node_states_file(jobs), case.platform, settings.node_policy or "", times_of(settings))
         replayed = replace(replayed, power=power)
     within = limits_of(settings, case.platform, record["method"])
     faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off, within=within)]

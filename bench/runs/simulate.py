@@ -18,7 +18,7 @@ from ...instances.report import Report
 from ...models import Dispatch
 from ..errors import WrongUse
 from ..kinds.replays.case import ReplayCase, replay_case
-from ..kinds.replays.energy import check_energy
+from ..kinds.replays.energy import check_dispatchers, check_energy
 from ..kinds.replays.launch import check_processes
 from ..kinds.replays.options import check_limits, check_objective, check_stretch, checked_users
 from ..kinds.replays.preemption import check_preemption, settings_of_each
@@ -165,6 +165,7 @@ def replay_request(
     except WrongValue as e:
         raise WrongUse(f"--{e}") from e
     replay = ReplaySettings(trace=is_trace(path), **options)
+    check_dispatchers(replay, named)
     if replay.desired is None and not replay.trace:
         replay = replace(replay, desired=own_desired(path))
     if replay.events is not None:
@@ -202,7 +203,7 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     first = request.all_settings[0]
     case = replay_case(request.path, request.view, first, task.request.drop_impossible, instance)
     print_workload(case, notes)
-    check_case(case, request.caps)
+    check_case(case, request.caps, request.replay.node_policy is not None)
     check_preemption(request.path, case, request.all_settings)
     check_processes(request.replay.network, len(case.platform.nodes))
     check_energy(case, first)

@@ -24,6 +24,22 @@ class States(Protocol):
         """Return the intervals in which nodes are not on, up to ``end`` in seconds."""
 
 
+class Attempts(Protocol):
+    """The attempts of jobs that ended early, such as ``Simulation.history``."""
+
+    @property
+    def rows(self) -> Ints:
+        """The row of the job of each attempt, shape (attempts,)."""
+
+    @property
+    def start(self) -> Ints:
+        """Starts in seconds."""
+
+    @property
+    def end(self) -> Ints:
+        """Ends in seconds."""
+
+
 class Replayed(Protocol):
     """The part of a replay that the accounts need, such as a ``Simulation``."""
 
@@ -42,6 +58,10 @@ class Replayed(Protocol):
     @property
     def end(self) -> Ints:
         """Ends in seconds."""
+
+    @property
+    def history(self) -> Attempts | None:
+        """The attempts that ended early; None if there are none."""
 
     @property
     def power(self) -> States | None:
@@ -68,7 +88,9 @@ class ReplayEnergy:
 
 
 def replay_energy(replay: Replayed, centre: Centre, machine: Machine) -> ReplayEnergy:
-    """Return the energy accounts of a replay, in which each job has run once.
+    """Return the energy accounts of a replay; attempts of jobs that failed count as well.
+
+    A node that is down or drained takes the power of its state: idle power if it is on.
 
     Parameters
     ----------
@@ -117,7 +139,7 @@ def replay_energy(replay: Replayed, centre: Centre, machine: Machine) -> ReplayE
 
 
 def _runs(replay: Replayed) -> Runs:
-    """Return the jobs that ran, with those that ran at the begin."""
+    """Return the jobs that ran, with those that ran at the begin and the attempts that ended early."""
     w, started = replay.workload, replay.start >= 0
     cores = w.job_arrays.amounts[:, w.resources.index("cores")]
     held = [r.job for r in w.running]
@@ -132,10 +154,14 @@ def _runs(replay: Replayed) -> Runs:
     if not started.any():
         raise WorkloadError(f"{w.name}: no job has started, so there is no energy to account for")
     mine = [j.units * j.request.get("cores", 0) for j in held]
+    none = np.zeros(0, np.int64)
+    rows, since, until = none, none, none
+    if replay.history is not None:
+        rows, since, until = replay.history.rows, replay.history.start, replay.history.end
     return Runs(
-        submit=np.append(w.submit[started], np.full(len(held), w.submit[started].min())).astype(np.int64),
-        start=np.append(replay.start[started], [r.start for r in w.running]).astype(np.int64),
-        end=np.append(replay.end[started], [r.true_end for r in w.running]).astype(np.int64),
-        cores=np.append(cores[started], mine).astype(np.int64),
-        watts=np.append(w.power[started], [j.power or 0.0 for j in held]).astype(np.float64),
+        submit=np.concatenate([w.submit[started], np.full(len(held), w.submit[started].min()), w.submit[rows]]),
+        start=np.concatenate([replay.start[started], np.array([r.start for r in w.running], np.int64), since]),
+        end=np.concatenate([replay.end[started], np.array([r.true_end for r in w.running], np.int64), until]),
+        cores=np.concatenate([cores[started], np.array(mine, np.int64), cores[rows]]),
+        watts=np.concatenate([w.power[started], np.array([j.power or 0.0 for j in held]), w.power[rows]]),
     )

@@ -149,8 +149,8 @@ def simulate(
     node_policy : str or NodePolicy, optional
         Which nodes are switched off and on: ``"always-on"``, ``"idle:30min"``, ``"profile"`` (as many as ``desired``
         needs), or an object that follows ``schedlab.simulation.node_policies.NodePolicy``. Default: that of the
-        dispatcher (attribute ``node_policy``), else all nodes are on. Not with ``events``, ``reservations``,
-        ``preemption`` or ``power_cap``.
+        dispatcher (attribute ``node_policy``), else all nodes are on. Not with ``reservations``, events of the server, or
+        ``preemption``.
     switching : Switching, optional
         How long nodes boot, shut down, and are off at least; only with a node policy.
 
@@ -223,7 +223,7 @@ def simulate(
     if production is not None:
         jobs = own_copy(jobs, production)
     check_takes_chunks(jobs, chosen, name, () if production is None else production.private)
-    others = {"events": states or production, "reservations": reserved, "preemption": evicting, "power_cap": power_cap}
+    others = {"reservations": reserved, "events of the server": production, "preemption": evicting}
     power = power_of(node_policy, switching, chosen, jobs, others)
     still = power is None or power.still
     at_begin = {r.job.id: r.job for r in jobs.running}
@@ -245,9 +245,9 @@ def simulate(
     arriving = jobs if arrival is jobs.release else replace(jobs, release=arrival)
     trace = with_power(
         busy_trace(arriving, jobs.running, machine, runtime - log.saved, by_count, jobs.after), jobs, within, by_count,
-        evicting is not None,
+        evicting is not None or not still,
     )  # fmt: skip
-    trace = trace if still else with_node_rows(trace)
+    trace = trace if still else with_node_rows(trace, len(machine.nodes))
     calendars: Mapping[Hours, int] = {}
     fixed = _fixed_durations(model, jobs, log.saved)
     if requests is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +25,7 @@ from ...runs.replay_settings import ReplaySettings
 if TYPE_CHECKING:
     from ....simulation.energy.replays import Replayed
     from ....simulation.node_policies import Switching
+    from ....simulation.policies.registry import Named
     from .case import ReplayCase
 
 PANEL = "Nodes that are switched off, energy"
@@ -97,9 +98,6 @@ def energy_settings(
     from ....simulation.node_policies.plain import seconds_of
     from ....simulation.node_policies.registry import node_policy_of
 
-    given = [name for name, text in times.items() if text is not None]
-    if given and node_policy is None:
-        raise WrongUse(f"--{given[0].replace('_', '-')}: only with --node-policy, such as --node-policy idle:30min")
     found: dict[str, Any] = {"node_policy": node_policy, "idle_watts": idle_watts, "boot_watts": boot_watts}
     for name, text in times.items():
         seconds = None if text is None else seconds_of(text)
@@ -121,14 +119,39 @@ def energy_settings(
     return {**found, "scenario": scenario}
 
 
-def switching_of(replay: ReplaySettings) -> Switching | None:
-    """Return the times of nodes of the settings; None without a node policy."""
+def _times(replay: ReplaySettings) -> dict[str, int]:
+    """Return the times of nodes that are given, in seconds."""
+    given = {"boot": replay.boot, "shut_down": replay.shut_down, "min_off": replay.min_off}
+    return {name: seconds for name, seconds in given.items() if seconds is not None}
+
+
+def times_of(replay: ReplaySettings) -> Switching:
+    """Return the times of nodes that switch, those of the settings or the usual ones."""
     from ....simulation.node_policies import Switching
 
-    if replay.node_policy is None:
-        return None
-    given = {"boot": replay.boot, "shut_down": replay.shut_down, "min_off": replay.min_off}
-    return Switching(**{name: seconds for name, seconds in given.items() if seconds is not None})
+    return Switching(**_times(replay))
+
+
+def switching_of(replay: ReplaySettings, dispatcher: object = None) -> Switching | None:
+    """Return the times of nodes; None if neither the settings nor the dispatcher have a node policy."""
+    own = getattr(dispatcher, "node_policy", None)
+    return None if replay.node_policy is None and own is None else times_of(replay)
+
+
+def check_dispatchers(replay: ReplaySettings, named: Sequence[Named]) -> None:
+    """Raise WrongUse if nothing switches the nodes whose times are given, or a dispatcher has no prices to plan with."""
+    given, made = list(_times(replay)), [n.make() for n in named if n.backend is None]
+    if given and replay.node_policy is None and all(getattr(d, "node_policy", None) is None for d in made):
+        raise WrongUse(
+            f"--{given[0].replace('_', '-')}: only with --node-policy, such as --node-policy idle:30min, or with a dispatcher "
+            "that switches nodes, such as hybrid:70"
+        )
+    planning = next((d.name for d in made if getattr(d, "plans_for_profit", False) and d.centre is None), None)
+    if planning is not None and replay.scenario is None:
+        raise WrongUse(
+            f"dispatcher {planning} plans for profit: expected a profit instance with cooling, weather and prices, and a scenario, "
+            "such as --scenario air,summer,cheap"
+        )
 
 
 def _accounted(replay: ReplaySettings, case: ReplayCase) -> bool:
@@ -141,17 +164,22 @@ def _accounted(replay: ReplaySettings, case: ReplayCase) -> bool:
 def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
     """Check the settings against the workload, before any replay. Raises WrongUse."""
     from ....simulation.engine.power.plan import power_of
+    from ....simulation.engine.production.plan import split_events
 
     if replay.node_policy == "profile" and replay.desired is None:
         raise WrongUse("--node-policy profile: follows a desired use; give its file with --desired FILE")
+    of_server = split_events(case.events)[1]
     others = {
-        "--events": case.events, "reservations": case.reservations, "--on-demand or --failures": case.preemption,
-        "--power-cap": replay.power_cap,
+        "reservations": case.reservations, "events of the server": of_server, "--on-demand or --failures": case.preemption,
     }  # fmt: skip
+    given = list(_times(replay))
+    policy, option = replay.node_policy, f"--node-policy {replay.node_policy}"
+    if policy is None and given:  # the times of a dispatcher with a node policy of its own: checked with another one
+        policy, option = "idle", f"--{given[0].replace('_', '-')}"
     try:
-        power_of(replay.node_policy, switching_of(replay), None, case.workload, others)
+        power_of(policy, None if policy is None else times_of(replay), None, case.workload, others)
     except WrongValue as e:
-        raise WrongUse(f"--node-policy {replay.node_policy}: {e}") from e
+        raise WrongUse(f"{option}: {e}") from e
     if not _accounted(replay, case):
         return
     from ....simulation.energy import Machine

@@ -76,8 +76,10 @@ def limits_of(replay: ReplaySettings, platform: Platform, dispatcher: str) -> tu
     return (*found, *(() if replay.power_cap is None else (power_cap(platform, replay.power_cap),)))
 
 
-def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
+def check_limits(case: ReplayCase, caps: Sequence[float], switched: bool) -> None:
     """Check the desired use and the power caps against the workload, before any replay.
+
+    ``switched``: whether nodes are switched off and on, and so followed one by one.
 
     Raises
     ------
@@ -92,7 +94,7 @@ def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
     try:
         limits.desired_of(case.desired, platform, workload)
         for cap in caps:
-            followed = case.preemption is not None
+            followed = case.preemption is not None or switched
             limits.check_power(workload, platform, power_cap(platform, cap), bool(case.events), followed)
     except ValueError as e:
         raise WrongUse(f"{'--power-cap' if caps else '--desired'}: {e}") from e

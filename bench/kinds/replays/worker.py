@@ -140,7 +140,7 @@ def _simulate(
         users=replay.users,
         preemption=case.preemption,
         node_policy=replay.node_policy,
-        switching=switching_of(replay),
+        switching=switching_of(replay, dispatcher),
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ....instances import Instance
 from ....models.step_function import HOUR
+from ....simulation.curves import busy_nodes
 from ....simulation.energy import NodeStates
 from ....simulation.engine.simulation import Simulation
 
@@ -60,18 +61,5 @@ def hourly(begin: Ints, end: Ints, amount: Floats, bounds: Ints) -> Floats:
 def _in_use(run: Simulation, bounds: Ints) -> Floats:
     """Return the mean number of nodes that run a job."""
     p = run.placement
-    parts = np.repeat(np.arange(len(run.start)), np.diff(p.first))
-    width = p.high - p.low + 1
-    node = np.concatenate([np.arange(a, b + 1) for a, b in zip(p.low, p.high, strict=True)])
-    job = np.repeat(parts, width)
-    order = np.lexsort((run.start[job], node))
-    node, begin, end = node[order], run.start[job][order], run.end[job][order]
-    # intervals of one node may overlap: count the time that is not covered by those before
-    reach = np.empty_like(end)
-    last, until = -1, 0
-    for k, (n, e) in enumerate(zip(node.tolist(), end.tolist(), strict=True)):
-        until = until if n == last else -(2**62)
-        reach[k], until, last = until, max(until, e), n
-    begin = np.maximum(begin, reach)
-    kept = begin < end
-    return hourly(begin[kept], end[kept], np.ones(int(kept.sum())), bounds)
+    begin, end = busy_nodes(run.start, run.end, p.first, p.low, p.high)
+    return hourly(begin, end, np.ones(begin.size), bounds)

@@ -42,11 +42,12 @@ class Powered(NodeChanges):
         nodes = len(plan.platform.nodes)
         self.power, self.times = power, power.switching
         self.node_state = np.full(nodes, ON)
-        self.nodes = NodeRows(plan.trace, state)
+        self.nodes = NodeRows(plan.trace, state, nodes)
         self._wanted = np.zeros(nodes, np.bool_)  # the policy has decided to boot them
         self._wake, self._boot_at = NEVER, np.full(nodes, NEVER)
         self._calls, self._stuck = 0, -1
         super().__init__(plan, state)
+        self._rows = self.nodes.first
         begin = plan.workload.begin
         begin = int(plan.trace.release[plan.trace.order].min()) if begin is None else begin
         self.since, self.idle_since = np.full(nodes, begin), np.full(nodes, begin)
@@ -98,9 +99,12 @@ class Powered(NodeChanges):
             self._switch(n, ON, int(self.since[n]) + self.times.boot)
             self.idle_since[n] = self.since[n]
             self.nodes.give_back(n)
-        self.blocked = self.node_state != ON
+        self._block()
         self._stop()
         return True
+
+    def _block(self) -> None:
+        self.blocked = self._closed | (self.node_state != ON)
 
     def _switch(self, node: int, state: int, time: int) -> None:
         self.node_state[node], self.since[node] = state, time
@@ -123,7 +127,7 @@ class Powered(NodeChanges):
 
     def state_of(self, node: int) -> str:
         """Return the state of a node, for messages."""
-        return STATE_NAMES[self.node_state[node]]
+        return super().state_of(node) if self._closed[node] else STATE_NAMES[self.node_state[node]]
 
     def settle(self, arrived: Sequence[int]) -> list[int]:
         """Bring the states and the expected times of the nodes that are not on up to date."""
@@ -138,8 +142,10 @@ class Powered(NodeChanges):
     def decided(self) -> None:
         """Boot the nodes that are needed, and ask the policy; called after the dispatcher's decision."""
         now, nodes = self.now, self.node_state.size
-        used, until = np.zeros(nodes, np.bool_), np.full(nodes, now)
+        places = self.plan.trace.capacity.shape[0]  # the nodes, and one of the power of the machine if it is limited
+        used, until = np.zeros(places, np.bool_), np.full(places, now)
         survey(self.plan.trace, self.state, self.nodes.first, used, until)
+        used, until = used[:nodes], until[:nodes]
         self.idle_since[~used & (self.idle_since >= NEVER)] = now
         self.idle_since[used] = NEVER
         idle = ~used & (self.node_state == ON)
@@ -168,8 +174,10 @@ class Powered(NodeChanges):
         policy = self.plan.dispatcher
         strict = isinstance(policy, Policy) and policy.strict
         if self.state.clock[WAITING]:
-            rank = RANK[self.node_state]
-            needs(self.plan.trace, self.state, self.nodes.first, rank, planned, strict, needed)
+            more = self.plan.trace.capacity.shape[0] - needed.size
+            rank, by_place = np.append(RANK[self.node_state], [0] * more), np.append(needed, [NEVER] * more)
+            needs(self.plan.trace, self.state, self.nodes.first, rank, planned, strict, by_place)
+            needed[:] = by_place[: needed.size]
 
     def _boot(self, needed: Ints) -> None:
         """Boot the nodes that are needed as late as possible; all of them if nothing else can happen."""
@@ -216,7 +224,7 @@ class Powered(NodeChanges):
         on = [int(n) for n in found.on]
         self._wanted[on] = self.node_state[on] != ON
         self._wanted[self.node_state == BOOTING] = False
-        self.blocked = self.node_state != ON
+        self._block()
         if self._wanted.any():
             self._boot(np.where(self._wanted, now, needed))
         self._wake = NEVER if found.wake is None or self._tired() else int(found.wake)

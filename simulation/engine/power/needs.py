@@ -110,13 +110,13 @@ def needs(trace: TraceArrays, state: State, rows: int, rank: Ints, planned: Mask
     rows
         Number of rows that are jobs.
     rank
-        0: the node is on, 1: it boots, 2: it is off or shuts down; shape (nodes,).
+        0: the node is on, 1: it boots, 2: it is off or shuts down; shape (places,). Other places have 0.
     planned
         Jobs whose start is planned, shape (rows,).
     strict
         Whether the first job that does not fit blocks all later ones.
     needed
-        In and out: seconds, shape (nodes,).
+        In and out: seconds, shape (places,).
     """
     now, places, resources = state.clock[NOW], trace.capacity.shape[0], trace.capacity.shape[1]
     whole = np.empty((places, resources), np.int64)

@@ -12,6 +12,11 @@ from ...node_policies import NodePolicy, Switching
 from ...node_policies.registry import node_policy_of
 from .record import PowerPlan
 
+WHY = (
+    "reservations, private queues and on-demand jobs must have their nodes at a given time, and nodes are not booted ahead of "
+    "them"
+)
+
 
 def power_of(
     node_policy: str | NodePolicy | None,
@@ -49,7 +54,7 @@ def power_of(
     policy, times = node_policy_of(chosen), switching or Switching()
     given = next((name for name, value in others.items() if value), None)
     if given is not None:
-        raise WrongValue(f"node_policy {policy.name} and {given} cannot be combined; leave one of them out")
+        raise WrongValue(f"node_policy {policy.name} and {given} cannot be combined: {WHY}; leave one of them out")
     begin = int(workload.submit.min()) if workload.begin is None else workload.begin
     ends = [
         int((np.maximum(workload.release, begin) + workload.runtime).max()),

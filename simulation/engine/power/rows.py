@@ -12,13 +12,14 @@ from ....heuristics.kernels.events.state import RUNNING, STARTED, State, TraceAr
 from ....heuristics.kernels.profile import NEVER, Ints
 
 
-def with_node_rows(trace: TraceArrays) -> TraceArrays:
+def with_node_rows(trace: TraceArrays, nodes: int) -> TraceArrays:
     """Return the trace with one more row for each node, after the jobs; these rows never arrive.
+
+    ``nodes``: number of nodes, the first of the places of the trace.
 
     Such a row takes 1 more than the capacity of its node, so that nothing fits there, not even a unit that requests
     nothing.
     """
-    nodes = trace.capacity.shape[0]
     zeros, ones = np.zeros(nodes, np.int64), np.ones(nodes, np.int64)
 
     def longer(values: Ints, more: Ints) -> Ints:
@@ -28,7 +29,7 @@ def with_node_rows(trace: TraceArrays) -> TraceArrays:
         release=longer(trace.release, ones * NEVER),
         runtime=longer(trace.runtime, ones * NEVER),
         units=longer(trace.units, ones),
-        request=np.vstack([trace.request, trace.capacity + 1]),
+        request=np.vstack([trace.request, trace.capacity[:nodes] + 1]),
         kind=longer(trace.kind, zeros),
         first_further=longer(trace.first_further, ones * trace.first_further[-1]),
         first=longer(trace.first, trace.first[-1] + np.arange(1, nodes + 1)),
@@ -41,9 +42,9 @@ def with_node_rows(trace: TraceArrays) -> TraceArrays:
 class NodeRows:
     """The rows of the nodes that are not on, as running jobs of one replay."""
 
-    def __init__(self, trace: TraceArrays, state: State) -> None:
+    def __init__(self, trace: TraceArrays, state: State, nodes: int) -> None:
         self.trace, self.state = trace, state
-        self.first = trace.runtime.size - trace.capacity.shape[0]
+        self.first = trace.runtime.size - nodes
         self.count = 0
 
     def take(self, node: int, ready: int, now: int) -> None:

@@ -138,6 +138,12 @@ def with_power(
     units, all_watts = trace.units, np.concatenate([watts, held])
     ceiling = np.int64(MILLI * most if np.isfinite(most) else 2**50)
     if by_node:
+        nothing = np.flatnonzero(~trace.request[: len(workload)].any(axis=1))
+        if nothing.size:
+            raise WorkloadError(
+                f"{workload.name}: job {workload.ids[int(nothing[0])]!r} requests no resource; a power cap beside nodes that are "
+                "followed one by one needs jobs that request some"
+            )
         return with_power_place(trace, np.ceil(MILLI * all_watts).astype(np.int64), int(ceiling))
     each = _rounded(np.ceil(MILLI * all_watts / units))
     _, kind = np.unique(each, return_inverse=True)

@@ -52,6 +52,8 @@ class NodeChanges:
         self.quiet = not self.changes and not plan.within
         self.names: tuple[str, ...] = ("up",) * len(nodes)
         self.blocked = np.zeros(len(nodes), np.bool_)
+        self._closed = self.blocked  # by their states: they take no starts
+        self._rows = plan.trace.runtime.size  # rows that are jobs
         self.failed: list[int] = []
         self.shortened = False
         self._runs = np.ones(len(nodes), np.bool_)
@@ -133,17 +135,22 @@ class NodeChanges:
         stopped = np.flatnonzero(self._runs & ~change.runs)
         self._runs = change.runs
         if stopped.size and not (self._seen_in_use and self._unused(stopped)):
-            for j in state.running[: state.clock[RUNNING]].tolist():
+            for j in [j for j in state.running[: state.clock[RUNNING]].tolist() if j < self._rows]:
                 places = self.places_of(j)
                 hit = ~change.runs[places]
                 if hit.any():
                     self._fail(j, int(places[hit.argmax()]), change)
-        opened, closed = np.flatnonzero(change.starts & self.blocked), np.flatnonzero(~change.starts & ~self.blocked)
+        opened, closed = np.flatnonzero(change.starts & self._closed), np.flatnonzero(~change.starts & ~self._closed)
         state.free[opened] += BLOCKED
         state.free[closed] -= BLOCKED
-        self.blocked = ~change.starts
+        self._closed = ~change.starts
+        self._block()
         if opened.size:
             self.release_early()
+
+    def _block(self) -> None:
+        """Bring ``blocked`` up to date."""
+        self.blocked = self._closed
 
     def _unused(self, nodes: Ints) -> bool:
         return bool((self.state.free[nodes] == self.plan.trace.capacity[nodes]).all())

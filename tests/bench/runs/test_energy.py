@@ -4,8 +4,11 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from schedlab.bench.plots.panels.nodes import node_curves
 
+SUMMER = ["--scenario", "air,summer,cheap"]
 TARIFF = "time_s,g_co2_per_kwh\n0,300\n{},400\n"
 
 
@@ -69,6 +72,10 @@ def test_the_account_is_that_of_jobs_and_node_states(folder: Path) -> None:
 def test_verify_finds_a_changed_account_and_changed_states(bench, folder: Path) -> None:
     assert bench("verify", folder)[0] == 0
     path, record = record_of(folder)
+    on, busy = node_curves(record, folder)
+    assert on[1][0] == 8 and min(on[1]) < 8 and busy[1].max() <= 8
+    assert (busy[1] <= on[1][np.searchsorted(on[0], busy[0], side="right") - 1]).all()
+    assert bench("plot", folder, "--figure", "nodes", "--out", folder / "nodes.svg")[0] == 0
     record["energy"]["end"]["idle_kwh"] += 1
     path.write_text(json.dumps(record))
     code, out, _ = bench("verify", folder)
@@ -87,6 +94,15 @@ def test_verify_finds_a_changed_account_and_changed_states(bench, folder: Path) 
         (["--node-policy", "idle:soon"], "expected a time such as idle:300s"),
         (["--node-policy", "profile"], "give its file with --desired FILE"),
         (["--boot", "5min"], "--boot: only with --node-policy"),
+        (["--dispatchers", "easy,hybrid:100", "--boot", "5min"], "--boot: only with --node-policy"),
+        (["--dispatchers", "hybrid:50", *SUMMER, "--boot", "9000h"], "--boot: boot is 32400000 s, beyond the horizon"),
+        (["--dispatchers", "hybrid:50"], "dispatcher hybrid:50 plans for profit: expected a profit instance"),
+        (["--dispatchers", "planned:every=0", *SUMMER], "planned: every is 0; expected hours"),
+        (
+            ["--dispatchers", "hybrid:50", *SUMMER, "--prices", "prices.csv"],
+            "--prices: the energy prices go from 0 s to 7200 s",
+        ),
+        (["--dispatchers", "hybrid:50", *SUMMER, "--idle-watts", "50"], "--idle-watts 50: above the power of job"),
         (["--node-policy", "always-on", "--boot", "soon"], "--boot soon: expected a time"),
         (["--node-policy", "idle:30min", "--boot", "9000h"], "beyond the horizon"),
         (["--node-policy", "always-on", "--idle-watts", "50"], "--idle-watts 50: above the power of job"),
@@ -98,5 +114,55 @@ def test_verify_finds_a_changed_account_and_changed_states(bench, folder: Path) 
 def test_bad_options(bench, options: list[str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("short.csv").write_text(TARIFF.format(3600))
-    code, _, err = bench("simulate", "profit_small", "--dispatchers", "easy", *options, "--out", "out")
+    Path("prices.csv").write_text("time_s,euro_per_kwh\n0,0.1\n3600,0.2\n")
+    usual = [] if "--dispatchers" in options else ["--dispatchers", "easy"]
+    code, _, err = bench("simulate", "profit_small", *usual, *options, "--out", "out")
     assert code == 2 and why in " ".join(err.split())
+
+
+def test_the_hybrid_with_a_forecast_that_has_no_jobs_and_slow_boots(bench, tmp_path: Path) -> None:
+    """The times of nodes reach the policy that the dispatcher brings; the other dispatcher switches nothing."""
+    code, _, err = bench(
+        "simulate", "profit_small", "--load", "0.2", "--dispatchers", "hybrid:50:forecast=weekly-r,easy", "--boot", "10min",
+        *SUMMER, "--out", tmp_path,
+    )  # fmt: skip
+    assert code == 0, err
+    assert bench("verify", tmp_path)[0] == 0
+    records = {r["method"]: r for r in (json.loads(p.read_text()) for p in tmp_path.glob("*.json"))}
+    assert records["easy"]["simulation"]["node_states_csv"] is None
+    states = tmp_path / records["hybrid:50:forecast=weekly-r"]["simulation"]["node_states_csv"]
+    rows = list(csv.DictReader(states.open()))
+    pairs = [
+        (a, b) for a in rows for b in rows if a["node"] == b["node"] and (a["state"], b["state"]) == ("booting", "on")
+    ]
+    after = {
+        (a["node"], a["time"]): min(int(b["time"]) for c, b in pairs if c is a and int(b["time"]) >= int(a["time"]))
+        for a, _ in pairs
+    }
+    assert after and all(on - int(began) == 600 for (_, began), on in after.items())
+    states.write_text(states.read_text().replace("booting", "off", 1))
+    assert bench("verify", tmp_path)[0] == 1
+
+
+def test_a_node_policy_beside_outages_and_a_power_cap(bench, tmp_path: Path) -> None:
+    node = "node-1"
+    (tmp_path / "events.csv").write_text(f"time,kind,nodes\n20000,node-down,{node}\n50000,node-up,{node}\n")
+    code, _, err = bench(
+        "simulate", "profit_small", "--dispatchers", "easy,planned-r", "--node-policy", "idle:10min", *SUMMER, "--load", "0.4",
+        "--events", tmp_path / "events.csv", "--out", tmp_path / "a",
+    )  # fmt: skip
+    assert code == 0, err
+    assert bench("verify", tmp_path / "a")[0] == 0
+    code, _, err = bench(
+        "simulate", "profit_small", "--dispatchers", "easy", "--node-policy", "idle:10min", "--power-cap", "1500", "--out", tmp_path / "b"
+    )  # fmt: skip
+    assert code == 0, err
+    assert bench("verify", tmp_path / "b")[0] == 0
+
+
+def test_a_node_policy_beside_reservations_is_refused_with_the_reason(bench, tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text("time,kind,subject\n20000,stop-queue,default\n")
+    code, _, err = bench(
+        "simulate", "profit_small", "--dispatchers", "easy", "--node-policy", "idle:10min", "--events", tmp_path / "events.csv"
+    )  # fmt: skip
+    assert code == 2 and "nodes are not booted ahead of them" in " ".join(err.split())

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.errors import WrongValue
-from schedlab.models.profiles import daily
+from schedlab.models import DesiredProfile, NodeEvent
+from schedlab.models.energy import Tariff
+from schedlab.models.production import Reservation
+from schedlab.models.profiles import Steps, daily, flat
+from schedlab.models.step_function import DAY
+from schedlab.simulation.energy import Centre, Machine, replay_energy
 from schedlab.simulation.engine.moment import Decision, PlannedStart, Start
 from schedlab.simulation.engine.simulation import SimulationError
 from schedlab.simulation.engine.verification import violations
@@ -126,30 +131,47 @@ def state_faults(world: object, run: object) -> list[str]:
     return found
 
 
-POLICIES = ["idle:0s", "idle:5s", "idle:30s", Mischief]
-DISPATCHERS = [
-    "fcfs", "easy", "easy++", "conservative", "pbs-fifo", "rule:slowdown", "dardis:throughput", "dardis:balance",
-    FirstFit, Planner,
-]  # fmt: skip
+def random_profile(world: object, seed: int) -> DesiredProfile:
+    """A desired use of the cores that changes every few seconds."""
+    rng, everything = random.Random(seed), flat(world.platform(), 1.0)
+    times = sorted({0, *(rng.randint(1, 120) for _ in range(6))})
+    steps = {
+        key: Steps(times, [rng.random() * s.amounts[0] for _ in times], DAY) for key, s in everything.steps.items()
+    }
+    return DesiredProfile(everything.platform, steps)
+
+
+POLICIES = ["idle:0s", "idle:5s", "idle:30s", Mischief, "profile"]
+RULES = ["fcfs", "easy", "easy++", "conservative", "pbs-fifo", "rule:slowdown"]
+DISPATCHERS = [*RULES, "dardis:throughput", "dardis:balance", FirstFit, Planner]
+
+
+def options_of(world: object, seed: int, policy: object) -> dict[str, object]:
+    """The options of a replay of a world under a node policy, with random times of the nodes."""
+    times = Switching(*(random.Random(seed).choice([0, 1, 4, 9]) for _ in range(3)))
+    found = {"node_policy": policy(seed) if policy is Mischief else policy, "switching": times}
+    return found | ({"desired": random_profile(world, seed)} if policy == "profile" else {})
 
 
 @pytest.mark.parametrize("dispatcher", DISPATCHERS, ids=str)
 def test_no_job_runs_on_a_node_that_is_not_on(dispatcher: object) -> None:
-    """20 worlds for each of the dispatchers."""
-    switched = 0
-    for seed in range(20):
-        world = random_world(seed, outages=False, chunks=dispatcher in DISPATCHERS[:6])
-        if str(dispatcher).startswith("dardis"):  # a unit that requests nothing fits on any node for it
+    """24 worlds for each of the dispatchers; half of them have outages, but not for DARDIS."""
+    switched, failed, distributed = 0, 0, str(dispatcher).startswith("dardis")
+    for seed in range(24):
+        world = random_world(seed, outages=seed % 2 == 1 and not distributed, chunks=dispatcher in RULES)
+        if distributed:  # a unit that requests nothing fits on any node for it
             world.jobs = [j for j in world.jobs if any(j.request.values())] or [SmallJob("j", 0, 3, 5, 1, {"cores": 1})]
             world.after = {}
-        policy = POLICIES[seed % len(POLICIES)]
-        times = Switching(*(random.Random(seed).choice([0, 1, 4, 9]) for _ in range(3)))
-        options = {"kill_at_walltime": world.kill, "node_policy": policy(seed) if policy is Mischief else policy}
+        if world.outages:  # in the end all is well
+            world.outages += [(130, kind, node) for node in world.capacity for kind in ("node-up", "node-release")]
+        policies = POLICIES[:4] if distributed else POLICIES
+        usual = {"kill_at_walltime": world.kill, "events": world.events(), "requeue": world.requeue}
+        options = options_of(world, seed, policies[seed % len(policies)])
         try:
-            run = sl.simulate(world.workload(), world.platform(), dispatcher, switching=times, **options)
+            run = sl.simulate(world.workload(), world.platform(), dispatcher, **usual, **options)
         except SimulationError as e:
             with pytest.raises(SimulationError):  # it does not start all jobs on nodes that are always on either
-                sl.simulate(world.workload(), world.platform(), dispatcher, kill_at_walltime=world.kill)
+                sl.simulate(world.workload(), world.platform(), dispatcher, **usual)
             assert e.waiting, e
             continue
         except WrongValue as e:
@@ -159,7 +181,55 @@ def test_no_job_runs_on_a_node_that_is_not_on(dispatcher: object) -> None:
         assert faults(world, records(run)) == []
         assert state_faults(world, run) == []
         switched += run.power.time.size
-    assert switched > 50
+        failed += 0 if run.history is None else len(run.history.early) + len(run.history.dropped)
+    assert switched > 50 and (failed > 0 or distributed)
+
+
+@pytest.mark.parametrize("dispatcher", RULES)
+def test_the_power_of_the_jobs_stays_within_a_cap(dispatcher: str) -> None:
+    """10 worlds for each of the dispatchers; each unit takes 10 W."""
+    switched = waited = 0
+    for seed in range(10):
+        world = random_world(seed, outages=False, busy=False, calendars=False, dependencies=False)
+        world.jobs = [j for j in world.jobs if any(j.request.values())] or [SmallJob("j", 0, 3, 5, 1, {"cores": 1})]
+        jobs = world.workload()
+        jobs = replace(jobs, power=10.0 * jobs.job_arrays.all_units)
+        cap = float(jobs.power.max())
+        options = options_of(world, seed, POLICIES[seed % len(POLICIES)])
+        try:
+            run = sl.simulate(jobs, world.platform(), dispatcher, power_cap=cap, **options)
+        except WrongValue as e:
+            assert "beyond the horizon" in str(e)
+            continue
+        assert run.violations == [] and state_faults(world, run) == []
+        for t in run.start.tolist():
+            assert jobs.power[(run.start <= t) & (t < run.end)].sum() <= cap
+        switched += run.power.time.size
+        waited += int((run.start > sl.simulate(jobs, world.platform(), dispatcher, **options).start).sum())
+    assert switched > 5 and waited > 0
+
+
+def test_an_outage_of_a_node_that_is_off() -> None:
+    """n-1 and n-2 are off from 120 s on; n-1 is down when b arrives, so that n-2 boots."""
+    down = [NodeEvent(2000, "node-down", ["n-1"]), NodeEvent(9000, "node-up", ["n-1"])]
+    run = replayed(job("a", 0, 10), job("b", 5000, 10), job("c", 8800, 10, 2), events=down)
+    assert run.start.tolist() == [0, 5300, 9300]
+    named = run.power.named(TWO)
+    assert ("n-2", 5000, "booting") in named and ("n-1", 9000, "booting") in named
+
+
+def test_a_job_that_fails_counts_in_the_energy_of_each_attempt() -> None:
+    """The job runs from 0 to 100, and again for 300 s when its node is up at 130, before it would be switched off."""
+    down = [NodeEvent(100, "node-down", ["n-1"]), NodeEvent(130, "node-up", ["n-1"])]
+    one = sl.Platform([sl.NodeGroup("n", 1, {"cores": 4})])
+    only = replace(job("a", 0, 300), power=400.0)
+    run = sl.simulate(sl.Dispatch(one, [only], [sl.Queue("q", 60)]), node_policy="idle:60s", events=down)
+    assert [(a.start, a.end) for a in run.history.early] == [(0, 100)] and run.start.tolist() == [130]
+    plant = sl.Cooling("none", (-90, 65), (0, 1e9), ((0, 0), (0, 0)))
+    centre = Centre(plant, sl.StepFunction.constant(20, 0, 500), Tariff(0.13), 0.0)
+    found = replay_energy(run, centre, Machine(run.platform, idle_watts=2)).end
+    assert found.busy_kwh * 3.6e6 == pytest.approx(400 * 400)
+    assert found.idle_kwh * 3.6e6 == pytest.approx(30 * 4 * 2)
 
 
 def test_verification_finds_faults_of_the_states() -> None:
@@ -220,7 +290,7 @@ def test_a_wrong_decision_ends_the_replay(answer: object, why: str) -> None:
         ({"policy": "idel:5s"}, "node policy"),
         ({"switching": Switching(boot=11)}, "boot is 11 s, beyond the horizon: all jobs can end 10 s after"),
         ({"policy": None, "switching": FAST}, "switching: only with node_policy"),
-        ({"events": [sl.models.NodeEvent(3, "node-down", ["n-1"])]}, "and events cannot be combined"),
+        ({"reservations": [Reservation("r", "q", 100, 60, 1, {"cores": 4})]}, "and reservations cannot be combined: "),
     ],
 )
 def test_bad_input(options: dict, why: str) -> None:
