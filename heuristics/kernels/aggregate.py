@@ -7,8 +7,8 @@ g::
 
 For a job, take for each resource the largest level that is not above its request per unit. At time t at most
 sum_g min_r units[t, g, a_r] units of the job fit. These counts are a step function of time. Its breakpoints are stored
-in blocks, with the least and the greatest counts of each block, so that whole blocks can be skipped. Jobs can be added,
-not removed.
+in blocks, with the least and the greatest counts of each block, so that whole blocks can be skipped. Jobs can be added
+and removed; breakpoints of removed jobs stay until ``recount``.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class Aggregate(NamedTuple):
     least, most
         Least and greatest counts of each block, shape (blocks, groups * levels).
     span
-        Scratch: breakpoints of one job in seconds, shape (breakpoints,).
+        Scratch: breakpoints of one job in seconds, shape (blocks * BLOCK,).
     change
-        Scratch: changes of the counts at these, shape (breakpoints, groups * levels).
+        Scratch: changes of the counts at these, shape (blocks * BLOCK, groups * levels).
     """
 
     groups: int
@@ -93,11 +93,19 @@ class Levels(NamedTuple):
     column: Ints
 
 
-def levels(machine: Machine, jobs: Jobs) -> Levels:
-    """Return the groups of equal nodes and the levels of the requests; with too many groups the last one has the rest."""
+def levels(machine: Machine, jobs: Jobs, columns: int = COLUMNS) -> Levels:
+    """Return the groups of equal nodes and the levels of the requests; with too many groups the last one has the rest.
+
+    Parameters
+    ----------
+    machine, jobs
+        The nodes and the jobs.
+    columns
+        About the most columns.
+    """
     kinds, group = np.unique(machine.capacity, axis=0, return_inverse=True)
     groups, resources = min(len(kinds), GROUPS), machine.capacity.shape[1]
-    most = max(2, min(LEVELS, COLUMNS // max(1, groups * resources)))
+    most = max(2, min(LEVELS, columns // max(1, groups * resources)))
     request = np.concatenate([jobs.request, jobs.further_request]) if jobs.further_units.size else jobs.request
     found = [_levels(request[:, r], most) for r in range(resources)]
     first = np.cumsum([0, *(one.size for one in found)]).astype(np.int64)
@@ -116,12 +124,26 @@ def _levels(request: Ints, most: int) -> Ints:
     return np.sort(amounts[np.argsort(-often, kind="stable")[:most]])
 
 
-def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile, known: Levels | None = None) -> Aggregate:
-    """Return the counts of a profile without jobs, with room for all jobs."""
+def new_aggregate(
+    machine: Machine, jobs: Jobs, profile: Profile, known: Levels | None = None, spare: int = 0
+) -> Aggregate:
+    """Return the counts of a profile without jobs, with room for all jobs.
+
+    Parameters
+    ----------
+    machine, jobs
+        The nodes and the jobs.
+    profile
+        The profile.
+    known
+        The levels; None: ``levels(machine, jobs)``.
+    spare
+        More blocks, for breakpoints of jobs that are removed.
+    """
     known = levels(machine, jobs) if known is None else known
     columns = known.groups * known.level.size
     points = 2 * jobs.request.shape[0] + 2 * machine.taken_node.size + 2
-    room = 2 * points // BLOCK + 2  # dividing a full block leaves two half full ones
+    room = 2 * points // BLOCK + 2 + spare  # dividing a full block leaves two half full ones
     found = Aggregate(
         *known,
         np.ones(1, np.int64),
@@ -131,12 +153,9 @@ def new_aggregate(machine: Machine, jobs: Jobs, profile: Profile, known: Levels 
         np.empty((room, BLOCK, columns), np.int64),
         np.empty((room, columns), np.int64),
         np.empty((room, columns), np.int64),
-        np.empty(points, np.int64),
-        np.empty((points, columns), np.int64),
+        np.empty(room * BLOCK, np.int64),
+        np.empty((room * BLOCK, columns), np.int64),
     )
-    found.size[0] = 1
-    found.time[0, 0] = machine.now
-    found.units[0, 0, :] = 0
     count_all(found, profile)
     return found
 
@@ -151,22 +170,44 @@ def no_aggregate() -> Aggregate:
 
 @borrowing
 def count_all(a: Aggregate, profile: Profile) -> None:
-    """Insert the breakpoints of the profile and set the counts at each of them."""
+    """Return ``recount`` for calls from Python."""
+    recount(a, profile)
+
+
+@internal_borrowing
+def recount(a: Aggregate, profile: Profile) -> None:
+    """Take over the breakpoints of the profile, drop all others, and set the counts at each of them."""
+    a.blocks[0], a.order[0], a.size[0], a.time[0, 0] = 1, 0, 1, profile.time[0, 0]
     for n in range(a.group.size):
         for i in range(1, profile.length[n]):
             _insert(a, profile.time[n, i])
-    levels = a.level.size
-    for k in range(a.blocks[0]):
-        b = a.order[k]
+    for b in range(a.blocks[0]):  # the blocks in use are the first ones
         for i in range(a.size[b]):
             for c in range(a.units.shape[2]):
                 a.units[b, i, c] = 0
-            for n in range(a.group.size):
-                at = segment(profile, n, a.time[b, i])
+    for n in range(a.group.size):
+        _count_node(a, profile, n)
+    for b in range(a.blocks[0]):
+        _sum_up(a, b)
+
+
+@internal_borrowing
+def _count_node(a: Aggregate, profile: Profile, n: int) -> None:
+    """Add the units that node n can hold to the counts at each breakpoint."""
+    levels, at, following = a.level.size, -1, -NEVER  # segment of the node, and its end
+    offset, holds = a.group[n] * levels, a.change[0]
+    for k in range(a.blocks[0]):
+        b = a.order[k]
+        for i in range(a.size[b]):
+            if a.time[b, i] >= following:
+                while following <= a.time[b, i]:
+                    at += 1
+                    following = profile.time[n, at + 1] if at + 1 < profile.length[n] else NEVER
                 for r in range(a.first_level.size - 1):
                     for c in range(a.first_level[r], a.first_level[r + 1]):
-                        a.units[b, i, a.group[n] * levels + c] += max(0, profile.free[n, at, r]) // a.level[c]
-        _sum_up(a, b)
+                        holds[c] = max(0, profile.free[n, at, r]) // a.level[c]
+            for c in range(levels):
+                a.units[b, i, offset + c] += holds[c]
 
 
 @internal_borrowing
@@ -181,7 +222,7 @@ def _sum_up(a: Aggregate, b: int) -> None:
 
 
 @internal_borrowing
-def _find(a: Aggregate, t: int) -> tuple[int, int]:
+def find(a: Aggregate, t: int) -> tuple[int, int]:
     """Return the last breakpoint at or before t: the position of its block in ``order``, and its index in the block."""
     low, high = 0, a.blocks[0]
     while high - low > 1:
@@ -199,17 +240,6 @@ def _find(a: Aggregate, t: int) -> tuple[int, int]:
         else:
             high = middle
     return k, low
-
-
-@internal_borrowing
-def _find_from(a: Aggregate, t: int, k: int, i: int) -> tuple[int, int]:
-    """Return ``_find(a, t)`` for a time that is not before breakpoint (k, i); fast if it is near."""
-    for _ in range(8):
-        following, at = (k, i + 1) if i + 1 < a.size[a.order[k]] else (k + 1, 0)
-        if following == a.blocks[0] or a.time[a.order[following], at] > t:
-            return k, i
-        k, i = following, at
-    return _find(a, t)
 
 
 @internal_borrowing
@@ -233,13 +263,13 @@ def _divide(a: Aggregate, k: int) -> None:
 @internal_borrowing
 def _insert(a: Aggregate, t: int) -> None:
     """Insert a breakpoint at t if there is none."""
-    k, i = _find(a, t)
+    k, i = find(a, t)
     b = a.order[k]
     if a.time[b, i] == t:
         return
     if a.size[b] == BLOCK:
         _divide(a, k)
-        k, i = _find(a, t)
+        k, i = find(a, t)
         b = a.order[k]
     for p in range(a.size[b], i + 1, -1):
         a.time[b, p] = a.time[b, p - 1]
@@ -252,8 +282,8 @@ def _insert(a: Aggregate, t: int) -> None:
 
 
 @internal_borrowing
-def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, chosen: Ints) -> None:
-    """Subtract a job that has just been put into the profile.
+def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, chosen: Ints, sign: int) -> None:
+    """Subtract a job that has just been put into the profile, or add one that is about to be removed from it.
 
     Parameters
     ----------
@@ -267,6 +297,8 @@ def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, ch
         Times in seconds.
     chosen
         Node of each unit, shape (units,); units on one node are neighbours.
+    sign
+        1: subtract, -1: add.
     """
     if end <= start or a.groups == 0:
         return
@@ -278,12 +310,11 @@ def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, ch
         n, units = chosen[k], 1
         while k + units < chosen.size and chosen[k + units] == n:
             units += 1
-        i = segment(profile, n, start)
-        while i < profile.length[n] and profile.time[n, i] < end:
-            first = _at(a.span, size, profile.time[n, i])
-            last = _at(a.span, size, profile.time[n, i + 1]) if i + 1 < profile.length[n] else size
-            _note(a, a.group[n] * a.level.size, profile.free[n, i], request, units, first, last)
-            i += 1
+        i, first = segment(profile, n, start), 0
+        while first < size:
+            last = _at(a.span, size, profile.time[n, i + 1], first) if i + 1 < profile.length[n] else size
+            _note(a, a.group[n] * a.level.size, profile.free[n, i], request, sign * units, first, last)
+            i, first = i + 1, last
         k += units
     _apply(a, start, size)
 
@@ -291,7 +322,7 @@ def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, ch
 @internal_borrowing
 def _span(a: Aggregate, start: int, end: int) -> int:
     """Copy the breakpoints in [start, end) to ``span``, set ``change`` to 0; return their number."""
-    k, i = _find(a, start)
+    k, i = find(a, start)
     size = 0
     while k < a.blocks[0] and a.time[a.order[k], i] < end:
         a.span[size] = a.time[a.order[k], i]
@@ -305,11 +336,13 @@ def _span(a: Aggregate, start: int, end: int) -> int:
 
 
 @internal_borrowing
-def _at(span: Ints, size: int, t: int) -> int:
-    """Return the index of the first breakpoint of a span that is not before t."""
-    if t <= span[0]:
-        return 0
-    low, high = 0, size
+def _at(span: Ints, size: int, t: int, first: int) -> int:
+    """Return the index of the first breakpoint of a span from ``first`` on that is not before t; fast if it is near."""
+    low, step = first, 1
+    while low + step < size and span[low + step] < t:
+        low += step
+        step *= 2
+    high = min(low + step, size)
     while low < high:
         middle = (low + high) // 2
         if span[middle] < t:
@@ -321,22 +354,25 @@ def _at(span: Ints, size: int, t: int) -> int:
 
 @internal_borrowing
 def _note(a: Aggregate, offset: int, free: Ints, request: Ints, units: int, first: int, last: int) -> None:
-    """Add to ``change`` that a node holds ``units`` more units from breakpoint ``first`` to ``last``."""
+    """Add to ``change`` that a node holds ``units`` more units from breakpoint ``first`` to ``last``; below 0: fewer."""
+    sign = 1 if units > 0 else -1
     for r in range(request.size):
         if request[r] > 0:
-            before = free[r] + units * request[r]
+            before = free[r] + sign * units * request[r]
             for c in range(a.first_level[r], a.first_level[r + 1]):
+                if a.level[c] > before:  # so are all following levels
+                    break
                 less = before // a.level[c] - free[r] // a.level[c]
                 if less > 0:
-                    a.change[first, offset + c] -= less
+                    a.change[first, offset + c] -= sign * less
                     if last < a.change.shape[0]:
-                        a.change[last, offset + c] += less
+                        a.change[last, offset + c] += sign * less
 
 
 @internal_borrowing
 def _apply(a: Aggregate, start: int, size: int) -> None:
     """Add the changes to the counts along the span."""
-    k, i = _find(a, start)
+    k, i = find(a, start)
     b = a.order[k]
     for x in range(size):
         for c in range(a.change.shape[1]):
@@ -348,92 +384,3 @@ def _apply(a: Aggregate, start: int, size: int) -> None:
             _sum_up(a, b)
             k, i = k + 1, 0
             b = a.order[k] if k < a.blocks[0] else b
-
-
-@internal_borrowing
-def _enough(a: Aggregate, column: Ints, units: int, counts: Ints) -> bool:
-    """Return whether the counts may hold the units of a job."""
-    total, levels = 0, a.level.size
-    for g in range(a.groups):
-        least = NEVER
-        for r in range(column.size):
-            if column[r] >= 0:
-                least = min(least, counts[g * levels + column[r]])
-        total += least
-        if total >= units:
-            return True
-    return False
-
-
-@internal_borrowing
-def _last_lack(a: Aggregate, column: Ints, units: int, k: int, i: int, first_k: int, first_i: int) -> tuple[int, int]:
-    """Return the last breakpoint from the first to (k, i) at which the units cannot fit; (-1, -1): none."""
-    whole = True  # no breakpoint of this block has been tested yet
-    while k > first_k or (k == first_k and i >= first_i):
-        b = a.order[k]
-        if i < 0 or (whole and _enough(a, column, units, a.least[b])):
-            k -= 1
-            i = a.size[a.order[k]] - 1 if k >= 0 else -1
-            whole = True
-            if k < 0:
-                break
-            continue
-        whole = False
-        if not _enough(a, column, units, a.units[b, i]):
-            return k, i
-        i -= 1
-    return -1, -1
-
-
-@internal_borrowing
-def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tuple[int, int]:
-    """Return the first breakpoint from (k, i) on at which the units may fit; (number of blocks, 0) if there is none."""
-    while k < a.blocks[0]:
-        b = a.order[k]
-        if i < a.size[b] and (i > 0 or _enough(a, column, units, a.most[b])):
-            while i < a.size[b]:
-                if _enough(a, column, units, a.units[b, i]):
-                    return k, i
-                i += 1
-        k, i = k + 1, 0
-    return k, i
-
-
-@internal_borrowing
-def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
-    """Return the first time from t on that the bound does not exclude as a start of job j; NEVER if it excludes all.
-
-    Parameters
-    ----------
-    a
-        The counts.
-    j
-        Index of the job; that of further chunk c is c + the number of jobs.
-    units
-        Number of its units.
-    duration
-        Its duration in seconds, above 0.
-    t
-        Time in seconds.
-    """
-    if a.groups == 0:
-        return t
-    column, highest = a.column[j], -1
-    for r in range(column.size):
-        highest = max(highest, column[r])
-    if highest < 0:
-        return t
-    first_k, first_i = _find(a, t)
-    last_k, last_i = first_k, first_i
-    while True:
-        last_k, last_i = _find_from(a, t + duration - 1, last_k, last_i)
-        k, i = _last_lack(a, column, units, last_k, last_i, first_k, first_i)
-        if k < 0:
-            return t
-        k, i = _next_enough(a, column, units, k, i + 1)
-        if k == a.blocks[0]:
-            return NEVER
-        t = a.time[a.order[k], i]
-        first_k, first_i = last_k, last_i + 1  # the breakpoints before it have been tested
-        if k > first_k or (k == first_k and i > first_i):
-            first_k, first_i = k, i

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.compiled import internal_borrowing
-from .aggregate import Aggregate, possible
+from .aggregate import Aggregate
 from .by_address import by_address
+from .possible import possible
 from .profile import NEVER, Floats, Ints, Machine, Profile, segment, segment_from
 
 FEW = 8  # up to this size, heap entries are removed one by one

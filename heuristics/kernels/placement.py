@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...models.compiled import compiled, internal_borrowing, native
+from ...models.compiled import compiled, internal, internal_borrowing, native
 from ...models.schedule_arrays import POSTPONED as POSTPONED
-from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
+from .aggregate import Aggregate, Levels, levels, new_aggregate, take
 from .chunks.hopeless import Hopeless, new_hopeless, note, skip
 from .chunks.together import count, place_together
 from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, together
 from .earliest import Scratch, choose, earliest, fill_most, new_scratch
+from .possible import possible
 from .profile import Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
 KINDS = 1024  # with more kinds, the test for hopeless times would cost more than a search
@@ -96,8 +97,18 @@ def put_counted(profile: Profile, jobs: Jobs, a: Aggregate, j: int, start: int, 
     profile = put(profile, jobs, j, start, chosen, 1)
     if jobs.first_further[j] < jobs.first_further[j + 1]:
         return count(profile, jobs, a, j, start, chosen)
-    take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen)
+    take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen, 1)
     return profile
+
+
+@internal
+def take_counted(profile: Profile, jobs: Jobs, a: Aggregate, j: int, start: int, chosen: Ints) -> Profile:
+    """Remove job j from the bound of the whole machine and from the profile; parameters as for ``put``.
+
+    The bound of a problem with heterogeneous jobs must be ``no_aggregate``.
+    """
+    take(a, profile, jobs.request[j], start, start + jobs.duration[j], chosen, -1)
+    return put(profile, jobs, j, start, chosen, -1)
 
 
 @internal_borrowing
@@ -142,7 +153,7 @@ def place(
     known
         Hopeless ranges of the kinds; extended.
     a
-        Bound of the whole machine; it is valid as long as no job is removed from the profile, else ``no_aggregate``.
+        Bound of the whole machine, of this profile (``put_counted``, ``take_counted``), or ``no_aggregate``.
     j
         Index of the job.
     not_before

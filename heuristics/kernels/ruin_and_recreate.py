@@ -16,17 +16,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models.compiled import compiled, internal, internal_borrowing
+from .aggregate import Aggregate, recount
 from .by_address import by_address
 from .costs import EARNINGS, Costs, Jobs, cost, penalized, penalty
 from .destroy import NOISE, ROOM, choose
 from .earnings import book, cooling_cost
 from .events.sorting import sort_places
-from .placement import POSTPONED, place, put, put_all
+from .placement import POSTPONED, place, put_all, put_counted, take_counted
 from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 from .ruin_arrays import Known, Places, Room
 
 # repair operators; BY_GIVEN: keys by the caller
 RANDOM, AREA, WIDTH, DURATION, START, RELEASE, NEAR_START, POWER_PER_PROFIT, WEIGHT_PER_AREA, BY_GIVEN = range(10)
+
+ROUNDING = 1e-9  # relative: errors of sums of costs
 
 
 @by_address
@@ -72,11 +75,14 @@ def profile_of(machine: Machine, jobs: Jobs, places: Places) -> Profile:
 
 
 @internal
-def _put(profile: Profile, jobs: Jobs, places: Places, j: int, sign: int) -> Profile:
-    """Subtract job j from the profile where it is scheduled (sign 1) or add it again (sign -1)."""
+def _put(profile: Profile, jobs: Jobs, places: Places, bound: Aggregate, j: int, sign: int) -> Profile:
+    """Subtract job j from the profile and the bound where it is scheduled (sign 1) or add it again (sign -1)."""
     if places.starts[j] == POSTPONED:
         return profile
-    return put(profile, jobs, j, places.starts[j], places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]], sign)
+    chosen = places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
+    if sign > 0:
+        return put_counted(profile, jobs, bound, j, places.starts[j], chosen)
+    return take_counted(profile, jobs, bound, j, places.starts[j], chosen)
 
 
 @internal
@@ -138,7 +144,8 @@ def _take_out(
             room.nodes[at + u - first] = places.nodes[u]
         at += last - first
         change += _book(costs, jobs, places, j, -1.0)
-        profile = _put(profile, jobs, places, j, -1)
+        profile = _put(profile, jobs, places, room.bound, j, -1)
+        places.starts[j] = POSTPONED
     return profile, change
 
 
@@ -146,7 +153,7 @@ def _take_out(
 def _put_back(profile: Profile, jobs: Jobs, places: Places, room: Room, size: int) -> Profile:
     """Restore the saved places of the removed jobs; return the profile."""
     for k in range(size):
-        profile = _put(profile, jobs, places, room.free[k], -1)
+        profile = _put(profile, jobs, places, room.bound, room.free[k], -1)
     at = 0
     for k in range(size):
         j = room.free[k]
@@ -155,7 +162,7 @@ def _put_back(profile: Profile, jobs: Jobs, places: Places, room: Room, size: in
         for u in range(first, last):
             places.nodes[u] = room.nodes[at + u - first]
         at += last - first
-        profile = _put(profile, jobs, places, j, 1)
+        profile = _put(profile, jobs, places, room.bound, j, 1)
     for s in range(places.joules.size):
         places.joules[s] = room.joules[s]
     return profile
@@ -180,10 +187,16 @@ def _save(jobs: Jobs, places: Places, room: Room, size: int, record: Places) -> 
 
 @internal
 def _put_in(
-    profile: Profile, machine: Machine, jobs: Jobs, costs: Costs, places: Places, room: Room, size: int
+    profile: Profile, machine: Machine, jobs: Jobs, costs: Costs, places: Places, room: Room, size: int, most: float
 ) -> tuple[Profile, float, bool]:
-    """Place the removed jobs by key; return the profile, the change of the objective, and if all are placed."""
-    change, complete = 0.0, True
+    """Place the removed jobs by key; return the profile, the change of the objective, and if all are placed.
+
+    Give up when the change is certain to exceed ``most`` (not for profits, which are no sum over jobs).
+    """
+    change, complete, rest = 0.0, True, 0.0  # rest: least cost of the jobs that are not placed yet
+    if costs.mode != EARNINGS:
+        for k in range(size):
+            rest += cost(costs, jobs, room.free[k], jobs.release[room.free[k]])
     for k in range(room.hopeless.end.size):
         room.hopeless.end[k] = 0
     sort_places(room.key, size, room.sorted)
@@ -196,6 +209,10 @@ def _put_in(
         if places.starts[j] == POSTPONED and not costs.may_postpone[j]:
             complete = False
         change += _book(costs, jobs, places, j, 1.0)
+        if costs.mode != EARNINGS:
+            rest -= cost(costs, jobs, j, jobs.release[j])
+            if not complete or change + rest > most:
+                return profile, change, False
     return profile, change, complete
 
 
@@ -256,13 +273,22 @@ def ruin_and_recreate(
     for d in range(steps.destroy.size):
         if stop[0] != 0:
             break
+        if room.bound.groups > 0 and room.bound.blocks[0] >= room.blocks[0]:
+            recount(room.bound, profile)
+            room.blocks[0] = room.bound.blocks[0] * 3 // 2 + 2  # the step may add spare blocks, see new_room
         row = steps.rows[steps.destroy[d]]
         size = choose(profile, machine, jobs, places, known, room, row, steps.given, steps.draws[d])
         _keys(jobs, costs, places, known, room, size, steps, d)
         if row[0] == ROOM and size > 0:  # the waiting job comes first
             room.key[0] = -np.inf
         profile, less = _take_out(profile, jobs, costs, places, room, size)
-        profile, more, complete = _put_in(profile, machine, jobs, costs, places, room, size)
+        now = current + total
+        most = min(steps.over_current[d], steps.over_best[d] + min(best, now) - now) - less
+        if limited:  # a step that mends a broken limit may cost more
+            most = np.inf
+        profile, more, complete = _put_in(
+            profile, machine, jobs, costs, places, room, size, most + ROUNDING * (1 + abs(now))
+        )
         after = penalty(costs, jobs, places.starts) if limited and complete else fine
         change = less + more + _cooling_change(costs, places, room) + (after - fine)
         worse = current + total + change - min(best, current + total)

@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .aggregate import Aggregate, no_aggregate
+from .aggregate import BLOCK, Aggregate, levels, new_aggregate, no_aggregate
 from .by_address import by_address
 from .chunks.hopeless import Hopeless, new_hopeless
 from .costs import Bools, Jobs
 from .earliest import Scratch, new_scratch
-from .profile import Floats, Ints, Machine
+from .profile import Floats, Ints, Machine, new_profile
+
+COLUMNS = 48  # about the most columns of the bound: more exclude more starts, but take longer to change
 
 
 @by_address
@@ -71,7 +73,9 @@ class Room(NamedTuple):
     fit, hopeless
         Scratch arrays over nodes; hopeless times of the kinds of jobs.
     bound
-        ``no_aggregate``.
+        Bound of the whole machine; ``no_aggregate`` if there are heterogeneous jobs.
+    blocks
+        The bound is counted anew when it has this number of blocks, shape (1,); 0: before the next step.
     """
 
     free: Ints
@@ -85,11 +89,16 @@ class Room(NamedTuple):
     fit: Scratch
     hopeless: Hopeless
     bound: Aggregate
+    blocks: Ints
 
 
 def new_room(machine: Machine, jobs: Jobs, places: Places, most: int) -> Room:
     """Return scratch arrays for this problem and at most ``most`` removed jobs."""
     nodes = machine.capacity.shape[0]
+    bound = no_aggregate()
+    if jobs.further_units.size == 0:
+        spare = jobs.release.size * 2 // BLOCK + machine.taken_node.size * 2 // BLOCK + 4 * most + 4
+        bound = new_aggregate(machine, jobs, new_profile(machine, 64), levels(machine, jobs, COLUMNS), spare)
     return Room(
         np.empty(most, np.int64),
         np.zeros(places.starts.size, np.bool_),
@@ -101,5 +110,6 @@ def new_room(machine: Machine, jobs: Jobs, places: Places, most: int) -> Room:
         np.empty(max(most, nodes), np.int64),
         new_scratch(nodes),
         new_hopeless(jobs, 64),
-        no_aggregate(),
+        bound,
+        np.zeros(1, np.int64),
     )

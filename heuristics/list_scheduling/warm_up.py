@@ -47,7 +47,7 @@ def warm_up_late() -> None:
     profile = new_profile(a.machine, 64)
     aggregate = new_aggregate(a.machine, a.jobs, profile)
     compile_for(put, profile, a.jobs, 0, 0, nodes, 1)
-    compile_for(take, aggregate, profile, a.jobs.request[0], 0, 10, nodes)
+    compile_for(take, aggregate, profile, a.jobs.request[0], 0, 10, nodes, 1)
     compile_for(choose, profile, a.machine, new_scratch(1), 1, 0, nodes)
     compile_for(put_counted, profile, a.jobs, aggregate, 0, 0, nodes)
 

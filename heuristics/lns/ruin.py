@@ -136,6 +136,7 @@ class OwnSchedule:
         if self.places.joules.size:
             profit(s.arrays.costs.ledger, s.arrays.jobs.duration, self.places.starts, self.places.joules)
         self.profile = profile_of(s.arrays.machine, s.arrays.jobs, self.places)
+        self.room.blocks[0] = 0
 
     def draw(self, number: int) -> Steps:
         """Draw the operators and the random numbers of the next steps; ``repair`` is an index of ``self.repair``."""

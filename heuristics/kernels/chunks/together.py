@@ -111,10 +111,10 @@ def count(profile: Profile, jobs: Jobs, a: Aggregate, j: int, start: int, chosen
         nodes = chosen[at : at + _units_of(jobs, j, c)]
         at += nodes.size
         if c == 0:
-            take(a, profile, jobs.request[j], start, start + jobs.duration[j], nodes)
+            take(a, profile, jobs.request[j], start, start + jobs.duration[j], nodes, 1)
         else:
             row = jobs.first_further[j] + c - 1
-            take(a, profile, jobs.further_request[row], start, start + jobs.duration[j], nodes)
+            take(a, profile, jobs.further_request[row], start, start + jobs.duration[j], nodes, 1)
     return profile
 
 
