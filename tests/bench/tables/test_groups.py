@@ -96,7 +96,7 @@ def test_each_figure_is_an_svg_picture(bench, here):
     simulate(bench, "--out", "runs", "--bsld-floor", "100", "--desired", "half.csv")
     for name in FIGURES:
         code, _, err = bench("plot", "runs", "--figure", name, "--out", f"{name}.svg")
-        if name == "nodes":  # of replays with a node policy only: tests/bench/kinds/test_energy.py
+        if name == "nodes":  # of replays with a node policy only: tests/bench/runs/test_energy.py
             assert code == 2 and "bench simulate --node-policy" in " ".join(err.split())
             continue
         assert code == 0, err
