@@ -14,7 +14,7 @@ from ....instances import Instance, load
 from ....instances.files.atomic import write_whole
 from ....simulation.policies.registry import check_dispatcher
 from ...errors import WrongUse
-from ...exit_codes import WRONG
+from ...exit_codes import STOPPED, WRONG
 from ...plots.picture import side_by_side
 from ...tables.replays.figures import TextGrid
 from ...tables.replays.report import drawn
@@ -28,7 +28,7 @@ VARIANTS = ("hybrid:100", "hybrid:70", "hybrid:50")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Replay the traces, print the tables, draw the figures, and return the exit code; results in the folder are read."""
+    """Replay the traces, print the tables, draw the figures, and return the exit code (130: Ctrl-C); results in the folder are read."""
     parser = argparse.ArgumentParser(prog="python -m schedlab.bench.studies.hybrid", description=__doc__)
     parser.add_argument("traces", nargs="+", help="profit instances, such as folders of bench import curie")
     parser.add_argument(
@@ -46,6 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (SchedlabError, OSError) as e:
         console_for(stderr=True).print(f"error: {e}", markup=False, highlight=False, soft_wrap=True)
         return WRONG
+    except KeyboardInterrupt:
+        console_for(stderr=True).print("\nstopped; the same command makes what is missing", soft_wrap=True)
+        return STOPPED
     return 0
 
 

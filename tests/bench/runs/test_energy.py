@@ -2,10 +2,12 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+import schedlab as sl
 from schedlab.bench.plots.panels.nodes import node_curves
 
 SUMMER = ["--scenario", "air,summer,cheap"]
@@ -166,3 +168,15 @@ def test_a_node_policy_beside_reservations_is_refused_with_the_reason(bench, tmp
         "simulate", "profit_small", "--dispatchers", "easy", "--node-policy", "idle:10min", "--events", tmp_path / "events.csv"
     )  # fmt: skip
     assert code == 2 and "nodes are not booted ahead of them" in " ".join(err.split())
+
+
+def test_weather_that_does_not_cover_the_replay_is_refused(bench, tmp_path: Path) -> None:
+    """The temperatures end after the first of two days."""
+    shutil.copytree(sl.load("profit_small").path, tmp_path / "short")
+    file = tmp_path / "short" / "summer.csv"
+    lines = file.read_text().replace("172800", "86400").splitlines()
+    file.write_text("\n".join(x for x in lines if not x[0].isdigit() or int(x.split(",")[0]) < 86400) + "\n")
+    code, _, err = bench(
+        "simulate", tmp_path / "short", "--dispatchers", "hybrid:50-r", *SUMMER, "--out", tmp_path / "out"
+    )
+    assert code == 2 and "summer.csv, time_s: expected values from 0 s to 171480 s" in " ".join(err.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab.bench.studies.hybrid import replays
 from schedlab.bench.studies.hybrid.__main__ import main
 from schedlab.bench.studies.hybrid.bound import bound_of, bound_of_problem, check_valid, least_cost, least_curve
 from schedlab.bench.studies.hybrid.curves import curves, hourly
@@ -141,6 +143,31 @@ def test_the_command_resumes(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main([*words, "--out", str(tmp_path)]) == 0
     assert {p.name: p.stat().st_mtime_ns for p in tmp_path.iterdir()} == first
     assert capsys.readouterr().out == printed
+
+
+def test_a_study_that_was_stopped_goes_on_where_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["profit_small", "--rules", "rule:est", "--variants", "rule:wt", "--scenarios", AIR, "--out"]
+    assert main([*words, str(tmp_path / "whole")]) == 0
+    simulate = replays.simulate
+
+    def stopped(*arguments: object, **options: object) -> object:
+        if arguments[2].name == "rule:wt":  # type: ignore[attr-defined]
+            raise KeyboardInterrupt
+        return simulate(*arguments, **options)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(replays, "simulate", stopped)
+        assert main([*words, str(tmp_path / "parts")]) == 130
+    assert "stopped; the same command" in capsys.readouterr().err
+    (done,) = (tmp_path / "parts").iterdir()
+    before = done.read_bytes()
+    assert main([*words, str(tmp_path / "parts")]) == 0
+    assert done.read_bytes() == before and len(list((tmp_path / "parts").iterdir())) == 2
+    for path in (tmp_path / "parts").iterdir():
+        known = json.loads((tmp_path / "whole" / path.name).read_text())
+        assert json.loads(path.read_text())["accounts"] == known["accounts"]
 
 
 def test_what_the_command_refuses(capsys: pytest.CaptureFixture[str]) -> None:
