@@ -2,9 +2,11 @@
 
 import heapq
 import math
+from dataclasses import replace
 
 import pytest
 import schedlab as sl
+from schedlab.instances.generators.lublin import workload as generated
 from simulation.policies.test_plans import earliest, machine, workload, world
 
 
@@ -60,3 +62,14 @@ def test_starts_are_those_of_trying_every_reservation(seed):
     found = sl.simulate(workload(rows), machine(12), "conservative")
     assert found.violations == []
     assert found.start.tolist() == conservative(rows, 12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_long_queue_moves_as_if_every_reservation_were_tried(seed):
+    jobs = generated(600, seed=seed, nodes=64, load=3.0, longest=7200)
+    always = replace(jobs, queues=(sl.Queue("batch", 3600, ((0, 86_399),)),))  # jobs with calendars are always tried
+    nodes = sl.Platform([sl.NodeGroup("n", 64, {"cores": 1})])
+    found, tried = (sl.simulate(log, nodes, "conservative") for log in (jobs, always))
+    assert found.metrics.queue_max > 50
+    assert found.start.tolist() == tried.start.tolist()
+    assert found.first_reserved.tolist() == tried.first_reserved.tolist()
