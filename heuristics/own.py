@@ -13,6 +13,9 @@ from .eviction.dynamic_program import one_after_another, trade_off
 from .eviction.search import backtracking, greedy
 from .eviction.search import warm_up as warm_up_evictions
 from .incumbents import Incumbents
+from .lagrangian.items import supported
+from .lagrangian.search import lagrangian
+from .lagrangian.search import warm_up as warm_up_bound
 from .list_scheduling.first_solution import first_solution
 from .list_scheduling.multi_search import multi_search
 from .list_scheduling.orders import ORDERINGS
@@ -86,6 +89,17 @@ def _lns(problem: Dispatch | Profit, request: HeuristicRequest) -> Result:
     )
 
 
+def _lagrangian(problem: Dispatch, request: HeuristicRequest) -> Result:
+    return lagrangian(
+        problem, time_limit=request.time_limit, warm_start=request.start, on_incumbent=request.on_incumbent
+    )
+
+
+def _bounded(problem: Problem) -> bool:
+    """Return whether ``lagrangian`` supports a problem."""
+    return isinstance(problem, Dispatch) and supported(problem)
+
+
 def _dp(problem: Eviction, request: HeuristicRequest) -> Result:
     optimal = not problem.shared_bandwidth
     return _constructed(problem, request, lambda: trade_off(problem).best_plan(), one_after_another(problem), optimal)
@@ -144,6 +158,7 @@ LNS = Heuristic(
     starts=True,
     options=LNS_OPTIONS,
 )
+LAGRANGIAN = Heuristic(_lagrangian, kinds=_bounded, warm_up=warm_up_bound, warm_up_late=LISTS_LATE, starts=True)
 DP = Heuristic(_dp, kinds=("eviction",), warm_up=warm_up_evictions)
 GREEDY = Heuristic(_greedy, kinds=("eviction",), warm_up=warm_up_evictions)
 BACKTRACKING = Heuristic(_backtracking, kinds=("eviction",), warm_up=warm_up_evictions, starts=True)

@@ -309,6 +309,7 @@ NAMES = (
     "delay-search",
     "relaxation-search",
     "lns",
+    "lagrangian",
     "dp",
     "greedy",
     "backtracking",

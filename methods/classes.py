@@ -17,6 +17,7 @@ from .searches import (
     DynamicProgram,
     FirstSolution,
     Greedy,
+    Lagrangian,
     Lns,
     MultiSearch,
     MultiSgs,
@@ -32,7 +33,7 @@ OWN: dict[str, type[Method]] = {
     for c in (
         Auto,
         *(CpSat, Highs, CpOptimizer, Pyomo),
-        *(MultiSearch, FirstSolution, Rule, DelaySearch, RelaxationSearch, Lns),
+        *(MultiSearch, FirstSolution, Rule, DelaySearch, RelaxationSearch, Lns, Lagrangian),
         *(DynamicProgram, Greedy, Backtracking, SerialSgs, MultiSgs),
     )
 }

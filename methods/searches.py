@@ -181,6 +181,20 @@ class Lns(Search):
 
 
 @dataclass(frozen=True)
+class Lagrangian(Search):
+    """A bound from a Lagrangian relaxation with prices per cell of time, and list schedules in the order of its starts.
+
+    Parameters
+    ----------
+    warm_start : str, Method, Start or None
+        The heuristic to start from; None: ``multi-search``.
+    """
+
+    name: ClassVar[str] = "lagrangian"
+    warm_start: Start | Method | str | None = field(default=None, metadata=START)
+
+
+@dataclass(frozen=True)
 class DynamicProgram(Search):
     """The dynamic program of [Maurya2020] for eviction problems, which is exact."""
 

@@ -10,6 +10,7 @@ METHODS = {
     "multi-search": "eurora_99",
     "delay-search": "eurora_99",
     "lns": "eurora_99",
+    "lagrangian": "eurora_99",
     "cpsat:counts+warm": "eurora_99",
     "multi-search, profit": "profit_small",
     "dp, evictions": "theta_12",

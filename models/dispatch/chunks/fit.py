@@ -21,7 +21,7 @@ STATES = 20_000
 Vector = tuple[int, ...]
 
 
-def lack(platform: Platform, chunks: Sequence[tuple[int, Vector]]) -> str | None:
+def lack(platform: Platform, chunks: Sequence[tuple[int, Vector]], states: int = STATES) -> str | None:
     """Return why the empty platform cannot hold the chunks together; None if it can, or if the search is too long.
 
     Parameters
@@ -30,6 +30,8 @@ def lack(platform: Platform, chunks: Sequence[tuple[int, Vector]]) -> str | None
         The platform.
     chunks : sequence of (int, tuple of int)
         Units and request of each chunk, in the order of ``platform.resources``. Each chunk alone must fit.
+    states : int
+        The search gives up after so many states.
 
     Examples
     --------
@@ -48,7 +50,7 @@ def lack(platform: Platform, chunks: Sequence[tuple[int, Vector]]) -> str | None
     if any(_best_fit(nodes, [*chunks[k:], *chunks[:k]]) for k in range(len(chunks))):
         return None
     kept = [c for c in chunks if any(c[1])]  # units that request nothing fit anywhere
-    searched = _Search([request for _, request in kept], list(nodes.items()))
+    searched = _Search([request for _, request in kept], list(nodes.items()), states)
     if searched.holds(0, 0, tuple(units for units, _ in kept)) is False:
         return "its chunks do not fit the empty platform together"
     return None
@@ -83,8 +85,8 @@ def _best_fit(nodes: Counter[Vector], chunks: Sequence[tuple[int, Vector]]) -> b
 class _Search:
     """A depth-first search over the classes of equal nodes, which remembers the states that have failed."""
 
-    def __init__(self, requests: Sequence[Vector], classes: Sequence[tuple[Vector, int]]) -> None:
-        self._requests, self._classes = requests, classes
+    def __init__(self, requests: Sequence[Vector], classes: Sequence[tuple[Vector, int]], states: int) -> None:
+        self._requests, self._classes, self._states = requests, classes, states
         self._failed: set[tuple[int, int, Vector]] = set()
 
     def holds(self, c: int, used: int, left: Vector) -> bool | None:
@@ -101,7 +103,7 @@ class _Search:
             return self.holds(c + 1, 0, left)
         if (c, used, left) in self._failed:
             return False
-        if len(self._failed) > STATES:
+        if len(self._failed) > self._states:
             return None
         unknown = False
         for put in self._fillings(vector, left):
