@@ -27,6 +27,13 @@ sl.simulate(sl.load("eurora_99").problem.at(43200, first=6), dispatcher="pcp3@cp
 import schedlab as sl
 sl.simulate("eurora_99", dispatcher="fcfs", charge_decisions=True)
 """,
+    "replay, counted nodes": """
+import schedlab as sl
+from schedlab.instances.generators.lublin import workload
+machine = sl.Platform([sl.NodeGroup("n", 64, {"cores": 1})])
+for name in ("fcfs", "easy", "conservative"):
+    sl.simulate(workload(50, seed=1, nodes=64), machine, name)
+""",
     "replay, profile": """
 import schedlab as sl
 from schedlab.models.profiles import flat
