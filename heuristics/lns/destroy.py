@@ -156,6 +156,11 @@ def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
     ----------
     profits
         Whether they are for a profit problem.
+
+    Returns
+    -------
+    tuple
+        An ``AroundIdleTime``, a ``ConsecutiveStarts`` and a ``RoomForWaiting``.
     """
     if profits:
         return AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting()
