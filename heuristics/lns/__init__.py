@@ -1,7 +1,7 @@
 """Large-neighbourhood search for dispatching and profit problems, and the objects it is made of."""
 
 from .acceptance import Acceptance, HillClimbing, RecordToRecord, SimulatedAnnealing, Threshold, Tolerances
-from .destroy import AroundIdleTime, CompiledDestroy, ConsecutiveStarts, Destroy, RoomForWaiting
+from .destroy import AroundIdleTime, CompiledDestroy, ConsecutiveStarts, Destroy, RoomForWaiting, usual_destroy
 from .operators import KeyChanges, Operator, OrderMoves
 from .orders import Order, Population
 from .random_keys import KeyNoise
@@ -49,6 +49,7 @@ __all__ = [
     "Tolerances",
     "Turn",
     "Turns",
+    "usual_destroy",
     "usual_operators",
     "usual_repair",
     "usual_selection",

@@ -149,4 +149,20 @@ class RoomForWaiting(CompiledDestroy):
         return DestroyRow(ROOM, _pairs(self.pairs), candidates=self.candidates)
 
 
-USUAL_DESTROY = (AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting())
+def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
+    """Return the default destroy operators: they remove fewer jobs in dispatching problems, where smaller steps gain more.
+
+    Parameters
+    ----------
+    profits
+        Whether they are for a profit problem.
+
+    Returns
+    -------
+    tuple
+        An ``AroundIdleTime``, a ``ConsecutiveStarts`` and a ``RoomForWaiting``.
+    """
+    if profits:
+        return AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting()
+    around = AroundIdleTime(jobs=(2, 10), waiting=(1, 6))
+    return around, ConsecutiveStarts(jobs=(3, 12), waiting=(0, 6)), RoomForWaiting()

@@ -22,7 +22,7 @@ from ..kernels.profile import Floats, Ints
 from ..kernels.ruin_and_recreate import BY_GIVEN, Steps, profile_of, ruin_and_recreate
 from ..kernels.ruin_arrays import Known, Places, new_room
 from .acceptance import Acceptance, Threshold
-from .destroy import USUAL_DESTROY, CompiledDestroy, Destroy
+from .destroy import CompiledDestroy, Destroy, usual_destroy
 from .repair import InsertBy, Repair, usual_repair
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class RuinAndRecreate:
     Parameters
     ----------
     destroy
-        The destroy operators, see ``lns.destroy``.
+        The destroy operators, see ``lns.destroy``; None: ``usual_destroy``.
     repair
         The repair operators, see ``lns.repair``; None: ``usual_repair``.
     acceptance
@@ -60,7 +60,7 @@ class RuinAndRecreate:
         Its name in the results.
     """
 
-    destroy: Sequence[Destroy | CompiledDestroy] = USUAL_DESTROY
+    destroy: Sequence[Destroy | CompiledDestroy] | None = None
     repair: Sequence[Repair | InsertBy] | None = None
     acceptance: Acceptance = field(default_factory=Threshold)
     restart: float = 1e-4
@@ -90,7 +90,7 @@ class OwnSchedule:
     def __init__(self, settings: RuinAndRecreate, search: LnsSearch) -> None:
         a = search.arrays
         self.settings, self.search = settings, search
-        self.destroy = tuple(settings.destroy)
+        self.destroy = usual_destroy(a.costs.mode == EARNINGS) if settings.destroy is None else tuple(settings.destroy)
         self.repair = usual_repair(a.costs.mode == EARNINGS) if settings.repair is None else tuple(settings.repair)
         if a.costs.mode != EARNINGS and any(
             isinstance(one, InsertBy) and one.key == "power-per-profit" for one in self.repair

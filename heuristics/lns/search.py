@@ -51,6 +51,7 @@ from .state import LnsSearch
 from .stopping import FirstOf, Seconds, Stopping, Turns
 
 ORDERS_SHARE = 0.7  # profit problems: share of the time for orders; then "ruin" and "solver" improve the best schedule
+KEYS_SHARE = 0.04  # sums of costs of the jobs: least share of the time for changes of keys
 
 
 @with_short_repr
@@ -227,7 +228,9 @@ def usual_selection(a: Arrays, operators: Sequence[Operator], timed: bool) -> Se
     if not timed:
         return Alternate(since)
     shares = {name: (1 - ORDERS_SHARE) / len(polish) for name in polish}
-    return GainPerSecond(shares={"keys": ORDERS_SHARE, **shares} if a.costs.mode == EARNINGS else {}, since=since)
+    if a.costs.mode != LAST_END:
+        shares["keys"] = ORDERS_SHARE if a.costs.mode == EARNINGS else KEYS_SHARE
+    return GainPerSecond(shares=shares, since=since)
 
 
 def _tiny() -> Profit:

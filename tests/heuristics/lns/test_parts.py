@@ -49,6 +49,8 @@ from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 RNG = np.random.default_rng(0)
 
+LARGE = (AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting())
+
 
 def problem(jobs: int = 30, objective: str = "waiting", seed: int = 3) -> Dispatch:
     rng = np.random.default_rng(seed)
@@ -125,7 +127,7 @@ class TestAcceptance:
         assert moved(0.0, np.inf) <= first.value
         assert [part.tolist() for part in not_worse(2)] == [[0, 0], [np.inf, np.inf]]
 
-    @pytest.mark.parametrize("operator", [RuinAndRecreate(steps=300), OrderMoves(moves=300)])
+    @pytest.mark.parametrize("operator", [RuinAndRecreate(LARGE, steps=300), OrderMoves(moves=300)])
     def test_the_best_schedule_of_many_steps_is_kept_although_the_steps_left_it(self, operator: Operator) -> None:
         """Steps at any price: the last schedule of a turn is worse than the best one that the turn has seen."""
         p = problem()
