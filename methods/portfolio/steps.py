@@ -13,14 +13,31 @@ SMALL = 200  # jobs: CP-SAT is tried on problems with at most this many
 
 
 def dispatch(problem: Dispatch) -> Sequence[Step]:
-    """Return list schedules, LNS, and a linear relaxation for the bound; CP-SAT before and after if the problem is small."""
-    if len(problem.jobs) > SMALL:
-        return [Step("multi-search"), Step("lns", 0.2), Step("highs:pool@1800s..100000s-energy", 0.25), Step("lns")]
+    """Return list schedules, LNS, and a relaxation for the bound; CP-SAT before and after if the problem is small.
+
+    The relaxation is the linear one if the objective is no sum over jobs.
+    """
+    from ...heuristics import HEURISTICS
+
+    small = len(problem.jobs) <= SMALL
+    linear = "highs:pool@600s..36000s-energy" if small else "highs:pool@1800s..100000s-energy"
+    bound = "lagrangian" if HEURISTICS["lagrangian"].takes(problem) else linear
+    if not small:
+        return [Step("multi-search"), Step("lns", 0.2), Step(bound, 0.25), Step("lns")]
+    if bound != linear:  # proves many small problems at once
+        return [
+            Step("multi-search"),
+            Step(bound, 0.2),
+            Step("cpsat:counts", 0.1),
+            Step("lns", 0.2),
+            Step("cpsat:counts", 0.25),
+            Step("lns"),
+        ]
     return [
         Step("multi-search"),
         Step("cpsat:counts", 0.1),
         Step("lns", 0.2),
-        Step("highs:pool@600s..36000s-energy", 0.2),
+        Step(bound, 0.2),
         Step("cpsat:counts", 0.25),
         Step("lns"),
     ]
