@@ -77,7 +77,7 @@ def roundings(a: Ints, b: int) -> Iterator[tuple[Ints, int]]:
             yield np.where(a > b - e, b, np.where(a < e, 0, a)), b
 
 
-def chosen_rows(platform: Platform, demands: Sequence[Demand], load: Floats, bases: int = 6) -> Rows:
+def chosen_rows(platform: Platform, demands: Sequence[Demand], load: Floats, bases: int = 16) -> Rows:
     """Return the base rows with the greatest load, at most ``bases``, and the roundings of the first one.
 
     Parameters

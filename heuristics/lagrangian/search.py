@@ -46,6 +46,7 @@ FEW = 60  # jobs up to which sets of jobs that fit together are enumerated
 SET_CELLS = 1_500_000  # sets x cells at most
 ALPHAS = (0.0, 0.25, 0.5, 1.0)  # shares of the duration in the key of the list order
 EXACT_SHARE = 0.1  # of the time limit, kept for the exact bound
+SETS_SHARE = 0.3  # of the remaining time, for the sets
 NEAR = 0.02  # relative: from this gap on the exact bound is computed after each temperature
 
 
@@ -158,7 +159,10 @@ class _Search:
         order = np.argsort(-share, kind="stable")
         if items.duration.size > FEW:
             return rows, no_sets()
-        sets = maximal_sets(platform, items, base_rows(platform, items.demands), order, lambda: self.over)
+        end = self.clock.elapsed + SETS_SHARE * self.clock.left
+        sets = maximal_sets(
+            platform, items, base_rows(platform, items.demands), order, lambda: self.over or self.clock.elapsed > end
+        )
         return (rows.some(np.zeros(0, np.int64)) if sets.items.size == items.duration.size else rows), sets
 
     def _scale(self, end: int) -> float:

@@ -14,15 +14,21 @@ SMALL = 200  # jobs: CP-SAT repairs parts of the schedule in LNS
 
 
 def dispatch(problem: Dispatch) -> Sequence[Step]:
-    """Return list schedules, CP-SAT if the problem is small, LNS, and a linear relaxation for the bound."""
+    """Return list schedules, CP-SAT if the problem is small, LNS, and a relaxation for the bound.
+
+    The relaxation is the linear one if the objective is no sum over jobs.
+    """
+    from ...heuristics import HEURISTICS
+
     jobs = len(problem.jobs)
+    linear = "highs:pool@600s..36000s-energy" if jobs <= SMALL else "highs:pool@1800s..100000s-energy"
+    bound = "lagrangian" if HEURISTICS["lagrangian"].takes(problem) else linear
     if jobs > SMALL:
-        return [Step("multi-search"), Step("lns", 0.8), Step("highs:pool@1800s..100000s-energy")]
-    bound = "highs:pool@600s..36000s-energy"
-    if jobs > FEW:
-        return [Step("multi-search"), Step("cpsat:counts", 0.1), Step("lns@cpsat", 0.75), Step(bound)]
+        return [Step("multi-search"), Step("lns", 0.8), Step(bound)]
     exact = "cpsat:counts"
-    return [Step("multi-search"), Step(exact, 0.3), Step("lns@cpsat", 0.3), Step(bound, 0.15), Step(exact)]
+    if jobs > FEW:
+        return [Step("multi-search"), Step(exact, 0.1), Step("lns@cpsat", 0.75), Step(bound)]
+    return [Step("multi-search"), Step(bound, 0.15), Step(exact, 0.3), Step("lns@cpsat", 0.3), Step(exact)]
 
 
 def profit(problem: Profit) -> Sequence[Step]:

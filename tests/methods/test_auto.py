@@ -8,6 +8,7 @@ import time
 import pytest
 import schedlab as sl
 from random_evictions import random_shared
+from schedlab.methods.portfolio.steps import parsed_steps
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models import kind as kinds
 from schedlab.models.kind import ProblemKind, Step
@@ -73,6 +74,14 @@ def test_the_result_is_never_worse_than_its_start():
     found = sl.solve(problem, "auto", time_limit=0, warm_start=start)
     assert found.objective == problem.objective(start)
     assert found.warm_start.fate == "accepted" and found.warm_start.returned
+
+
+@pytest.mark.parametrize(
+    "objective, method", [("weighted-wait", "lagrangian"), ("makespan", "highs:pool@600s..36000s-energy")]
+)
+def test_the_relaxation_depends_on_the_objective(objective, method):
+    steps = [step.text for step, _ in parsed_steps(PROBLEM.replace(objective=objective))]
+    assert method in steps and len({"lagrangian", "highs:pool@600s..36000s-energy"} & set(steps)) == 1
 
 
 def test_it_stops_at_the_gap():
