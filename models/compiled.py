@@ -38,7 +38,7 @@ from numba.core.event import Listener, install_listener, register  # noqa: E402
 from numba.core.registry import CPUDispatcher  # noqa: E402
 
 from .compiling.cache import Needed, SharedCache, source_stamp  # noqa: E402
-from .compiling.libraries import EntryCompiler, LinkedCompiler, LinkedParts, NativeCompiler  # noqa: E402
+from .compiling.libraries import EntryCompiler, LinkedCompiler, LinkedParts, NativeCompiler, VectorizedCompiler  # noqa: E402
 
 F = TypeVar("F", bound=Callable[..., object])
 OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
@@ -140,6 +140,10 @@ class _Kernel(CPUDispatcher):
         return super().get_call_template(tuple(plain(kind) for kind in args), named)
 
 
+class _Vectorized(_Kernel):
+    """A compiled function with all of numba's optimizations."""
+
+
 class _Internal(_Kernel):
     """A compiled function without a wrapper for calls from Python."""
 
@@ -160,7 +164,12 @@ class _Native(_Internal):
 
 register("numba:compile", LinkedParts(lambda function: isinstance(function, _Kernel)))  # type: ignore[no-untyped-call]
 
-COMPILERS = {_Kernel: EntryCompiler, _Internal: LinkedCompiler, _Native: NativeCompiler}
+COMPILERS = {
+    _Kernel: EntryCompiler,
+    _Vectorized: VectorizedCompiler,
+    _Internal: LinkedCompiler,
+    _Native: NativeCompiler,
+}
 
 
 def compiled(function: F, counting: bool = True, kind: type[_Kernel] = _Kernel) -> F:
@@ -185,7 +194,7 @@ def compiled(function: F, counting: bool = True, kind: type[_Kernel] = _Kernel) 
     """
     # _nrt is always given: a function without it would take the setting of its first caller
     options: dict[str, Any] = {"nopython": True, "nogil": True, "_nrt": counting, "no_cfunc_wrapper": True}
-    if kind is not _Kernel:
+    if issubclass(kind, _Internal):
         options["no_cpython_wrapper"] = True
     source_stamp(function.__module__)  # the text that was imported, not what the file has when the function is compiled
     found = kind(function, targetoptions=options, pipeline_class=COMPILERS[kind])
@@ -221,6 +230,15 @@ def native(function: F) -> F:
     if "<locals>" in function.__qualname__:
         raise WrongArgument(f"{function.__qualname__} is a local function; native functions are those of a module")
     return compiled(function, kind=_Native)
+
+
+def vectorized(function: F) -> F:
+    """Compile a function that spends its time in simple loops over whole arrays, with all of numba's optimizations.
+
+    The cheaper ones of the other kinds keep LLVM from vectorizing loops with several choices of a minimum. The functions
+    that contain the loops are marked, and may not call ``native`` functions.
+    """
+    return compiled(function, kind=_Vectorized)
 
 
 def internal_borrowing(function: F) -> F:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.compiled import compiled, internal
+from ...models.compiled import compiled, internal, vectorized
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -82,7 +82,7 @@ class Sparse(NamedTuple):
     first: Ints
 
 
-@compiled
+@vectorized
 def dense(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) -> Dense:
     """Return the table of least keys for all deadlines and all numbers of nodes.
 
@@ -123,7 +123,7 @@ def dense(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) ->
     return Dense(best, choice, first, reach)
 
 
-@internal
+@vectorized
 def _both(
     known: Ints, earlier: Ints, kill: int, checkpoint: int, units: int, out: Ints, done: Bytes, shift: int
 ) -> None:
@@ -152,7 +152,7 @@ def _both(
         done[k] |= mark
 
 
-@internal
+@vectorized
 def _killed(known: Ints, kill: int, units: int, out: Ints, done: Bytes, shift: int) -> None:
     """Apply one job at one deadline at which no checkpoint ends in time: keep or kill."""
     killed = np.uint8(KILL << shift)

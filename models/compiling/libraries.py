@@ -175,6 +175,12 @@ class EntryCompiler(Compiler):
         return [needed_passes(self.state)]
 
 
+class VectorizedCompiler(EntryCompiler):
+    """Compiles ``vectorized`` functions."""
+
+    library = JITCodeLibrary
+
+
 class LinkedCompiler(EntryCompiler):
     """Compiles ``internal`` functions."""
 
