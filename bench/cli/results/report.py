@@ -23,10 +23,11 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write a report as one HTML page that needs no network, and its tables and figures for a paper.
+    """Write a report as one HTML page that needs no network.
 
     It has sortable tables of methods, problems and runs, performance and data profiles, the objective over time on each
-    problem, the machines and versions, and the commands that run everything again.
+    problem, the machines and versions, and the commands that run everything again. With --latex, its tables and profiles
+    are also written for a paper.
 
     Example: bench report results/classic --out report.html
 
