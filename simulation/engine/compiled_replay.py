@@ -146,10 +146,13 @@ def kernel(rules: Rules) -> Kernel:
     return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING
 
 
-def _kernel(plan: ReplayPlan, state: State, rules: Rules) -> Kernel:
-    """Return the compiled functions of a whole replay: where nodes are counted, the faster ones of ``counting``."""
+def _kernel(plan: ReplayPlan, state: State, rules: Rules, quiet: bool) -> Kernel:
+    """Return the compiled functions of a whole replay: where nodes are counted, the faster ones of ``counting``.
+
+    ``quiet``: only ends and arrivals change what is free, see ``NodeChanges``.
+    """
     usual = kernel(rules)
-    if not (plan.by_count and counting.suits(plan.trace, state, rules, plan.period)):
+    if not (quiet and plan.by_count and counting.suits(plan.trace, state, rules, plan.period)):
         return usual
     counts = counting.new_counts(plan.trace, rules)
     return usual._replace(
@@ -163,7 +166,8 @@ def replay_compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progres
     rules = rules_of(policy, plan.workload, expected, plan.allocator == "best-fit", plan.seed)
     began = time.perf_counter()
     notes: tuple[str, ...] = ()
-    chosen, changes = _kernel(plan, state, rules), NodeChanges(plan, state)
+    changes = NodeChanges(plan, state)
+    chosen = _kernel(plan, state, rules, changes.quiet)
     standstill = Standstill(plan.trace, state)
     while (going := chosen.replay(plan.trace, state, rules, plan.period, BATCH)) or changes.go():
         if not going and state.clock[WAITING] > 0:  # the state of a node has changed
