@@ -117,7 +117,7 @@ class Dual:
         return smooth_most - smooth - fixed, -(slope * self.scale).ravel()
 
     def maximize(self, start: Prices, tau: float, steps: int) -> Prices:
-        """Return better prices, found by at most so many steps at a temperature; raise Stopped.
+        """Return better prices, found in at most ``steps`` steps at the temperature ``tau``; raise Stopped.
 
         The scaled variables are bounded below by 0. The prices of the best bound are kept in ``prices``.
         """

@@ -31,7 +31,7 @@ from ...heuristics.kernels.profile import NEVER, Ints, Profile, grown, occupy, s
 from ...models.compiled import internal, internal_borrowing
 
 SLOTS = 32  # reservations that are remembered
-AREAS = 16  # freed areas that are told apart
+AREAS = 16  # freed areas that are stored separately
 
 
 class Stuck(NamedTuple):

@@ -70,7 +70,7 @@ def _direction(
 
 
 def minimize(function: Callable[[Floats], tuple[float, Floats]], x: Floats, steps: int) -> Floats:
-    """Return the best point after at most so many steps.
+    """Return the best point that at most ``steps`` steps find.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def minimize(function: Callable[[Floats], tuple[float, Floats]], x: Floats, step
     x
         Where to start, at least 0, shape (variables,).
     steps
-        The greatest number of steps.
+        The maximum number of steps.
     """
     x = np.maximum(0.0, x)
     value, slope = function(x)

@@ -31,7 +31,7 @@ def lack(platform: Platform, chunks: Sequence[tuple[int, Vector]], states: int =
     chunks : sequence of (int, tuple of int)
         Units and request of each chunk, in the order of ``platform.resources``. Each chunk alone must fit.
     states : int
-        The search gives up after so many states.
+        The maximum number of states that the search examines.
 
     Examples
     --------

@@ -71,9 +71,9 @@ def next_place(waiting: Waiting, first: int, any_time: int, most: int, longest: 
     first
         The first place that is looked at.
     any_time
-        Jobs of at most so many units may start.
+        Jobs of at most this number of units may start, whatever their duration.
     most, longest
-        So may jobs of at most ``most`` units whose expected duration is at most ``longest`` seconds.
+        Jobs of at most ``most`` units may start if their expected duration is at most ``longest`` seconds.
     """
     units, duration = waiting.units, waiting.duration
     leaves = units.size // 2
