@@ -19,6 +19,7 @@ from .backends import compile as compile  # an attribute, not part of __all__: i
 from .composite import Composite, composite
 from .errors import SchedlabError, WrongArgument, WrongValue
 from .explain import Explanation, explain
+from .later import names_later
 from .models import (
     BatchJob,
     Checkpointing,
@@ -99,18 +100,15 @@ LATER = {  # the names that are imported when they are first used, by their modu
     "simulation.engine.simulator": ("simulate",),
     "simulation.policies.policy": ("Policy",),
 }
-MODULE_OF = {name: module for module, names in LATER.items() for name in names}
 PACKAGES = ("bench", "heuristics", "instances", "simulation")
+
+
+_find = names_later(__name__, LATER)
 
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is first used: the readers of files take a tenth of a second, numba takes half a second."""
-    if name in PACKAGES:
-        return import_module(f".{name}", __name__)
-    if name not in MODULE_OF:
-        raise AttributeError(f"module 'schedlab' has no attribute {name!r}")
-    globals()[name] = found = getattr(import_module(f".{MODULE_OF[name]}", __name__), name)
-    return found
+    return import_module(f".{name}", __name__) if name in PACKAGES else _find(name)
 
 
 def _read_log(path: str | Path) -> Any:

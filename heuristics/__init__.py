@@ -1,30 +1,27 @@
 """Heuristics without a solver: list scheduling, local searches, rules, evictions; and their compiled kernels."""
 
-from .allocation import Allocator, allocate
-from .arrays import Placement
-from .delay_search import delay_search
-from .errors import CriterionUnusable, NoSchedule, NotForThisProblem, NothingFound, UnknownOrder
-from .eviction.dynamic_program import TradeOff, trade_off
-from .eviction.search import backtracking, greedy
-from .incumbents import Incumbents, OnIncumbent, answer
-from .list_scheduling.first_solution import ListScheduler, first_solution
-from .list_scheduling.moves import move_jobs
-from .list_scheduling.multi_search import multi_search
-from .list_scheduling.orders import CRITERIA, ORDERINGS
-from .list_scheduling.warm_up import warm_up
-from .lns.search import lns
-from .project.priorities import RULES as PRIORITY_RULES
-from .project.serial_sgs import multi_sgs, serial_sgs
-from .registry import (
-    HEURISTICS,
-    Heuristic,
-    HeuristicRequest,
-    allocator,
-    usual_start,
-    warm_up_for,
-)
-from .relaxation_search import relaxation_search
-from .rules import RULES, LeftWaiting, schedule_by_rule
+from typing import TYPE_CHECKING
+
+from ..later import names_later
+
+if TYPE_CHECKING:
+    from .allocation import Allocator, allocate
+    from .arrays import Placement
+    from .delays import delay_search
+    from .errors import CriterionUnusable, NoSchedule, NotForThisProblem, NothingFound, UnknownOrder
+    from .eviction.dynamic_program import TradeOff, trade_off
+    from .eviction.search import backtracking, greedy
+    from .incumbents import Incumbents, OnIncumbent, answer
+    from .list_scheduling.first_solution import ListScheduler, first_solution
+    from .list_scheduling.moves import move_jobs
+    from .list_scheduling.multi_search import multi_search
+    from .list_scheduling.orders import CRITERIA, ORDERINGS
+    from .list_scheduling.warm_up import warm_up
+    from .project.priorities import PRIORITY_RULES
+    from .project.serial_sgs import multi_sgs, serial_sgs
+    from .registry import HEURISTICS, Heuristic, HeuristicRequest, allocator, usual_start, warm_up_for
+    from .relaxation import relaxation_search
+    from .rules import RULES, LeftWaiting, schedule_by_rule
 
 __all__ = [
     "Allocator",
@@ -53,7 +50,6 @@ __all__ = [
     "delay_search",
     "first_solution",
     "greedy",
-    "lns",
     "move_jobs",
     "multi_search",
     "multi_sgs",
@@ -65,3 +61,24 @@ __all__ = [
     "warm_up",
     "warm_up_for",
 ]
+
+LATER = {  # module: its names
+    "allocation": ("Allocator", "allocate"),
+    "arrays": ("Placement",),
+    "delays": ("delay_search",),
+    "errors": ("CriterionUnusable", "NoSchedule", "NotForThisProblem", "NothingFound", "UnknownOrder"),
+    "eviction.dynamic_program": ("TradeOff", "trade_off"),
+    "eviction.search": ("backtracking", "greedy"),
+    "incumbents": ("Incumbents", "OnIncumbent", "answer"),
+    "list_scheduling.first_solution": ("ListScheduler", "first_solution"),
+    "list_scheduling.moves": ("move_jobs",),
+    "list_scheduling.multi_search": ("multi_search",),
+    "list_scheduling.orders": ("CRITERIA", "ORDERINGS"),
+    "list_scheduling.warm_up": ("warm_up",),
+    "project.priorities": ("PRIORITY_RULES",),
+    "project.serial_sgs": ("multi_sgs", "serial_sgs"),
+    "registry": ("HEURISTICS", "Heuristic", "HeuristicRequest", "allocator", "usual_start", "warm_up_for"),
+    "relaxation": ("relaxation_search",),
+    "rules": ("RULES", "LeftWaiting", "schedule_by_rule"),
+}
+__getattr__ = names_later(__name__, LATER)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ..backends.result import Result
 from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule
 from . import rules
-from .delay_search import delay_search
-from .delay_search import warm_up as warm_up_delays
+from .delays import delay_search
+from .delays import warm_up as warm_up_delays
 from .eviction.dynamic_program import one_after_another, trade_off
 from .eviction.search import backtracking, greedy
 from .eviction.search import warm_up as warm_up_evictions
@@ -21,10 +21,10 @@ from .list_scheduling.multi_search import multi_search
 from .list_scheduling.orders import ORDERINGS
 from .lns.search import lns
 from .lns.search import warm_up as warm_up_lns
-from .project.priorities import RULES as PRIORITY_RULES
+from .project.priorities import PRIORITY_RULES
 from .project.serial_sgs import multi_sgs, serial_sgs
 from .registry import Heuristic, HeuristicRequest
-from .relaxation_search import relaxation_search
+from .relaxation import relaxation_search
 
 
 def _constructed(

@@ -19,10 +19,11 @@ import schedlab
 ROOT = Path(schedlab.__file__).parent
 ALLOWED = {
     "errors": set(),
+    "later": set(),
     "models": {"errors"},
     "instances": {"errors", "models"},
     "backends": {"errors", "models"},
-    "heuristics": {"errors", "models", "backends"},
+    "heuristics": {"errors", "later", "models", "backends"},
     "methods": {"errors", "models", "heuristics", "backends"},
     "solve": {"errors", "models", "instances", "heuristics", "backends", "methods"},
     "composite": {"errors", "models", "instances", "backends", "methods", "solve"},

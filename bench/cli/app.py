@@ -7,33 +7,19 @@ output has closed it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from ... import __version__
 from ..exit_codes import exit_code, wrap_errors
-from ..kinds.replays.help import HELP as SIMULATE_HELP
-from ..shadow.decide import decide
 from ..terminal import PLAIN_WIDTH, say
-from .doctor import doctor
-from .export import export
-from .generate import generate_app
-from .guide import guide
-from .importing import import_app
 from .options import GroupedHelp
-from .plot import plot
-from .replays.dardis import HELP as DARDIS_HELP
-from .replays.dardis import dardis
-from .replays.simulate import simulate
-from .results.compare import compare
-from .results.report import report
-from .results.statistics import statistics
-from .run import run
-from .show import explain, list_instances, show
-from .verify import verify
 
 OVERVIEW = """Run scheduling problems, replay workload logs, verify every schedule.
 
@@ -48,11 +34,69 @@ bench statistics results/classic                  gaps, times, proofs
 
 Help for one command: bench simulate --help
 """
-BEFORE = {"import": "verify", "generate": "plot"}  # command group: the command that it precedes in the overview
+COMMANDS = {
+    "list": ".show:list_instances",
+    "show": ".show:show",
+    "explain": ".show:explain",
+    "run": ".run:run",
+    "simulate": ".replays.simulate:simulate",
+    "dardis": ".replays.dardis:dardis",
+    "decide": "..shadow.decide:decide",
+    "import": ".importing:import_app",
+    "verify": ".verify:verify",
+    "export": ".export:export",
+    "generate": ".generate:generate_app",
+    "plot": ".plot:plot",
+    "statistics": ".results.statistics:statistics",
+    "compare": ".results.compare:compare",
+    "report": ".results.report:report",
+    "guide": ".guide:guide",
+    "doctor": ".doctor:doctor",
+}
+"""Command -> its module and its function, or its Typer app if it has sub-commands; in the order of the overview."""
+GROUPED = {"explain", "run", "simulate", "dardis", "verify", "export"}  # commands with groups of options
+SETTINGS: dict[str, Any] = {"pretty_exceptions_enable": False, "add_completion": False, "rich_markup_mode": None}
+
+
+@cache
+def _command(name: str) -> Any:
+    """Import a command; its help text is ``HELP`` of its module if there is one, else the docstring of its function."""
+    place, attribute = COMMANDS[name].split(":")
+    module = import_module(place, __package__)
+    found = getattr(module, attribute)
+    one = typer.Typer(**SETTINGS)
+    if isinstance(found, typer.Typer):
+        one.add_typer(found, name=name)
+    else:
+        one.command(name, cls=GroupedHelp if name in GROUPED else None, help=getattr(module, "HELP", None))(found)
+    command: Any = get_command(one)
+    return getattr(command, "commands", {name: command})[name]
+
+
+class ImportedCommands(Mapping[str, Any]):
+    """The commands by name; each is imported when it is first used."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a command."""
+        if name not in COMMANDS:
+            raise KeyError(name)
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        """Return the number of commands."""
+        return len(COMMANDS)
 
 
 class Commands(TyperGroup):
-    """The commands in the order in which they are used; Typer would list the groups import and generate last."""
+    """The commands, of which only the one that is called is imported."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = ImportedCommands()  # type: ignore[assignment]
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Parse the arguments, or print the help if it is requested."""
@@ -64,10 +108,7 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands in the order of the overview."""
-        names = [name for name in super().list_commands(ctx) if name not in BEFORE]
-        for group, command in BEFORE.items():
-            names.insert(names.index(command), group)
-        return names
+        return list(self.commands)
 
 
 app = typer.Typer(
@@ -75,9 +116,7 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     context_settings={"max_content_width": PLAIN_WIDTH, "help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    rich_markup_mode=None,
+    **SETTINGS,
 )
 
 
@@ -103,25 +142,6 @@ def bench(
     ] = False,
 ) -> None:
     """Handle the options of ``bench`` itself."""
-
-
-app.command("list")(list_instances)
-app.command("show")(show)
-app.command("explain", cls=GroupedHelp)(explain)
-app.command("run", cls=GroupedHelp)(run)
-app.command("simulate", cls=GroupedHelp, help=SIMULATE_HELP)(simulate)
-app.command("dardis", cls=GroupedHelp, help=DARDIS_HELP)(dardis)
-app.command("decide")(decide)
-app.add_typer(import_app, name="import")
-app.command("verify", cls=GroupedHelp)(verify)
-app.command("export", cls=GroupedHelp)(export)
-app.add_typer(generate_app, name="generate")
-app.command("plot")(plot)
-app.command("statistics")(statistics)
-app.command("compare")(compare)
-app.command("report")(report)
-app.command("guide")(guide)
-app.command("doctor")(doctor)
 
 
 if __name__ == "__main__":

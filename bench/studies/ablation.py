@@ -18,7 +18,6 @@ from typing import cast
 
 from rich.console import Console
 
-from ...heuristics import lns
 from ...heuristics.arrays import arrays
 from ...heuristics.lns import (
     AroundIdleTime,
@@ -32,6 +31,7 @@ from ...heuristics.lns import (
     SimulatedAnnealing,
     usual_selection,
 )
+from ...heuristics.lns.search import lns
 from ...instances import generators
 from .paired import paired
 from .run import run_study

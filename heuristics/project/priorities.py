@@ -38,7 +38,7 @@ def priorities(net: Network, rule: str, modes: Sequence[Mode], capacity: Mapping
     net
         The tasks.
     rule
-        Name of the rule, one of ``RULES``.
+        Name of the rule, one of ``PRIORITY_RULES``.
     modes
         The mode of each task, which gives its duration and demands.
     capacity
@@ -108,4 +108,4 @@ _RULES: dict[str, Callable[[Network, Sequence[Mode], Mapping[str, int]], Values]
     "grd": _resource_demand,
     "spt": _shortest,
 }
-RULES = tuple(_RULES)
+PRIORITY_RULES = tuple(_RULES)

@@ -22,7 +22,7 @@ from ..errors import NothingFound, UnknownOrder
 from ..incumbents import Incumbents, OnIncumbent
 from .mode_choice import Budget, feasible_modes
 from .network import Network, network
-from .priorities import RULES, priorities
+from .priorities import PRIORITY_RULES, priorities
 from .usage import Usage
 
 
@@ -34,7 +34,7 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     project
         The project.
     rule
-        Name of the priority rule, one of ``RULES``: "lft" (latest finish time), "lst" (latest start time), "slack", "est"
+        Name of the priority rule, one of ``PRIORITY_RULES``: "lft" (latest finish time), "lst" (latest start time), "slack", "est"
         (earliest start time), "mts" (most total successors), "mis" (most immediate successors), "grpw" (greatest rank
         positional weight), "grd" (greatest resource demand), "spt" (shortest processing time).
 
@@ -61,7 +61,7 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     >>> serial_sgs(Project(crew, [Resource("crew", 2)], [("a", "c")]), "lft").start
     {'a': 0, 'b': 0, 'c': 2}
     """
-    if rule not in RULES:
+    if rule not in PRIORITY_RULES:
         raise UnknownOrder(rule)
     net = network(project)
     modes, budget = feasible_modes(project, net)
@@ -138,9 +138,9 @@ def _by_rules(
     """Yield the schedule of each rule; add the rules that the time limit leaves out to ``skipped``."""
     net = network(problem)
     generator = _Generator(problem, net, *feasible_modes(problem, net))
-    for k, rule in enumerate(RULES):
+    for k, rule in enumerate(PRIORITY_RULES):
         if seen.trace and time_limit is not None and seen.elapsed > time_limit:
-            skipped.extend(RULES[k:])
+            skipped.extend(PRIORITY_RULES[k:])
             return
         yield rule, generator.schedule(rule)
 

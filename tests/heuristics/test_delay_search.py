@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 from schedlab.heuristics import ListScheduler, NoSchedule, multi_search
-from schedlab.heuristics.delay_search import delay_search
+from schedlab.heuristics.delays import delay_search
 from schedlab.heuristics.kernels.placement import POSTPONED
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from schedlab.models.profit.cooling import Cooling

@@ -8,7 +8,7 @@ import pytest
 from schedlab.backends import Limits, SolverUnavailable, UnknownName
 from schedlab.heuristics import first_solution, multi_search
 from schedlab.heuristics.neighbourhood_solve import improve, improve_placed
-from schedlab.heuristics.relaxation_search import relaxation_search
+from schedlab.heuristics.relaxation import relaxation_search
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue
 from schedlab.models.neighbourhood import Neighbourhoods
 from schedlab.models.profit.cooling import Cooling

@@ -20,7 +20,7 @@ print("compiled", len(seen))
 """
 ANSWERS = """
 import schedlab as sl
-from schedlab.heuristics import lns
+from schedlab.heuristics.lns.search import lns
 day, profit = (sl.load(name).problem for name in ("eurora_99", "profit_small"))
 print(sl.solve(day, method="multi-search", threads=1).objective.hex())
 for p in (day, profit):

@@ -20,6 +20,7 @@ from ...kinds.replays.energy import (
     ShutDown,
     energy_settings,
 )
+from ...kinds.replays.help import HELP as HELP
 from ...kinds.replays.preemption import (
     Checkpoints,
     Evictors,
@@ -219,7 +220,7 @@ def simulate(
     drop_impossible: Drop = False,
     explain: Explain = False,
 ) -> None:
-    """Replay a log or an instance under dispatchers: the command; its help text is ``kinds.replays.help.HELP``."""
+    """Replay a log or an instance under dispatchers: the command; its help text is ``HELP``."""
     from ...kinds.replays.profiles import parse_caps
     from ...runs import simulate as replays
     from ...runs.run import RunTask

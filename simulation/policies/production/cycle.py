@@ -215,7 +215,7 @@ class CPModel(ProfileFollower):
             with clock.phase("warm_start"):
                 problem = problem_of(moment, jobs, windows, beside.usage, self.aim)
                 problem = with_profile(problem, self.following, self.until)
-                plan = first_plan(problem, jobs, requests, beside.timeline)
+                plan = first_plan(problem, jobs, requests, beside.timeline, deadline)
                 keys = jobs.submit if plan is None else plan.allocation.start
         which = self.control.first(keys)
         model = ModelJobs(jobs.some(which), [windows[i] for i in which.tolist()])

@@ -7,6 +7,7 @@ rule of Smith, jobs whose work is small for their weight ``1 / ewt`` go first. T
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
@@ -60,7 +61,9 @@ class Plan(NamedTuple):
         return Schedule(starts, nodes_of_parts(self.allocation, requests, kept, nodes))
 
 
-def first_plan(problem: Dispatch, jobs: Waiting, requests: Requests, timeline: NodeTimeline) -> Plan | None:
+def first_plan(
+    problem: Dispatch, jobs: Waiting, requests: Requests, timeline: NodeTimeline, deadline: float | None = None
+) -> Plan | None:
     """Return the plan with the best objective; None if in every order some job finds no start.
 
     Parameters
@@ -73,11 +76,15 @@ def first_plan(problem: Dispatch, jobs: Waiting, requests: Requests, timeline: N
         The same jobs with their start windows.
     timeline : NodeTimeline
         The free capacity beside the running jobs.
+    deadline : float, optional
+        Time on the clock ``time.perf_counter`` after which no further order is tried once there is a plan.
     """
     cost = find_objective(problem.aim).costs_of(problem)
     best: Plan | None = None
     least = np.inf
     for name, keys in ORDERS.items():
+        if best is not None and deadline is not None and time.perf_counter() > deadline:
+            break
         found = timeline.copy().place(requests, np.argsort(keys(jobs), kind="stable"))
         if (found.start < 0).any():
             continue

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab import Incumbent, solve
-from schedlab.heuristics import NothingFound, lns
+from schedlab.heuristics import NothingFound
 from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels.earnings import profit
 from schedlab.heuristics.list_scheduling.first_solution import ListScheduler
 from schedlab.heuristics.lns.random_keys import bulk_of, drawn, features, keys_of
+from schedlab.heuristics.lns.search import lns
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, StepFunction
 
 QUEUES = [Queue("day", 600), Queue("night", 7200, ((64800, 72000),))]

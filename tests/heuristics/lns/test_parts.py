@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from schedlab import backends
-from schedlab.heuristics import lns
 from schedlab.heuristics.arrays import Placement, arrays
 from schedlab.heuristics.clock import running
 from schedlab.heuristics.kernels.destroy import AROUND, CONSECUTIVE, ROOM, WAITING, chosen_alone
@@ -45,6 +44,7 @@ from schedlab.heuristics.lns import (
     Turns,
 )
 from schedlab.heuristics.lns.ruin import OwnSchedule
+from schedlab.heuristics.lns.search import lns
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 RNG = np.random.default_rng(0)

@@ -2,8 +2,8 @@
 
 import pytest
 from schedlab.errors import SchedlabError
-from schedlab.heuristics import lns
 from schedlab.heuristics.lns import OrderMoves, RuinAndRecreate
+from schedlab.heuristics.lns.search import lns
 from schedlab.instances import load
 
 

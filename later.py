@@ -1,0 +1,36 @@
+"""Packages whose names are imported when they are first used, so that a command imports only what it needs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def names_later(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    """Return the function ``__getattr__`` of a package that imports its names when they are first used.
+
+    Parameters
+    ----------
+    package : str
+        The name of the package.
+    names : mapping
+        Module, relative to the package, without a leading dot -> the names that it has. None of them may be the name of
+        a module or folder of the package: once that is imported, Python finds it instead.
+
+    Returns
+    -------
+    callable
+        Name -> object. Raises AttributeError for other names.
+    """
+    module_of = {name: module for module, some in names.items() for name in some}
+
+    def find(name: str) -> Any:
+        if name not in module_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(import_module(f".{module_of[name]}", package), name)
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return find
