@@ -232,6 +232,8 @@ def test_the_plan_is_the_best_of_its_orders():
     starts = plan.allocation.start
     reached = cost.value(starts - waiting.submit, starts + waiting.duration)
     assert best.status == "optimal" and reached == pytest.approx(best.objective)
+    first_order = first_plan(problem, waiting, requests_of(waiting, windows, 3), timeline, deadline=0.0)
+    assert (first_order.order, plan.order != "submit") == ("submit", True)  # no time for a second order
     late = requests_of(waiting, [((50, 60),)] * 3, 3)
     assert first_plan(problem, waiting, late, timeline) is None  # some job finds no start
 

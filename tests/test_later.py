@@ -1,0 +1,41 @@
+"""Names that packages import when they are first used."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+import schedlab
+from schedlab import heuristics
+
+
+@pytest.mark.parametrize("package", [schedlab, heuristics])
+def test_each_later_name_is_found_and_none_is_that_of_a_module(package: ModuleType) -> None:
+    names = [name for some in package.LATER.values() for name in some]
+    assert len(names) == len(set(names)) > 10
+    assert all(getattr(package, name) is not None for name in names)
+    within = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    assert not within.intersection(names)
+    assert set(package.__all__) >= set(names)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"module 'schedlab\.heuristics' has no attribute 'anealing'"):
+        _ = heuristics.anealing
+
+
+def test_a_command_imports_no_other_command() -> None:
+    script = """
+    import sys
+    from schedlab.bench.cli.app import main
+    try:
+        main(["explain", "eurora_99", "--help"])
+    except SystemExit:
+        pass
+    print([m for m in sys.modules if m.startswith(("schedlab.bench.cli.replays", "schedlab.heuristics.lns", "numba"))])
+    """.replace("\n    ", "\n")
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "[]"
