@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +22,31 @@ from .sets import Sets
 BITS = 61  # sums stay below 2^61
 
 
-def exact_bound(items: Items, points: Ints, rows: Rows, sets: Sets, row_price: Floats, set_price: Floats) -> Fraction:
-    """Return the bound of prices on the cost of all schedules.
+class WholePrices(NamedTuple):
+    """Prices in multiples of 1 / Q, as prices of the items themselves.
+
+    Parameters
+    ----------
+    shift : int
+        log2 of Q.
+    points : array of int, shape (cells + 1,)
+        Grid points in seconds.
+    price : array of int, shape (items, cells)
+        What each item pays per second.
+    together : array of int, shape (cells,)
+        At least what all items that run together pay per second.
+    """
+
+    shift: int
+    points: Ints
+    price: Ints
+    together: Ints
+
+
+def whole_prices(
+    items: Items, points: Ints, rows: Rows, sets: Sets, row_price: Floats, set_price: Floats
+) -> WholePrices:
+    """Round prices down to multiples of 1 / Q.
 
     Parameters
     ----------
@@ -36,25 +60,28 @@ def exact_bound(items: Items, points: Ints, rows: Rows, sets: Sets, row_price: F
         Price per second of a unit of each row; negative ones count as 0.
     set_price : array of float, shape (members, cells)
         Price per second of each item of the sets; negative ones count as 0.
-
-    Returns
-    -------
-    Fraction
     """
     shift = _shift(items, points, rows, row_price, set_price)
     prices, members = (np.floor(np.maximum(0.0, p) * 2.0**shift).astype(np.int64) for p in (row_price, set_price))
-    length = np.diff(points)
-    of_kind = rows.a.T @ prices
-    position = {int(i): m for m, i in enumerate(sets.items)}
-    total = sum(
-        _least(items, i, points, of_kind[items.kind[i]] + (members[position[i]] if i in position else 0), shift)
-        for i in range(items.duration.size)
-    )
-    total -= sum(int(p) * int(b) for p, b in zip(prices @ length, rows.b, strict=True))
+    price = (rows.a.T @ prices)[items.kind]
+    price[sets.items] += members
+    together = rows.b @ prices
     if sets.first.size > 1:
-        dearest = np.add.reduceat(members[sets.member], sets.first[:-1], axis=0).max(axis=0)
-        total -= sum(int(p) * int(n) for p, n in zip(dearest, length, strict=True))
-    return Fraction(total, 1 << shift) + Fraction(rational(items.constant))
+        together = together + np.add.reduceat(members[sets.member], sets.first[:-1], axis=0).max(axis=0)
+    return WholePrices(shift, points, price, together)
+
+
+def exact_bound(items: Items, prices: WholePrices) -> Fraction:
+    """Return the bound of prices on the cost of all schedules."""
+    total = sum(_least(items, i, prices) for i in range(items.duration.size))
+    length = np.diff(prices.points)
+    total -= sum(int(p) * int(n) for p, n in zip(prices.together, length, strict=True))
+    return Fraction(total, 1 << prices.shift) + Fraction(rational(items.constant))
+
+
+def whole_weight(weight: float, shift: int) -> int:
+    """Return a weight of the objective in multiples of 1 / Q, rounded down."""
+    return int(Fraction(rational(weight)) * (1 << shift))
 
 
 def _shift(items: Items, points: Ints, rows: Rows, row_price: Floats, set_price: Floats) -> int:
@@ -67,8 +94,9 @@ def _shift(items: Items, points: Ints, rows: Rows, row_price: Floats, set_price:
     return max(0, min(50, BITS - math.ceil(math.log2(most))))
 
 
-def _least(items: Items, i: int, points: Ints, price: Ints, shift: int) -> int:
+def _least(items: Items, i: int, prices: WholePrices) -> int:
     """Return the least cost of an item with prices, in multiples of 1 / Q."""
+    points, price = prices.points, prices.price[i]
     starts = candidate_starts(items, i, points)
     paid = np.concatenate([[0], np.cumsum(price * np.diff(points))])
 
@@ -78,8 +106,8 @@ def _least(items: Items, i: int, points: Ints, price: Ints, shift: int) -> int:
         return found
 
     over = starts - items.free[i]
-    weight = int(Fraction(rational(float(items.weight[i]))) * (1 << shift))
-    cost = (over > 0) * np.int64(1 << shift) if items.late else weight * np.maximum(0, over)
+    weight = whole_weight(float(items.weight[i]), prices.shift)
+    cost = (over > 0) * np.int64(1 << prices.shift) if items.late else weight * np.maximum(0, over)
     return int((cost + until(starts + items.duration[i]) - until(starts)).min())
 
 

@@ -13,7 +13,7 @@ import contextlib
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from ..list_scheduling.multi_search import AFTERWARDS, place_all_orders
 from ..list_scheduling.warm_up import tiny
 from ..list_scheduling.warm_up import warm_up as warm_up_lists
 from .dual import Dual, Prices, Stopped
-from .exact import exact_bound, rounded_down
+from .exact import WholePrices, exact_bound, rounded_down, whole_prices
 from .grid import uniform
 from .items import items_of
 from .rows import Rows, base_rows, chosen_rows
@@ -84,14 +84,14 @@ def lagrangian(
         If no schedule was found that keeps the limits on objectives.
     """
     seen = Incumbents(problem, "lagrangian", on_incumbent, warm_start)
-    search = _Search(problem, seen, time_limit)
+    search = Relaxation(problem, seen, time_limit)
     with search.clock:
         if search.begin():
             search.improve()
         return search.result()
 
 
-class _Search:
+class Relaxation:
     """The best prices and the best schedule so far."""
 
     def __init__(self, problem: Dispatch, seen: Incumbents, limit: float | None) -> None:
@@ -101,6 +101,7 @@ class _Search:
         self.scheduler = ListScheduler(arrays(problem))
         self.items = items_of(problem)
         self.bound: Fraction | None = None
+        self.prices: WholePrices | None = None
         self.details = {"rows": 0, "sets": 0, "cells": 0, "evaluations": 0}
 
     def begin(self) -> bool:
@@ -228,19 +229,25 @@ class _Search:
         """Compute the exact bound of prices and keep it if it is better."""
         if prices is None:
             return
-        found = exact_bound(self.items, prices.points, rows, sets, prices.rows, prices.sets)
-        self.bound = found if self.bound is None else max(self.bound, found)
+        whole = whole_prices(self.items, prices.points, rows, sets, prices.rows, prices.sets)
+        found = exact_bound(self.items, whole)
+        if self.bound is None or found > self.bound:
+            self.bound, self.prices = found, whole
 
     @property
     def cost_bound(self) -> float | None:
         """The bound on the cost as a float: rounded up to the next value that a cost can have, never above it."""
         if self.bound is None:
             return None
+        constant = Fraction(rational(self.items.constant))
+        return rounded_down(constant + math.ceil((self.bound - constant) / self.unit) * self.unit)
+
+    @cached_property
+    def unit(self) -> Fraction:
+        """A number of which all costs are multiples, but for ``Items.constant``."""
         costs = self.problem.costs
         whole = [Fraction(rational(w)) for w in costs.weight.tolist()] if isinstance(costs, Excess) else [Fraction(1)]
-        unit = Fraction(math.gcd(*(w.numerator for w in whole)) or 1, math.lcm(*(w.denominator for w in whole)))
-        constant = Fraction(rational(self.items.constant))
-        return rounded_down(constant + math.ceil((self.bound - constant) / unit) * unit)
+        return Fraction(math.gcd(*(w.numerator for w in whole)) or 1, math.lcm(*(w.denominator for w in whole)))
 
     @property
     def proven(self) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.backends.gaps import close
-from schedlab.heuristics.lagrangian.exact import exact_bound, rounded_down
+from schedlab.heuristics.lagrangian.exact import exact_bound, rounded_down, whole_prices
 from schedlab.heuristics.lagrangian.items import items_of
 from schedlab.heuristics.lagrangian.rows import base_rows, chosen_rows, roundings
 from schedlab.heuristics.lagrangian.search import lagrangian
@@ -61,7 +61,7 @@ def test_exact_bound_is_the_sum_of_least_costs_minus_the_dearest_capacity(seed):
     points = np.array([0, 3, 4, 9, 15, 30])
     rows = chosen_rows(problem.platform, items.demands, np.ones(len(items.demands)))
     price = rng.integers(0, 3, (rows.b.size, 5)) * rng.integers(0, 2, (rows.b.size, 5))
-    found = exact_bound(items, points, rows, no_sets(), price / 1.0, np.zeros((0, 5)))
+    found = exact_bound(items, whole_prices(items, points, rows, no_sets(), price / 1.0, np.zeros((0, 5))))
     per_job = rows.a.T @ price
     least = sum(second_by_second(problem, points, per_job[items.kind[j]], j) for j in range(items.jobs))
     true = least - int((rows.b @ price) @ np.diff(points))
