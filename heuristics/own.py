@@ -7,6 +7,10 @@ from collections.abc import Callable
 from ..backends.result import Result
 from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule
 from . import rules
+from .branching.case import JOBS
+from .branching.case import supported as branches
+from .branching.search import branch_and_bound
+from .branching.search import warm_up as warm_up_branching
 from .delays import delay_search
 from .delays import warm_up as warm_up_delays
 from .eviction.dynamic_program import one_after_another, trade_off
@@ -95,6 +99,21 @@ def _lagrangian(problem: Dispatch, request: HeuristicRequest) -> Result:
     )
 
 
+def _branch_and_bound(problem: Dispatch, request: HeuristicRequest) -> Result:
+    return branch_and_bound(
+        problem,
+        time_limit=request.time_limit,
+        warm_start=request.start,
+        on_incumbent=request.on_incumbent,
+        seed=request.seed,
+    )
+
+
+def _branched(problem: Problem) -> bool:
+    """Return whether ``branch-and-bound`` supports a problem."""
+    return isinstance(problem, Dispatch) and branches(problem)
+
+
 def _bounded(problem: Problem) -> bool:
     """Return whether ``lagrangian`` supports a problem."""
     return isinstance(problem, Dispatch) and supported(problem)
@@ -158,7 +177,24 @@ LNS = Heuristic(
     starts=True,
     options=LNS_OPTIONS,
 )
-LAGRANGIAN = Heuristic(_lagrangian, kinds=_bounded, warm_up=warm_up_bound, warm_up_late=LISTS_LATE, starts=True)
+LAGRANGIAN = Heuristic(
+    _lagrangian,
+    kinds=_bounded,
+    warm_up=warm_up_bound,
+    warm_up_late=LISTS_LATE,
+    starts=True,
+    condition="dispatching problems whose objective is a sum over jobs",
+)
+BRANCH_AND_BOUND = Heuristic(
+    _branch_and_bound,
+    kinds=_branched,
+    condition=f"dispatching problems with at most {JOBS} jobs, an objective that is a sum over jobs, and no chunks, limits, "
+    "desired use, or jobs of 0 s",
+    seeded=True,
+    warm_up=warm_up_branching,
+    warm_up_late=LNS_LATE,
+    starts=True,
+)
 DP = Heuristic(_dp, kinds=("eviction",), warm_up=warm_up_evictions)
 GREEDY = Heuristic(_greedy, kinds=("eviction",), warm_up=warm_up_evictions)
 BACKTRACKING = Heuristic(_backtracking, kinds=("eviction",), warm_up=warm_up_evictions, starts=True)

@@ -86,6 +86,8 @@ class Heuristic(NamedTuple):
         Whether it takes a start (``HeuristicRequest.start``).
     options
         Names of the options that it obeys (``HeuristicRequest.options``).
+    condition
+        What it supports, for the message about a problem of a supported kind that it does not take: "jobs without chunks".
     method
         The class of its methods, derived from ``schedlab.methods.Search``; None: one is made from the values above.
     """
@@ -100,6 +102,7 @@ class Heuristic(NamedTuple):
     warm_up_late: tuple[str, ...] = ()
     starts: bool = False
     options: tuple[str, ...] = ()
+    condition: str = ""
     method: type[Any] | None = None
 
     def takes(self, problem: Problem) -> bool:
@@ -129,7 +132,10 @@ class Heuristic(NamedTuple):
         from ..backends.interrupts import INTERRUPTED, catch_first
 
         if not self.takes(problem):
-            raise NotForThisProblem(f"{self.name} does not support {problem.kind} problems")
+            reason = (
+                f"supports only {self.condition}" if self.condition else f"does not support {problem.kind} problems"
+            )
+            raise NotForThisProblem(f"{self.name} {reason}")
         self.check_request(request)
         began = time.perf_counter()
         latest = _Latest(request.on_incumbent)
@@ -310,6 +316,7 @@ NAMES = (
     "relaxation-search",
     "lns",
     "lagrangian",
+    "branch-and-bound",
     "dp",
     "greedy",
     "backtracking",

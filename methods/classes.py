@@ -13,6 +13,7 @@ from .method import ARGUMENT, BACKEND, OPTION, START, Method
 from .portfolio import Auto
 from .searches import (
     Backtracking,
+    BranchAndBound,
     DelaySearch,
     DynamicProgram,
     FirstSolution,
@@ -33,7 +34,7 @@ OWN: dict[str, type[Method]] = {
     for c in (
         Auto,
         *(CpSat, Highs, CpOptimizer, Pyomo),
-        *(MultiSearch, FirstSolution, Rule, DelaySearch, RelaxationSearch, Lns, Lagrangian),
+        *(MultiSearch, FirstSolution, Rule, DelaySearch, RelaxationSearch, Lns, Lagrangian, BranchAndBound),
         *(DynamicProgram, Greedy, Backtracking, SerialSgs, MultiSgs),
     )
 }

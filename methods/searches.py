@@ -44,7 +44,9 @@ class Search(Method):
 
         if not HEURISTICS[self.name].takes(problem):
             fitting = [name for name, h in HEURISTICS.usable() if h.takes(problem)]
-            raise UnknownName(f"method of {problem.kind} problems", self.name, [*fitting, *names()])
+            condition = HEURISTICS[self.name].condition
+            note = f", which supports only {condition}" if condition else ""
+            raise UnknownName(f"method of {problem.kind} problems", self.name, [*fitting, *names()], note)
 
     def check_parts(self) -> None:
         """Raise UnknownName for an unknown argument or backend."""
@@ -191,6 +193,20 @@ class Lagrangian(Search):
     """
 
     name: ClassVar[str] = "lagrangian"
+    warm_start: Start | Method | str | None = field(default=None, metadata=START)
+
+
+@dataclass(frozen=True)
+class BranchAndBound(Search):
+    """Branch and bound in the order of time, pruned by the prices of ``lagrangian``; for at most 64 jobs.
+
+    Parameters
+    ----------
+    warm_start : str, Method, Start or None
+        The heuristic to start from; None: ``multi-search`` and ``lns``.
+    """
+
+    name: ClassVar[str] = "branch-and-bound"
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 

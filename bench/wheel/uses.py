@@ -19,6 +19,10 @@ DISPATCHERS = ("fcfs", "easy", "conservative", "easy++", "easy-d", "dardis:profi
 SOLVE = "import schedlab as sl; sl.solve(sl.load({instance!r}).problem, method={method!r}, time_limit=1, threads=1)"
 REPLAY = "import schedlab as sl; sl.simulate('eurora_99', dispatcher={name!r})"
 OTHERS = {
+    "branch-and-bound": """
+import schedlab as sl
+sl.solve(sl.load("eurora_99").problem.at(43200, first=8), method="branch-and-bound", time_limit=1, threads=1)
+""",
     "replay, pcp3@cpsat": """
 import schedlab as sl
 sl.simulate(sl.load("eurora_99").problem.at(43200, first=6), dispatcher="pcp3@cpsat")

@@ -147,6 +147,13 @@ class Relaxation:
             self.details["evaluations"] += dual.evaluations
             self._keep(dual.prices, rows, sets)
 
+    def take(self, schedule: Schedule) -> None:
+        """Keep a schedule if it is feasible and better than the best one."""
+        value = float(self.problem.objective(schedule))
+        if improves(self.problem, value, self.objective) and not self.problem.verify(schedule):
+            self.schedule, self.objective = schedule, value
+            self.seen.report(value, lambda: schedule)
+
     def _may_prove(self, dual: Dual) -> bool:
         """Return whether the best bound of a dual is near the schedule: computed exactly it may prove it."""
         return dual.best > self.scheduler.arrays.sign * self.objective - NEAR * abs(self.objective)

@@ -9,12 +9,12 @@ from ...models.kind import Step
 from ..method import Method
 from ..text import parse_method
 
-FEW = 40  # jobs: CP-SAT gets half of the time
+FEW = 40  # jobs: exact methods get most of the time
 SMALL = 200  # jobs: CP-SAT repairs parts of the schedule in LNS
 
 
 def dispatch(problem: Dispatch) -> Sequence[Step]:
-    """Return list schedules, CP-SAT if the problem is small, LNS, and a relaxation for the bound.
+    """Return list schedules, exact methods if the problem is small, LNS, and a relaxation for the bound.
 
     The relaxation is the linear one if the objective is no sum over jobs.
     """
@@ -28,6 +28,8 @@ def dispatch(problem: Dispatch) -> Sequence[Step]:
     exact = "cpsat:counts"
     if jobs > FEW:
         return [Step("multi-search"), Step(exact, 0.1), Step("lns@cpsat", 0.75), Step(bound)]
+    if HEURISTICS["branch-and-bound"].takes(problem):
+        return [Step("multi-search"), Step("branch-and-bound", 0.6), Step(exact, 0.3), Step("lns@cpsat")]
     return [Step("multi-search"), Step(bound, 0.15), Step(exact, 0.3), Step("lns@cpsat", 0.3), Step(exact)]
 
 

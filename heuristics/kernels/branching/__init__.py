@@ -1,0 +1,1 @@
+"""Kernels of the branch and bound in the order of time."""
