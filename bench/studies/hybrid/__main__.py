@@ -37,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rules", default=",".join(RULES), help="the rules, of which the best one is compared with")
     parser.add_argument("--scenarios", default=";".join(SCENARIOS), help="separated by semicolons; default: four")
     parser.add_argument("--seed", type=int, default=0, help="seed of the replays (default: 0)")
+    parser.add_argument(
+        "--deterministic", type=float, help="limit of a decision with a solver, in its deterministic units"
+    )
     parser.add_argument("--out", default="results/hybrid", help="folder of the results (default: results/hybrid)")
     parser.add_argument("--bound", action="store_true", help="also a bound on every schedule's profit")
     parser.add_argument("--draw", action="store_true", help="draw the figures in the folder of the results")
@@ -65,7 +68,7 @@ def _study(options: argparse.Namespace, console: Console) -> None:
     results: dict[str, dict[str, dict[str, Result]]] = {i.name: {} for i in instances}
     for instance in instances:
         for variant in (*rules, *variants):
-            found = results_of(Path(options.out), instance, variant, scenarios, options.seed)
+            found = results_of(Path(options.out), instance, variant, scenarios, options.seed, options.deterministic)
             results[instance.name][variant.text] = found
             faults: list[str] = next((r["violations"] for r in found.values() if r["violations"]), [])
             console.print(f"{instance.name} {variant.text}: done", markup=False, highlight=False)

@@ -73,7 +73,12 @@ def centre_of(problem: Profit, end: int) -> Centre:
 
 
 def results_of(
-    folder: Path, instance: Instance, variant: Variant, scenarios: Sequence[str], dispatcher_seed: int = 0
+    folder: Path,
+    instance: Instance,
+    variant: Variant,
+    scenarios: Sequence[str],
+    dispatcher_seed: int = 0,
+    deterministic: float | None = None,
 ) -> dict[str, Any]:
     """Return scenario -> the result of a variant; read from the folder if it is there, else made and written.
 
@@ -89,6 +94,8 @@ def results_of(
         The scenarios.
     dispatcher_seed : int
         The seed of the replay.
+    deterministic : float, optional
+        The limit of a decision with a solver, in its deterministic units; None: that of the dispatcher, in seconds.
 
     Returns
     -------
@@ -99,27 +106,35 @@ def results_of(
     made = parse_dispatcher(variant.dispatcher).make()
     planning = getattr(made, "plans_for_profit", False)
     for scenario in scenarios:
-        of = scenario if planning else ALL
-        stored = _stored(folder, instance, variant, of, [scenario] if planning else list(SCENARIOS), dispatcher_seed)
+        of, accounted = (scenario, [scenario]) if planning else (ALL, list(SCENARIOS))
+        stored = _stored(folder, instance, variant, of, accounted, dispatcher_seed, deterministic)
         found[scenario] = {**stored, **stored["accounts"][scenario]}
     return found
 
 
 def _stored(
-    folder: Path, instance: Instance, variant: Variant, of: str, scenarios: Sequence[str], seed: int
+    folder: Path,
+    instance: Instance,
+    variant: Variant,
+    of: str,
+    scenarios: Sequence[str],
+    seed: int,
+    deterministic: float | None,
 ) -> dict[str, Any]:
     """Return the figures of one replay, with its accounts in some scenarios."""
     assert instance.path is not None
     content = content_of(instance.path)
-    key = hashlib.sha256(f"{VERSION} {content} {variant.text} {of} {seed}".encode()).hexdigest()[:12]
+    named = parse_dispatcher(variant.dispatcher)
+    limit = {} if named.backend is None or deterministic is None else {"deterministic": deterministic}
+    text = " ".join(map(str, (VERSION, content, variant.text, of, seed, *limit.values())))
+    key = hashlib.sha256(text.encode()).hexdigest()[:12]
     name = f"{instance.name}.{variant.text}.{of}".replace("/", "+").replace(":", "_").replace(",", "-")
     path = folder / f"{name}.{key}.json"
     if path.exists():
         known: dict[str, Any] = json.loads(path.read_text("utf-8"))
         return known
     log = Workload.of(instance.profit.dispatch, instance.name)
-    named = parse_dispatcher(variant.dispatcher)
-    dispatcher = named.make()
+    dispatcher = named.make(**limit)
     if of != ALL:
         last = int(log.submit[-1])
         problem = cast(Profit, instance.scenario(of))
