@@ -28,9 +28,9 @@ AUXILIARY_ROOM = 1 << 34  # the same for auxiliary variables: their values are m
 AUXILIARY_ROUNDINGS = (1 << 28, 1 << 37, 1 << 45)
 FINE = Fraction(1, 1 << 26)  # greatest error of a rounding that is fine enough, relative to the greatest value
 OBJECTIVE_BITS = (40, 42, 44, 46, 48)
-LEAST_GAP = Fraction(1, 1 << 31)  # in the objective's unit: a gap below 1e-9 counts as 0
+LEAST_GAP = 2.0**-31  # in the objective's unit: a gap below 1e-9 counts as 0
 ROUNDED_UP = 1 + 1e-12  # factor for sums of floats that serve as upper bounds
-NEGLIGIBLE = Fraction(1, 1 << 28)  # greatest error of a rounded objective, relative to its best value
+NEGLIGIBLE = 2.0**-28  # greatest error of a rounded objective, relative to its best value
 
 
 class NumberRangeError(SchedlabError, ArithmeticError):
@@ -99,27 +99,25 @@ def _power_of_two(most: float) -> int:
     return 1 << max(0, math.floor(most).bit_length() - 1)
 
 
-def _lost(parts: Sequence[tuple[int, int, int]], scale: int) -> Fraction:
+def _lost(parts: Sequence[tuple[int, int, int]], scale: int) -> float:
     """Return a bound on what rounding changes in a sum of ``scale * numerator / denominator * x`` with ``|x| <= reach``.
 
     ``parts`` has the numerator, the denominator and the reach of each term.
     """
-    rest = ((numerator * scale % d, d, reach) for numerator, d, reach in parts)
-    return Fraction(math.fsum([min(r, d - r) / d * reach for r, d, reach in rest]) * ROUNDED_UP)
+    rest = [numerator * scale % d for numerator, d, _ in parts]
+    off = [(r if 2 * r < d else d - r) / d * reach for r, (_, d, reach) in zip(rest, parts, strict=True)]
+    return math.fsum(off) * ROUNDED_UP
 
 
-class _QuickModel(cp_model.CpModel):
-    """A CpModel that makes its old method names, such as ``AddCumulative``, when one is first used.
-
-    To make these hundred names for each model takes as long as to lower a model of 20 jobs.
-    """
+class CpModel(cp_model.CpModel):
+    """A CpModel that makes its old method names (``AddCumulative``) at their first use: they take as long as 20 jobs."""
 
     def _add_pre_pep8_methods(self) -> None:
         pass
 
     def __getattr__(self, name: str) -> Any:
         if name[:1].isupper() and "AddCumulative" not in self.__dict__:
-            super()._add_pre_pep8_methods()  # type: ignore[no-untyped-call]
+            super()._add_pre_pep8_methods()
             return getattr(self, name)
         raise AttributeError(f"CpModel has no attribute {name!r}")
 
@@ -132,7 +130,7 @@ class NativeModel:
     """
 
     def __init__(self, name: str) -> None:
-        self.model = _QuickModel()
+        self.model = CpModel()
         self.model.name = name
         self.vars: list[Any] = []
         self.lo: list[int] = []
@@ -241,7 +239,8 @@ class NativeModel:
         size = max(1.0, self._size(f))
         if common := _common_denominator([f], size, ROOM):
             return common
-        best = magnitude(self.bounds(f)[int(maximize)])
+        near = [(float(c), self.lo[i], self.hi[i]) for i, c in f.terms.items()]
+        best = abs(math.fsum([float(f.constant), *(c * (hi if (c > 0) == maximize else lo) for c, lo, hi in near)]))
         numbers = [(f.constant, 1), *((c, self._reach(i)) for i, c in f.terms.items())]
         parts = [(c.numerator, c.denominator, reach) for c, reach in numbers]
         for enough in (min(NEGLIGIBLE * best, LEAST_GAP), NEGLIGIBLE * best):
