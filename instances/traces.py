@@ -9,12 +9,13 @@ from itertools import islice
 from pathlib import Path
 
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
-from .files.lines import read_lines
+from .files.lines import line_blocks
 from .formats.batsim import batsim_trace
 from .formats.eurora_trace import eurora_trace
 from .formats.pbs import STAMP, pbs_trace
 from .formats.sacct import sacct_trace
-from .formats.swf.reading import FIELDS, NUMBER, swf_trace
+from .formats.swf.parsing import FIELDS, NUMBER
+from .formats.swf.reading import swf_trace
 from .logs.dependencies import ignored, preceding_of, with_dependencies
 from .logs.latest_starts import with_latest_starts
 from .logs.partitions import QUEUE, in_partitions, with_queues_from
@@ -101,7 +102,8 @@ def guess_format(path: str | Path) -> str:
     """Guess the format of a log from its content: a name of FORMATS. Raises WorkloadError if no format fits."""
     if Path(path).name.lower().removesuffix(".gz").endswith(".swf"):
         return "swf"
-    lines = [line.strip() for line in islice((t for t in read_lines(path) if t.strip()), SNIFFED)]
+    texts = (text for block in line_blocks(path) for text in block if text.strip())
+    lines = [text.strip() for text in islice(texts, SNIFFED)]
     first = lines[0] if lines else ""
     if first.startswith("{"):
         return "batsim"

@@ -79,9 +79,11 @@ class CpSatExpressions:
         error: Rational = 0
         for atom, c in e.terms.items():
             f, k = self._known[atom], rational(c)
-            for i, a in f.terms.items():
-                terms[i] = terms.get(i, 0) + k * a
-            constant += k * f.constant
+            for i, a in f.terms.items():  # sums and products of fractions are slow
+                term = k if a == 1 else k * a
+                terms[i] = terms[i] + term if i in terms else term
+            if f.constant:
+                constant += k * f.constant
             if f.error:
                 error += magnitude(k) * f.error
         return Form(terms, constant, error)

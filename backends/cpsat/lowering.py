@@ -79,7 +79,7 @@ class CpSatLowering:
         self.shares: dict[int, int] = {}
         self.intervals: dict[int, Any] = {}
         self.choices = Choices((), self.native, [])
-        self._spans: dict[int, tuple[Any, Any, Any]] = {}
+        self._spans: dict[tuple[int, int, int], tuple[Any, Any, Any]] = {}
         self._occupying: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Any] = {}
         self._running: dict[tuple[int, tuple[int, ...], tuple[int, ...]], int] = {}
         self._demands = Demands(self.native, self.expressions)
@@ -114,7 +114,8 @@ class CpSatLowering:
                 e.presence[i] = native.boolean(f"{v.name} present")
             if i in master:
                 continue
-            e.start[i] = native.variable(v.windows, v.name)
+            fixed = v.start_lo == v.start_hi
+            e.start[i] = native.constant(v.start_lo) if fixed else native.variable(v.windows, v.name)
             if v.size_lo < v.size_hi:
                 e.size[i] = native.variable(((v.size_lo, v.size_hi),), f"{v.name} size")
                 e.end[i] = native.variable(((v.start_lo + v.size_lo, v.start_hi + v.size_hi),), f"{v.name} end")
@@ -153,16 +154,17 @@ class CpSatLowering:
         return NativeInterval(*self._span(v), self.native.vars[p] if p >= 0 else None, self.interval(v))
 
     def _span(self, v: Interval) -> tuple[Any, Any, Any]:
-        """Return the native start, size and end; intervals that share a start get the same objects."""
+        """Return the native start, size and end; intervals that share a start and a size get the same objects."""
         e, i = self.expressions, v.index
-        found = self._spans.get(e.start[i])
+        key = (e.start[i], e.size[i], v.size_lo)
+        found = self._spans.get(key)
         if found is None:
-            native = self.native.vars
+            lo, hi, native = self.native.lo[e.start[i]], self.native.hi[e.start[i]], self.native.vars
             start = native[e.start[i]]
-            found = (start, v.size_lo, start + v.size_lo)
+            found = (start, v.size_lo, (start if lo < hi else lo) + v.size_lo)
             if e.size[i] >= 0:
                 found = (start, native[e.size[i]], native[e.end[i]])
-            self._spans[e.start[i]] = found
+            self._spans[key] = found
         return found
 
     def span_interval(self, v: Interval, presence: int, after: int = 0) -> Any:

@@ -28,9 +28,9 @@ AUXILIARY_ROOM = 1 << 34  # the same for auxiliary variables: their values are m
 AUXILIARY_ROUNDINGS = (1 << 28, 1 << 37, 1 << 45)
 FINE = Fraction(1, 1 << 26)  # greatest error of a rounding that is fine enough, relative to the greatest value
 OBJECTIVE_BITS = (40, 42, 44, 46, 48)
-LEAST_GAP = Fraction(1, 1 << 31)  # in the objective's unit: a gap below 1e-9 counts as 0
+LEAST_GAP = 2.0**-31  # in the objective's unit: a gap below 1e-9 counts as 0
 ROUNDED_UP = 1 + 1e-12  # factor for sums of floats that serve as upper bounds
-NEGLIGIBLE = Fraction(1, 1 << 28)  # greatest error of a rounded objective, relative to its best value
+NEGLIGIBLE = 2.0**-28  # greatest error of a rounded objective, relative to its best value
 
 
 class NumberRangeError(SchedlabError, ArithmeticError):
@@ -81,6 +81,47 @@ def _nearest(c: Rational, scale: int) -> tuple[int, float]:
     return found, abs(times - found * d) / d
 
 
+def _common_denominator(forms: Sequence[Form], size: float, room: int) -> int:
+    """Return the common denominator of forms whose values reach ``size``; 0 if the scaled values would exceed ``room``."""
+    if size > room:
+        raise NumberRangeError(f"a sum with real coefficients reaches {size:.3g}")
+    common = 1
+    for f in forms:
+        for c in (f.constant, *f.terms.values()):
+            common = math.lcm(common, c.denominator)
+            if common * size > room:  # with thousands of terms it would have thousands of digits
+                return 0
+    return common
+
+
+def _power_of_two(most: float) -> int:
+    """Return the greatest power of two that is at most ``most``, at least 1."""
+    return 1 << max(0, math.floor(most).bit_length() - 1)
+
+
+def _lost(parts: Sequence[tuple[int, int, int]], scale: int) -> float:
+    """Return a bound on what rounding changes in a sum of ``scale * numerator / denominator * x`` with ``|x| <= reach``.
+
+    ``parts`` has the numerator, the denominator and the reach of each term.
+    """
+    rest = [numerator * scale % d for numerator, d, _ in parts]
+    off = [(r if 2 * r < d else d - r) / d * reach for r, (_, d, reach) in zip(rest, parts, strict=True)]
+    return math.fsum(off) * ROUNDED_UP
+
+
+class CpModel(cp_model.CpModel):
+    """A CpModel that makes its old method names (``AddCumulative``) at their first use: they take as long as 20 jobs."""
+
+    def _add_pre_pep8_methods(self) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1].isupper() and "AddCumulative" not in self.__dict__:
+            super()._add_pre_pep8_methods()
+            return getattr(self, name)
+        raise AttributeError(f"CpModel has no attribute {name!r}")
+
+
 class NativeModel:
     """A CpModel under construction.
 
@@ -89,7 +130,7 @@ class NativeModel:
     """
 
     def __init__(self, name: str) -> None:
-        self.model = cp_model.CpModel()
+        self.model = CpModel()
         self.model.name = name
         self.vars: list[Any] = []
         self.lo: list[int] = []
@@ -97,6 +138,7 @@ class NativeModel:
         self.recipes: list[tuple[int, Recipe]] = []
         self.guard: tuple[int, ...] = ()
         self.nonzeros = 0
+        self._constants: dict[int, int] = {}
         self._domains: dict[tuple[Window, ...], cp_model.Domain] = {}
         self._truth = self.domain(((0, 1),))
 
@@ -114,6 +156,13 @@ class NativeModel:
         """Return a new integer variable; without a recipe it is one of the model's own variables."""
         self.vars.append(self.model.new_int_var_from_domain(self.domain(windows), name))
         return self._made(windows[0][0], windows[-1][1], recipe)
+
+    def constant(self, value: int) -> int:
+        """Return a variable with this only value; all calls with the same value return the same variable."""
+        found = self._constants.get(value)
+        if found is None:
+            found = self._constants[value] = self.variable(((value, value),), "")
+        return found
 
     def positive(self, i: int) -> int:
         """Return a new literal: variable i, which is never negative, is above 0. It is never guarded."""
@@ -160,17 +209,7 @@ class NativeModel:
         if all(f.is_whole for f in forms):
             return 1
         size = max(1.0, *(self._size(f) for f in forms))
-        common = 1
-        for f in forms:
-            for c in (f.constant, *f.terms.values()):
-                common = math.lcm(common, c.denominator)
-                if common * size > room:  # with thousands of terms it would have thousands of digits
-                    break
-        if common * size <= room:
-            return common
-        if size > room:
-            raise NumberRangeError(f"a sum with real coefficients reaches {size:.3g}")
-        return 1 << max(0, math.floor(rounding / size).bit_length() - 1)
+        return _common_denominator(forms, size, room) or _power_of_two(rounding / size)
 
     def _size(self, f: Form) -> float:
         """Return the sum of the greatest absolute values of the terms and the constant."""
@@ -195,13 +234,21 @@ class NativeModel:
         the optimum may be arbitrarily small. Small numbers are better: CP-SAT then multiplies its rows by finer
         factors, and proofs at 2^44 take half the time of those at 2^56.
         """
-        best = magnitude(self.bounds(f)[int(maximize)])
+        if f.is_whole:
+            return 1
+        size = max(1.0, self._size(f))
+        if common := _common_denominator([f], size, ROOM):
+            return common
+        near = [(float(c), self.lo[i], self.hi[i]) for i, c in f.terms.items()]
+        best = abs(math.fsum([float(f.constant), *(c * (hi if (c > 0) == maximize else lo) for c, lo, hi in near)]))
+        numbers = [(f.constant, 1), *((c, self._reach(i)) for i, c in f.terms.items())]
+        parts = [(c.numerator, c.denominator, reach) for c, reach in numbers]
         for enough in (min(NEGLIGIBLE * best, LEAST_GAP), NEGLIGIBLE * best):
             for bits in OBJECTIVE_BITS:
-                scale = self.scale([f], ROOM, 1 << bits)
-                if self.whole(f, scale).error - f.error <= enough:
+                scale = _power_of_two((1 << bits) / size)
+                if _lost(parts, scale) <= enough * scale:
                     return scale
-        return self.scale([f])
+        return _power_of_two(ROOM / size)
 
     def whole(self, f: Form, scale: int) -> WholeForm:
         """Return the form multiplied by ``scale``, with numbers rounded to integers."""
@@ -212,7 +259,8 @@ class NativeModel:
         for i, c in f.terms.items():
             if c:
                 terms[i], off = _nearest(c, scale)
-                errors.append(off * self._reach(i))
+                if off:
+                    errors.append(off * self._reach(i))
         lost = math.fsum(errors)
         error = f.error + Fraction(lost * ROUNDED_UP) / scale if lost else f.error
         return self._checked(WholeForm(terms, constant, scale, error))

@@ -32,6 +32,7 @@ LONGEST_FIELD = csv.field_size_limit()
 MOST_DIGITS = sys.int_info.default_max_str_digits
 CHUNK = MIB
 GZIP = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
 OTHER_PACKERS = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
 
@@ -92,10 +93,35 @@ def read_text(
     UnicodeDecodeError
         The file is not UTF-8 and ``errors`` is "strict".
     """
-    return bytes(_read(path, most, longest_line)).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors=errors)
+    return bytes(_read(path, most, longest_line)).removeprefix(BOM).decode("utf-8", errors=errors)
+
+
+def line_blocks(path: str | Path) -> Iterator[list[str]]:
+    """Yield the lines of a text file in blocks of about CHUNK bytes, as ``read_lines`` returns them all.
+
+    The memory in use does not grow with the file. Raises WorkloadError if there is no such file, it cannot be read, or
+    it exceeds a limit, the latter after the blocks before.
+    """
+    rest = b""
+    for k, chunk in enumerate(_chunks(path, LARGEST_FILE, LONGEST_LINE)):
+        data = rest + (chunk if k else chunk.removeprefix(BOM))
+        # a carriage return at the end may be the first half of a line end
+        cut = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
+        rest = data[cut:]
+        if cut:
+            yield split_lines(data[:cut].decode("utf-8", errors="replace"))
+    if rest:
+        yield split_lines(rest.decode("utf-8", errors="replace"))
 
 
 def _read(path: str | Path, most: int, longest_line: int | None) -> bytearray:
+    found = bytearray()
+    for chunk in _chunks(path, most, longest_line):
+        found += chunk
+    return found
+
+
+def _chunks(path: str | Path, most: int, longest_line: int | None) -> Iterator[bytes]:
     try:
         with Path(path).open("rb") as file:
             head = file.read(len(GZIP) + 3)
@@ -104,9 +130,10 @@ def _read(path: str | Path, most: int, longest_line: int | None) -> bytearray:
                 raise TextError(path, "file", "a text file, plain or gz", f"{packer} data: unpack it first")
             whole = io.BufferedReader(_Rejoined(head, file))
             if not head.startswith(GZIP):
-                return _bounded(whole, path, most, longest_line)
+                yield from _bounded(whole, path, most, longest_line)
+                return
             with gzip.GzipFile(fileobj=whole) as unpacked:
-                return _bounded(unpacked, path, most, longest_line)
+                yield from _bounded(unpacked, path, most, longest_line)
     except (gzip.BadGzipFile, EOFError, zlib.error) as e:
         said = f"the gzip data are damaged ({e}); fetch or unpack the file again"
         raise TextError(path, "file", "whole gzip data", str(e), said=said) from e
@@ -138,13 +165,12 @@ class _Rejoined(io.RawIOBase):
         return len(data)
 
 
-def _bounded(stream: Any, path: str | Path, most: int, longest_line: int | None) -> bytearray:
-    """Read all bytes of a stream; the limits are checked after each chunk, so memory use stays bounded."""
-    found = bytearray()
-    lines = unfinished = 0  # complete lines so far, and bytes of the line after them
+def _bounded(stream: Any, path: str | Path, most: int, longest_line: int | None) -> Iterator[bytes]:
+    """Yield the bytes of a stream in chunks; the limits are checked before each chunk, so memory use stays bounded."""
+    size = lines = unfinished = 0  # bytes and complete lines so far, and bytes of the line after them
     while chunk := stream.read(CHUNK):
-        found += chunk
-        if len(found) > most:
+        size += len(chunk)
+        if size > most:
             raise TextError(path, "file", f"at most {most:,} bytes (unpacked)", "more", lines + 1)
         ends = b"\n" if b"\n" in chunk else b"\r"
         first = chunk.find(ends)
@@ -156,7 +182,7 @@ def _bounded(stream: Any, path: str | Path, most: int, longest_line: int | None)
         lines += chunk.count(ends)
         if lines > MOST_LINES:
             raise TextError(path, "file", f"at most {MOST_LINES:,} lines", "more", lines)
-    return found
+        yield chunk
 
 
 def read_json(path: str | Path) -> Any:

@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from itertools import islice
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from ...files.lines import read_lines
+from ...files.lines import line_blocks
 from ...logged import MISSING, UNNAMED, Bools, Preceding, TextColumn
 from ...repair import Trace
-from ...report import BadLine, Report
+from ...report import Report
 from ...workload import Floats, Ints, Workload, WorkloadError
 from .header import Header
+from .parsing import (
+    ALLOCATED,
+    FIELDS,
+    GROUP,
+    JOB,
+    MEMORY,
+    PARTITION,
+    PRECEDING,
+    PROGRAM,
+    QUEUE,
+    REQUESTED,
+    RUNTIME,
+    SUBMIT,
+    THINK,
+    TIME,
+    USED_MEMORY,
+    USER,
+    WAIT,
+    LogLines,
+)
 
-FIELDS = (
-    "job number", "submit time", "wait time", "runtime", "allocated processors", "average CPU time", "used memory",
-    "requested processors", "requested time", "requested memory", "status", "user", "group", "application", "queue",
-    "partition", "preceding job", "think time",
-)  # fmt: skip
-JOB, SUBMIT, WAIT, RUNTIME, ALLOCATED, USED_MEMORY, REQUESTED, TIME, MEMORY, USER, GROUP, PROGRAM, QUEUE = (
-    *range(5), *range(6, 10), *range(11, 15),
-)  # fmt: skip
-PARTITION, PRECEDING, THINK = range(15, 18)
-WHOLE = np.array([f not in ("submit time", "wait time", "runtime", "average CPU time", "used memory", "requested time",
-                            "requested memory", "think time") for f in FIELDS])  # fmt: skip
-# upper limits of valid numbers: identifiers up to 2**53 (exact in a float), times up to 1e10 s (317 years), 1e8
-# processors; their products fit into 64 bits
-LARGEST = np.where(WHOLE, 2.0**53, 1e10)
-LARGEST[[ALLOCATED, REQUESTED]] = 1e8
-NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
-SAMPLE = 200  # first jobs from which the number of fields per line is taken
-CHUNK = 8192  # lines parsed together; a chunk with a damaged line is parsed line by line
 KB_PER_MB = 1024
 FROM_ALLOCATED = "requested processors missing, the allocated ones taken"
 FROM_USED = "requested memory missing, the used one taken"
@@ -91,10 +88,8 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
     """Read an SWF log before the common repairs, with the time zone and the machine sizes of its header."""
     if cores < 1 or (memory is not None and memory < 1):
         raise WorkloadError(f"{path}: nodes of {cores} cores and {memory} MB; expected at least 1 of each")
-    lines = read_lines(path)
-    header = Header.of(lines)
-    width = _width(lines)
-    table, bad = _table(lines, str(path), width)
+    log = LogLines.read(line_blocks(path), str(path))
+    table, bad, width, header = log.table, log.bad, log.width, Header.of(log.comments)
     notes = list(header.notes)
     if width > len(FIELDS):
         notes.append(f"the lines have {width} fields; those after the {len(FIELDS)} fields of SWF are ignored")
@@ -103,7 +98,7 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
         notes.append("the submit times are Unix times already; UnixStartTime of the header is not added to them")
         unix_start = 0
     units, request, resources, changed = _geometry(table, cores, memory)
-    submit, wait = table[:, SUBMIT], table[:, WAIT]
+    submit, wait = table[:, SUBMIT].copy(), table[:, WAIT]  # no part of the trace keeps the whole table in memory
     program, program_notes = _programs(table)
     notes += program_notes
     if not (table[:, QUEUE] >= 0).any():
@@ -124,7 +119,7 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
         program=program,
         partition=_partitions(table[:, PARTITION], header),
         partition_numbers={header.partition(c): str(c) for c in np.unique(table[:, PARTITION]).astype(int) if c >= 0},
-        preceding=_preceding(table, lines, bad),
+        preceding=_preceding(table, log.line),
         power=np.full(len(table), MISSING),
         changed=changed,
         unix_start=unix_start,
@@ -136,109 +131,6 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
 
 def _stem(path: str | Path) -> str:
     return Path(path).name.removesuffix(".gz").removesuffix(".swf")
-
-
-def _is_job(line: str) -> bool:
-    return bool(line) and not line.isspace() and not line.lstrip().startswith(";")
-
-
-def _width(lines: Sequence[str]) -> int:
-    """Return the number of fields per line: 18, or more if most of the first jobs have more (extended formats)."""
-    counts = Counter(len(line.split()) for line in islice(filter(_is_job, lines), SAMPLE))
-    return max([len(FIELDS), *(n for n, _ in counts.most_common(1))])
-
-
-def _table(lines: Sequence[str], file: str, width: int) -> tuple[Floats, list[BadLine]]:
-    """Parse all lines: the fields of the jobs, shape (jobs, 18), and the damaged lines."""
-    parts, bad = [np.zeros((0, len(FIELDS)))], []
-    for begin in range(0, len(lines), CHUNK):
-        values = _at_once(lines[begin : begin + CHUNK], width)
-        if values is None:  # a comment, an empty line, or damage
-            rows = [(n, line) for n, line in enumerate(lines[begin : begin + CHUNK], begin + 1) if _is_job(line)]
-            values = _at_once([line for _, line in rows], width)
-        if values is None:
-            values, faults = _one_by_one([line for _, line in rows], width)
-            bad += [BadLine(file, rows[k][0], fault) for k, fault in faults]
-        parts.append(values)
-    return np.concatenate(parts), bad
-
-
-def _at_once(lines: Sequence[str], width: int) -> Floats | None:
-    """Parse lines together; None if one of them is damaged or is not a job."""
-    text = "\n".join(lines)
-    if not _all_have(text, len(lines), width):
-        return None
-    for kind in (np.int64, np.float64):  # integers are parsed five times as fast as floats
-        try:
-            with warnings.catch_warnings():
-                # older versions of NumPy only warn of invalid numbers
-                warnings.simplefilter("error", DeprecationWarning)
-                values = np.fromstring(text, dtype=kind, sep=" ").astype(np.float64)
-        except (ValueError, DeprecationWarning):
-            continue
-        if values.size == len(lines) * width:
-            values = values.reshape(-1, width)[:, : len(FIELDS)]
-            return None if _wrong(values).any() else values
-    return None
-
-
-def _all_have(text: str, lines: int, width: int) -> bool:
-    r"""Check that a text has ``lines`` lines of ``width`` words each; False also for text that is not plain ASCII.
-
-    >>> _all_have("1 2\n 3\t4 ", 2, 2), _all_have("1 2 3\n4", 2, 2), _all_have("", 0, 18)
-    (True, False, True)
-    """
-    if not lines:
-        return True
-    if not text.isascii():
-        return False
-    data = np.frombuffer(text.encode("ascii"), np.uint8)
-    gap = data <= ord(" ")
-    ends = np.append(np.flatnonzero(data == ord("\n")), len(data))
-    usual = (data == ord(" ")) | (data == ord("\t"))
-    if len(ends) != lines or np.count_nonzero(gap) != np.count_nonzero(usual) + lines - 1:
-        return False
-    begins = np.concatenate([[True], gap])[:-1] & ~gap  # of words
-    words = np.add.reduceat(np.append(begins, False), np.concatenate([[0], ends[:-1]]), dtype=np.int64)
-    return bool((words == width).all())
-
-
-def _one_by_one(lines: Sequence[str], width: int) -> tuple[Floats, list[tuple[int, str]]]:
-    """Parse lines one by one: the fields of the good lines, and (index, fault) of the damaged ones."""
-    table = np.full((len(lines), len(FIELDS)), MISSING)
-    for k, line in enumerate(lines):
-        words = line.split()
-        if len(words) == width:
-            with suppress(ValueError):
-                table[k] = list(map(float, words[: len(FIELDS)]))
-    # Python accepts more than SWF allows: 1_000, or digits of other scripts
-    odd = np.array([not line.isascii() or "_" in line for line in lines], np.bool_)
-    doubtful = np.flatnonzero(_wrong(table).any(axis=1) | odd).tolist()
-    faults = [(k, fault) for k in doubtful if (fault := _fault(lines[k], width))]
-    return np.delete(table, [k for k, _ in faults], axis=0), faults
-
-
-def _wrong(values: Floats) -> Bools:
-    wrong: Bools = ~(np.abs(values) <= LARGEST) | (WHOLE & (values != np.floor(values)))
-    return wrong
-
-
-def _fault(line: str, width: int) -> str:
-    """Describe the fault of a line; empty if it has none."""
-    words = line.split()
-    if len(words) != width:
-        expected = "a line of SWF has" if width == len(FIELDS) else "the lines of this file have"
-        return f"{len(words)} field{'s' * (len(words) != 1)}; {expected} {width}"
-    for k, word in enumerate(words[: len(FIELDS)]):
-        where = f"field {k + 1} ({FIELDS[k]}) is {word[:40]!r}"
-        if not NUMBER.fullmatch(word):
-            return f"{where}; expected a {'whole ' if WHOLE[k] else ''}number, -1 if unknown"
-        value = float(word)
-        if WHOLE[k] and value != np.floor(value):
-            return f"{where}; expected a whole number, -1 if unknown"
-        if not abs(value) <= LARGEST[k]:
-            return f"{where}; expected at most {LARGEST[k]:.0f}"
-    return ""
 
 
 def _geometry(table: Floats, cores: int, memory: int | None) -> tuple[Ints, Ints, tuple[str, ...], dict[str, Bools]]:
@@ -271,18 +163,13 @@ def _partitions(codes: Floats, header: Header) -> TextColumn | None:
     return _named(codes, lambda code: header.partition(code) if code >= 0 else UNNAMED)
 
 
-def _preceding(table: Floats, lines: Sequence[str], bad: Sequence[BadLine]) -> dict[str, Preceding]:
+def _preceding(table: Floats, line: Ints) -> dict[str, Preceding]:
     """Return the preceding job of each job that has one, by job number; a job number 0 is none."""
-    rows = np.flatnonzero(table[:, PRECEDING] > 0).tolist()
-    if not rows:
-        return {}
-    damaged = {b.line for b in bad}
-    line = [n for n, text in enumerate(lines, 1) if _is_job(text) and n not in damaged]  # of each row
     return {
         str(int(table[k, JOB])): Preceding(
-            str(int(table[k, PRECEDING])), max(0, int(np.ceil(table[k, THINK]))), line[k]
+            str(int(table[k, PRECEDING])), max(0, int(np.ceil(table[k, THINK]))), int(line[k])
         )
-        for k in rows
+        for k in np.flatnonzero(table[:, PRECEDING] > 0).tolist()
     }
 
 

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import WrongArgument
-from ....heuristics.kernels.profile import Floats
+from ....heuristics.kernels.profile import Floats, Ints
 from ....models import Dispatch, Platform, Queue, Schedule
 from ....models.dispatch.costs.composite import checked_slack
 from ....models.dispatch.jobs import Window
@@ -46,13 +46,13 @@ from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .chunks import nodes_in, nodes_of_parts, start_of
 from .control.adaptive import AdaptiveControl
-from .control.steps import Control, limit_of
+from .control.steps import FIRST_SHARE, Control, limit_of
 from .desired.following import ProfileFollower, following_of, with_profile
 from .model import FOLLOWED, RunningUsage, problem_of, running_usage, uncollected, windows_of_model
 from .objective import Family, moved_to_now, usual_objective
 from .priority import by_queue, by_slowdown, ordered
 from .reserved import fixed_jobs
-from .solving import FewJobs, Solver
+from .solving import USED, FewJobs, Placed, Solver, warm_up
 from .urgency import STRETCH, Guard, Held, by_walltime
 from .waiting import Register, Waiting, can_start_now, on_open_nodes, requested, start_empty
 
@@ -76,12 +76,12 @@ class CPDispatcher(ProfileFollower):
         Largest number of jobs in a model.
     first_limit : float, optional
         Limit of the first step of the solver (see ``control.steps.Control``), in seconds or, with ``deterministic``,
-        in the solver's own unit. Default: the whole limit for PCP, a sixteenth of it for HCP.
+        in the solver's own unit. Default: a 64th of the limit; with ``over_cost`` the whole limit.
     limit : float, optional
         Limit of one decision in seconds, above 0; the time for the model counts. Default: 16 s without
         ``deterministic``.
     k : int, optional
-        Number of successive steps without improvement that end a decision. Default: 2.
+        Number of successive steps without improvement that end a decision. Default: 1.
     max_stretch : float or None
         A job whose slowdown would be above this value, and a job that has waited longer than its fair wait, goes before
         all others and, if it cannot start, holds a reservation (see ``urgency``). None: off. Default: 50 in version 3,
@@ -111,7 +111,8 @@ class CPDispatcher(ProfileFollower):
         Largest number of jobs in a model if another objective is given: the jobs that multi-search starts first (see
         ``objective``). Default: no such limit.
     parameters : mapping, optional
-        Parameters of the solver by its own names, such as ``{"cp_model_presolve": False}``.
+        Parameters of the solver by its own names, such as ``{"cp_model_presolve": False}``. Default: those of
+        ``control.steps.QUICK_SEARCH``.
 
     Raises
     ------
@@ -159,11 +160,10 @@ class CPDispatcher(ProfileFollower):
         self.name = f"{family}{version or ''}{self.suffix}@{backend}{f':{objective}' if objective else ''}"
         self.formulation = formulation or FORMULATIONS[family]
         self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
-        # one step for large models, those with nodes or with a cost of a profile: each step begins with a presolve
-        usual_first = length / (16 if family == "hcp" and over_cost is None else 1)
-        exact, patience = deterministic is not None, 2 if k is None else k
-        steps = Control(first_limit or usual_first, length, patience, exact, threads, parameters or {})
-        self.control = AdaptiveControl(length, exact, threads) if adaptive else steps
+        share = 1 if over_cost is not None else FIRST_SHARE  # each step of a model with a cost of a profile takes long
+        made = {} if parameters is None else {"parameters": parameters}
+        steps = Control.of(backend, length, deterministic is not None, first_limit, share, k, threads, **made)
+        self.control = AdaptiveControl(length, steps.deterministic, threads) if adaptive else steps
         if adaptive and (first_limit is not None or k is not None or keep or parameters):
             raise WrongArgument("first_limit, k, keep and parameters are for searches in steps, not for adaptive=True")
         self.naive = version <= 1
@@ -177,6 +177,8 @@ class CPDispatcher(ProfileFollower):
                 f"planned is {planned!r}; it is a number above 0, for another objective than the usual one"
             )
         self.solver = Solver(backend, self.formulation, self.control, self.another_aim or over_cost is not None)
+        # the start of a model with nodes: see ``solving.placed_by_relaxation``
+        self.relaxes = family == "pcp" and formulation is None and not (adaptive or self.another_aim or profile)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay; raise UnknownName or ValueError for a wrong parameter."""
@@ -184,20 +186,19 @@ class CPDispatcher(ProfileFollower):
         if isinstance(self.control, Control):
             self.control.check(self.backend)
         self.control.reset()
+        warm_up(self.backend, self.formulation)
         self._register = Register(platform, queues)
         self._capacity = self._register.nodes.capacity
         self._nodes = platform.nodes
         self.following = following_of(self)
-        self._guard = (
-            None
-            if self.max_stretch is None
-            else Guard(self.max_stretch, platform.resources, self._register.nodes.total)
-        )
+        total, stretch = self._register.nodes.total, self.max_stretch
+        self._guard = None if stretch is None else Guard(stretch, platform.resources, total)
 
     def decide(self, moment: Moment) -> Decision:
         """Return the jobs that start now."""
         empty, rest = start_empty(moment)
-        found = self._decide(rest)
+        with uncollected():
+            found = self._decide(rest)
         found.starts = [*empty, *on_open_nodes(list(found.starts), rest)]
         if self.following is not None and rest.waiting:
             found.wake = self.following.wake(moment.now)
@@ -277,12 +278,13 @@ class CPDispatcher(ProfileFollower):
         if windows is None:
             return Decision(first, "infeasible", urgent=urgent)
         modelling = time.perf_counter()
-        with uncollected():
-            problem, start = self._problem(moment, chosen, windows, runs, held)
+        problem, placed = self._problem(moment, chosen, windows, runs, held)
+        start = placed(np.arange(len(chosen)))
         built = time.perf_counter() - modelling
-        deadline = began + self.control.total
+        deadline = began + USED * self.control.total
         few = FewJobs(self.planned, len(chosen))
-        answer, number = self.solver.solve_few(problem, self.slack, start, self.seed, deadline, few)
+        relaxed = placed if self.relaxes else None
+        answer, number = self.solver.solve_few(problem, self.slack, start, self.seed, deadline, few, relaxed)
         allocating = time.perf_counter()
         seconds = {"model": built + answer.modelling, "solve": answer.solving}
         asked = requested(chosen.joined(held.jobs), moment.platform.resources)
@@ -296,23 +298,23 @@ class CPDispatcher(ProfileFollower):
 
     def _problem(
         self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: RunningUsage, held: Held
-    ) -> tuple[Dispatch, Schedule | None]:
-        """Return the problem of the chosen and the urgent jobs, and its schedule in order of priority.
-
-        There is no such schedule if not all jobs fit in their windows in this order, beside the reservations.
-        """
+    ) -> tuple[Dispatch, Placed]:
+        """Return the problem of the chosen and the urgent jobs, and the function that places the chosen ones."""
         requests = requests_of(chosen, windows, len(self._nodes))
         timeline = held.reserve_on(self.timeline(self._capacity, moment.now, runs.modelled))
-        allocation = timeline.place(requests, np.arange(len(chosen.jobs)))
         jobs = chosen.joined(held.jobs)
         problem = problem_of(moment, jobs, [*windows, *held.windows], runs.modelled, self.aim)
-        problem = with_profile(problem, self.following, self.until)
-        if not (allocation.start >= 0).all():
-            return problem, None
-        begins = [*allocation.start.tolist(), *(w[0][0] for w in held.windows)]
-        nodes = nodes_of_parts(allocation, requests, dict(enumerate(chosen.jobs)), self._nodes)
-        starts = dict(zip([j.id for j in jobs.jobs], begins, strict=True))
-        return problem, Schedule(starts, nodes | held.nodes(self._nodes))
+        names, fixed = [j.id for j in jobs.jobs], [w[0][0] for w in held.windows]
+
+        def placed(order: Ints) -> Schedule | None:
+            allocation = timeline.copy().place(requests, order)
+            if not (allocation.start >= 0).all():
+                return None
+            nodes = nodes_of_parts(allocation, requests, dict(enumerate(chosen.jobs)), self._nodes)
+            starts = dict(zip(names, [*allocation.start.tolist(), *fixed], strict=True))
+            return Schedule(starts, nodes | held.nodes(self._nodes))
+
+        return with_profile(problem, self.following, self.until), placed
 
     def _read(
         self,

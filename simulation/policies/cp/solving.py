@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
-from ....backends import Compiled
+import numpy as np
+
+from ....backends import Compiled, SolverUnavailable
 from ....backends import compile as compile_model
 from ....errors import WrongArgument
+from ....heuristics.kernels.profile import Ints
+from ....heuristics.list_scheduling.warm_up import tiny
 from ....models import Dispatch, Schedule
 from ....models.dispatch.costs.composite import limits_of, nearest
 from ....models.dispatch.costs.limits import broken_limits
+from ....models.dispatch.job_arrays import column
 from ....models.language.clock import OutOfTime, within
 from ....models.problem import Encoding
 from ...engine.moment import Ended
+from .allocation import NodeTimeline, Requests
 from .control.adaptive import AdaptiveControl
-from .control.steps import Control
-from .model import uncollected
+from .control.steps import Control, relative_gain, search
 from .objective import best_start, followed_by, is_best, origin_of, planned_first
+
+Placed = Callable[[Ints], Schedule | None]
+"""Places the waiting jobs of a decision, in an order of their indices, each at its earliest start; None if one fits nowhere."""
+
+USED = 0.95  # of the limit of a decision, until the solver stops: the rest is for its end and for the nodes
+RELAXATION = "pool"  # the formulation whose starts order the jobs for a model with nodes
+VARIABLES = 3000  # most numbers of units (jobs times nodes) per unit of the limit: each takes 15 us to model, 5 % of it
 
 PURE_SHARE = 0.5  # of the limit of a decision: for the kept objectives together, in equal parts
 
@@ -106,23 +120,61 @@ class Solver:
         """
         began = time.perf_counter()
         end = None if self.control.deterministic else deadline
-        with uncollected():
-            if self.searched:
-                start = best_start(problem, start, end)
-            if start is not None and is_best(problem, start):
-                return Solved(start, False, "optimal", 0.0, time.perf_counter() - began, 0.0)
-            made = modelled(problem, self.formulation, self.backend, end)
-            if made is None:
-                self.control.too_large(jobs)
-                return Solved(start, False, "limit", None, time.perf_counter() - began, 0.0)
-            encoding, compiled = made
-            warm = None if start is None else encoding.write(start)
+        if self.searched:
+            start = best_start(problem, start, end)
+        if start is not None and is_best(problem, start):
+            return Solved(start, False, "optimal", 0.0, time.perf_counter() - began, 0.0)
+        made = modelled(problem, self.formulation, self.backend, end)
+        if made is None:
+            self.control.too_large(jobs)
+            return Solved(start, False, "limit", None, time.perf_counter() - began, 0.0)
+        encoding, compiled = made
+        warm = None if start is None else encoding.write(start)
         solving = time.perf_counter()
         origin = origin_of(problem)
         found = self.control.search(compiled, encoding.model, warm, seed, deadline, origin, jobs)
         schedule = None if found.best is None else encoding.read(found.best)
         spent = solving - began, time.perf_counter() - solving
         return Solved(schedule, encoding.relaxation, found.ended, found.gain, *spent)
+
+    def solve_relaxed_first(
+        self, problem: Dispatch, placed: Placed, start: Schedule | None, seed: int, deadline: float, jobs: int
+    ) -> Solved:
+        """Solve the pooled relaxation, place the jobs on nodes in the order of its starts, and improve that on the nodes.
+
+        The model of the nodes is made only if it is small for the limit (``VARIABLES``): with more variables, its making
+        takes the time, and the solver improves nothing in the rest. The order of the relaxation's starts does.
+
+        Parameters
+        ----------
+        problem, start, seed, deadline, jobs
+            As of ``solve``.
+        placed : callable
+            Places the waiting jobs in an order of their indices.
+
+        Returns
+        -------
+        Solved
+            Its schedule has nodes. "optimal": it costs no more than the optimum of the relaxation, or is proven on the nodes.
+        """
+        relaxed = replace(self, formulation=RELAXATION).solve(problem, start, seed, deadline, jobs)
+        if not relaxed.relaxation or relaxed.schedule is None:  # no search was needed or possible, or no solution found
+            return relaxed if relaxed.ended == "infeasible" else relaxed._replace(schedule=start, relaxation=False)
+        began = time.perf_counter()
+        starts = column((relaxed.schedule.start[j.id] for j in problem.jobs[:jobs]), jobs)
+        known = [s for s in (start, placed(np.argsort(starts, kind="stable"))) if s is not None]
+        best = min(known, key=problem.objective, default=None)
+        first, last = (None if s is None else problem.objective(s) for s in (start, best))
+        gain = relative_gain(first, last, 1, origin_of(problem))
+        modelling, solving = relaxed.modelling + time.perf_counter() - began, relaxed.solving
+        if relaxed.ended == "optimal" and last is not None and last <= problem.objective(relaxed.schedule):
+            return Solved(best, False, "optimal", gain, modelling, solving)
+        if jobs * len(problem.platform.nodes) > VARIABLES * self.control.total:
+            return Solved(best, False, "limit" if relaxed.ended == "limit" else "no-gain", gain, modelling, solving)
+        found = self.solve(problem, best, seed, deadline, jobs)
+        if found.schedule is not None:
+            gain = relative_gain(first, problem.objective(found.schedule), 1, origin_of(problem))
+        return found._replace(gain=gain, modelling=modelling + found.modelling, solving=solving + found.solving)
 
     def with_share(self, share: float) -> Solver:
         """Return the solver with a share of the limit of a decision; adaptive limits have no shares."""
@@ -195,6 +247,7 @@ class Solver:
         seed: int,
         deadline: float,
         few: FewJobs,
+        placed: Placed | None = None,
     ) -> tuple[Solved, int]:
         """Solve a problem with a limited number of waiting jobs: those that multi-search starts first; the others follow.
 
@@ -204,6 +257,8 @@ class Solver:
             As of ``solve_keeping``; ``slack`` may be empty.
         few : FewJobs
             The largest number of waiting jobs in the model.
+        placed : callable, optional
+            As of ``solve_relaxed_first``, which is used if it is given.
 
         Returns
         -------
@@ -217,13 +272,32 @@ class Solver:
                 problem = planned_first(problem, plan, few.waiting, few.most)
                 start = Schedule({j.id: plan.start[j.id] for j in problem.jobs}, plan.nodes)
         number = len(problem.jobs)
-        if slack:
+        if placed is not None:
+            found = self.solve_relaxed_first(problem, placed, start, seed, deadline, number - fixed)
+        elif slack:
             found = self.solve_keeping(problem, slack, start, seed, deadline, number - fixed)
         else:
             found = self.solve(problem, start, seed, deadline, number - fixed)
         if plan is not None and found.schedule is not None:
             found = found._replace(schedule=followed_by(found.schedule, plan))
         return found, number
+
+
+@cache
+def warm_up(backend: str, formulation: str) -> None:
+    """Solve a tiny problem, so that imports of the solver and of kernels are no part of the first decision."""
+    problem, deadline = tiny(), time.perf_counter() + 1
+    with suppress(SolverUnavailable):  # raised again by the first decision that needs the solver
+        if (made := modelled(problem, formulation, backend, None)) is not None:
+            search(made[1], made[0].model, None, Control(0.1, 1.0), 0, deadline)
+    timeline = NodeTimeline(np.ones((1, 1), np.int64), 0, (*np.zeros((2, 0), np.int64), np.zeros((0, 1), np.int64)))
+    one, zero = np.ones(1, np.int64), np.zeros(1, np.int64)
+    ends, none = np.array([0, 1]), np.zeros(2, np.int64)
+    requests = Requests(
+        one, one, np.ones((1, 1), np.int64), ends, zero, zero, ends, none, zero[:0], np.zeros((0, 1), np.int64)
+    )
+    timeline.fits_now(requests)
+    timeline.copy().hold(requests, timeline.place(requests, zero))
 
 
 def modelled(

@@ -133,11 +133,14 @@ def can_start_now(free: Ints, jobs: Waiting) -> Bools:
     ``free`` has the shape (nodes, resources); r runs over the resources that the job requests. Of a heterogeneous job,
     each chunk must fit alone, and all together need at most the sum of the free amounts: a necessary condition.
     """
+    kinds = np.unique(jobs.rows.kind)
+    requests = jobs.requests[kinds]
+    fits = np.full((kinds.size, free.shape[0]), NEVER)  # units of each kind on each node
+    for amount, request in zip(free.T, requests.T, strict=True):
+        used = np.flatnonzero(request)
+        fits[used] = np.minimum(fits[used], amount // request[used, None])
     room = np.zeros(len(jobs.requests), np.int64)
-    for kind in np.unique(jobs.rows.kind).tolist():
-        request = jobs.requests[kind]
-        used = request > 0
-        room[kind] = int((free[:, used] // request[used]).min(axis=1).clip(0).sum()) if used.any() else NEVER
+    room[kinds] = np.where(requests.any(axis=1), np.maximum(fits, 0).sum(axis=1), NEVER)
     found: Bools = jobs.units <= room[jobs.kind]
     if jobs.further is not None:
         job, units, kind_of_chunk = jobs.further

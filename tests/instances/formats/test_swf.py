@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.instances.formats.swf.reading import FIELDS, _table, read_swf, swf_trace
+from schedlab.instances.formats.swf.parsing import FIELDS, LogLines
+from schedlab.instances.formats.swf.reading import read_swf, swf_trace
 from schedlab.instances.workload import Workload, WorkloadError
 from shared_data import DATA
 
@@ -281,9 +282,12 @@ TIMES = st.one_of(st.integers(-1, 10**6), st.floats(0, 10**6).map(lambda x: roun
 ROWS = st.tuples(*(TIMES if "time" in f or "memory" in f else st.integers(-1, 1000) for f in FIELDS))
 
 
-@given(st.lists(st.tuples(ROWS, st.booleans()), max_size=20))
-def test_lines_that_are_written_are_read_back(rows: list[tuple[tuple[float, ...], bool]]) -> None:
+@given(st.lists(st.tuples(ROWS, st.booleans()), max_size=20), st.integers(1, 25))
+def test_lines_that_are_written_are_read_back(rows: list[tuple[tuple[float, ...], bool]], size: int) -> None:
     lines = [("  " * cut).join(f"{v} " for v in row[: 9 if cut else 18]) for row, cut in rows]
-    table, bad = _table(lines, "log", 18)
+    cuts = range(0, len(lines) + 1, size)
+    log = LogLines.read([lines[a : a + size] for a in cuts], "log")
+    table, bad = log.table, log.bad
+    assert log.line.tolist() == [n for n, (_, cut) in enumerate(rows, 1) if not cut]
     assert [b.line for b in bad] == [n for n, (_, cut) in enumerate(rows, 1) if cut]
     assert table.tolist() == [[float(v) for v in row] for row, cut in rows if not cut]

@@ -18,6 +18,23 @@ from ..waiting import Waiting
 
 SECONDS = 16.0  # limit of one decision, ``delta_max`` in [Galleguillos2019, 5]
 SHORTEST = 0.01  # seconds; a step with less time left is not begun
+FIRST_SHARE = 1 / 64  # of the limit of a decision: the usual first step
+LEAST_GAIN = 0.001  # relative; a step that gains no more counts as one without improvement
+PATIENCE = 1  # usual number of successive steps without improvement that end a search; [Galleguillos2019, 5] has 2
+QUICK_SEARCH: dict[str, dict[str, Value]] = {
+    "cpsat": {
+        "cp_model_presolve": False,
+        "linearization_level": 0,
+        "symmetry_level": 0,
+        "search_branching": "PORTFOLIO_WITH_QUICK_RESTART_SEARCH",
+    }
+}
+"""Backend -> parameters for searches of some milliseconds from a good start.
+
+Measured on 40 decisions of ``hcp3`` on eurora_700: with them CP-SAT improves its start by 2.0 % within 5 ms, without them
+by 0.8 % within 12 ms and by 1.7 % within a second: it spends the first milliseconds on presolve, and its default search on
+one thread stays near its start.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,10 +60,27 @@ class Control:
 
     first: float
     total: float
-    patience: int = 2
+    patience: int = PATIENCE
     deterministic: bool = False
     threads: int = 1
     parameters: Mapping[str, Value] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        backend: str,
+        total: float,
+        deterministic: bool,
+        first: float | None,
+        share: float,
+        patience: int | None,
+        threads: int,
+        parameters: Mapping[str, Value] | None = None,
+    ) -> Control:
+        """Return the limits of a dispatcher; None: the first step has ``share`` of the limit, and the usual values."""
+        usual = QUICK_SEARCH.get(backend, {}) if parameters is None else parameters
+        steps = PATIENCE if patience is None else patience
+        return cls(first or share * total, total, steps, deterministic, threads, usual)
 
     def limits(self, length: float, seed: int) -> Limits:
         """Return the limits of one step of this length; nobody reads the log of a step."""
@@ -146,7 +180,7 @@ def search(
         left = control.total - spent if control.deterministic else min(control.total, deadline - time.perf_counter())
         if left <= 0 or (left < SHORTEST and not control.deterministic):
             break
-        before = recorder.objective
+        before, least = recorder.objective, LEAST_GAIN
         outcome = compiled.run(recorder, control.limits(min(length, left), seed + step), recorder.best)
         check_outcome(recorder, outcome)
         if outcome.status in ("optimal", "infeasible"):
@@ -155,7 +189,7 @@ def search(
         if outcome.running:  # the solver did not stop at its limit, so the compiled model cannot be used again
             break
         improved = recorder.objective is not None and (
-            before is None or recorder.sign * (before - recorder.objective) > 0
+            before is None or recorder.sign * (before - recorder.objective) > least * abs(before - origin)
         )
         stalled, spent, length, step = 0 if improved else stalled + 1, spent + length, 2 * length, step + 1
     else:

@@ -1,0 +1,48 @@
+"""Lines of a file block by block: the same as all at once, in bounded memory."""
+
+import gzip
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schedlab.instances.files import lines
+from schedlab.instances.files.lines import line_blocks, read_lines
+from schedlab.instances.workload import WorkloadError
+
+PIECES = st.sampled_from([b"a", b"12 3", b"\n", b"\r", b"\r\n", b"\xc3\xa9", b"\xff", b"\x0c", b"\xef\xbb\xbf"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(PIECES, max_size=30).map(b"".join), st.integers(3, 9), st.booleans())
+def test_blocks_have_the_lines_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, chunk: int, packed: bool
+) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    whole = read_lines(path)
+    with monkeypatch.context() as m:
+        m.setattr(lines, "CHUNK", chunk)
+        blocks = list(line_blocks(path))
+    assert [line for block in blocks for line in block] == whole
+
+
+def test_a_large_file_is_never_in_memory_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("1 0 10 60 24 -1 -1 24 3600 -1 1 5 1 -1 -1 -1 -1 -1\n" * 160_000)  # 8 MB, 8 blocks
+    peaks = []
+    for read in (lambda: sum(map(len, line_blocks(path))), lambda: len(read_lines(path))):
+        tracemalloc.start()
+        assert read() == 160_000
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[0] < peaks[1] / 3
+
+
+def test_faults_are_those_of_reading_all_lines(tmp_path: Path) -> None:
+    with pytest.raises(WorkloadError, match="there is no such file"):
+        list(line_blocks(tmp_path / "none"))
+    (tmp_path / "bad.gz").write_bytes(gzip.compress(b"1 2\n" * 100)[:-9])
+    with pytest.raises(WorkloadError, match="gzip data are damaged"):
+        list(line_blocks(tmp_path / "bad.gz"))
