@@ -141,6 +141,10 @@ class Store:
         self._note(path.name)
         return path
 
+    def note(self, record: Mapping[str, Any]) -> None:
+        """Note a record that another process has written into the folder since it was read."""
+        self._note(name_of(record))
+
 
 def name_of(record: Mapping[str, Any]) -> str:
     """Return the file name of a record: method, seed and key."""

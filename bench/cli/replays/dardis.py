@@ -133,7 +133,7 @@ def dardis(
     by: By = None,
     time_limit: TimeLimit = 3600.0,
     seeds: Seeds = "1",
-    jobs: Jobs = 1,
+    jobs: Jobs = None,
     out: Out = None,
     starts: Starts = None,
     dry_run: DryRun = False,

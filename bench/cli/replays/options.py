@@ -9,6 +9,15 @@ import typer
 
 from ..options import LOG, RESULTS, RUNS, SIMULATION
 
+AtOnce = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        min=1,
+        help="number of replays at the same time; default: cores / threads, on a cluster as many as it has room for",
+        rich_help_panel=RUNS,
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ...errors import WrongUse
+from ...executors.registry import LOCAL
 from ...kinds.replays.energy import (
     Boot,
     BootWatts,
@@ -29,6 +30,7 @@ from ...kinds.replays.preemption import (
     Shared,
     preemption_settings,
 )
+from ...processes import cores as number_of_cores
 from ...runs.replay_settings import RESTART, decision_limit, parse_floor, parse_stretch
 from ...runs.selection import RunRequest, parse_seeds
 from ...runs.view import View
@@ -42,16 +44,20 @@ from ..options import (
     SIMULATION,
     Again,
     AsJson,
+    DaskAddress,
     Drop,
     DryRun,
+    ExecutorOption,
     Explain,
     First,
-    Jobs,
     Out,
     Retry,
     Seeds,
+    SlurmOptions,
+    where_of,
 )
 from .options import (
+    AtOnce,
     BsldFloor,
     By,
     Cores,
@@ -200,7 +206,10 @@ def simulate(
         int, typer.Option(min=1, help="threads of the solver for a decision", rich_help_panel=DECISIONS)
     ] = 1,
     seeds: Seeds = "1",
-    jobs: Jobs = 1,
+    jobs: AtOnce = None,
+    executor: ExecutorOption = LOCAL,
+    dask: DaskAddress = None,
+    slurm: SlurmOptions = None,
     out: Out = None,
     starts: Starts = None,
     study: Annotated[
@@ -261,10 +270,12 @@ def simulate(
         parse_caps(power_cap),
         evictor_names,
     )  # fmt: skip
+    where = where_of(executor, dask, slurm)
+    at_once = jobs or (max(1, number_of_cores() // threads) if where.name == LOCAL else None)
     limits = RunRequest(
-        time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
+        time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=at_once, drop_impossible=drop_impossible
     )
-    task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain)
+    task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain, where=where)
     request = replace(request, study=published)
     if published is not None and own_days:
         from ...studies.days import replay_days
