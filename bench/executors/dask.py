@@ -10,9 +10,10 @@ import os
 import queue
 import select
 import socket
+import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from .probe import Needed, lacking, needed
 
 CONNECT = 5.0  # seconds to reach a scheduler
 NO_WORKER = 60.0  # seconds without any worker after which the runs are given up
+SHORT, AHEAD = 10.0, 2  # runs of at most this time limit in seconds: so many more are sent to a worker, where they wait
 CHECK = 1.0  # seconds between two looks at the workers
 
 
@@ -52,6 +54,8 @@ class DaskExecutor:
         self._active: dict[str, tuple[Task, str, Any]] = {}  # key of Dask: task, address of its worker, future
         self._waiting: deque[Task] = deque()  # tasks of lost workers
         self._lost: Counter[Task] = Counter()
+        self._begun: set[str] = set()
+        self._ahead = 0  # threads of runs that may wait at a worker
         self._checked = self._seen = 0.0
 
     def open(self, tasks: Sequence[Task]) -> None:
@@ -71,6 +75,8 @@ class DaskExecutor:
                 f"a run has {most} threads, the largest Dask worker {max(self._threads.values())}: start workers with "
                 f"--nthreads {most}, or choose fewer --threads"
             )
+        if max(task.run.time_limit for task in tasks) <= SHORT:
+            self._ahead = AHEAD * most
         with needed(tasks) as need:
             self._probe(need)
 
@@ -108,7 +114,7 @@ class DaskExecutor:
         if self._waiting or (self.address and self.setting.jobs and len(self._active) >= self.setting.jobs):
             return False
         used = self._used()
-        return any(used[address] < threads for address, threads in self._threads.items())
+        return any(used[address] < threads + self._ahead for address, threads in self._threads.items())
 
     def _used(self) -> Counter[str]:
         used: Counter[str] = Counter()
@@ -124,7 +130,7 @@ class DaskExecutor:
     def _send(self) -> None:
         used = self._used()
         while self._waiting and self._threads:
-            task, free = self._waiting[0], {a: n - used[a] for a, n in self._threads.items()}
+            task, free = self._waiting[0], {a: n + self._ahead - used[a] for a, n in self._threads.items()}
             address = max(free, key=lambda a: free[a])
             if free[address] < task.run.threads:
                 return
@@ -136,6 +142,7 @@ class DaskExecutor:
                 "spec": spec_of(task.run, task.folder),
                 "command": list(self.setting.command),
                 "cwd": os.getcwd(),
+                "threads": self._threads[address],
                 "share": task.run.threads / sum(host),
                 "topic": self._topic,
                 "key": key,
@@ -145,7 +152,6 @@ class DaskExecutor:
             )
             self._active[key] = (task, address, future)
             future.add_done_callback(lambda future: self._news.put((future.key, None)))
-            self._news.put((key, {"event": "begun"}))
 
     def events(self, seconds: float) -> Iterator[tuple[Task, Mapping[str, Any]]]:
         """Wait for the news of the workers, send the runs of lost workers to others, and yield the news."""
@@ -167,6 +173,7 @@ class DaskExecutor:
             if event is None:
                 yield from self._ended(key)
             else:
+                self._begun |= {key} if event["event"] == "begun" else set()
                 yield self._active[key][0], event
         self._send()
 
@@ -187,7 +194,7 @@ class DaskExecutor:
         """Let a run begin again that was lost; give it up if that happens too often."""
         task, _, future = self._active.pop(key)
         future.release()
-        self._lost[task] += 1
+        self._lost[task] += key in self._begun
         if self._lost[task] < MOST_LOST:
             self._waiting.append(task)
             return
@@ -250,11 +257,48 @@ def _probed(need: tuple[Any, ...]) -> str:
     return lacking(Needed(*need))
 
 
+class Gate:
+    """Lets the runs of this worker begin that its threads suffice for; the others wait."""
+
+    def __init__(self) -> None:
+        self._changed, self._used = threading.Condition(), 0
+
+    def enter(self, threads: int, most: int, is_cancelled: Callable[[], bool]) -> bool:
+        """Take threads out of ``most``; return False if the run is cancelled while it waits."""
+        with self._changed:
+            while self._used + threads > most:
+                self._changed.wait(POLL)
+                if is_cancelled():
+                    return False
+            self._used += threads
+        return True
+
+    def leave(self, threads: int) -> None:
+        """Give threads back."""
+        with self._changed:
+            self._used -= threads
+            self._changed.notify_all()
+
+
+GATE = Gate()
+
+
 def perform(work: Mapping[str, Any]) -> Record | None:
     """Perform a run on this worker and return its record; None if the client has cancelled it or is gone."""
     from distributed import get_worker
 
-    worker, folder = get_worker(), Path(work["spec"]["out"])
+    worker, threads = get_worker(), work["spec"]["threads"]
+    if not GATE.enter(threads, work["threads"], lambda: _is_cancelled(worker, work["key"])):
+        return None
+    try:
+        worker.log_event(work["topic"], (work["key"], {"event": "begun"}))
+        return _performed(work, worker)
+    finally:
+        GATE.leave(threads)
+
+
+def _performed(work: Mapping[str, Any], worker: Any) -> Record | None:
+    folder = Path(work["spec"]["out"])
     process = RunProcess(
         run_of(work["spec"]), folder, work["command"], work["share"], environment=_environment(), cwd=work["cwd"]
     )

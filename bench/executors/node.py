@@ -118,7 +118,7 @@ def share_of_memory(share: float) -> float | None:
 
 
 def _stem(run: Run) -> str:
-    return stem_of({**run.head, "key": run.key})
+    return stem_of({"method": run.method, "seed": run.seed, "key": run.key})
 
 
 def _reported(child: Child) -> Mapping[str, Any]:

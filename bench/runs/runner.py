@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -122,12 +123,16 @@ def supervise_all(
     unchecked = Unchecked((task for task, plan in of_task.items() if plan.store.has(task.run.key)), kept)
     active = 0
     begun: set[Task] = set()
+    writer = Writer()
     try:
         executor.open(list(of_task))
-        while waiting or unchecked.left or active:
+        while waiting or unchecked.left or active or writer.pending:
             while waiting and executor.has_room():
                 executor.submit(waiting.popleft())
                 active += 1
+            for store, run, record in writer.written(wait=not active):
+                found[store, run.key] = record
+                observer.ended(run, record, False)
             idle = executor.has_room()
             more = idle and unchecked.left
             for task, event in executor.events(0 if more else POLL) if active else ():
@@ -138,14 +143,36 @@ def supervise_all(
                         begun.add(task)
                     continue
                 active -= 1
-                store, record = of_task[task].store, event["record"]
-                found[store, task.run.key] = record
-                store.note(record) if event.get("stored") else store.write(record)
-                observer.ended(task.run, record, False)
+                writer.write(of_task[task].store, task.run, event)
             waiting.extend(unchecked.refused(idle))
     finally:
         executor.close()
+        writer.close()
     return [found[plan.store, run.key] for plan in plans for run in plan.runs]
+
+
+class Writer:
+    """Writes records in a thread of its own, so that the next runs do not wait for the disk."""
+
+    def __init__(self) -> None:
+        self.pending: deque[tuple[Future[object], Store, Run, Record]] = deque()
+        self._thread = ThreadPoolExecutor(1, "records")
+
+    def write(self, store: Store, run: Run, event: Mapping[str, Any]) -> None:
+        """Write the record of an event "ended", unless its executor has done so."""
+        keep = store.note if event.get("stored") else store.write
+        self.pending.append((self._thread.submit(keep, event["record"]), store, run, event["record"]))
+
+    def written(self, wait: bool) -> Iterator[tuple[Store, Run, Record]]:
+        """Yield what has been written since the last call, if ``wait`` after all has been. Raises WrongUse."""
+        while self.pending and (wait or self.pending[0][0].done()):
+            done, store, run, record = self.pending.popleft()
+            done.result()
+            yield store, run, record
+
+    def close(self) -> None:
+        """Wait until all records are written."""
+        self._thread.shutdown()
 
 
 def _report(observer: Observer, run: Run, event: Mapping[str, Any]) -> None:

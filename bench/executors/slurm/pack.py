@@ -78,7 +78,7 @@ def memory_of_job() -> float | None:
 def _write(path: Path, text: str) -> None:
     """Write a record; once more if a bench that starts has taken its temporary file for one of a dead process."""
     try:
-        write_whole(path, text)
+        write_whole(path, text, name_synced=False)
     except FileNotFoundError:
         write_whole(path, text)
 
