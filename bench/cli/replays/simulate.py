@@ -76,6 +76,7 @@ from .options import (
     Starts,
     TimeLimit,
     Window,
+    parse_loads,
 )
 
 
@@ -251,7 +252,7 @@ def simulate(
         starts,
         {
             "format": form,
-            "nodes": nodes, "cores": cores, "memory": memory, "window": window, "load": load_,
+            "nodes": nodes, "cores": cores, "memory": memory, "window": window,
             **decision_limit(decision_time, deterministic), "objective": objective,
             "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
             "kill": kill, "charge": charge or (published is not None and published.charge), "period": period, "busy": busy,
@@ -269,6 +270,7 @@ def simulate(
         parse_by(by or ()),
         parse_caps(power_cap),
         evictor_names,
+        parse_loads(load_),
     )  # fmt: skip
     where = where_of(executor, dask, slurm)
     at_once = jobs or (max(1, number_of_cores() // threads) if where.name == LOCAL else None)

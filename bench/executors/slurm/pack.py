@@ -30,6 +30,7 @@ LACKING = 4  # exit code if this machine cannot perform the runs
 def main() -> None:
     """Perform the pack of the array folder and index in the arguments."""
     batch, index = Path(sys.argv[1]), int(sys.argv[2])
+    sys.stdout.write("\n")  # ends the line that an earlier process was killed in
     need = Needed(*json.loads((batch / NEED).read_text(encoding="utf-8")))
     fault = lacking(need)
     if fault:
