@@ -1,6 +1,7 @@
 # make bench: a first benchmark, about three minutes; make tour: the default benchmarks of all problem kinds, half an hour;
 # make test: the test suite; make known: known optima of the literature; make conformance: random models on all backends;
 # make wheel: a wheel with compiled kernels, in dist;
+# make cluster: runs in job arrays of a one-node SLURM cluster on this machine; needs root and Debian's slurmctld, slurmd, slurm-client, munge;
 # make speed: ratios and times, with replays beside AccaSim, which is installed once into .cache (without a network the rest prints)
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NOON := --at 12:00 --first 100
 
-.PHONY: bench tour test known speed wheel conformance clean
+.PHONY: bench tour test known cluster speed wheel conformance clean
 
 bench: $(READY)
 	$(BIN)/bench run instances/eurora_700 $(NOON) --time-limit 5 --methods first-solution:est,multi-search,cpsat:counts+warm
@@ -29,6 +30,9 @@ test: $(READY)
 
 known: $(READY)
 	$(BIN)/pytest tests/known/*.py -q -rA --timeout 3600
+
+cluster: $(READY)
+	$(BIN)/pytest tests/cluster/*_cluster.py tests/cluster/slurm.py -q -rA
 
 conformance: $(READY)
 	$(BIN)/python -m schedlab.backends.conformance --count 500 --seed 1

@@ -53,8 +53,30 @@ def members(group: int) -> Iterator[Any]:
                 if os.getpgid(number) == group:
                     found.add(number)
                     yield psutil.Process(number)
-    with contextlib.suppress(psutil.Error, OSError):
-        yield from (p for p in psutil.Process(group).children(recursive=True) if p.pid not in found)
+    for number in _descendants(group):
+        with contextlib.suppress(psutil.Error, OSError):
+            if number not in found:
+                yield psutil.Process(number)
+
+
+def _descendants(process: int) -> list[int]:
+    """Return the ids of the descendants of a process.
+
+    Linux lists the children of a process in /proc, in 0.1 ms; psutil reads the parents of all processes, in some ms.
+    """
+    found: list[int] = []
+    try:
+        above = [process]
+        while above:
+            number = above.pop()
+            for task in Path(f"/proc/{number}/task").iterdir():
+                below = [int(child) for child in (task / "children").read_text().split()]
+                above += below
+                found += below
+    except OSError:  # not Linux, a kernel without these files, or a process that ended meanwhile
+        with contextlib.suppress(psutil.Error, OSError):
+            found += [p.pid for p in psutil.Process(process).children(recursive=True)]
+    return list(dict.fromkeys(found))
 
 
 def group_memory(group: int) -> int:

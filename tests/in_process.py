@@ -3,7 +3,7 @@
 import json
 import os
 
-from schedlab.bench.runs import runner
+from schedlab.bench.executors import node
 from schedlab.bench.runs.worker import perform
 
 
@@ -12,7 +12,7 @@ class Inside:
 
     cause, message, stderr, peak, over = None, "", "", 0, True
 
-    def __init__(self, command, spec, time_limit, memory_gb):
+    def __init__(self, command, spec, time_limit, memory_gb, environment, cwd):
         self.events, self.result = [], None
         self.out, writing = os.pipe()
         os.close(writing)  # there is always something to read: its end
@@ -29,4 +29,4 @@ class Inside:
 
 def perform_in_process(patch):
     """Let the bench perform its runs in this process, until the patch is undone."""
-    patch.setattr(runner, "Child", Inside)
+    patch.setattr(node, "Child", Inside)

@@ -19,6 +19,7 @@ from rich.text import Text
 from ...backends import Availability, available
 from ...backends.registry import BACKENDS
 from ...models.plugins import PluginError, Registry, described
+from ..executors.registry import EXECUTORS
 from ..processes import UNREADABLE, cores, is_memory_readable, machine_memory
 from ..terminal import console_for
 
@@ -84,7 +85,7 @@ def examine(console: Console) -> bool:
 
 
 def third_parties() -> Iterator[tuple[bool, str]]:
-    """Yield for each dispatcher, ranker, forecast, node policy and heuristic of a third party whether it is faulty, and a text about it."""
+    """Yield for each dispatcher, ranker, forecast, node policy, heuristic and executor of a third party whether it is faulty, and a text about it."""
     from ...heuristics import HEURISTICS
     from ...simulation.forecasts import FORECASTS, parse_forecast
     from ...simulation.node_policies.registry import NODE_POLICIES, node_policy_of
@@ -97,6 +98,7 @@ def third_parties() -> Iterator[tuple[bool, str]]:
         (FORECASTS, lambda name: parse_forecast(name).make()),
         (NODE_POLICIES, node_policy_of),
         (HEURISTICS, HEURISTICS.__getitem__),
+        (EXECUTORS, EXECUTORS.__getitem__),
     )
     for registry, test in tests:
         for name in registry.third_parties:
@@ -159,7 +161,7 @@ def traps() -> Iterator[str]:
     from ...simulation.rankers.registry import RANKERS
 
     registries: tuple[Registry[Any], ...] = (
-        BACKENDS, DISPATCHERS, RANKERS, FORECASTS, NODE_POLICIES, HEURISTICS,
+        BACKENDS, DISPATCHERS, RANKERS, FORECASTS, NODE_POLICIES, HEURISTICS, EXECUTORS,
     )  # fmt: skip
     for registry in registries:
         for entry in registry.ignored:

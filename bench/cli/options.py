@@ -10,6 +10,8 @@ from typer.core import TyperCommand
 
 from ...instances import Instance, load
 from ...models.dispatch.objectives import objective_names
+from ..errors import WrongUse
+from ..executors.registry import LOCAL, Where
 from ..runs.view import View, one_scenario, parse_clock, parse_durations
 from ..terminal import say
 
@@ -64,7 +66,38 @@ Explain = Annotated[
 Seeds = Annotated[
     str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="number of runs or replays at the same time", rich_help_panel=RUNS)]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="number of runs at the same time; default: 1, on a cluster as many as it has room for",
+        rich_help_panel=RUNS,
+    ),
+]
+ExecutorOption = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        help="where runs are performed: local, dask, slurm or one of another package (docs/clusters.md)",
+        rich_help_panel=RUNS,
+    ),
+]
+DaskAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        help="scheduler of a Dask cluster, such as tcp://host:8786; default: workers on this machine",
+        rich_help_panel=RUNS,
+    ),
+]
+SlurmOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--slurm",
+        help="options of sbatch without dashes, and pack, the seconds of a job: partition=short,pack=600",
+        rich_help_panel=RUNS,
+    ),
+]
 Out = Annotated[
     Path | None, typer.Option(help="folder of the records; default: results/<name>", rich_help_panel=RESULTS)
 ]
@@ -95,6 +128,17 @@ class GroupedHelp(TyperCommand):
         for title, rows in sorted(groups.items(), key=lambda group: group[0] == "Options"):
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+def where_of(executor: str, dask: str | None, slurm: list[str] | None) -> Where:
+    """Return where runs are performed; ``--dask`` and ``--slurm`` alone choose their executor. Raises WrongUse, UnknownName."""
+    given = {"dask": dask is not None, "slurm": slurm is not None}
+    chosen = [name for name, is_given in given.items() if is_given]
+    if len(chosen) > 1 or (chosen and executor.partition(",")[0] not in (LOCAL, chosen[0])):
+        raise WrongUse(f"--{chosen[-1]} is for --executor {chosen[-1]}; expected one executor")
+    name, _, own = executor.partition(",")
+    options = [f"address={dask}"] if dask is not None else slurm or []
+    return Where.parse([chosen[0] if chosen else name, *([own] if own else []), *options])
 
 
 def open_instance(path: str, drop_impossible: bool) -> Instance:

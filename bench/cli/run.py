@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..executors.registry import LOCAL
 from ..runs.selection import RunRequest, parse_methods, parse_seeds
 from ..runs.view import parse_clock, parse_durations, parse_keep, parse_profile
 from ..terminal import console_for
@@ -16,9 +17,11 @@ from .options import (
     Again,
     AsJson,
     At,
+    DaskAddress,
     Drop,
     DryRun,
     DurationsOption,
+    ExecutorOption,
     Explain,
     First,
     Jobs,
@@ -26,7 +29,9 @@ from .options import (
     ObjectiveOption,
     Out,
     Retry,
+    SlurmOptions,
     open_instance,
+    where_of,
 )
 
 
@@ -59,7 +64,10 @@ def run(
         Path | None,
         typer.Option(help="suites: folder of their files that are not shipped", rich_help_panel=PROBLEM),
     ] = None,
-    jobs: Jobs = 1,
+    jobs: Jobs = None,
+    executor: ExecutorOption = LOCAL,
+    dask: DaskAddress = None,
+    slurm: SlurmOptions = None,
     at: At = None,
     first: First = None,
     durations: DurationsOption = "walltime",
@@ -143,6 +151,7 @@ def run(
     from ..suites.run import carry_out_chosen
     from ..suites.selection import choose
 
+    where = where_of(executor, dask, slurm)
     request = RunRequest(
         methods=None if methods is None else parse_methods(methods),
         time_limit=time_limit,
@@ -161,5 +170,5 @@ def run(
         profile=parse_profile(desired, profile),
     )
     chosen = choose(instances, request, seeds is not None, data, lambda path: open_instance(path, drop_impossible))
-    task = RunTask(chosen.instances, request, out, dry_run, as_json, retry, again, explain=explain)
+    task = RunTask(chosen.instances, request, out, dry_run, as_json, retry, again, explain=explain, where=where)
     raise typer.Exit(carry_out_chosen(chosen, task, console_for(stderr=as_json), console_for(stderr=True)))

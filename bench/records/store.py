@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MissingPackage, WrongValue
-from ...instances.files.atomic import write_whole
+from ...instances.files.atomic import sync_folder, write_whole
 from ...instances.files.own_files import ForeignFile, own_file
 from ...models.excerpt import excerpt
 from ..errors import WrongUse
@@ -34,6 +34,8 @@ NESTED = (  # fields whose inner fields are columns of their own in a table; pro
 
 class Store:
     """A folder of records. As a context manager it locks the folder, so that no second bench writes there.
+
+    A record is synced to the disk when it is written, the names of all records when the store is left.
 
     The folder is read once, when the store is entered: its file names are kept by the keys of their records. The lock is
     released by the system when the process ends, however it ends. Temporary files found after locking were left by dead
@@ -65,6 +67,7 @@ class Store:
 
     def _release(self) -> None:
         if self._lock is not None:
+            sync_folder(self.folder)
             with contextlib.suppress(OSError):  # only the message for a second bench needs this file
                 (self.folder / OWNER).unlink(missing_ok=True)
             self._lock.release()
@@ -135,11 +138,15 @@ class Store:
         """Write a record; it replaces an older one with the same key. Raises WrongUse."""
         path = self.folder / name_of(record)
         try:
-            write_whole(path, json.dumps(record, indent=1, allow_nan=False) + "\n")
+            write_whole(path, json.dumps(record, indent=1, allow_nan=False) + "\n", name_synced=False)
         except OSError as e:
             raise WrongUse(f"{path}: cannot be written ({e.strerror}); the records of the runs before are kept") from e
         self._note(path.name)
         return path
+
+    def note(self, record: Mapping[str, Any]) -> None:
+        """Note a record that another process has written into the folder since it was read."""
+        self._note(name_of(record))
 
 
 def name_of(record: Mapping[str, Any]) -> str:

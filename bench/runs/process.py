@@ -6,15 +6,17 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ..errors import WrongUse
 from ..processes import group_memory, is_suspended, kill_group, oom_kills
 from .selection import KILL_AFTER
 
+WORKER = (sys.executable, "-m", "schedlab.bench.runs.worker")
 Cause = Literal["timeout", "out of memory", "crash", "unavailable"]
 START_LIMIT = 900.0  # seconds for a worker to begin to solve: imports, and the first compilation of all kernels
 ASLEEP = 3.0  # longer pauses in seconds between two checks of a child show that this process itself was suspended
@@ -45,9 +47,21 @@ class Child:
         Seconds after which the method should end; it is killed ``KILL_AFTER`` seconds later.
     memory_gb
         Memory limit in GB of the process group, None for no limit.
+    environment
+        Environment variables of the process; None: those of this process.
+    cwd
+        Current folder of the process; None: that of this process.
     """
 
-    def __init__(self, command: Sequence[str], spec: str, time_limit: float, memory_gb: float | None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        spec: str,
+        time_limit: float,
+        memory_gb: float | None,
+        environment: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> None:
         if os.name != "posix":
             raise WrongUse("bench run and bench simulate need a POSIX system (on Windows: WSL); sl.solve works here")
         self.time_limit = time_limit
@@ -72,6 +86,8 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
                 start_new_session=True,
+                env=environment,
+                cwd=cwd,
             )
         finally:
             os.close(reading)

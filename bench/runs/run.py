@@ -6,21 +6,23 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
 from ...instances import Instance, load
+from ..executors.registry import LOCAL, Where
 from ..processes import UNREADABLE, is_memory_readable
 from ..records.record import BROKEN_OFF, failed
 from ..records.store import Record, Store
 from ..records.verify import Checker
 from ..tables.report import show
 from .how_long import how_long
+from .process import WORKER
 from .progress import named, watch
-from .runner import WORKER, supervise
+from .runner import Plan, supervise_all
 from .selection import Run, RunRequest
 
 Plans = Sequence[tuple[Path, Sequence[Run]]]
@@ -49,6 +51,10 @@ class RunTask:
         Whether all runs are repeated.
     command
         Command that starts a worker.
+    explain
+        Whether the meaning of all columns is printed.
+    where
+        The executor.
     """
 
     instances: Sequence[tuple[str, Instance]]
@@ -60,6 +66,7 @@ class RunTask:
     again: bool = False
     command: Sequence[str] = WORKER
     explain: bool = False
+    where: Where = field(default_factory=Where)
 
     def keep(self, record: Record) -> bool:
         """Return whether the record of an earlier run is used instead of a new run."""
@@ -86,13 +93,12 @@ def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Rec
         All records, in the order of the runs; an exit code after a dry run or Ctrl-C.
     """
     runs = [run for _, planned in plans for run in planned]
-    notes.print(how_long(runs, task.request.jobs), soft_wrap=True)
+    notes.print(_how_long(runs, task), soft_wrap=True)
     if not is_memory_readable():
         notes.print(UNREADABLE, soft_wrap=True)
     if task.dry_run:
         _print_plan(tables, runs)
         return 0
-    records: list[Record] = []
     try:
         with ExitStack() as stack:
             stores: dict[Path, Store] = {}
@@ -100,21 +106,13 @@ def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Rec
                 if folder not in stores:
                     stores[folder] = stack.enter_context(Store(folder))
             check = {folder: Checker(folder, partial(_loaded, task)) for folder in stores}
+            executor = task.where.make(task.request.jobs, task.command, lambda line: notes.print(line, soft_wrap=True))
             display = stack.enter_context(watch(runs, notes, task.as_json))
-            for folder, planned in plans:
-                records += supervise(
-                    planned,
-                    stores[folder],
-                    display,
-                    jobs=task.request.jobs,
-                    command=task.command,
-                    keep=task.keep,
-                    fault=check[folder].reason,
-                )
+            planned = [Plan(stores[folder], runs, check[folder].reason) for folder, runs in plans]
+            return supervise_all(planned, display, executor, task.keep)
     except KeyboardInterrupt:
         notes.print(f"\nstopped; the finished runs are kept. To continue: {resume_command()}", soft_wrap=True)
         return 130
-    return records
 
 
 def conclude(plans: Plans, records: Records, task: RunTask, tables: Console, notes: Console) -> int:
@@ -142,6 +140,13 @@ def conclude(plans: Plans, records: Records, task: RunTask, tables: Console, not
     for folder in dict.fromkeys(f for f, _ in plans):
         notes.print(f"The records are in {folder}. To check them: bench verify {folder}", soft_wrap=True)
     return 1 if wrong or any(map(failed, records)) else 0
+
+
+def _how_long(runs: Sequence[Run], task: RunTask) -> str:
+    """Return a text about the time that the runs take; on a cluster, the number of runs at the same time may be unknown."""
+    if task.where.name == LOCAL or task.request.jobs is not None:
+        return how_long(runs, task.request.jobs or 1)
+    return f"{how_long(runs, 1)}, one after another; they are performed by the executor {task.where.name}"
 
 
 def _loaded(task: RunTask, path: str, drop_impossible: bool) -> Instance:

@@ -1,26 +1,21 @@
-"""The supervision of runs: each has its own process, some run in parallel, each record is written when its run ends."""
+"""The supervision of runs: an executor performs those without a valid record; each record is written when its run ends."""
 
 from __future__ import annotations
 
-import json
-import select
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
-from ..processes import machine_memory
-from ..records.record import BROKEN_OFF, record
-from ..records.store import Record, Store, stem_of
-from .handover import path_of, remove, with_best
-from .process import Child
+from ..executors.base import POLL, Executor, Setting, Task
+from ..executors.local import LocalExecutor
+from ..records.store import Record, Store
+from .process import WORKER
 from .selection import Run
 
-WORKER = (sys.executable, "-m", "schedlab.bench.runs.worker")
-POLL = 0.2  # most seconds between two checks of the limits
+T = TypeVar("T")
 CHECKING = 0.05  # greatest share of the time for checks of earlier records beside active runs
 
 
@@ -46,6 +41,25 @@ class Observer(Protocol):
         """Note that an earlier record is not valid, so that the run is repeated."""
 
 
+@dataclass(frozen=True)
+class Plan:
+    """Runs whose records go to one folder.
+
+    Parameters
+    ----------
+    store
+        Where records are found and written.
+    runs
+        The runs.
+    fault
+        What is wrong with an earlier record, "" if it is valid.
+    """
+
+    store: Store
+    runs: Sequence[Run]
+    fault: Callable[[Run, Record], str] = lambda run, record: ""
+
+
 def supervise(
     runs: Sequence[Run],
     store: Store,
@@ -56,6 +70,16 @@ def supervise(
     keep: Callable[[Record], bool] = lambda record: True,
     fault: Callable[[Run, Record], str] = lambda run, record: "",
 ) -> list[Record]:
+    """Perform runs of one folder on this machine, ``jobs`` at a time; see ``supervise_all``."""
+    return supervise_all([Plan(store, runs, fault)], observer, LocalExecutor(Setting(jobs, command)), keep)
+
+
+def supervise_all(
+    plans: Sequence[Plan],
+    observer: Observer,
+    executor: Executor,
+    keep: Callable[[Record], bool] = lambda record: True,
+) -> list[Record]:
     """Perform the runs that have no valid record and return the records of all runs.
 
     Runs without a record begin at once. The records of earlier runs are checked when no run could begin instead, and else
@@ -65,76 +89,105 @@ def supervise(
 
     Parameters
     ----------
-    runs
-        The runs. Equal runs are performed once.
-    store
-        Where records are found and written.
+    plans
+        The runs by folder. Equal runs of a folder are performed once.
     observer
         Callbacks for the progress.
-    jobs
-        Number of runs in parallel.
-    command
-        Command of a worker, which gets the run as JSON in an additional last argument.
+    executor
+        Where the runs are performed. It is closed in the end.
     keep
         Whether the record of an earlier run is used.
-    fault
-        What is wrong with an earlier record, "" if it is valid.
 
     Returns
     -------
     list of Record
-        The records in the order of ``runs``.
+        The records in the order of the plans and their runs.
     """
-    found: dict[str, Record] = {}
+    found: dict[tuple[Store, str], Record] = {}
+    distinct: dict[tuple[Store, str], tuple[Task, Plan]] = {}
+    for plan in plans:
+        folder = plan.store.folder.resolve()
+        for run in plan.runs:
+            distinct.setdefault((plan.store, run.key), (Task(run, folder), plan))
+    of_task = dict(distinct.values())
 
-    def kept(run: Run) -> bool:
-        earlier = _earlier(run, store, observer, keep, fault)
+    def kept(task: Task) -> bool:
+        plan = of_task[task]
+        earlier = _earlier(task.run, plan.store, observer, keep, plan.fault)
         if earlier is not None:
-            found[run.key] = earlier
-            observer.ended(run, earlier, True)
+            found[plan.store, task.run.key] = earlier
+            observer.ended(task.run, earlier, True)
         return earlier is not None
 
-    distinct = {run.key: run for run in runs}.values()
-    waiting = deque(run for run in distinct if not store.has(run.key))
-    unchecked = Unchecked((run for run in distinct if store.has(run.key)), kept)
-    active: list[tuple[Run, Child, str]] = []
+    waiting = deque(task for task, plan in of_task.items() if not plan.store.has(task.run.key))
+    unchecked = Unchecked((task for task, plan in of_task.items() if plan.store.has(task.run.key)), kept)
+    active = 0
+    begun: set[Task] = set()
+    writer = Writer()
     try:
-        while waiting or unchecked.runs or active:
-            while waiting and len(active) < jobs:
-                run = waiting.popleft()
-                spec = json.dumps(spec_of(run, store))
-                started = datetime.now(UTC).isoformat(timespec="seconds")
-                memory = run.memory_gb or share_of_memory(jobs)
-                active.append((run, Child(command, spec, run.time_limit, memory), started))
-                observer.begun(run)
-            idle = len(active) < jobs
+        executor.open(list(of_task))
+        while waiting or unchecked.left or active or writer.pending:
+            while waiting and executor.has_room():
+                executor.submit(waiting.popleft())
+                active += 1
+            for store, run, record in writer.written(wait=not active):
+                found[store, run.key] = record
+                observer.ended(run, record, False)
+            idle = executor.has_room()
+            more = idle and unchecked.left
+            for task, event in executor.events(0 if more else POLL) if active else ():
+                if event["event"] != "ended":
+                    if event["event"] != "begun" or task not in begun:  # it begins again after its worker was lost
+                        _report(observer, task.run, event)
+                    if event["event"] == "begun":
+                        begun.add(task)
+                    continue
+                active -= 1
+                writer.write(of_task[task].store, task.run, event)
             waiting.extend(unchecked.refused(idle))
-            if active:
-                more = idle and (waiting or unchecked.runs)
-                select.select([child.out for _, child, _ in active], [], [], 0 if more else POLL)
-            for entry in list(active):
-                run, child, started = entry
-                for event in child.step():
-                    if event["event"] == "incumbent":
-                        observer.incumbent(run, event)
-                    elif event["event"] == "compiling":
-                        observer.compiling(run)
-                    elif event["event"] == "progress":
-                        observer.progress(run, event)
-                if child.over:
-                    active.remove(entry)
-                    child.end()
-                    found[run.key] = record(run, _result(run, child, store), started)
-                    store.write(found[run.key])
-                    observer.ended(run, found[run.key], False)
     finally:
-        for run, child, _ in active:
-            child.end()
-            remove(_best(run, store))
-    return [found[run.key] for run in runs]
+        executor.close()
+        writer.close()
+    return [found[plan.store, run.key] for plan in plans for run in plan.runs]
 
 
-class Unchecked:
+class Writer:
+    """Writes records in a thread of its own, so that the next runs do not wait for the disk."""
+
+    def __init__(self) -> None:
+        self.pending: deque[tuple[Future[object], Store, Run, Record]] = deque()
+        self._thread = ThreadPoolExecutor(1, "records")
+
+    def write(self, store: Store, run: Run, event: Mapping[str, Any]) -> None:
+        """Write the record of an event "ended", unless its executor has done so."""
+        keep = store.note if event.get("stored") else store.write
+        self.pending.append((self._thread.submit(keep, event["record"]), store, run, event["record"]))
+
+    def written(self, wait: bool) -> Iterator[tuple[Store, Run, Record]]:
+        """Yield what has been written since the last call, if ``wait`` after all has been. Raises WrongUse."""
+        while self.pending and (wait or self.pending[0][0].done()):
+            done, store, run, record = self.pending.popleft()
+            done.result()
+            yield store, run, record
+
+    def close(self) -> None:
+        """Wait until all records are written."""
+        self._thread.shutdown()
+
+
+def _report(observer: Observer, run: Run, event: Mapping[str, Any]) -> None:
+    """Pass an event on to the observer."""
+    if event["event"] == "begun":
+        observer.begun(run)
+    elif event["event"] == "compiling":
+        observer.compiling(run)
+    elif event["event"] == "incumbent":
+        observer.incumbent(run, event)
+    else:
+        observer.progress(run, event)
+
+
+class Unchecked(Generic[T]):
     """The runs with an earlier record that is not checked yet.
 
     Beside active runs, the checks take at most the share ``CHECKING`` of the time, as measured runs should not be slower.
@@ -147,19 +200,19 @@ class Unchecked:
         Function that checks the record of a run and returns whether it is used.
     """
 
-    def __init__(self, runs: Iterable[Run], kept: Callable[[Run], bool]) -> None:
-        self.runs = deque(runs)
+    def __init__(self, runs: Iterable[T], kept: Callable[[T], bool]) -> None:
+        self.left = deque(runs)
         self._kept = kept
         self._next = 0.0  # the moment from which the next record is checked beside active runs
 
-    def refused(self, idle: bool) -> list[Run]:
+    def refused(self, idle: bool) -> list[T]:
         """Check records for a moment, if ``idle`` until one is not used; return the run of that record, if any."""
         began = now = time.monotonic()
         if not idle and now < self._next:
             return []
-        found: list[Run] = []
-        while self.runs and not found:
-            run = self.runs.popleft()
+        found: list[T] = []
+        while self.left and not found:
+            run = self.left.popleft()
             if not self._kept(run):
                 found.append(run)
             now = time.monotonic()
@@ -189,54 +242,3 @@ def _earlier(
     if reason:
         observer.refused(run, reason)
     return None if reason else earlier
-
-
-def spec_of(run: Run, store: Store) -> dict[str, Any]:
-    """Return the input of a worker: the run, and the folder and name for files beside the record."""
-    return {**run.head, "out": str(store.folder.resolve()), "stem": _stem(run)}
-
-
-def _stem(run: Run) -> str:
-    return stem_of({**run.head, "key": run.key})
-
-
-def _best(run: Run, store: Store) -> Path:
-    return path_of(store.folder.resolve(), _stem(run))
-
-
-def share_of_memory(jobs: int) -> float | None:
-    """Return the default memory limit of a run in GB: 90 % of the machine, shared by parallel runs; None if unknown."""
-    memory = machine_memory()
-    return None if memory is None else 0.9 * memory / 2**30 / jobs
-
-
-def _result(run: Run, child: Child, store: Store) -> Mapping[str, Any]:
-    """Return the result of a run; if it was broken off, with its saved schedule."""
-    found = _reported(child)
-    try:
-        if found.get("cause") in BROKEN_OFF and not found.get("schedule"):
-            found = with_best(run, found, _best(run, store))
-    finally:
-        remove(_best(run, store))
-    return found
-
-
-def _reported(child: Child) -> Mapping[str, Any]:
-    """Return the result that a worker reported; if it was broken off, its incumbents and the cause."""
-    if child.result is not None and child.result.get("cause") not in BROKEN_OFF:
-        return child.result
-    fields = ("seconds", "objective", "bound")
-    trace = [{f: e[f] for f in fields} for e in child.events if e["event"] == "incumbent"]
-    limits = [{"composite": e["composite"]} for e in child.events if e["event"] == "composite"]
-    last = next((e for e in reversed(child.events) if e["event"] == "progress"), None)
-    progress = "" if last is None else f"; {last['done']:,} of {last['total']:,} jobs had started"
-    return {
-        "status": "unknown" if child.cause == "timeout" else "error",
-        "cause": child.cause,
-        "message": child.message + progress,
-        "sense": next((e.get("sense") for e in child.events if e["event"] == "begin"), None),
-        "bound": next((e["bound"] for e in reversed(trace) if e["bound"] is not None), None),
-        "incumbents": trace,
-        **(limits[0] if limits else {}),
-        **(child.result or {}),
-    }

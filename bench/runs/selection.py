@@ -47,7 +47,7 @@ class RunRequest:
     seeds
         Random seeds. Methods without randomness are run with the first one only.
     jobs
-        Number of runs in parallel.
+        Number of runs in parallel; None: one, on a cluster as many as it has room for.
     memory_gb
         Memory limit of each run in GB.
     at
@@ -72,7 +72,7 @@ class RunRequest:
     time_limit: float | None = None
     threads: int | None = None
     seeds: Sequence[int] = (1,)
-    jobs: int = 1
+    jobs: int | None = None
     memory_gb: float | None = None
     at: int | None = None
     first: int | None = None
@@ -290,7 +290,7 @@ def _with_solver(run: Run, solver: str) -> Run:
 
 
 def _threads(request: RunRequest) -> int:
-    return request.threads or max(1, min(MOST_THREADS, cores()) // request.jobs)
+    return request.threads or max(1, min(MOST_THREADS, cores()) // (request.jobs or 1))
 
 
 def _views(instance: Instance, request: RunRequest) -> Iterator[tuple[View, list[Default]]]:

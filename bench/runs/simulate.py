@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
@@ -37,9 +37,6 @@ from .run import RunTask, conclude, perform
 from .selection import Run, replays
 from .view import View
 
-if TYPE_CHECKING:
-    pass
-
 TIME_LIMIT = 3600.0  # seconds for a whole replay
 SETTINGS = "instance.toml"
 
@@ -68,6 +65,8 @@ class ReplayRequest:
         Power caps in watts, of which each is replayed. Several: there is also a replay without one.
     evictors
         Evictors for on-demand jobs, of which each is replayed.
+    loads
+        Offered loads, of which each is replayed; none: that of the workload.
     """
 
     path: str
@@ -79,12 +78,14 @@ class ReplayRequest:
     by: Sequence[str] = ()
     caps: Sequence[float] = ()
     evictors: Sequence[str] = ()
+    loads: Sequence[float] = ()
 
     @property
     def all_settings(self) -> list[ReplaySettings]:
-        """The settings of the replays: one for each power cap."""
+        """The settings of the replays: one for each offered load, power cap and evictor."""
         caps: Sequence[float | None] = self.caps if len(self.caps) < 2 else (None, *sorted(self.caps, reverse=True))
-        each = [replace(self.replay, power_cap=cap) for cap in caps or (None,)]
+        loads = self.loads or (None,)
+        each = [replace(self.replay, load=load, power_cap=cap) for load in loads for cap in caps or (None,)]
         return [settings for one in each for settings in settings_of_each(one, self.evictors)]
 
 
@@ -116,6 +117,7 @@ def replay_request(
     by: Sequence[str] = (),
     caps: Sequence[float] = (),
     evictors: Sequence[str] = (),
+    loads: Sequence[float] = (),
 ) -> ReplayRequest:
     """Check the options of ``bench simulate`` and return the request.
 
@@ -130,13 +132,15 @@ def replay_request(
     starts
         CSV file for the start times, None for no file.
     options
-        Fields of ``ReplaySettings``, without ``trace``.
+        Fields of ``ReplaySettings``, without ``trace`` and ``load``.
     by
         Properties of jobs by whose values further tables are printed.
     caps
         Power caps in watts.
     evictors
         Evictors for on-demand jobs.
+    loads
+        Offered loads.
 
     Returns
     -------
@@ -173,11 +177,11 @@ def replay_request(
         replay = replace(replay, events_content=content_of(Path(replay.events)))
     if replay.users is not None:
         replay = replace(replay, users_source=checked_users(replay.users, named))
-    if replay.load is not None and not 0 < replay.load < float("inf"):
-        raise WrongUse(f"--load {replay.load}: expected an offered load above 0, such as 1.2")
+    if starts is not None and len(loads) > 1:
+        raise WrongUse(f"--starts {starts}: for one offered load; --load has {len(loads)}")
     replay = replace(replay, desired_content=check_desired(replay), most_power=min(caps, default=None))
     check_limits(replay, caps, named)
-    return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps, evictors=evictors)
+    return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps, evictors=evictors, loads=loads)
 
 
 def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_whole(path: Path, content: str | bytes, *, name_synced: bool = True) -> None:
     """Write a file atomically.
 
     Parameters
@@ -22,6 +22,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
         The file; an existing file is replaced. Its folder must exist.
     content
         The bytes, or a text that is written as UTF-8; characters that UTF-8 cannot encode are written as escapes.
+    name_synced
+        Whether the folder is synced too. Without it, a crash of the system may lose the file, but leaves no part of it.
 
     Raises
     ------
@@ -29,13 +31,18 @@ def write_whole(path: Path, content: str | bytes) -> None:
         The file cannot be written; an existing file is unchanged.
     """
     data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
-    with whole_file(path, "wb") as f:
+    with whole_file(path, "wb", name_synced=name_synced) as f:
         f.write(data)
 
 
 @contextlib.contextmanager
 def whole_file(
-    path: Path, mode: Literal["w", "wb"] = "w", *, durable: bool = True, temporary: Path | None = None
+    path: Path,
+    mode: Literal["w", "wb"] = "w",
+    *,
+    durable: bool = True,
+    name_synced: bool = True,
+    temporary: Path | None = None,
 ) -> Iterator[IO[Any]]:
     """Open a temporary file; it gets its name if the block ends without an exception, else it is removed.
 
@@ -48,6 +55,8 @@ def whole_file(
     durable
         Whether the file is synced to the disk, so that it survives a crash of the system. Without it, the file survives
         the end of this process, and writing takes less than a millisecond.
+    name_synced
+        Whether the folder is synced too, so that also the name survives a crash of the system.
     temporary
         The temporary file, in the same folder; by default ``temporary_path(path)``.
 
@@ -74,7 +83,7 @@ def whole_file(
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
-    if durable:
+    if durable and name_synced:
         sync_folder(path.parent)
 
 

@@ -40,10 +40,11 @@ def test_bench_run_takes_the_backend_the_heuristic_and_the_dispatcher_by_their_n
     methods = ["cpsat-one-thread:counts+warm", "random-orders:10", "area-first"]
     table, other_seed, checked = beside.benches(
         run("eurora_99", methods, "--first", 20),
-        run("eurora_99", methods[1:2], "--first", 20, "--seeds", 2),
+        run("eurora_99", methods[1:2], "--first", 20, "--seeds", 2, "--executor", "listing,file=begun"),
         ("verify", "results/eurora_99"),
     )
     assert all(name in table for name in methods) and methods[1] in other_seed
+    assert (tmp_path / "begun").read_text() == f"{methods[1]}\n"
     found = {(r["method"], r["seed"]): r for r in records(tmp_path)}
     assert set(found) == {*((m, 1) for m in methods), (methods[1], 2)}
     assert {r["verified"] for r in found.values()} == {True} and all("source" in r for r in found.values())

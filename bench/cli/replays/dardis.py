@@ -43,6 +43,7 @@ from .options import (
     Starts,
     TimeLimit,
     Window,
+    parse_loads,
 )
 
 NETWORK = "Network"
@@ -133,7 +134,7 @@ def dardis(
     by: By = None,
     time_limit: TimeLimit = 3600.0,
     seeds: Seeds = "1",
-    jobs: Jobs = 1,
+    jobs: Jobs = None,
     out: Out = None,
     starts: Starts = None,
     dry_run: DryRun = False,
@@ -158,13 +159,14 @@ def dardis(
         View(first=first, durations="runtime"),
         starts,
         {
-            "format": form, "nodes": nodes, "cores": cores, "memory": memory, "window": window, "load": load_,
+            "format": form, "nodes": nodes, "cores": cores, "memory": memory, "window": window,
             "objective": None, "allocator": "best-fit", "kill": kill, "bsld_floor": parse_floor(bsld_floor),
             "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
             "latest_start": latest_start, "events": None if events is None else str(events), "requeue": requeue,
             "desired": None if desired is None else str(desired), "network": network.text,
         },
         parse_by(by or ()),
+        loads=parse_loads(load_),
     )  # fmt: skip
     limits = RunRequest(
         time_limit=time_limit, threads=1, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible

@@ -7,8 +7,19 @@ from typing import Annotated
 
 import typer
 
+from ....models.excerpt import excerpt
+from ...errors import WrongUse
 from ..options import LOG, RESULTS, RUNS, SIMULATION
 
+AtOnce = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        min=1,
+        help="number of replays at the same time; default: cores / threads, on a cluster as many as it has room for",
+        rich_help_panel=RUNS,
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(
@@ -52,9 +63,11 @@ LatestStart = Annotated[
     ),
 ]
 Load = Annotated[
-    float | None,
+    str | None,
     typer.Option(
-        "--load", help="rescale the submit times to this offered load, such as 1.2", rich_help_panel=SIMULATION
+        "--load",
+        help="rescale the submit times to this offered load, such as 1.2; several, 0.8,1,1.2: each of them is replayed",
+        rich_help_panel=SIMULATION,
     ),
 ]
 Kill = Annotated[
@@ -104,3 +117,22 @@ Starts = Annotated[
     Path | None,
     typer.Option(help="CSV file for the start times: job_id,fcfs,easy,...", rich_help_panel=RESULTS),
 ]
+
+
+def parse_loads(text: str | None) -> tuple[float, ...]:
+    """Return the offered loads of --load. Raises WrongUse.
+
+    Examples
+    --------
+    >>> parse_loads("0.8,1.2"), parse_loads(None)
+    ((0.8, 1.2), ())
+    """
+    if text is None:
+        return ()
+    try:
+        found = tuple(dict.fromkeys(float(part) for part in text.split(",")))
+    except ValueError:
+        found = (0.0,)
+    if not all(0 < load < float("inf") for load in found):
+        raise WrongUse(f"--load {excerpt(text)}: expected offered loads above 0, such as 1.2 or 0.8,1,1.2")
+    return found

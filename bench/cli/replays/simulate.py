@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ...errors import WrongUse
+from ...executors.registry import LOCAL
 from ...kinds.replays.energy import (
     Boot,
     BootWatts,
@@ -30,6 +31,7 @@ from ...kinds.replays.preemption import (
     Shared,
     preemption_settings,
 )
+from ...processes import cores as number_of_cores
 from ...runs.replay_settings import RESTART, decision_limit, parse_floor, parse_stretch
 from ...runs.selection import RunRequest, parse_seeds
 from ...runs.view import View
@@ -43,16 +45,20 @@ from ..options import (
     SIMULATION,
     Again,
     AsJson,
+    DaskAddress,
     Drop,
     DryRun,
+    ExecutorOption,
     Explain,
     First,
-    Jobs,
     Out,
     Retry,
     Seeds,
+    SlurmOptions,
+    where_of,
 )
 from .options import (
+    AtOnce,
     BsldFloor,
     By,
     Cores,
@@ -71,6 +77,7 @@ from .options import (
     Starts,
     TimeLimit,
     Window,
+    parse_loads,
 )
 
 
@@ -201,7 +208,10 @@ def simulate(
         int, typer.Option(min=1, help="threads of the solver for a decision", rich_help_panel=DECISIONS)
     ] = 1,
     seeds: Seeds = "1",
-    jobs: Jobs = 1,
+    jobs: AtOnce = None,
+    executor: ExecutorOption = LOCAL,
+    dask: DaskAddress = None,
+    slurm: SlurmOptions = None,
     out: Out = None,
     starts: Starts = None,
     study: Annotated[
@@ -243,7 +253,7 @@ def simulate(
         starts,
         {
             "format": form,
-            "nodes": nodes, "cores": cores, "memory": memory, "window": window, "load": load_,
+            "nodes": nodes, "cores": cores, "memory": memory, "window": window,
             **decision_limit(decision_time, deterministic), "objective": objective,
             "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
             "kill": kill, "charge": charge or (published is not None and published.charge), "period": period, "busy": busy,
@@ -261,11 +271,14 @@ def simulate(
         parse_by(by or ()),
         parse_caps(power_cap),
         evictor_names,
+        parse_loads(load_),
     )  # fmt: skip
+    where = where_of(executor, dask, slurm)
+    at_once = jobs or (max(1, number_of_cores() // threads) if where.name == LOCAL else None)
     limits = RunRequest(
-        time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
+        time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=at_once, drop_impossible=drop_impossible
     )
-    task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain)
+    task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain, where=where)
     request = replace(request, study=published)
     if published is not None and own_days:
         from ...studies.days import replay_days

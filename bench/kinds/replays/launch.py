@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....errors import WrongValue
 from ...errors import WrongUse
-from ...runs.runner import WORKER
+from ...runs.process import WORKER
 
 if TYPE_CHECKING:
     from ....simulation.dardis.network import Network

@@ -127,7 +127,7 @@ class TestNames:
     def test_a_message_of_a_run(self, bench, day, tmp_path, monkeypatch):
         """The table of ``bench run`` shows the message of an earlier record."""
         results = tmp_path / "results"
-        monkeypatch.setattr("schedlab.bench.runs.runner.Child", None)  # no run is started
+        monkeypatch.setattr("schedlab.bench.executors.node.Child", None)  # no run is started
         from schedlab.bench.runs.selection import RunRequest
         from schedlab.instances import load
 

@@ -235,7 +235,7 @@ def test_checks_of_records_take_a_small_share_of_the_time_beside_active_runs(mon
             break
     assert 0.01 * len(checked) == pytest.approx(CHECKING * 10, rel=0.1)
     found = []
-    while unchecked.runs:
+    while unchecked.left:
         found += unchecked.refused(idle=True)
     assert [run.method for run in found] == ["bad"] and len(checked) == 202
 

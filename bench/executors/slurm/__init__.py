@@ -1,0 +1,1 @@
+"""Runs in job arrays of SLURM: packs of runs, the commands of SLURM, and the process that performs a pack."""

@@ -1,0 +1,65 @@
+"""The choice of an executor on the command line, and executors of third parties."""
+
+import pytest
+from schedlab.backends import UnknownName
+from schedlab.bench.cli.options import where_of
+from schedlab.bench.errors import WrongUse
+from schedlab.bench.executors.local import LocalExecutor
+from schedlab.bench.executors.registry import EXECUTORS, Where
+
+RUN = ("run", "eurora_99", "--at", "12:00", "--first", "12", "--methods", "first-solution:est", "--time-limit", "2")
+
+
+def test_options_choose_their_executor():
+    assert where_of("local", None, None) == Where()
+    assert where_of("local", "tcp://a:1", None) == Where("dask", {"address": "tcp://a:1"})
+    assert where_of("slurm", None, ["partition=p,pack=60", "qos=q"]).options == {
+        "partition": "p",
+        "pack": "60",
+        "qos": "q",
+    }
+    assert where_of("slurm,pack=60", None, None).options == {"pack": "60"}
+    with pytest.raises(WrongUse, match="--slurm is for --executor slurm; expected one executor"):
+        where_of("dask", None, ["pack=60"])
+    with pytest.raises(WrongUse, match="expected one executor"):
+        where_of("local", "tcp://a:1", ["pack=60"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--executor", "dusk"), "there is no executor 'dusk'; did you mean dask?"),
+        (("--slurm", "pak=60"), "option of the executor slurm 'pak'; did you mean pack?"),
+        (("--slurm", "short"), "--executor slurm: 'short': expected OPTION=VALUE"),
+        (("--executor", "local,pack=1"), "--executor local: it takes no option"),
+        (("--slurm", "pack=0"), "--slurm pack=0: expected at least 1 second"),
+        (("--dask", "tcp://127.0.0.1:9"), "--dask tcp://127.0.0.1:9: cannot be reached within 5 s"),
+        (("--executor", "slurm"), "there is no command scontrol: start bench where SLURM is"),
+    ],
+)
+def test_wrong_use_ends_with_code_2_before_anything_runs(bench, tmp_path, monkeypatch, options, said):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, out, err = bench(*RUN, *options, "--out", "r")
+    assert code == 2 and said in err and "Traceback" not in err and not out
+    assert not list(tmp_path.glob("r/*.json"))
+
+
+def test_an_executor_of_a_third_party_performs_runs(bench, tmp_path, monkeypatch):
+    heard = []
+
+    class Own(LocalExecutor):
+        options = ("note",)
+
+        def __init__(self, setting):
+            super().__init__(setting)
+            heard.append((setting.jobs, dict(setting.options)))
+
+    monkeypatch.setitem(EXECUTORS, "own", Own)
+    code, _, err = bench(*RUN, "--executor", "own,note=x", "--jobs", "2", "--out", tmp_path / "r")
+    assert code == 0 and heard == [(2, {"note": "x"})] and len(list(tmp_path.glob("r/*.json"))) == 1, err
+
+
+def test_an_unknown_executor_is_named():
+    with pytest.raises(UnknownName, match="executor"):
+        Where.parse(["slrum"])
