@@ -21,6 +21,8 @@ from .list_scheduling.multi_search import multi_search
 from .list_scheduling.orders import ORDERINGS
 from .lns.search import lns
 from .lns.search import warm_up as warm_up_lns
+from .project.lns.search import project_lns
+from .project.lns.search import warm_up as warm_up_projects
 from .project.priorities import RULES as PRIORITY_RULES
 from .project.serial_sgs import multi_sgs, serial_sgs
 from .registry import Heuristic, HeuristicRequest
@@ -78,6 +80,19 @@ def _relaxation_search(problem: Dispatch | Profit, request: HeuristicRequest) ->
 
 def _lns(problem: Dispatch | Profit, request: HeuristicRequest) -> Result:
     return lns(
+        problem,
+        time_limit=request.time_limit,
+        threads=request.threads,
+        seed=request.seed,
+        warm_start=request.start,
+        on_incumbent=request.on_incumbent,
+        backend=request.backend or None,
+        **request.options,
+    )
+
+
+def _project_lns(problem: Project, request: HeuristicRequest) -> Result:
+    return project_lns(
         problem,
         time_limit=request.time_limit,
         threads=request.threads,
@@ -149,6 +164,15 @@ RELAXATION_SEARCH = Heuristic(
     starts=True,
     options=("largest",),
 )
+PROJECT_LNS = Heuristic(
+    _project_lns,
+    kinds=("project",),
+    seeded=True,
+    backends=True,
+    warm_up=warm_up_projects,
+    starts=True,
+    options=tuple(name for name in LNS_OPTIONS if name != "population"),
+)
 LNS = Heuristic(
     _lns,
     seeded=True,
@@ -157,6 +181,7 @@ LNS = Heuristic(
     warm_up_late=LNS_LATE,
     starts=True,
     options=LNS_OPTIONS,
+    variants=(PROJECT_LNS,),
 )
 LAGRANGIAN = Heuristic(_lagrangian, kinds=_bounded, warm_up=warm_up_bound, warm_up_late=LISTS_LATE, starts=True)
 DP = Heuristic(_dp, kinds=("eviction",), warm_up=warm_up_evictions)

@@ -88,6 +88,9 @@ class Heuristic(NamedTuple):
         Names of the options that it obeys (``HeuristicRequest.options``).
     method
         The class of its methods, derived from ``schedlab.methods.Search``; None: one is made from the values above.
+    variants
+        Heuristics that run under the same name for problems that this one does not support. Their methods are those of
+        this one.
     """
 
     run: Callable[[Any, HeuristicRequest], Result]
@@ -101,10 +104,17 @@ class Heuristic(NamedTuple):
     starts: bool = False
     options: tuple[str, ...] = ()
     method: type[Any] | None = None
+    variants: tuple[Heuristic, ...] = ()
 
     def takes(self, problem: Problem) -> bool:
-        """Return whether the heuristic supports a problem."""
-        return self.kinds(problem) if callable(self.kinds) else problem.kind in self.kinds
+        """Return whether the heuristic, or one of its variants, supports a problem."""
+        return self.variant(problem) is not None
+
+    def variant(self, problem: Problem) -> Heuristic | None:
+        """Return this heuristic or the one of its variants that supports a problem; None if none does."""
+        if self.kinds(problem) if callable(self.kinds) else problem.kind in self.kinds:
+            return self
+        return next((each for each in self.variants if each.variant(problem) is not None), None)
 
     def best(self, problem: Problem, request: HeuristicRequest) -> Result:
         """Run the heuristic; after Ctrl-C return the last incumbent with the message "interrupted".
@@ -128,8 +138,11 @@ class Heuristic(NamedTuple):
         """
         from ..backends.interrupts import INTERRUPTED, catch_first
 
-        if not self.takes(problem):
+        own = self.variant(problem)
+        if own is None:
             raise NotForThisProblem(f"{self.name} does not support {problem.kind} problems")
+        if own is not self:
+            return own.best(problem, request)
         self.check_request(request)
         began = time.perf_counter()
         latest = _Latest(request.on_incumbent)
@@ -180,7 +193,8 @@ class Heuristic(NamedTuple):
     @property
     def name(self) -> str:
         """The name in the table ``HEURISTICS``."""
-        return next((name for name, each in HEURISTICS.items() if each is self), "this heuristic")
+        found = (name for name, each in HEURISTICS.items() if each is self or any(v is self for v in each.variants))
+        return next(found, "this heuristic")
 
     def check(self, argument: str) -> None:
         """Raise UnknownOrder if the argument is not one of ``arguments``."""
@@ -285,7 +299,8 @@ def warm_up_for(problem: Problem, name: str | None = None, start: str | None = N
     start
         The heuristic that makes the start; its kernels are compiled, too.
     """
-    used = [HEURISTICS[heuristic] for heuristic in (start, name) if heuristic is not None]
+    named = [HEURISTICS[heuristic] for heuristic in (start, name) if heuristic is not None]
+    used = [each.variant(problem) or each for each in named]
     known = kind.known(problem.kind)
     places: tuple[str, ...] = () if known is None else known.warm_up
     late = [place for heuristic in used for place in heuristic.warm_up_late]
