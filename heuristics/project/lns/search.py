@@ -9,6 +9,8 @@
    - ``crossover``: join parts of two kept schedules (``evolution``, [Debels2007]).
    - ``ruin``: change the order and modes of the tasks of a window of time, of a resource, or of a part of the network of
      precedences; schedule all tasks anew (``evolution``).
+   - ``solver`` (if a backend is named): free some tasks; the backend looks for a shorter schedule in which the others keep
+     their modes and their order (``solver_parts``).
 
 4. An acceptance criterion decides whether the new schedule replaces the one it was made from (``lns.acceptance``).
 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.stopping``), or the makespan is
@@ -34,6 +36,7 @@ from ...lns.stopping import FirstOf, Seconds, Stopping, Turns
 from ...lns.threads.turns import as_text
 from ..serial_sgs import longest_path
 from .evolution import Evolution
+from .solver_parts import SolverParts
 from .state import ProjectSearch
 
 
@@ -64,7 +67,7 @@ def project_lns(
     time_limit
         Seconds; None: no limit. The first schedule is always finished.
     threads
-        Number of searches, which share their best schedule; None: one.
+        Number of searches, which share their best schedule; None: one. A solver has one thread for each search.
     seed
         Seed of the random numbers.
     warm_start
@@ -137,8 +140,9 @@ def project_lns(
 
 
 def usual_operators(problem: Project, backend: str | None = None) -> tuple[Any, ...]:
-    """Return the default operators of a project."""
-    return (Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network")))
+    """Return the default operators: "crossover", "ruin", and with a backend "solver"."""
+    found: list[Any] = [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
+    return (*found, SolverParts(backend)) if backend is not None else tuple(found)
 
 
 @cache

@@ -114,9 +114,11 @@ class ProjectSearch(TurnSearch):
         """Take over the best schedule of another search, if it is better than the best one here."""
         if schedule.best is not None and schedule.best_value < self.best_value:
             self.best_value, self.best = schedule.best_value, schedule.best
-            self._replace(int(self.kept.value.argmax()), schedule.best)
+            self.replace_worst(schedule.best)
 
-    def _replace(self, at: int, found: Found) -> None:
+    def replace_worst(self, found: Found) -> None:
+        """Replace the worst kept schedule."""
+        at = int(self.kept.value.argmax())
         self.kept.value[at], self.kept.starts[at], self.kept.modes[at] = found
 
     def keep(self, value: int, starts: Ints, modes: Ints) -> None:

@@ -12,6 +12,7 @@ from schedlab.heuristics.lns import RecordToRecord
 from schedlab.heuristics.project.arrays import ProjectArrays
 from schedlab.heuristics.project.lns.evolution import Evolution
 from schedlab.heuristics.project.lns.search import project_lns, warm_up
+from schedlab.heuristics.project.lns.solver_parts import SolverParts
 from schedlab.models import Project, Resource, Schedule, Task
 
 from .small import job_shop, random_project
@@ -132,6 +133,24 @@ def test_a_project_whose_longest_path_is_reached_is_optimal_at_once() -> None:
     found = project_lns(chain, rounds=50)
     assert (found.status, found.objective, found.bound) == ("optimal", 9, 9)
     assert project_lns(Project([], [])).schedule.start == {}
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs"])
+def test_a_solver_takes_turns_and_the_result_depends_on_the_seed_only(backend: str) -> None:
+    project = job_shop(3, jobs=6, machines=4)
+    one, other = (sl.solve(project, method=f"lns@{backend}:rounds=9", seed=2, threads=2) for _ in range(2))
+    assert one.details["operators"]["solver"].turns == 6  # 3 in each of two searches
+    assert one.schedule == other.schedule and one.objective == other.objective
+
+
+def test_the_solver_finds_what_the_others_do_not(large: Project) -> None:
+    """Every part is better or proven not to be: from a bad start, the solver alone reaches a schedule of the others."""
+    start = serial_sgs(large, "spt")
+    alone = project_lns(large, rounds=12, warm_start=start, operators=[SolverParts("cpsat", tasks=20)])
+    assert alone.details["operators"]["solver"].gain > 0
+    assert large.verify(alone.schedule) == []
+    with pytest.raises(sl.SchedlabError, match="nothing"):
+        project_lns(large, backend="nothing")
 
 
 def test_it_is_a_method_with_options(large: Project) -> None:
