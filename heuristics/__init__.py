@@ -13,6 +13,8 @@ from .list_scheduling.multi_search import multi_search
 from .list_scheduling.orders import CRITERIA, ORDERINGS
 from .list_scheduling.warm_up import warm_up
 from .lns.search import lns
+from .project.bounds import project_bounds
+from .project.lns.search import project_lns
 from .project.priorities import RULES as PRIORITY_RULES
 from .project.serial_sgs import multi_sgs, serial_sgs
 from .registry import (
@@ -57,6 +59,8 @@ __all__ = [
     "move_jobs",
     "multi_search",
     "multi_sgs",
+    "project_bounds",
+    "project_lns",
     "relaxation_search",
     "schedule_by_rule",
     "serial_sgs",

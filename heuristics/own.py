@@ -21,6 +21,8 @@ from .list_scheduling.multi_search import multi_search
 from .list_scheduling.orders import ORDERINGS
 from .lns.search import lns
 from .lns.search import warm_up as warm_up_lns
+from .project.bounds import project_bounds
+from .project.bounds import warm_up as warm_up_project_bounds
 from .project.lns.search import project_lns
 from .project.lns.search import warm_up as warm_up_projects
 from .project.priorities import RULES as PRIORITY_RULES
@@ -141,6 +143,12 @@ def _multi_sgs(problem: Project, request: HeuristicRequest) -> Result:
     )
 
 
+def _project_bounds(problem: Project, request: HeuristicRequest) -> Result:
+    return project_bounds(
+        problem, time_limit=request.time_limit, warm_start=request.start, on_incumbent=request.on_incumbent
+    )
+
+
 def _nothing_to_compile() -> None:
     pass
 
@@ -189,3 +197,4 @@ GREEDY = Heuristic(_greedy, kinds=("eviction",), warm_up=warm_up_evictions)
 BACKTRACKING = Heuristic(_backtracking, kinds=("eviction",), warm_up=warm_up_evictions, starts=True)
 SERIAL_SGS = Heuristic(_serial_sgs, PRIORITY_RULES, kinds=("project",), warm_up=_nothing_to_compile)
 MULTI_SGS = Heuristic(_multi_sgs, kinds=("project",), warm_up=_nothing_to_compile, starts=True)
+BOUNDS = Heuristic(_project_bounds, kinds=("project",), warm_up=warm_up_project_bounds, starts=True)

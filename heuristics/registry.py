@@ -330,6 +330,7 @@ NAMES = (
     "backtracking",
     "serial-sgs",
     "multi-sgs",
+    "bounds",
 )
 OWN = {name: f"{__package__}.own:{name.upper().replace('-', '_')}" for name in NAMES}
 HEURISTICS: Registry[Heuristic] = Registry("heuristic", "schedlab.heuristics", OWN, _check)

@@ -21,6 +21,7 @@ from .method import Method, Start
 from .portfolio import Auto
 from .searches import (
     Backtracking,
+    Bounds,
     DelaySearch,
     DynamicProgram,
     FirstSolution,
@@ -41,6 +42,7 @@ from .values import Parameters
 __all__ = [
     "Auto",
     "Backtracking",
+    "Bounds",
     "CpOptimizer",
     "CpSat",
     "DelaySearch",

@@ -14,7 +14,7 @@
 
 4. An acceptance criterion decides whether the new schedule replaces the one it was made from (``lns.acceptance``).
 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.stopping``), or the makespan is
-   that of the longest path.
+   a lower bound (``project.bounds``).
 
 With several threads, each thread has a search of its own from step 2 on; they share their best schedule
 (``lns.threads.team``).
@@ -29,12 +29,13 @@ from typing import Any
 from ....backends.result import Result
 from ....errors import WrongArgument
 from ....models import Mode, Project, Resource, Schedule, Task
+from ...clock import Clock
 from ...incumbents import OnIncumbent
 from ...lns.acceptance import Acceptance
 from ...lns.selection import Alternate, GainPerSecond, Selection
 from ...lns.stopping import FirstOf, Seconds, Stopping, Turns
 from ...lns.threads.turns import as_text
-from ..serial_sgs import longest_path
+from ..bounds import Bounds
 from .evolution import Evolution
 from .solver_parts import SolverParts
 from .state import ProjectSearch
@@ -92,8 +93,8 @@ def project_lns(
     Returns
     -------
     Result
-        It is "optimal" if the makespan is that of the longest path with the shortest modes. Its ``details``:
-        ``operators``, the ``Gain`` of each operator (turns, seconds, improvement), by its name.
+        Its bound is that of the longest path and of the energy (``project.bounds``, steps 2 and 3). Its ``details``: ``operators``,
+        the ``Gain`` of each operator (turns, seconds, improvement), by its name.
 
     Raises
     ------
@@ -118,7 +119,7 @@ def project_lns(
         raise WrongArgument("lns takes operators or a backend; with operators, SolverParts names the backend")
     search = ProjectSearch(
         problem,
-        longest_path(problem),
+        _least(problem),
         time_limit=time_limit,
         seed=seed,
         warm_start=warm_start,
@@ -134,9 +135,17 @@ def project_lns(
     if selection is None:
         selection = Alternate() if time_limit is None else GainPerSecond()
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), max(1, threads or 1))
-    optimal = search.best_value <= search.least
     gains = search.gains
-    return search.seen.result(search.schedule(), message=as_text(gains), optimal=optimal, details={"operators": gains})
+    found = search.seen.result(search.schedule(), message=as_text(gains), details={"operators": gains})
+    if found.status != "error":
+        found.bound = search.least
+        found.status = "optimal" if found.objective == found.bound else found.status
+    return found
+
+
+def _least(problem: Project) -> int:
+    """Return a lower bound that is computed in a small part of a second."""
+    return max(Bounds(problem, Clock(None)).quick().values())
 
 
 def usual_operators(problem: Project, backend: str | None = None) -> tuple[Any, ...]:
