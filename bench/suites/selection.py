@@ -174,7 +174,7 @@ def _members(folder: Path, notes: list[str]) -> list[str]:
     if not found:
         raise WrongUse(
             f"{folder}: no instance: expected an {SETTINGS} in it, or folders with one, or files of benchmark libraries "
-            "(job shop, flexible job shop, PSPLIB, MMLIB, Patterson)"
+            "(job shop, flow shop, PSPLIB, MMLIB, Patterson, RCPSP/max, knapsack)"
         )
     notes += _no_instances(str(folder), inside, found)
     return list(map(str, found))

@@ -114,6 +114,12 @@ def modes(project: Project, horizon: int | None = None, exclusive: Iterable[Sequ
     exclusive : iterable of sequences of str or None
         Names of tasks that exclude each other; None: ``exclusive_sets``.
     """
+    tasks = intervals(project, horizon, exclusive)
+    return Encoding(tasks.model, tasks.read, tasks.write)
+
+
+def intervals(project: Project, horizon: int | None = None, exclusive: Iterable[Sequence[str]] | None = None) -> Tasks:
+    """Return the intervals and the model of the formulation ``modes``, with the arguments of ``modes``."""
     most = project.horizon if horizon is None else horizon
     tasks = Tasks(project, Model(f"project of {len(project.tasks)} tasks", horizon=most), most)
     for task in project.tasks:
@@ -129,7 +135,7 @@ def modes(project: Project, horizon: int | None = None, exclusive: Iterable[Sequ
         link = sl.end_before_start(tasks.of_task[before], tasks.of_task[after], edge["delay"])
         tasks.model.add(link, f"{before} -> {after}")
     tasks.model.minimize(makespan)
-    return Encoding(tasks.model, tasks.read, tasks.write)
+    return tasks
 
 
 def _lasts(window: tuple[int, int]) -> bool:

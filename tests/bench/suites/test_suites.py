@@ -89,7 +89,7 @@ def test_the_optima_of_our_examples_are_true():
     values = collected(read_suite("classic").best)
     assert set(values) == {p.stem for p in EXAMPLES.iterdir()}
     for file in EXAMPLES.iterdir():
-        found = sl.solve(load(file).problem, "cpsat:modes", time_limit=20, threads=1, seed=1)
+        found = sl.solve(load(file).problem, backend="cpsat", time_limit=20, threads=1, seed=1)
         assert (found.status, found.objective) == ("optimal", values[file.stem].value)
 
 
