@@ -27,6 +27,7 @@ from .arrays import ProjectArrays
 from .serial_sgs import longest_path, multi_sgs
 
 MOST_TASKS = 2000  # with a path between each two of them: 32 MB
+MOST_EXCLUSIVE = 400  # tasks up to which sets that exclude each other are looked for: 0.2 s
 MOST_SETS = 30  # sets of resources among which tasks choose
 LARGEST = 2**62  # sums of the kernels stay below it
 
@@ -116,7 +117,7 @@ class Bounds:
     def groups(self) -> Groups:
         """What the tasks compete for."""
         rows, capacity = self._resources()
-        for names in exclusive_sets(self.project):
+        for names in exclusive_sets(self.project) if self.heads.size <= MOST_EXCLUSIVE else ():
             index = np.isin(self.owner, [self.arrays.net.names.index(name) for name in names])
             rows.append(index.astype(np.int64))
             capacity.append(1)

@@ -17,10 +17,11 @@ from ..instance import Instance
 
 
 class Library(NamedTuple):
-    """A file format: its reader, and what it is, for the help."""
+    """A file format: its reader, what it is, for the help, and whether its problems can be instance folders."""
 
     read: Callable[[Path], Project | Knapsack]
     about: str
+    folder: bool = True
 
 
 LIBRARIES = {
@@ -30,8 +31,8 @@ LIBRARIES = {
     "jsplib": Library(read_jsplib, "job shop: standard text format"),
     "fjsplib": Library(read_fjsplib, "flexible job shop: .fjs"),
     "taillard": Library(read_flow_shop, "flow shop: Taillard's format, one per file"),
-    "progen-max": Library(read_progen_max, "project with maximal time lags (RCPSP/max): .sch of ProGen/max"),
-    "knapsack": Library(read_knapsack, "0-1 knapsack: items and capacity, then value and weight of each"),
+    "progen-max": Library(read_progen_max, "project with maximal time lags (RCPSP/max): .sch of ProGen/max", False),
+    "knapsack": Library(read_knapsack, "0-1 knapsack: items and capacity, then value and weight of each", False),
 }
 ENDINGS = (".gz", ".sm", ".mm", ".rcp", ".fjs", ".sch", ".kp", ".txt", ".dat")
 

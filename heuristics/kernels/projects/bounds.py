@@ -154,6 +154,7 @@ def refuted(t: Tasks, g: Groups, w: Work, heads: Ints, tails: Ints, makespan: in
     n = heads.size
     for k in range(g.capacity.size):
         for a in range(2 * n):
+            w.energy[0] = a  # without a store in the loop, ``stop`` would be read once, before it
             if stop[0] != 0:
                 return False
             i = a // 2

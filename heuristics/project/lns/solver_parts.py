@@ -12,6 +12,7 @@ import numpy as np
 from ....models.excerpt import with_short_repr
 from ....models.project.cliques import exclusive_sets
 from ....models.project.part import part_formulation
+from ..bounds import MOST_EXCLUSIVE
 
 if TYPE_CHECKING:
     from ....backends import Limits
@@ -75,7 +76,8 @@ class _Parts:
 
     def __init__(self, settings: SolverParts, search: ProjectSearch) -> None:
         self.settings, self.search, self.size = settings, search, settings.tasks
-        self.exclusive = list(exclusive_sets(search.problem))
+        few = len(search.problem.tasks) <= MOST_EXCLUSIVE  # the sets are redundant
+        self.exclusive = list(exclusive_sets(search.problem)) if few else []
 
     def turn(self, seconds: float | None) -> None:
         """Let the backend improve one part."""

@@ -1,6 +1,7 @@
 """Lower bounds of projects: never above the optimum, known values, what each of them proves."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -179,3 +180,12 @@ def test_it_is_a_method_and_a_step_of_auto() -> None:
 def test_numbers_beyond_64_bits_are_left_to_the_longest_path() -> None:
     huge = Project([Task.single(n, 2**40, {"r": 2**30}) for n in "ab"], [Resource("r", 2**30)])
     assert project_bounds(huge).details == {"critical path": 2**40}
+
+
+def test_the_time_limit_ends_the_energetic_reasoning() -> None:
+    """On 500 tasks a test of one makespan takes seconds."""
+    project = random_project(1, tasks=500, share=0.01, budget=(10**6, 10**6))
+    began = time.perf_counter()
+    with Clock(0.5) as clock:
+        bounds = Bounds(project, clock).compute(10**6)
+    assert bounds["energy"] > 0 and time.perf_counter() - began < 5
