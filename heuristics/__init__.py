@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .list_scheduling.multi_search import multi_search
     from .list_scheduling.orders import CRITERIA, ORDERINGS
     from .list_scheduling.warm_up import warm_up
+    from .project.bounds import project_bounds
+    from .project.lns.search import project_lns
     from .project.priorities import PRIORITY_RULES
     from .project.serial_sgs import multi_sgs, serial_sgs
     from .registry import HEURISTICS, Heuristic, HeuristicRequest, allocator, usual_start, warm_up_for
@@ -53,6 +55,8 @@ __all__ = [
     "move_jobs",
     "multi_search",
     "multi_sgs",
+    "project_bounds",
+    "project_lns",
     "relaxation_search",
     "schedule_by_rule",
     "serial_sgs",
@@ -75,6 +79,8 @@ LATER = {  # module: its names
     "list_scheduling.multi_search": ("multi_search",),
     "list_scheduling.orders": ("CRITERIA", "ORDERINGS"),
     "list_scheduling.warm_up": ("warm_up",),
+    "project.bounds": ("project_bounds",),
+    "project.lns.search": ("project_lns",),
     "project.priorities": ("PRIORITY_RULES",),
     "project.serial_sgs": ("multi_sgs", "serial_sgs"),
     "registry": ("HEURISTICS", "Heuristic", "HeuristicRequest", "allocator", "usual_start", "warm_up_for"),

@@ -25,6 +25,10 @@ from .list_scheduling.multi_search import multi_search
 from .list_scheduling.orders import ORDERINGS
 from .lns.search import lns
 from .lns.search import warm_up as warm_up_lns
+from .project.bounds import project_bounds
+from .project.bounds import warm_up as warm_up_project_bounds
+from .project.lns.search import project_lns
+from .project.lns.search import warm_up as warm_up_projects
 from .project.priorities import PRIORITY_RULES
 from .project.serial_sgs import multi_sgs, serial_sgs
 from .registry import Heuristic, HeuristicRequest
@@ -93,6 +97,19 @@ def _lns(problem: Dispatch | Profit, request: HeuristicRequest) -> Result:
     )
 
 
+def _project_lns(problem: Project, request: HeuristicRequest) -> Result:
+    return project_lns(
+        problem,
+        time_limit=request.time_limit,
+        threads=request.threads,
+        seed=request.seed,
+        warm_start=request.start,
+        on_incumbent=request.on_incumbent,
+        backend=request.backend or None,
+        **request.options,
+    )
+
+
 def _lagrangian(problem: Dispatch, request: HeuristicRequest) -> Result:
     return lagrangian(
         problem, time_limit=request.time_limit, warm_start=request.start, on_incumbent=request.on_incumbent
@@ -145,6 +162,12 @@ def _multi_sgs(problem: Project, request: HeuristicRequest) -> Result:
     )
 
 
+def _project_bounds(problem: Project, request: HeuristicRequest) -> Result:
+    return project_bounds(
+        problem, time_limit=request.time_limit, warm_start=request.start, on_incumbent=request.on_incumbent
+    )
+
+
 def _nothing_to_compile() -> None:
     pass
 
@@ -168,6 +191,15 @@ RELAXATION_SEARCH = Heuristic(
     starts=True,
     options=("largest",),
 )
+PROJECT_LNS = Heuristic(
+    _project_lns,
+    kinds=("project",),
+    seeded=True,
+    backends=True,
+    warm_up=warm_up_projects,
+    starts=True,
+    options=tuple(name for name in LNS_OPTIONS if name != "population"),
+)
 LNS = Heuristic(
     _lns,
     seeded=True,
@@ -176,6 +208,7 @@ LNS = Heuristic(
     warm_up_late=LNS_LATE,
     starts=True,
     options=LNS_OPTIONS,
+    variants=(PROJECT_LNS,),
 )
 LAGRANGIAN = Heuristic(
     _lagrangian,
@@ -200,3 +233,4 @@ GREEDY = Heuristic(_greedy, kinds=("eviction",), warm_up=warm_up_evictions)
 BACKTRACKING = Heuristic(_backtracking, kinds=("eviction",), warm_up=warm_up_evictions, starts=True)
 SERIAL_SGS = Heuristic(_serial_sgs, PRIORITY_RULES, kinds=("project",), warm_up=_nothing_to_compile)
 MULTI_SGS = Heuristic(_multi_sgs, kinds=("project",), warm_up=_nothing_to_compile, starts=True)
+BOUNDS = Heuristic(_project_bounds, kinds=("project",), warm_up=warm_up_project_bounds, starts=True)

@@ -90,6 +90,9 @@ class Heuristic(NamedTuple):
         What it supports, for the message about a problem of a supported kind that it does not take: "jobs without chunks".
     method
         The class of its methods, derived from ``schedlab.methods.Search``; None: one is made from the values above.
+    variants
+        Heuristics that run under the same name for problems that this one does not support. Their methods are those of
+        this one.
     """
 
     run: Callable[[Any, HeuristicRequest], Result]
@@ -104,10 +107,17 @@ class Heuristic(NamedTuple):
     options: tuple[str, ...] = ()
     condition: str = ""
     method: type[Any] | None = None
+    variants: tuple[Heuristic, ...] = ()
 
     def takes(self, problem: Problem) -> bool:
-        """Return whether the heuristic supports a problem."""
-        return self.kinds(problem) if callable(self.kinds) else problem.kind in self.kinds
+        """Return whether the heuristic, or one of its variants, supports a problem."""
+        return self.variant(problem) is not None
+
+    def variant(self, problem: Problem) -> Heuristic | None:
+        """Return this heuristic or the one of its variants that supports a problem; None if none does."""
+        if self.kinds(problem) if callable(self.kinds) else problem.kind in self.kinds:
+            return self
+        return next((each for each in self.variants if each.variant(problem) is not None), None)
 
     def best(self, problem: Problem, request: HeuristicRequest) -> Result:
         """Run the heuristic; after Ctrl-C return the last incumbent with the message "interrupted".
@@ -131,11 +141,12 @@ class Heuristic(NamedTuple):
         """
         from ..backends.interrupts import INTERRUPTED, catch_first
 
-        if not self.takes(problem):
-            reason = (
-                f"supports only {self.condition}" if self.condition else f"does not support {problem.kind} problems"
-            )
-            raise NotForThisProblem(f"{self.name} {reason}")
+        own = self.variant(problem)
+        if own is None:
+            only = f"supports only {self.condition}" if self.condition else f"does not support {problem.kind} problems"
+            raise NotForThisProblem(f"{self.name} {only}")
+        if own is not self:
+            return own.best(problem, request)
         self.check_request(request)
         began = time.perf_counter()
         latest = _Latest(request.on_incumbent)
@@ -186,7 +197,8 @@ class Heuristic(NamedTuple):
     @property
     def name(self) -> str:
         """The name in the table ``HEURISTICS``."""
-        return next((name for name, each in HEURISTICS.items() if each is self), "this heuristic")
+        found = (name for name, each in HEURISTICS.items() if each is self or any(v is self for v in each.variants))
+        return next(found, "this heuristic")
 
     def check(self, argument: str) -> None:
         """Raise UnknownOrder if the argument is not one of ``arguments``."""
@@ -291,7 +303,8 @@ def warm_up_for(problem: Problem, name: str | None = None, start: str | None = N
     start
         The heuristic that makes the start; its kernels are compiled, too.
     """
-    used = [HEURISTICS[heuristic] for heuristic in (start, name) if heuristic is not None]
+    named = [HEURISTICS[heuristic] for heuristic in (start, name) if heuristic is not None]
+    used = [each.variant(problem) or each for each in named]
     known = kind.known(problem.kind)
     places: tuple[str, ...] = () if known is None else known.warm_up
     late = [place for heuristic in used for place in heuristic.warm_up_late]
@@ -322,6 +335,7 @@ NAMES = (
     "backtracking",
     "serial-sgs",
     "multi-sgs",
+    "bounds",
 )
 OWN = {name: f"{__package__}.own:{name.upper().replace('-', '_')}" for name in NAMES}
 HEURISTICS: Registry[Heuristic] = Registry("heuristic", "schedlab.heuristics", OWN, _check)

@@ -21,6 +21,7 @@ from .method import Method, Start
 from .portfolio import Auto
 from .searches import (
     Backtracking,
+    Bounds,
     BranchAndBound,
     DelaySearch,
     DynamicProgram,
@@ -43,6 +44,7 @@ __all__ = [
     "Auto",
     "Backtracking",
     "BranchAndBound",
+    "Bounds",
     "CpOptimizer",
     "CpSat",
     "DelaySearch",

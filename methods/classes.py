@@ -13,6 +13,7 @@ from .method import ARGUMENT, BACKEND, OPTION, START, Method
 from .portfolio import Auto
 from .searches import (
     Backtracking,
+    Bounds,
     BranchAndBound,
     DelaySearch,
     DynamicProgram,
@@ -35,7 +36,7 @@ OWN: dict[str, type[Method]] = {
         Auto,
         *(CpSat, Highs, CpOptimizer, Pyomo),
         *(MultiSearch, FirstSolution, Rule, DelaySearch, RelaxationSearch, Lns, Lagrangian, BranchAndBound),
-        *(DynamicProgram, Greedy, Backtracking, SerialSgs, MultiSgs),
+        *(DynamicProgram, Greedy, Backtracking, SerialSgs, MultiSgs, Bounds),
     )
 }
 _made: dict[tuple[str, int], type[Method]] = {}

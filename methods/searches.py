@@ -264,3 +264,17 @@ class MultiSgs(Search):
 
     name: ClassVar[str] = "multi-sgs"
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
+
+
+@dataclass(frozen=True)
+class Bounds(Search):
+    """Lower bounds of the makespan of a project: critical path, energy, one machine, energetic reasoning; no search.
+
+    Parameters
+    ----------
+    warm_start : str, Method, Start or None
+        A heuristic whose schedule is returned with the bound; None: ``multi-sgs``.
+    """
+
+    name: ClassVar[str] = "bounds"
+    warm_start: Start | Method | str | None = field(default=None, metadata=START)

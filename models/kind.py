@@ -24,6 +24,8 @@ OWN = {  # a dictionary, not entry points, because the package is also used with
     "profit": ".profit.kind:PROFIT",
     "eviction": ".eviction.kind:EVICTION",
     "project": ".project.kind:PROJECT",
+    "project-max": ".project.kind:PROJECT_MAX",
+    "knapsack": ".knapsack.kind:KNAPSACK",
 }
 
 

@@ -51,7 +51,8 @@ def import_() -> None:
 for _format in FORMATS.values():
     import_app.command(_format.name, short_help=f"log: {_format.about}")(import_log)
 for _name, _library in LIBRARIES.items():
-    import_app.command(_name, short_help=_library.about)(import_project)
+    if _library.folder:
+        import_app.command(_name, short_help=_library.about)(import_project)
 import_app.command("weather", short_help="temperatures: EPW, PVGIS, CSV")(import_weather)
 import_app.command("curie", short_help="profit scenarios of Bridi's thesis, from an SWF log")(import_curie)
 import_app.command("theta", short_help="eviction problem of a moment of a log")(import_theta)

@@ -135,9 +135,9 @@ def run(
     --keep weighted-tardiness=1.1,late-jobs=1.1
 
     INSTANCES may be a suite: smoke (two minutes), eurora, profit, theta, classic (small examples of the formats of benchmark
-    libraries; with --data DIR their files), or a TOML file of your own. Job shops, flexible job shops and projects (PSPLIB,
-    MMLIB, Patterson) are read directly; their format is recognised by the content. Best-known values of a suite are compared
-    with the results, and a better schedule is kept in the folder new_best beside the records.
+    libraries; with --data DIR their files), or a TOML file of your own. Shops, projects (PSPLIB,
+    MMLIB, Patterson, RCPSP/max) and knapsacks are read directly; their format is recognised by the content. Best-known
+    values of a suite are compared with the results, and a better schedule is kept in the folder new_best beside the records.
 
     Example: bench run smoke
 

@@ -60,3 +60,14 @@ class ProjectKind(PlainKind):
 
 
 PROJECT = ProjectKind()
+
+
+class ProjectMaxKind(ProjectKind):
+    """Projects with maximal time lags: solvers only."""
+
+    def default_views(self, instance: Instance) -> Defaults:
+        """Return the whole project."""
+        return {WHOLE: [Default(name, 20) for name in ("cpsat:modes", "cpo:modes")]}
+
+
+PROJECT_MAX = ProjectMaxKind()

@@ -174,7 +174,7 @@ def _members(folder: Path, notes: list[str]) -> list[str]:
     if not found:
         raise WrongUse(
             f"{folder}: no instance: expected an {SETTINGS} in it, or folders with one, or files of benchmark libraries "
-            "(job shop, flexible job shop, PSPLIB, MMLIB, Patterson)"
+            "(job shop, flow shop, PSPLIB, MMLIB, Patterson, RCPSP/max, knapsack)"
         )
     notes += _no_instances(str(folder), inside, found)
     return list(map(str, found))
@@ -197,32 +197,44 @@ def plans_of(chosen: Chosen, folder_of: Callable[[Instance], Path], notes: list[
     return [
         (folder_of(instance), runs)
         for part in chosen.parts
-        for (_, instance), runs in zip(part.instances, planned(part, notes), strict=True)
+        for (_, instance), runs in zip(part.instances, planned(part, notes, chosen.parts), strict=True)
+        if runs
     ]
 
 
-def planned(part: Part, notes: list[str]) -> list[list[Run]]:
-    """Return the runs of each instance of a part; see ``plans_of``."""
+def planned(part: Part, notes: list[str], parts: Sequence[Part] = ()) -> list[list[Run]]:
+    """Return the runs of each instance of a part; none for an instance whose methods are all for other ``parts``."""
     try:
         return [plan(instance, path, part.request) for path, instance in part.instances]
     except SchedlabError:
         kinds = {instance.problem.kind for _, instance in part.instances}
-        if len(kinds) < 2 or not part.request.methods:
+        elsewhere = _taken_by([other for other in parts if other is not part], part.request.methods or ())
+        if (len(kinds) < 2 and not elsewhere) or not part.request.methods:
             raise
     taken = {kind: _methods_of(part, kind) for kind in kinds}
     for method in part.request.methods:
         refusals = {kind: fault for kind, found in taken.items() if (fault := found[method]) is not None}
-        if len(refusals) == len(kinds):
+        if len(refusals) == len(kinds) and method not in elsewhere:
             raise next(iter(refusals.values()))
         notes += [f"{method} is not run on {kind} problems: {fault}" for kind, fault in refusals.items()]
     found = []
     for path, instance in part.instances:
         own = [method for method, fault in taken[instance.problem.kind].items() if fault is None]
-        if not own:
+        if not own and not elsewhere.issuperset(part.request.methods):
             raise WrongUse(
                 f"{path}: none of the methods {', '.join(part.request.methods)} takes {instance.kind} problems"
             )
-        found.append(plan(instance, path, replace(part.request, methods=own)))
+        found.append(plan(instance, path, replace(part.request, methods=own)) if own else [])
+    return found
+
+
+def _taken_by(parts: Sequence[Part], methods: Sequence[str]) -> set[str]:
+    """Return those of the methods that the first instance of a kind in one of some parts takes."""
+    found: set[str] = set()
+    for part in parts:
+        same = replace(part, request=replace(part.request, methods=list(methods)))
+        for kind in {instance.problem.kind for _, instance in part.instances}:
+            found |= {method for method, fault in _methods_of(same, kind).items() if fault is None}
     return found
 
 

@@ -14,6 +14,8 @@ METHODS = {
     "cpsat:counts+warm": "eurora_99",
     "multi-search, profit": "profit_small",
     "dp, evictions": "theta_12",
+    "lns, project": "project_small",
+    "bounds": "project_small",
 }
 DISPATCHERS = ("fcfs", "easy", "conservative", "easy++", "easy-d", "dardis:profile", "dardis:balance")
 SOLVE = "import schedlab as sl; sl.solve(sl.load({instance!r}).problem, method={method!r}, time_limit=1, threads=1)"

@@ -7,11 +7,12 @@ from .orders import Order, Population
 from .random_keys import KeyNoise
 from .repair import InsertBy, Repair, usual_repair
 from .ruin import RuinAndRecreate
-from .search import Gain, usual_operators, usual_selection
+from .search import usual_operators, usual_selection
 from .selection import Alternate, GainPerSecond, History, RandomChoice, Selection, Turn
 from .solver_windows import SolverWindows
 from .state import LnsSearch
 from .stopping import FirstOf, NoImprovement, Progress, Seconds, Stopping, Turns
+from .threads.turns import Gain
 
 __all__ = [
     "Acceptance",

@@ -28,14 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
 from ...backends.result import Result
 from ...errors import WrongArgument
 from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
-from ...models.excerpt import with_short_repr
 from ..arrays import Arrays
 from ..errors import NothingFound, keeping_limits
 from ..incumbents import OnIncumbent
@@ -49,28 +47,10 @@ from .selection import Alternate, GainPerSecond, Selection
 from .solver_windows import SolverWindows
 from .state import LnsSearch
 from .stopping import FirstOf, Seconds, Stopping, Turns
+from .threads.turns import as_text
 
 ORDERS_SHARE = 0.7  # profit problems: share of the time for orders; then "ruin" and "solver" improve the best schedule
 KEYS_SHARE = 0.04  # sums of costs of the jobs: least share of the time for changes of keys
-
-
-@with_short_repr
-class Gain(NamedTuple):
-    """The total effect of an operator.
-
-    Parameters
-    ----------
-    turns
-        Number of turns.
-    seconds
-        Time of all turns.
-    gain
-        Improvement of the best objective by all turns.
-    """
-
-    turns: int
-    seconds: float
-    gain: float
 
 
 def lns(
@@ -178,9 +158,8 @@ def lns(
         raise NothingFound("no order of the jobs that was tried leads to a schedule")
     found = start if start is not None and not np.isfinite(search.best_value) else search.schedule()
     keeping_limits(search.arrays.dispatch, found)
-    gains = {h.name: Gain(len(h.turns), h.seconds, h.gain) for h in search.histories}
-    turns = (f"{name} {g.turns} turns, {g.seconds:.1f} s, {g.gain:.4g} better" for name, g in gains.items())
-    return search.seen.result(found, message="; ".join(turns), details={"operators": gains})
+    gains = search.gains
+    return search.seen.result(found, message=as_text(gains), details={"operators": gains})
 
 
 def usual_operators(a: Arrays, backend: str | None = None, threads: int | None = None) -> tuple[Operator, ...]:

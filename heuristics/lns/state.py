@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from copy import copy
-from threading import Lock
+from collections.abc import Iterator
 
 import numpy as np
 
-from ...errors import WrongValue
 from ...models import Dispatch, Profit, Schedule
 from ..arrays import Placement, arrays
-from ..clock import Clock, running
-from ..incumbents import Incumbents, OnIncumbent
+from ..clock import running
+from ..incumbents import OnIncumbent
 from ..kernels.costs import objective
 from ..kernels.orders.moves import OrderResult
 from ..kernels.placement import POSTPONED, build, same_for
@@ -23,20 +20,18 @@ from ..list_scheduling.multi_search import AFTERWARDS
 from ..list_scheduling.orders import order_by
 from ..list_scheduling.postponed import reserve_for_postponed
 from ..list_scheduling.starts import order_of_starts, start_placed
-from .acceptance import Acceptance, HillClimbing, Tolerances
-from .operators import Operator, Stopped
+from .acceptance import Acceptance, HillClimbing
+from .operators import Stopped
 from .orders import Order, Population
 from .random_keys import bulk_of, features, keys_of
-from .selection import History, Selection, Turn
-from .stopping import Progress, Stopping, Turns
-from .threads.team import Team
+from .threads.turns import TurnSearch
 
 SPREAD = 3**0.5  # the keys of a start are from -SPREAD to SPREAD: their standard deviation is 1
 WEIGHTED = ("submit-weighted-area", "weighted-area")  # orders tried before the presets
 SAME = 1e-12  # relative: smaller improvements are rounding errors
 
 
-class LnsSearch:
+class LnsSearch(TurnSearch):
     """The state of a search, which the operators read and change.
 
     Parameters
@@ -78,53 +73,31 @@ class LnsSearch:
         population: Population | None = None,
         turn_seconds: float = 0.15,
     ) -> None:
-        self.seen = Incumbents(problem, "lns", on_incumbent, warm_start)
-        self.clock = Clock(time_limit, self.seen.began)
-        self.problem, self.limit = problem, time_limit
-        self.acceptance, self.turn_seconds = acceptance, turn_seconds
+        super().__init__(problem, time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds)
+        self.problem = problem
         self.population = Population() if population is None else population
         began = time.perf_counter()
         self.arrays = arrays(problem)
         self.clock.reserve(AFTERWARDS * (time.perf_counter() - began))
-        self.seed, self.rng = seed, np.random.default_rng(seed)
-        self.lock = Lock()  # of ``seen``, which the searches of a team share
-        self.ended = False  # whether another search of a team has ended all of them
         self.features, self.bulk = features(self.arrays), bulk_of(self.arrays)
         self.same = same_for(self.arrays.machine, self.arrays.jobs)
         self.anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)
         self.orders: list[Order] = []
-        self.best_value = np.inf
         self.best = Places(*self._room(), np.zeros(self.arrays.costs.ledger.euro_per_joule.size))
-        self.trial_seconds = 0.0
-        self.histories: list[History] = []
-        self.team: Team | None = None
-        self._turns: list[Callable[[float | None], None]] = []
-        self._last_gain = 0  # turns until the last one that improved the best objective
-        self.stopping: Stopping = Turns()
 
     def _room(self) -> tuple[Ints, Ints]:
         jobs = self.arrays.jobs
         return np.full(jobs.units.size, POSTPONED, np.int64), np.zeros(int(jobs.first_unit[-1]), np.int64)
 
     @property
-    def elapsed(self) -> float:
-        """Seconds since the call."""
-        return self.clock.elapsed
+    def order_value(self) -> float:
+        """The objective of the best order."""
+        return self.orders[0].value
 
     @property
-    def over(self) -> float:
-        """The share of the search that is over, at most 1."""
-        turns = sum(len(history.turns) for history in self.histories)
-        return min(1.0, self.stopping.over(Progress(self.elapsed, turns, turns - self._last_gain)))
-
-    def tolerances(self, own: Acceptance, steps: int) -> Tolerances:
-        """Return the tolerances of the next steps by the criterion of the search, or by the operator's own one."""
-        return (self.acceptance or own).tolerances(steps, float(self.best_value), self.over, self.rng)
-
-    def check(self, ahead: float = 0.0) -> None:
-        """Raise Stopped if a trial of ``ahead`` seconds would end after the time limit."""
-        if self.ended or ((self.seen.trace or np.isfinite(self.best_value)) and self.clock.left < ahead):
-            raise Stopped
+    def ready(self) -> bool:
+        """Whether an order leads to a schedule."""
+        return bool(self.orders)
 
     def keep(self, value: float, starts: Ints, nodes: Ints) -> None:
         """Keep a schedule (starts in seconds, nodes of all units) if it is the best; report it."""
@@ -155,51 +128,20 @@ class LnsSearch:
         self.trial_seconds = max(0.5 * self.trial_seconds, time.perf_counter() - began)
         return Order(value, keys, answer)
 
-    def run(self, operators: Sequence[Operator], selection: Selection, stopping: Stopping, threads: int = 1) -> None:
-        """Try the presets, then let the operators take turns, in this number of threads. Raises ValueError."""
-        names = [operator.name for operator in operators]
-        if not names or len(set(names)) < len(names):
-            raise WrongValue(f"lns needs operators with different names, not {names}")
-        self.stopping = stopping
-        try:
-            with self.clock:
-                self.look_around()
-                if self.orders and threads > 1:
-                    self.team = Team(self, threads)
-                    self.team.run(operators, selection)
-                elif self.orders:
-                    self.begin_turns(operators)
-                    while self.over < 1:
-                        self.take_turn(selection)
-        except Stopped:
-            pass
-        finally:
-            if self.team is not None:
-                self._gather(self.team)
-
-    def _gather(self, team: Team) -> None:
-        """Take the best schedule and the histories of all searches of the team."""
-        best = min(team.members, key=lambda member: float(member.best_value))
-        self.best_value, self.best = best.best_value, best.best
-        for member in team.members[1:]:
-            for mine, other in zip(self.histories, member.histories, strict=True):
-                for one in other.turns:
-                    mine.add(one)
-
     def companion(self, rng: np.random.Generator) -> LnsSearch:
         """Return a search from the same orders with random numbers of its own; both share clock and incumbents."""
-        other = copy(self)
-        other.rng, other.orders, other.histories = rng, list(self.orders), []
+        other = super().companion(rng)
+        other.orders = list(self.orders)
         other.best = Places(*(part.copy() for part in self.best))  # type: ignore[arg-type]  # copies of its fields
         return other
 
-    def adopt(self, value: float, best: Places, order: Order) -> None:
-        """Take over a schedule and an order of another search, if they are better than the best ones here."""
-        if value < self.best_value:
-            self.best_value = value
-            self.best.starts[:], self.best.nodes[:] = best.starts, best.nodes
-        if order.value < self.orders[0].value:
-            self.orders = [order, *self.orders][: max(1, self.population.orders)]
+    def adopt(self, schedule: LnsSearch, order: LnsSearch) -> None:
+        """Take over a schedule and an order of other searches, if they are better than the best ones here."""
+        if schedule.best_value < self.best_value:
+            self.best_value = schedule.best_value
+            self.best.starts[:], self.best.nodes[:] = schedule.best.starts, schedule.best.nodes
+        if order.order_value < self.order_value:
+            self.orders = [order.orders[0], *self.orders][: max(1, self.population.orders)]
 
     def look_around(self) -> None:
         """Keep the start and the best of the presets, no two of them with the same objective."""
@@ -266,24 +208,6 @@ class LnsSearch:
             self.orders[at] = child
             self.orders.sort(key=lambda order: order.value)
             self.keep(child.value, child.answer.starts, child.answer.nodes)
-
-    def begin_turns(self, operators: Sequence[Operator]) -> None:
-        """Make the operators ready for this search."""
-        self._turns = [operator.start(self) for operator in operators]
-        self.histories = [History(operator.name) for operator in operators]
-
-    def take_turn(self, selection: Selection) -> None:
-        """Let an operator take a turn. Raises Stopped."""
-        k = selection.select(self.histories, self.over, self.rng)
-        before, orders, began = self.best_value, self.orders[0].value, time.perf_counter()
-        try:
-            self._turns[k](None if self.limit is None else self.turn_seconds)
-        finally:
-            gain, more = before - self.best_value, orders - self.orders[0].value
-            worth = gain + 0.25 * max(0.0, more - gain)
-            self.histories[k].add(Turn(max(1e-6, time.perf_counter() - began), gain, worth))
-            done = sum(len(history.turns) for history in self.histories)
-            self._last_gain = done if gain > 0 else self._last_gain
 
     def schedule(self) -> Schedule:
         """Return the best schedule so far as a schedule of the problem."""

@@ -112,7 +112,7 @@ def multi_sgs(
     4
     """
     seen = Incumbents(problem, "multi-sgs", on_incumbent, warm_start)
-    least, best, rule, skipped = _longest_path(problem), seen.start, None, list[str]()
+    least, best, rule, skipped = longest_path(problem), seen.start, None, list[str]()
     makespan = None if best is None else problem.objective(best)
     try:
         made = () if seen.stopped or makespan == least else _by_rules(problem, seen, time_limit, skipped)
@@ -145,7 +145,7 @@ def _by_rules(
         yield rule, generator.schedule(rule)
 
 
-def _longest_path(project: Project) -> int:
+def longest_path(project: Project) -> int:
     """Return the length of the longest path with the shortest modes: no makespan is less."""
     shortest = ((t.name, min(m.duration for m in project.possible(t))) for t in project.tasks)
     return max((project.heads[name] + duration for name, duration in shortest), default=0)

@@ -1,4 +1,4 @@
-"""The benchmark libraries whose files are read: projects and shops; and the instance of such a file."""
+"""The benchmark libraries whose files are read: projects, shops, knapsacks; and the instance of such a file."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from ...models.knapsack.problem import Knapsack
 from ...models.project.problem import Project
+from ..formats.benchmarks.flow_shops import read_flow_shop
+from ..formats.benchmarks.knapsacks import read_knapsack
+from ..formats.benchmarks.progen_max import read_progen_max
 from ..formats.job_shop_files import read_fjsplib, read_jsplib
 from ..formats.project_files import read_mmlib, read_patterson, read_psplib
 from ..instance import Instance
 
 
 class Library(NamedTuple):
-    """A file format of projects: its reader, and what it is, for the help."""
+    """A file format: its reader, what it is, for the help, and whether its problems can be instance folders."""
 
-    read: Callable[[Path], Project]
+    read: Callable[[Path], Project | Knapsack]
     about: str
+    folder: bool = True
 
 
 LIBRARIES = {
@@ -25,8 +30,11 @@ LIBRARIES = {
     "patterson": Library(read_patterson, "project (RCPSP): Patterson format, .rcp"),
     "jsplib": Library(read_jsplib, "job shop: standard text format"),
     "fjsplib": Library(read_fjsplib, "flexible job shop: .fjs"),
+    "taillard": Library(read_flow_shop, "flow shop: Taillard's format, one per file"),
+    "progen-max": Library(read_progen_max, "project with maximal time lags (RCPSP/max): .sch of ProGen/max", False),
+    "knapsack": Library(read_knapsack, "0-1 knapsack: items and capacity, then value and weight of each", False),
 }
-ENDINGS = (".gz", ".sm", ".mm", ".rcp", ".fjs", ".txt", ".dat")
+ENDINGS = (".gz", ".sm", ".mm", ".rcp", ".fjs", ".sch", ".kp", ".txt", ".dat")
 
 
 def library_name(path: str | Path) -> str:
@@ -67,11 +75,14 @@ def library_instance(file: Path, form: str, name: str) -> Instance:
     ProblemError
         The data contradict themselves; the message begins with the file.
     """
-    project = LIBRARIES[form].read(file)
-    tasks, modes = len(project.tasks), sum(len(t.modes) for t in project.tasks)
-    with_modes = "" if modes == tasks else f" with {modes} modes"
-    description = f"{name}: {_count(tasks, 'task')}{with_modes}, {_count(len(project.resources), 'resource')}"
-    return Instance(name, "project", project, file, description, f"{form} file {file.name}")
+    problem = LIBRARIES[form].read(file)
+    if isinstance(problem, Knapsack):
+        description = f"{name}: {_count(len(problem.items), 'item')}, capacity {float(problem.capacity):g}"
+    else:
+        tasks, modes = len(problem.tasks), sum(len(t.modes) for t in problem.tasks)
+        with_modes = "" if modes == tasks else f" with {modes} modes"
+        description = f"{name}: {_count(tasks, 'task')}{with_modes}, {_count(len(problem.resources), 'resource')}"
+    return Instance(name, problem.kind, problem, file, description, f"{form} file {file.name}")
 
 
 def _count(n: int, what: str) -> str:

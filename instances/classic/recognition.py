@@ -5,7 +5,9 @@ PSPLIB and MMLIB files have titles. All others are whole numbers; their shape sa
 - job shop: a line with the numbers of jobs and machines, then a line per job with a pair for each machine, in any order;
 - flexible job shop: the same first line, perhaps with a third number, then a line per job that begins with its steps;
 - Patterson: tasks and resources, capacities, then durations, demands and successors, with any line breaks;
-- knapsack: items and capacity, then a line with value and weight per item. It is recognised, but there is no kind of it.
+- flow shop: jobs and machines, then a row of durations per machine, perhaps with lines of words;
+- RCPSP/max: activities and resources, then a line per activity with its successors and lags in brackets;
+- knapsack: items and capacity, then a line with value and weight per item.
 """
 
 from __future__ import annotations
@@ -14,13 +16,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...models.platform import ProblemError
+from ..formats.benchmarks.flow_shops import is_flow_shop
+from ..formats.benchmarks.progen_max import is_progen_max
 from ..formats.numbered_lines import FormatError, NumberedLine, is_whole, numbered_lines
 from ..instance import Instance
 from .libraries import library_instance, library_name
 
 SHAPES = {"jsplib": "job shop", "fjsplib": "flexible job shop", "patterson": "Patterson"}
 LARGEST = 50_000_000  # bytes; the largest files of the literature have less than 2 MB, logs have more
-READABLE = "job shop, flexible job shop, RCPSP and multi-mode RCPSP of PSPLIB and MMLIB, Patterson"
+READABLE = "job shop, flexible job shop, flow shop, RCPSP and multi-mode RCPSP of PSPLIB and MMLIB, Patterson, RCPSP/max, knapsack"
 
 
 def read_classic(path: str | Path) -> Instance:
@@ -34,7 +38,7 @@ def read_classic(path: str | Path) -> Instance:
     Returns
     -------
     Instance
-        A project; its name is that of the file without its ending.
+        A project or a knapsack; its name is that of the file without its ending.
 
     Raises
     ------
@@ -66,8 +70,6 @@ def read_classic(path: str | Path) -> Instance:
         raise FormatError(
             file, 1, f"one of the formats {READABLE}; as {', as '.join(reasons)}", lines[0].text.strip()[:80]
         )
-    if _is_knapsack(lines):
-        raise FormatError(file, 1, f"a project or a shop ({READABLE}); there is no problem kind for it", "a knapsack")
     raise FormatError(file, 1, f"one of the formats {READABLE}", lines[0].text.strip()[:80])
 
 
@@ -86,8 +88,14 @@ def _forms(lines: Sequence[NumberedLine]) -> list[str]:
     """Return the formats that the file may have, most likely first."""
     if any("PRECEDENCE RELATIONS" in line.text.upper() for line in lines):
         return ["psplib"]
+    if is_progen_max(lines):
+        return ["progen-max"]
+    if is_flow_shop(lines):
+        return ["taillard"]
+    if _is_knapsack(lines):
+        return ["knapsack"]
     head = lines[0].text.split()
-    if len(head) < 2 or not all(map(is_whole, head[:2])) or _is_knapsack(lines):
+    if len(head) < 2 or not all(map(is_whole, head[:2])):
         return []
     return ["jsplib", "fjsplib", "patterson"] if _is_job_shop(lines) else ["fjsplib", "jsplib", "patterson"]
 

@@ -46,8 +46,14 @@ def eviction(problem: Eviction) -> Sequence[Step]:
 
 
 def project(problem: Project) -> Sequence[Step]:
-    """Return serial schedule generation with all rules, then CP-SAT."""
-    return [Step("multi-sgs"), Step("cpsat:modes")]
+    """Return serial schedule generation, bounds, LNS, CP-SAT, and LNS with CP-SAT."""
+    return [
+        Step("multi-sgs"),
+        Step("bounds", 0.05),
+        Step("lns", 0.1),
+        Step("cpsat:modes", 0.3),
+        Step("lns@cpsat"),
+    ]
 
 
 def usual_steps(problem: Problem) -> Sequence[Step]:

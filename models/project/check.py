@@ -34,7 +34,7 @@ def verify(project: Project, schedule: Schedule) -> list[Violation]:
             continue
         if start < 0:
             found.append(Violation(task.name, -start, f"task {task.name!r} starts at {start}, before 0"))
-        mode = _mode(task, schedule)
+        mode = mode_of(task, schedule)
         if mode is None:
             given = schedule.nodes.get(task.name, {})
             text = f"task {task.name!r} must run in one of {[m.name for m in task.modes]}, given is {given}"
@@ -47,7 +47,7 @@ def verify(project: Project, schedule: Schedule) -> list[Violation]:
     return found
 
 
-def _mode(task: Task, schedule: Schedule) -> Mode | None:
+def mode_of(task: Task, schedule: Schedule) -> Mode | None:
     """Return the mode of a task in the schedule; None if there is none or several."""
     given = schedule.nodes.get(task.name, {})
     if not given and len(task.modes) == 1:
@@ -100,7 +100,7 @@ def makespan(project: Project, schedule: Schedule) -> int:
     """
     last = 0
     for task in project.tasks:
-        mode = _mode(task, schedule)
+        mode = mode_of(task, schedule)
         if mode is None:
             raise MissingValue(f"task {task.name!r} has no mode in this schedule")
         last = max(last, schedule.start[task.name] + mode.duration)

@@ -23,6 +23,7 @@ For ``C[r] = 1`` the cumulative is a ``no_overlap``. Redundant constraints::
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -50,18 +51,21 @@ class Tasks:
         The interval of each task, by name.
     of_mode : dict
         The (mode, interval) pairs of each task; for a task with one mode, the interval of the task itself.
+    horizon : int
+        The greatest makespan. Modes with which it would be exceeded are left out.
     """
 
     project: Project
     model: Model
+    horizon: int
     of_task: dict[str, Interval] = field(default_factory=dict)
     of_mode: dict[str, list[tuple[Mode, Interval]]] = field(default_factory=dict)
 
     def add(self, task: Task) -> None:
         """Declare the intervals of one task, without the modes that exceed a capacity."""
-        possible = self.project.possible(task)
+        possible = [m for m in self.project.possible(task) if _lasts(self._window(task, m.duration))]
         sizes = [m.duration for m in possible]
-        window = self.project.start_window(task, min(sizes))
+        window = self._window(task, min(sizes))
         whole = self.model.interval(task.name, size=(min(sizes), max(sizes)), start=window)
         self.of_task[task.name] = whole
         if len(possible) == 1:
@@ -69,11 +73,14 @@ class Tasks:
             return
         options = []
         for mode in possible:
-            window = self.project.start_window(task, mode.duration)
+            window = self._window(task, mode.duration)
             name = f"{task.name} in mode {mode.name}"
             options.append((mode, self.model.interval(name, mode.duration, window, optional=True)))
         self.of_mode[task.name] = options
         self.model.add(sl.alternative(whole, [o for _, o in options]), f"mode of {task.name}")
+
+    def _window(self, task: Task, duration: int) -> tuple[int, int]:
+        return self.project.start_window(task, duration, self.horizon)
 
     def read(self, assignment: Assignment) -> Schedule:
         """Return the starts and modes of an assignment."""
@@ -95,9 +102,26 @@ class Tasks:
         return a
 
 
-def modes(project: Project) -> Encoding:
-    """Make the formulation with an interval per task, and one per mode for tasks with several modes."""
-    tasks = Tasks(project, Model(f"project of {len(project.tasks)} tasks", horizon=project.horizon))
+def modes(project: Project, horizon: int | None = None, exclusive: Iterable[Sequence[str]] | None = None) -> Encoding:
+    """Make the formulation with an interval per task, and one per mode for tasks with several modes.
+
+    Parameters
+    ----------
+    project : Project
+        The project.
+    horizon : int or None
+        The greatest makespan, not less than the longest path with the shortest modes; None: ``project.horizon``.
+    exclusive : iterable of sequences of str or None
+        Names of tasks that exclude each other; None: ``exclusive_sets``.
+    """
+    tasks = intervals(project, horizon, exclusive)
+    return Encoding(tasks.model, tasks.read, tasks.write)
+
+
+def intervals(project: Project, horizon: int | None = None, exclusive: Iterable[Sequence[str]] | None = None) -> Tasks:
+    """Return the intervals and the model of the formulation ``modes``, with the arguments of ``modes``."""
+    most = project.horizon if horizon is None else horizon
+    tasks = Tasks(project, Model(f"project of {len(project.tasks)} tasks", horizon=most), most)
     for task in project.tasks:
         tasks.add(task)
     makespan = _makespan(tasks)
@@ -105,13 +129,17 @@ def modes(project: Project) -> Encoding:
         _limit(tasks, resource)
         if resource.renewable and resource.capacity:
             _load(tasks, resource, makespan)
-    for k, names in enumerate(exclusive_sets(project), 1):
+    for k, names in enumerate(exclusive_sets(project) if exclusive is None else exclusive, 1):
         tasks.model.add(sl.no_overlap([tasks.of_task[name] for name in names]), f"exclusive tasks {k}")
     for before, after, edge in project.graph.edges(data=True):
         link = sl.end_before_start(tasks.of_task[before], tasks.of_task[after], edge["delay"])
         tasks.model.add(link, f"{before} -> {after}")
     tasks.model.minimize(makespan)
-    return Encoding(tasks.model, tasks.read, tasks.write)
+    return tasks
+
+
+def _lasts(window: tuple[int, int]) -> bool:
+    return window[0] <= window[1]
 
 
 def _makespan(tasks: Tasks) -> sl.Linear:

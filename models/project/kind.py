@@ -1,9 +1,10 @@
-"""The registration of the kind of problem "project"."""
+"""The registration of the kinds of problems "project" and "project-max"."""
 
 from __future__ import annotations
 
 from ..kind import ProblemKind
 from .problem import Project
+from .time_lags import ProjectMax
 
 PROJECT = ProblemKind(
     "project",
@@ -14,6 +15,14 @@ PROJECT = ProblemKind(
     portfolio="..methods.portfolio.steps:project",
     elements=".project.elements:ProjectElements",
     bench="..bench.kinds.project:PROJECT",
+    gantt=".project.display:gantt",
+    rows=".project.display:rows",
+)
+
+PROJECT_MAX = ProblemKind(
+    "project-max",
+    ProjectMax,
+    bench="..bench.kinds.project:PROJECT_MAX",
     gantt=".project.display:gantt",
     rows=".project.display:rows",
 )

@@ -122,9 +122,10 @@ class Project:
             waits[after] = max(delay, waits.get(after, 0))
         return sum(t.longest for t in self.tasks) + sum(waits.values())
 
-    def start_window(self, task: Task, duration: int) -> tuple[int, int]:
-        """Return the earliest and latest start of a task in a mode of this duration, within the horizon."""
-        return self.heads[task.name], self.horizon - self.tails[task.name] - duration
+    def start_window(self, task: Task, duration: int, horizon: int | None = None) -> tuple[int, int]:
+        """Return the earliest and latest start of a task in a mode of this duration, within the horizon (None: the usual)."""
+        end = self.horizon if horizon is None else horizon
+        return self.heads[task.name], end - self.tails[task.name] - duration
 
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:

@@ -23,7 +23,7 @@ PLAIN = st.one_of(
     st.sampled_from(ORDERINGS).map(M.FirstSolution),
     st.sampled_from(RULES).map(M.Rule),
     st.sampled_from(PRIORITY_RULES).map(M.SerialSgs),
-    st.sampled_from([M.MultiSearch(), M.DynamicProgram(), M.Greedy(), M.Backtracking(), M.MultiSgs()]),
+    st.sampled_from([M.MultiSearch(), M.DynamicProgram(), M.Greedy(), M.Backtracking(), M.MultiSgs(), M.Bounds()]),
     st.builds(M.Lns, st.sampled_from([None, "cpsat", "highs"]), st.none(), st.none() | st.integers(0, 10**6)),
     st.builds(M.DelaySearch, st.none(), st.none() | st.integers(1, 10**6)),
     st.builds(M.RelaxationSearch, st.sampled_from(["cpsat", "highs", "cpo"]), st.none(), st.none() | st.integers(1)),

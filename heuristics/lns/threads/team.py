@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..operators import Operator
     from ..selection import Selection
-    from ..state import LnsSearch
+    from .turns import TurnSearch
 
 EPOCH_TURNS = 4  # turns of each search between two exchanges, without a clock
 EPOCH_SECONDS = 0.6
@@ -35,11 +34,11 @@ class Team:
         Number of searches in all.
     """
 
-    def __init__(self, leader: LnsSearch, searches: int) -> None:
+    def __init__(self, leader: TurnSearch, searches: int) -> None:
         streams = np.random.SeedSequence((leader.seed, searches)).spawn(searches - 1)
         self.members = [leader, *(leader.companion(np.random.default_rng(stream)) for stream in streams)]
 
-    def run(self, operators: Sequence[Operator], selection: Selection) -> None:
+    def run(self, operators: Sequence[Any], selection: Selection) -> None:
         """Let all searches take turns until the end. Raises Stopped, and what operators and the callback raise."""
         for member in self.members:
             member.begin_turns(operators)
@@ -60,7 +59,7 @@ class Team:
                     if failure is not None:
                         raise failure
 
-    def _epoch(self, member: LnsSearch, selection: Selection) -> None:
+    def _epoch(self, member: TurnSearch, selection: Selection) -> None:
         """Take the turns of one search until the next exchange."""
         end, done = member.elapsed + EPOCH_SECONDS, 0
         timed = member.limit is not None
@@ -71,6 +70,6 @@ class Team:
     def _share(self) -> None:
         """Give the best schedule and the best order to the searches that have worse ones; the leader first."""
         schedule = min(self.members, key=lambda member: float(member.best_value))
-        order = min(self.members, key=lambda member: member.orders[0].value)
+        order = min(self.members, key=lambda member: member.order_value)
         for member in self.members:
-            member.adopt(schedule.best_value, schedule.best, order.orders[0])
+            member.adopt(schedule, order)

@@ -4,9 +4,13 @@ import gzip
 from pathlib import Path
 
 import pytest
+import schedlab.bench.suites
 from schedlab.bench.ingest.project import LIBRARIES
-from schedlab.instances import load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+from schedlab.instances import Instance, load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+from schedlab.instances.formats.benchmarks.flow_shops import read_flow_shop
+from schedlab.models import kind
 
+EXAMPLES = Path(schedlab.bench.suites.__file__).parent / "examples"
 PROJECT = """\
 jobs  (incl. supersource/sink ):  3
 RESOURCES
@@ -37,12 +41,21 @@ FILES = {
     "mmlib": ("b.txt", PROJECT, read_mmlib, "b: 3 tasks with 4 modes, 2 resources"),
     "patterson": ("c.rcp", "2 1\n4\n3 2 1 2\n5 4 0\n", read_patterson, "c: 2 tasks, 1 resource"),
     "jsplib": ("d.txt", "2 2\n0 3 1 2\n1 4 0 1\n", read_jsplib, "d: 4 tasks, 2 resources"),
+    "taillard": ("f.txt", "2 2 7 9 9\nprocessing times :\n1 2\n3 4\n", read_flow_shop, "f: 4 tasks, 2 resources"),
     "fjsplib": ("e.fjs", "1 2 1.5\n2 1 1 3 2 1 4 2 2\n", read_fjsplib, "e: 2 tasks with 3 modes, 2 resources"),
 }
 
 
 def test_every_library_is_tried() -> None:
-    assert set(FILES) == set(LIBRARIES)
+    assert set(FILES) == {name for name, library in LIBRARIES.items() if library.folder}
+    kinds = {name: load_library(name).kind for name in set(LIBRARIES) - set(FILES)}
+    assert kinds and set(kinds.values()).isdisjoint(kind.having("writer"))
+
+
+def load_library(name: str) -> Instance:
+    """Load our example of a format whose problems are no instance folders."""
+    file = next(p for p in EXAMPLES.iterdir() if load(p).source.split()[0] == name)
+    return load(file)
 
 
 @pytest.mark.parametrize("form", FILES)

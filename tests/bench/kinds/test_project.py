@@ -117,7 +117,7 @@ class TestRuns:
             ("--nodes-needed", "3"): "for eviction problems",
             ("--scenario", "air"): "has no scenarios",
             ("--methods", "easy"): "needs a dispatch problem",
-            ("--methods", "lns"): "no method of project problems",
+            ("--methods", "multi-search"): "no method of project problems",
             ("--methods", "serial-sgs:lfd"): "lft",
         }.items():
             code, _, err = bench("run", workshop, *options)

@@ -54,6 +54,16 @@ def test_a_suite_has_its_instances_methods_limits_and_seeds(tmp_path):
     assert {(r.time_limit, r.threads) for r in runs} == {(5, 1)}
 
 
+def test_a_method_for_one_part_of_a_suite_is_not_run_on_the_others():
+    runs, notes = planned(["classic"], RunRequest(methods=["multi-sgs", "highs:items"]))
+    assert {r.method for r in runs if r.instance == "small_knapsack"} == {"highs:items"}
+    assert {r.method for r in runs if r.instance != "small_knapsack"} == {"multi-sgs"}
+    assert "small_time_lags" not in {r.instance for r in runs}
+    assert any(note.startswith("multi-sgs is not run on project-max problems") for note in notes)
+    with pytest.raises(UnknownName, match="lsn"):
+        planned(["classic"], RunRequest(methods=["multi-sgs", "lsn"]))
+
+
 def test_options_of_the_command_line_come_first(tmp_path):
     given = RunRequest(methods=["multi-sgs"], time_limit=2.0, seeds=(7,), threads=2)
     runs, _ = planned([suite(tmp_path)], given, has_seeds=True)
@@ -89,7 +99,7 @@ def test_the_optima_of_our_examples_are_true():
     values = collected(read_suite("classic").best)
     assert set(values) == {p.stem for p in EXAMPLES.iterdir()}
     for file in EXAMPLES.iterdir():
-        found = sl.solve(load(file).problem, "cpsat:modes", time_limit=20, threads=1, seed=1)
+        found = sl.solve(load(file).problem, backend="cpsat", time_limit=20, threads=1, seed=1)
         assert (found.status, found.objective) == ("optimal", values[file.stem].value)
 
 

@@ -16,6 +16,8 @@ from schedlab.heuristics.project.priorities import priorities
 from schedlab.heuristics.project.usage import Usage
 from schedlab.models import Mode, Project, Resource, Schedule, Task
 
+from .small import random_project
+
 
 @pytest.fixture
 def diamond() -> Project:
@@ -75,29 +77,6 @@ def test_the_earliest_time_is_that_of_trying_every_time(
     assert max(used) <= 4
     true = next(t for t in range(start, 200) if all(u + demand <= 4 for u in used[t : t + duration]))
     assert usage.earliest(start, duration, demand) == true
-
-
-def random_project(seed: int, tasks: int = 6) -> Project:
-    """Make a project with up to three modes, two renewable and two non-renewable resources, delays of both signs."""
-    rng = random.Random(seed)
-    made = [
-        Task(
-            f"t{k}",
-            tuple(
-                Mode(
-                    str(m),
-                    rng.randint(0, 4),
-                    {r: rng.randint(0, 3) for r in ("r", "s", "n", "o") if rng.random() < 0.8},
-                )
-                for m in range(rng.randint(1, 3))
-            ),
-        )
-        for k in range(tasks)
-    ]
-    pairs = itertools.combinations(made, 2)
-    links = [(a.name, b.name, rng.choice((0, 0, 0, 2, -2))) for a, b in pairs if rng.random() < 0.3]
-    limits = [Resource(r, rng.randint(3, 5)) for r in "rs"]
-    return Project(made, [*limits, *(Resource(r, rng.randint(4, 12), renewable=False) for r in "no")], links)
 
 
 def suffices(project: Project, modes: tuple[Mode, ...]) -> bool:

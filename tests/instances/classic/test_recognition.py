@@ -6,6 +6,10 @@ import pytest
 import schedlab.bench.suites
 from schedlab.instances import FormatError, load, read_fjsplib, read_jsplib, read_patterson, read_psplib
 from schedlab.instances.classic.recognition import is_classic, read_classic
+from schedlab.instances.formats.benchmarks.flow_shops import read_flow_shop
+from schedlab.instances.formats.benchmarks.knapsacks import read_knapsack
+from schedlab.instances.formats.benchmarks.progen_max import read_progen_max
+from schedlab.models import ProblemError
 from shared_data import DATA
 
 EXAMPLES = Path(schedlab.bench.suites.__file__).parent / "examples"
@@ -15,11 +19,10 @@ READERS = {
     "small_patterson.rcp": read_patterson,
     "small_project.sm": read_psplib,
     "small_modes.mm": read_psplib,
+    "small_flow_shop.txt": read_flow_shop,
+    "small_time_lags.sch": read_progen_max,
+    "small_knapsack.kp": read_knapsack,
 }
-
-
-def content(project):
-    return project.tasks, project.resources, project.precedences
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -27,8 +30,9 @@ def test_the_content_tells_the_format(name, tmp_path):
     file = tmp_path / "a_name_without_meaning"
     file.write_bytes((EXAMPLES / name).read_bytes())
     found = load(file)
-    assert content(found.project) == content(READERS[name](EXAMPLES / name))
-    assert (found.name, found.kind, found.path) == ("a_name_without_meaning", "project", file)
+    expected = READERS[name](EXAMPLES / name)
+    assert found.problem == expected
+    assert (found.name, found.kind, found.path) == ("a_name_without_meaning", expected.kind, file)
 
 
 def test_every_example_is_tried():
@@ -45,9 +49,12 @@ def test_a_flexible_job_shop_with_rows_as_long_as_those_of_a_job_shop(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("3 50\n10 5\n20.5 7\n3 9\n", "a knapsack"),
+        ("3 50\n10 5\n20.5 7\n3 x\n", "one of the formats"),
+        ("3 50\n10 5\n20.5 7\n3 9\n4 4\n", "line 5: expected the end of the file after 3 items"),
+        ("3 2 1 9 9\nprocessing times :\n1 2 3\n4 5 6\n3 2 1 9 9\n1 1 1\n", "line 5: expected the end of the file"),
+        ("1 1 0 0\n0 1 1 1 [2]\n1 1 1 2\n2 1 0\n0 1 0 0\n1 1 3 1\n2 1 0 0\n1\n", "line 3: expected activity 1, mode 1"),
+        ("1 1 0 0\n0 1 1 1 [2]\n1 1 1 2 [3]\n2 1 0\n0 1 0 0\n", "expected 8 lines"),
         ("2 2\n0 3 1 2\n1 4\n", "as job shop: line 3"),
-        ("3 1 0 0\n0 1 1 1 [0]\n", "one of the formats job shop, flexible job shop"),
         ("; UnixStartTime: 0\n1 0 0 5\n", "one of the formats"),
         ("", "a text"),
     ],
@@ -81,6 +88,23 @@ def test_real_files_are_recognised():
         "fjsp/fattahi1.txt",
         "mmrcpsp_mmlib/J5011_5.txt",
         "rcpsp_psplib/j30/j301_1.sm",
+        "knapsack/low-dimensional/f8_l-d_kp_23_10000",
     ]
     forms = [load(DATA / name).source.split()[0] for name in sample]
-    assert forms == ["jsplib", "fjsplib", "fjsplib", "psplib", "psplib"]
+    assert forms == ["jsplib", "fjsplib", "fjsplib", "psplib", "psplib", "knapsack"]
+
+
+def test_a_flow_shop_without_words_is_none_of_the_other_formats(tmp_path):
+    file = tmp_path / "shop"
+    file.write_text("3 2\n1 2 3\n4 5 6\n")
+    shop = load(file).project
+    assert [t.shortest for t in shop.tasks] == [1, 4, 2, 5, 3, 6] and len(shop.precedences) == 3
+    file.write_text("2 2\n0 3 1 2\n1 4 0 1\n")  # a job shop: twice as many numbers as machines
+    assert [list(t.modes[0].demands) for t in load(file).project.tasks[:2]] == [["machine 0"], ["machine 1"]]
+
+
+def test_a_file_of_time_lags_with_a_task_that_can_never_run(tmp_path):
+    file = tmp_path / "wrong.sch"
+    file.write_text("1 1 0 0\n0 1 1 1 [2]\n1 1 1 2 [3]\n2 1 0\n0 1 0 0\n1 1 3 9\n2 1 0 0\n1\n")
+    with pytest.raises(ProblemError, match=r"wrong\.sch: task '1' can never run"):
+        read_classic(file)

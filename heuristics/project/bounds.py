@@ -1,0 +1,211 @@
+"""The method ``bounds``: lower bounds of the makespan of a project; docs/bounds.md has the proofs.
+
+1. Take the start, or the best schedule of ``multi-sgs``.
+2. Critical path: the longest path with the shortest modes.
+3. Energy: for each renewable resource, for sets of resources among which tasks choose, and for sets of tasks that exclude
+   each other, the greatest least head + work / capacity + least tail over sets of tasks. With a capacity of 1 it is the
+   length of the preemptive schedule of one machine [Carlier1982].
+4. The same for the predecessors of each task raises its head, and for its successors its tail; then step 3 again.
+5. Energetic reasoning [Erschler1991]: the greatest makespan for which the least energies in an interval of time exceed what the
+   capacity allows, by bisection.
+"""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+
+import numpy as np
+
+from ...backends.result import Result
+from ...models import Mode, Project, Resource, Schedule, Task
+from ...models.project.cliques import exclusive_sets
+from ..clock import Clock
+from ..incumbents import Incumbents, OnIncumbent
+from ..kernels.profile import Ints
+from ..kernels.projects.bounds import Groups, Work, group_bound, longest_paths, refuted, strengthen
+from .arrays import ProjectArrays
+from .serial_sgs import longest_path, multi_sgs
+
+MOST_TASKS = 2000  # with a path between each two of them: 32 MB
+MOST_EXCLUSIVE = 400  # tasks up to which sets that exclude each other are looked for: 0.2 s
+MOST_SETS = 30  # sets of resources among which tasks choose
+LARGEST = 2**62  # sums of the kernels stay below it
+
+
+def project_bounds(
+    problem: Project,
+    *,
+    time_limit: float | None = None,
+    warm_start: Schedule | None = None,
+    on_incumbent: OnIncumbent | None = None,
+) -> Result:
+    """Compute lower bounds of the makespan of a project.
+
+    Parameters
+    ----------
+    problem
+        The project.
+    time_limit
+        Seconds; None: until all bounds are computed. That of the longest path always is.
+    warm_start
+        A schedule; None: that of ``multi_sgs``.
+    on_incumbent
+        Called with each Incumbent; return False to stop.
+
+    Returns
+    -------
+    Result
+        With the schedule and the greatest bound. Its ``details``: the bounds "critical path", "energy", "heads and tails",
+        "energetic reasoning", as far as they were computed.
+
+    Raises
+    ------
+    NothingFound
+        No choice of modes was found for which the non-renewable resources suffice, and there is no start.
+
+    Examples
+    --------
+    >>> tasks = [Task.single(n, d, {"crew": 2}) for n, d in (("a", 2), ("b", 3), ("c", 3))]
+    >>> project_bounds(Project(tasks, [Resource("crew", 3)])).details
+    {'critical path': 3, 'energy': 8}
+    """
+    seen = Incumbents(problem, "bounds", on_incumbent, warm_start)
+    schedule = seen.start
+    if schedule is None:
+        found = multi_sgs(problem, time_limit=time_limit)
+        assert found.schedule is not None and found.objective is not None
+        schedule = found.schedule
+        seen.report(found.objective, lambda: schedule)
+    with Clock(time_limit, seen.began) as clock:
+        if seen.stopped:
+            clock.stop[0] = 1
+        found_bounds = Bounds(problem, clock).compute(int(problem.objective(schedule)))
+    best = max(found_bounds.values())
+    result = seen.result(schedule, message=", ".join(f"{k} {v}" for k, v in found_bounds.items()), details=found_bounds)
+    if result.status != "error":
+        result.bound = best
+        result.status = "optimal" if result.objective == best else result.status
+    return result
+
+
+class Bounds:
+    """The bounds of a project.
+
+    Parameters
+    ----------
+    project
+        The project.
+    clock
+        The clock; what it interrupts is left out.
+    """
+
+    def __init__(self, project: Project, clock: Clock) -> None:
+        self.project, self.clock = project, clock
+        self.arrays = ProjectArrays(project)
+        net, t = self.arrays.net, self.arrays.tasks
+        n = len(net.names)
+        self.heads = np.array([project.heads[name] for name in net.names], np.int64)
+        self.tails = np.array([project.tails[name] for name in net.names], np.int64)
+        shortest = np.array([min(m.duration for m in options) for options in net.modes], np.int64)
+        self.work = Work(
+            np.array(net.order, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64), shortest
+        )
+        self.back_work = self.work._replace(order=self.work.order[::-1].copy())
+        self.owner = np.repeat(np.arange(n), np.diff(t.mode_first))
+
+    @cached_property
+    def groups(self) -> Groups:
+        """What the tasks compete for."""
+        rows, capacity = self._resources()
+        for names in exclusive_sets(self.project) if self.heads.size <= MOST_EXCLUSIVE else ():
+            index = np.isin(self.owner, [self.arrays.net.names.index(name) for name in names])
+            rows.append(index.astype(np.int64))
+            capacity.append(1)
+        return self._groups(rows, capacity)
+
+    def _resources(self) -> tuple[list[Ints], list[int]]:
+        """Return the demands of the modes of each renewable resource, and of sets of resources; and the capacities."""
+        a = self.arrays
+        renewable = [r for r in self.project.resources if r.renewable and r.capacity]
+        single = {r.name: np.array([m.demands.get(r.name, 0) for m in a.modes], np.int64) for r in renewable}
+        used = [
+            frozenset(name for mode in options for name, d in mode.demands.items() if d and name in single)
+            for options in a.net.modes
+            if len(options) > 1
+        ]
+        sets = sorted({each for each in used if len(each) > 1}, key=lambda each: (-used.count(each), sorted(each)))
+        sets = sets[:MOST_SETS] + ([frozenset(single)] if sets and frozenset(single) not in sets[:MOST_SETS] else [])
+        rows = [*single.values(), *(np.array([single[name] for name in each]).sum(axis=0) for each in sets)]
+        return rows, [r.capacity for r in renewable] + [
+            sum(self.project.capacity[name] for name in each) for each in sets
+        ]
+
+    def _groups(self, rows: list[Ints], capacity: list[int]) -> Groups:
+        t, n = self.arrays.tasks, len(self.arrays.net.names)
+        demand = np.array(rows, np.int64).reshape(len(rows), t.duration.size)
+        energy = np.zeros((len(rows), n), np.int64)
+        for k in range(len(rows)):
+            energy[k] = np.minimum.reduceat(demand[k] * t.duration, t.mode_first[:-1])
+        return Groups(demand, energy, np.array(capacity, np.int64))
+
+    @property
+    def _over(self) -> bool:
+        return self.clock.over or self.clock.stop[0] != 0
+
+    @property
+    def _exact(self) -> bool:
+        """Whether no sum of the kernels can exceed 64 bits."""
+        most = sum(max(m.duration for m in options) for options in self.arrays.net.modes)
+        least = max([r.capacity for r in self.project.resources if r.renewable], default=1)
+        total = sum(r.capacity for r in self.project.resources if r.renewable)
+        return (most + self.project.horizon + 1) * (total + least + 1) < LARGEST
+
+    def quick(self) -> dict[str, int]:
+        """Return the bounds that take little time: "critical path" and "energy"."""
+        found = {"critical path": longest_path(self.project)}
+        if self.heads.size and self._exact:
+            found["energy"] = self._by_groups(found)
+        return found
+
+    def compute(self, objective: int) -> dict[str, int]:
+        """Return the bounds by name; those after one that equals the objective are left out."""
+        found = {"critical path": longest_path(self.project)}
+        if found["critical path"] == objective or self._over:
+            return found
+        found = self.quick()
+        if max(found.values()) == objective or self._over or self.heads.size > MOST_TASKS or not self._exact:
+            return found
+        self._strengthen()
+        found["heads and tails"] = self._by_groups(found)
+        if max(found.values()) < objective and not self._over:
+            found["energetic reasoning"] = self._by_intervals(max(found.values()), objective)
+        return found
+
+    def _by_groups(self, found: dict[str, int]) -> int:
+        paths = int((self.heads + self.work.shortest + self.tails).max())
+        return max(*found.values(), paths, int(group_bound(self.groups, self.work, self.heads, self.tails)))
+
+    def _strengthen(self) -> None:
+        t, back, n = self.arrays.tasks, self.arrays.back, self.heads.size
+        path = np.zeros((n, n), np.int64)
+        longest_paths(t, self.work, path)
+        strengthen(t, self.groups, self.work, path, self.heads, True, self.clock.stop)
+        strengthen(back, self.groups, self.back_work, path, self.tails, False, self.clock.stop)
+
+    def _by_intervals(self, bound: int, objective: int) -> int:
+        """Return the greatest refuted makespan plus 1, by bisection between a bound and a schedule."""
+        low, high = bound - 1, objective  # refuted, not refuted
+        while high - low > 1 and not self._over:
+            middle = (low + high) // 2
+            no = refuted(self.arrays.tasks, self.groups, self.work, self.heads, self.tails, middle, self.clock.stop)
+            low, high = (middle, high) if no else (low, middle)
+        return low + 1
+
+
+@cache
+def warm_up() -> None:
+    """Compile the kernels of the bounds, or load them from numba's cache."""
+    modes = (Mode("fast", 2, {"crew": 2}), Mode("slow", 3, {"crew": 1}))
+    tasks = [Task(name, modes) for name in "abcde"]
+    bounds = Bounds(Project(tasks, [Resource("crew", 3)], [("a", "b"), ("b", "c")]), Clock(None))
+    bounds.compute(100)

@@ -1,0 +1,1 @@
+"""Large-neighbourhood search for projects: evolution of schedules, swaps on machines, parts solved by a backend."""

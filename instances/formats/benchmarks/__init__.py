@@ -1,0 +1,1 @@
+"""Readers of benchmark files of other problems than projects and job shops."""

@@ -1,0 +1,74 @@
+"""Reader of 0-1 knapsacks: items and capacity, then value and weight of each item."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+from ....models.knapsack.problem import Item, Knapsack
+from ..numbered_lines import NumberedLine, end_error, is_whole, numbered_lines
+
+
+def read_knapsack(path: str | Path) -> Knapsack:
+    r"""Read a 0-1 knapsack.
+
+    The first line has the number of items and the capacity. Then follows one line per item with its value and weight, whole
+    or decimal numbers. A line after them may have the solution as zeros and ones; it is not read.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Knapsack
+        Items are named by their numbers, from "1". Decimal numbers are read exactly.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+
+    References
+    ----------
+    .. [1] D. Pisinger, "Where are the hard knapsack problems?", Computers & Operations Research 32 (2005), 2271-2284.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "two")
+    ...     _ = file.write_text("2 10\n7 4\n3.5 6.25\n")
+    ...     [item.weight for item in read_knapsack(file).items]
+    [4, Fraction(25, 4)]
+    """
+    lines = numbered_lines(path)
+    head = lines[0].text.split()
+    if len(head) != 2 or not is_whole(head[0]) or _number(head[1]) is None:
+        raise lines[0].error("the number of items and the capacity")
+    count = int(head[0])
+    if len(lines) <= count:
+        raise end_error(lines, f"{count} lines, one per item", f"{len(lines) - 1} of them")
+    items = [Item(str(k), *_pair(line)) for k, line in enumerate(lines[1 : count + 1], 1)]
+    for line in lines[count + 1 :]:
+        if not set(line.text.split()) <= {"0", "1"}:
+            raise line.error(f"the end of the file after {count} items, or the solution as zeros and ones")
+    return Knapsack(items, _number(head[1]) or 0)
+
+
+def _pair(line: NumberedLine) -> tuple[int | Fraction, int | Fraction]:
+    words = line.text.split()
+    value, weight = (_number(words[0]), _number(words[1])) if len(words) == 2 else (None, None)
+    if value is None or weight is None:
+        raise line.error("value and weight of an item")
+    return value, weight
+
+
+def _number(word: str) -> int | Fraction | None:
+    """Return a number of at least 0 exactly; None for another word."""
+    whole, _, decimals = word.partition(".")
+    if not is_whole(whole) or (decimals and not is_whole(decimals)):
+        return None
+    found = Fraction(word if decimals else whole)
+    return int(found) if found.denominator == 1 else found

@@ -1,0 +1,1 @@
+"""The 0-1 knapsack problem."""

@@ -1,0 +1,163 @@
+"""Large-neighbourhood search for projects: schedules compared with optima, starts, limits, seeds, threads."""
+
+import time
+
+import numpy as np
+import pytest
+import schedlab as sl
+from schedlab.heuristics import PRIORITY_RULES, NothingFound, serial_sgs
+from schedlab.heuristics.kernels.projects.generation import generate
+from schedlab.heuristics.kernels.projects.tasks import new_room
+from schedlab.heuristics.lns import RecordToRecord
+from schedlab.heuristics.project.arrays import ProjectArrays
+from schedlab.heuristics.project.lns.evolution import Evolution
+from schedlab.heuristics.project.lns.search import project_lns, warm_up
+from schedlab.heuristics.project.lns.solver_parts import SolverParts
+from schedlab.models import Project, Resource, Schedule, Task
+
+from .small import job_shop, random_project
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    warm_up()
+
+
+@pytest.fixture(scope="module")
+def large() -> Project:
+    """60 tasks with up to three modes, whose optimum is not that of the longest path."""
+    return random_project(5, tasks=60, share=0.05, budget=(150, 200))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_schedules_hold_and_reach_the_optimum_of_small_projects(seed: int) -> None:
+    project = random_project(seed, tasks=7)
+    exact = sl.solve(project, backend="cpsat", threads=1, time_limit=30)
+    if exact.status == "infeasible":
+        with pytest.raises(NothingFound):
+            project_lns(project, rounds=2)
+        return
+    found = project_lns(project, rounds=20, seed=seed)
+    assert project.verify(found.schedule) == []
+    assert found.objective == exact.objective
+    assert found.status in ("optimal", "feasible")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_job_shops_reach_the_optimum(seed: int) -> None:
+    project = job_shop(seed)
+    exact = sl.solve(project, backend="cpsat", threads=1, time_limit=30)
+    assert project_lns(project, rounds=20, seed=seed).objective == exact.objective
+
+
+@pytest.mark.parametrize("in_parallel", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_schedules_of_rules_hold_and_justification_makes_none_longer(seed: int, in_parallel: bool) -> None:
+    project = random_project(seed, tasks=12, budget=(100, 100))
+    a = ProjectArrays(project)
+    modes = [options[0] for options in a.net.modes]
+    one = Project(
+        [Task(name, (mode,)) for name, mode in zip(a.net.names, modes, strict=True)],
+        project.resources,
+        project.precedences,
+    )
+    n = len(modes)
+    for rule, keys in zip(PRIORITY_RULES, a.rules(modes), strict=True):
+        free, starts, chosen = np.zeros(n, np.int64), np.zeros(n, np.int64), a.mode_indices(modes)
+        value = generate(a.tasks, a.back, new_room(a.tasks), keys.copy(), chosen, free, starts, in_parallel)
+        schedule = a.schedule(starts, chosen)
+        assert project.verify(schedule) == [] and project.objective(schedule) == value
+        if not in_parallel and all(delay >= 0 for _, _, delay in project.precedences):
+            assert value <= one.objective(serial_sgs(one, rule))
+
+
+def test_both_schemes_by_hand() -> None:
+    """Parallel: b starts with a, as the long task, which is before it by the rule, does not fit; nothing moves after that.
+
+    Serial: a, long, b at 0, 2, 7; to the right a is at 9; to the left long, b, a are at 0, 5, 5.
+    """
+    tasks = [
+        Task.single("a", 2, {"crew": 1}),
+        Task.single("long", 5, {"crew": 2}),
+        Task.single("b", 4, {"crew": 1}),
+    ]
+    a = ProjectArrays(Project(tasks, [Resource("crew", 2)]))
+    keys, modes, starts = np.array([0.0, 1.0, 2.0]), np.arange(3), np.zeros(3, np.int64)
+    made = {}
+    for in_parallel in (False, True):
+        free = np.zeros(3, np.int64)
+        generate(a.tasks, a.back, new_room(a.tasks), keys.copy(), modes, free, starts, in_parallel)
+        made[in_parallel] = starts.tolist()
+    assert made == {False: [5, 0, 5], True: [0, 4, 0]}
+
+
+def test_a_seed_and_rounds_decide_the_result(large: Project) -> None:
+    for threads in (1, 2):
+        one, other = (project_lns(large, rounds=6, seed=3, threads=threads) for _ in range(2))
+        assert one.schedule == other.schedule
+        assert [i.objective for i in one.incumbents] == [i.objective for i in other.incumbents]
+    assert project_lns(large, rounds=6, seed=4).schedule != one.schedule
+
+
+def test_incumbents_are_better_and_better_schedules(large: Project) -> None:
+    seen: list[tuple[int, Schedule]] = []
+    found = project_lns(large, rounds=8, on_incumbent=lambda news: seen.append((news.objective, news.schedule())))
+    assert len(seen) > 2 and seen[-1][0] == found.objective
+    assert [value for value, _ in seen] == sorted({value for value, _ in seen}, reverse=True)
+    for value, schedule in seen:
+        assert large.verify(schedule) == [] and large.objective(schedule) == value
+    assert project_lns(large, on_incumbent=lambda news: False).objective == seen[0][0]
+
+
+def test_the_time_limit_holds_and_the_first_schedule_is_finished(large: Project) -> None:
+    began = time.perf_counter()
+    found = project_lns(large, time_limit=0.5, threads=2)
+    assert 0.3 < time.perf_counter() - began < 5
+    assert set(found.details["operators"]) == {"crossover", "ruin"}
+    assert large.verify(project_lns(large, time_limit=0.0).schedule) == []
+
+
+def test_a_start_is_the_first_incumbent(large: Project) -> None:
+    start = project_lns(large, rounds=20, seed=1).schedule
+    seen: list[int] = []
+    found = project_lns(large, rounds=2, warm_start=start, on_incumbent=lambda news: seen.append(news.objective))
+    assert seen[0] == large.objective(start) and found.objective <= seen[0]
+    broken = Schedule({**start.start, "t3": start.start["t3"] + 10**6}, start.nodes)
+    shifted = Schedule(dict.fromkeys(start.start, 0), start.nodes)
+    assert project_lns(large, rounds=2, warm_start=shifted).warm_start.fate == "rejected"
+    assert project_lns(large, rounds=2, warm_start=broken).objective < 10**6
+
+
+def test_a_project_whose_longest_path_is_reached_is_optimal_at_once() -> None:
+    chain = Project([Task.single(n, 3) for n in "abc"], [], [("a", "b"), ("b", "c")])
+    found = project_lns(chain, rounds=50)
+    assert (found.status, found.objective, found.bound) == ("optimal", 9, 9)
+    assert project_lns(Project([], [])).schedule.start == {}
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs"])
+def test_a_solver_takes_turns_and_the_result_depends_on_the_seed_only(backend: str) -> None:
+    project = job_shop(3, jobs=6, machines=4)
+    one, other = (sl.solve(project, method=f"lns@{backend}:rounds=9", seed=2, threads=2) for _ in range(2))
+    assert one.details["operators"]["solver"].turns == 6  # 3 in each of two searches
+    assert one.schedule == other.schedule and one.objective == other.objective
+
+
+def test_the_solver_finds_what_the_others_do_not(large: Project) -> None:
+    """Every part is better or proven not to be: from a bad start, the solver alone reaches a schedule of the others."""
+    start = serial_sgs(large, "spt")
+    alone = project_lns(large, rounds=12, warm_start=start, operators=[SolverParts("cpsat", tasks=20)])
+    assert alone.details["operators"]["solver"].gain > 0
+    assert large.verify(alone.schedule) == []
+    with pytest.raises(sl.SchedlabError, match="nothing"):
+        project_lns(large, backend="nothing")
+
+
+def test_it_is_a_method_with_options(large: Project) -> None:
+    found = sl.solve(large, method="lns:rounds=3", seed=1, threads=1)
+    assert found.status == "feasible" and found.details["operators"]["ruin"].turns == 1
+    mine = [Evolution("mine", ("window",))]
+    own = project_lns(large, rounds=3, operators=mine, acceptance=RecordToRecord())
+    assert set(own.details["operators"]) == {"mine"}
+    warm = sl.solve(large, method="cpsat:modes+warm=lns/rounds=3", time_limit=1, threads=1, seed=1)
+    assert warm.objective <= found.objective
