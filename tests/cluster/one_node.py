@@ -138,7 +138,8 @@ class OneNode:
             daemon.wait()
 
     def start_requeued(self) -> None:
-        """Let jobs start that SLURM has requeued; it would wait two minutes."""
+        """Let jobs start that SLURM has requeued; it would wait two minutes, in which the node clears up after them."""
+        time.sleep(3)
         jobs = subprocess.run(["squeue", "-h", "-r", "-o", "%F_%K"], check=True, capture_output=True, text=True).stdout
         for job in jobs.split():
             subprocess.run(["scontrol", "update", f"JobId={job}", "StartTime=now"], check=False, capture_output=True)

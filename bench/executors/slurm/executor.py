@@ -179,10 +179,11 @@ class SlurmExecutor:
         state, code, nodes = ending(pack.job, pack.index)
         if state == FAILED and pack.begun is None:
             self._raise_fault(pack, code, nodes)
+        said = f"exit code {code}: {pack.errors}" if state == FAILED else state
         self._drop(pack)
         guilty = pack.begun if pack.begun in pack.tasks else next(iter(pack.tasks))
         count = len(pack.tasks)
-        self.setting.say(f"the SLURM job {pack.job}_{pack.index} ended ({state}) before {count} of its runs: run again")
+        self.setting.say(f"the SLURM job {pack.job}_{pack.index} ended ({said}) before {count} of its runs: run again")
         for name, task in pack.tasks.items():
             self._lost[task] += name == guilty
             if self._lost[task] < MOST_LOST:
