@@ -35,6 +35,7 @@ CONTROL_FLOW = {
 PROTOCOLS = {
     ("bench/show/explanation.py", "KeyboardInterrupt"),  # Ctrl-C, passed on after the answer
     ("later.py", "AttributeError"),  # module.__getattr__
+    ("backends/cpsat/native.py", "AttributeError"),  # CpModel.__getattr__
     ("bench/cli/app.py", "KeyError"),  # ImportedCommands is a mapping
     ("models/plugins.py", "KeyError"),  # Registry is a mapping
     ("bench/speed/store.py", "AssertionError"),

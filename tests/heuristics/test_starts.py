@@ -20,13 +20,13 @@ from schedlab.heuristics import (
     delay_search,
     first_solution,
     greedy,
-    lns,
     multi_search,
     multi_sgs,
     relaxation_search,
     serial_sgs,
 )
 from schedlab.heuristics.incumbents import improves
+from schedlab.heuristics.lns.search import lns
 
 Search = Callable[..., Result]
 SEARCHES: dict[str, Search] = {

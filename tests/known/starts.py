@@ -19,7 +19,6 @@ from schedlab.heuristics import (
     backtracking,
     first_solution,
     greedy,
-    lns,
     multi_search,
     multi_sgs,
     serial_sgs,
@@ -27,6 +26,7 @@ from schedlab.heuristics import (
     warm_up_for,
 )
 from schedlab.heuristics.incumbents import improves
+from schedlab.heuristics.lns.search import lns
 
 SECONDS = 3.0
 BACKENDS = [name for name, here in sl.backends.available().items() if here.ok]

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ....errors import SchedlabError
 from ...errors import WrongUse
 
 TIMEOUT = 60.0  # seconds for a command; slurmctld answers slowly when it is busy
@@ -15,7 +16,7 @@ CONNECT = 10.0  # seconds to reach slurmctld at the start
 USUAL_ARRAY = 1001  # MaxArraySize of SLURM if it is not configured
 
 
-class SlurmError(Exception):
+class SlurmError(SchedlabError, RuntimeError):
     """A command of SLURM failed; the message is what it printed."""
 
 

@@ -8,6 +8,7 @@ where it is installed and running.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import psutil
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -115,7 +115,7 @@ def peak(folder: Path, count: int) -> tuple[float, float]:
 
     began = time.perf_counter()
     with Store(folder) as store:
-        supervise_all([Plan(store, runs_of(count))], Clock(), Where().make(psutil.cpu_count() or 1, COMMAND, print))
+        supervise_all([Plan(store, runs_of(count))], Clock(), Where().make(os.cpu_count() or 1, COMMAND, print))
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, (time.perf_counter() - began) / 60
 
 
