@@ -10,6 +10,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from ..errors import WrongUse
+from .paths import with_short_paths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,12 +65,13 @@ def as_svg(figure: Figure, title: str) -> str:
 
 
 def inline(svg: str, title: str) -> str:
-    """Return the SVG element without size and metadata, with a title, and only with the ids that something refers to."""
+    """Return the SVG element without size and metadata, with a title, short paths, and only the ids that are referred to."""
     element = svg[svg.index("<svg ") :]
     element = re.sub(r"<metadata>.*?</metadata>\s*", "", element, flags=re.DOTALL)
     element = re.sub(
         r'(<svg [^>]*?)width="[^"]*" height="[^"]*"|(<svg [^>]*?)height="[^"]*"', r"\1\2", element, count=1
     )
+    element = with_short_paths(element)
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', element))
     element = re.sub(r' id="([^"]+)"', lambda m: m.group(0) if m.group(1) in used else "", element)
     text = escape(title, quote=True)
