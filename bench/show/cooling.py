@@ -68,7 +68,7 @@ def show_cooling(console: Console, name: str, plot: Path | None = None) -> None:
         console.print(line, soft_wrap=True)
     console.print(_grid(table, "PUE"), _grid(table, "cooling kW"))
     if plot is not None:
-        from ..plots.cooling import plot_cooling
+        from ..plots.profits.cooling import plot_cooling
 
         plot_cooling(table, plot)
         console.print(f"{plot}: cooling power and PUE over IT power", soft_wrap=True)

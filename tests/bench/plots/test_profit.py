@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from schedlab.bench.plots.profit import chosen, drawn_of, incumbents, limits
-from schedlab.bench.plots.profit_curves import Axis, axis_of, known_pues, pues, total_pue, trend
+from schedlab.bench.plots.profits.curves import Axis, axis_of, known_pues, pues, total_pue, trend
+from schedlab.bench.plots.profits.page import chosen, drawn_of, incumbents, limits
 from schedlab.bench.records.store import files, read
 from schedlab.bench.tables.profit import scenario_results
 

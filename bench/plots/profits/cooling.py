@@ -6,10 +6,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...instances.files.atomic import write_whole
-from ...models.profit.cooling import Cooling
-from ..errors import WrongUse
-from .svg import STYLE, require_matplotlib
+from ....instances.files.atomic import write_whole
+from ....models.profit.cooling import Cooling
+from ...errors import WrongUse
+from ..svg import STYLE, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...models.step_function import DAY
-from .svg import COLOURS, INK, as_svg, single, stacked, styled
+from ....models.step_function import DAY
+from ..svg import COLOURS, INK, as_svg, single, stacked, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,14 +7,14 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ...backends import UnknownName
-from ...backends.gaps import relative_gap
-from ..errors import WrongUse
-from ..kinds.accounts import END, HORIZON
-from ..records.store import Record
-from ..tables.methods import MethodRow
-from ..tables.numbers import number, percent, seconds
-from ..tables.profit import (
+from ....backends import UnknownName
+from ....backends.gaps import relative_gap
+from ...errors import WrongUse
+from ...kinds.accounts import END, HORIZON
+from ...records.store import Record
+from ...tables.methods import MethodRow
+from ...tables.numbers import number, percent, seconds
+from ...tables.profit import (
     RULE,
     ProfitResults,
     figure,
@@ -27,8 +27,8 @@ from ..tables.profit import (
     summary,
     unit,
 )
-from .profit_curves import WORK, axis_of, daily_pue, known_pues, over_time
-from .svg import GREY, INK, single
+from ..svg import GREY, INK, single
+from .curves import WORK, axis_of, daily_pue, known_pues, over_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,1 @@
+"""Charts of profit problems: schedules over time, profits of the methods, cooling."""
