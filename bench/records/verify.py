@@ -27,10 +27,12 @@ from ..runs.selection import Run, key_of
 from ..runs.view import View
 from .form import fault_of_schema
 from .instances import Instances, Load
+from .json_files import read_json
+from .manifest import faults_of_manifest
 from .record import AGREE, agree, gap_of
 from .record import record as record_of
 from .requests import with_requests
-from .store import files, jobs_file, read, read_json
+from .store import files, jobs_file, read
 
 if TYPE_CHECKING:
     from ...simulation.outputs.reading import Replayed
@@ -296,7 +298,7 @@ def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
 
 
 def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[int, list[tuple[str, str]]]:
-    """Check the records of a folder; return their number and pairs of a file name and a fault.
+    """Check the records of a folder and its manifest; return the number of records and pairs of a file name and a fault.
 
     ``trace``: path of the trace of replays, if it was moved. Raises WrongUse if there are no folder or records.
     """
@@ -311,7 +313,7 @@ def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[
         except ValueError as e:
             faults = [str(e)]
         found += [(path.name, fault) for fault in faults]
-    return len(paths), found
+    return len(paths), found + faults_of_manifest(folder)
 
 
 def read_schedule(path: Path) -> object:
