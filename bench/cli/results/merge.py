@@ -17,9 +17,9 @@ def merge(
     results: Annotated[list[Path], typer.Argument(help="folders of records, such as results/classic")],
     out: Annotated[Path, typer.Option(help="new folder")],
 ) -> None:
-    """Merge folders of records, such as those of several machines, into a new one with a manifest.
+    """Merge folders of records of several machines.
 
-    Of a run that is present several times one record is kept: one that did not fail before one that failed, then the one that
+    The records are copied into a new folder with a manifest. Of a run that is present several times one record is kept: one that did not fail before one that failed, then the one that
     started first. Folders are refused if the same instance has other files, or if versions of schedlab or of a solver differ. A damaged
     record is named with its reason; then nothing is written, and the exit code is 1. manifest.json has the SHA-256 and the size of each
     file; bench verify checks them.
