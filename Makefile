@@ -2,6 +2,7 @@
 # make test: the test suite; make known: known optima of the literature; make conformance: random models on all backends;
 # make wheel: a wheel with compiled kernels, in dist;
 # make cluster: runs in job arrays of a one-node SLURM cluster on this machine; needs root and Debian's slurmctld, slurmd, slurm-client, munge;
+# make browser: installs headless Chromium (Debian; needs root), in which tests open the report; without a browser they are skipped;
 # make speed: ratios and times, with replays beside AccaSim, which is installed once into .cache (without a network the rest prints)
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NOON := --at 12:00 --first 100
 
-.PHONY: bench tour test known cluster speed wheel conformance clean
+.PHONY: bench tour test known cluster browser speed wheel conformance clean
 
 bench: $(READY)
 	$(BIN)/bench run instances/eurora_700 $(NOON) --time-limit 5 --methods first-solution:est,multi-search,cpsat:counts+warm
@@ -33,6 +34,9 @@ known: $(READY)
 
 cluster: $(READY)
 	$(BIN)/pytest tests/cluster/*_cluster.py tests/cluster/slurm.py -q -rA
+
+browser:
+	apt-get install --yes --no-install-recommends chromium-headless-shell || apt-get install --yes --no-install-recommends chromium
 
 conformance: $(READY)
 	$(BIN)/python -m schedlab.backends.conformance --count 500 --seed 1

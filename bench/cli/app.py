@@ -50,6 +50,7 @@ COMMANDS = {
     "statistics": ".results.statistics:statistics",
     "compare": ".results.compare:compare",
     "report": ".results.report:report",
+    "merge": ".results.merge:merge",
     "guide": ".guide:guide",
     "doctor": ".doctor:doctor",
 }

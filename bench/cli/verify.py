@@ -26,10 +26,17 @@ def verify(
     nodes_needed: Nodes = None,
     scenario: Scenario = None,
     drop_impossible: Drop = False,
+    manifest: Annotated[
+        bool,
+        typer.Option(
+            "--manifest", help="if all records are valid, write manifest.json: the SHA-256 and size of each file"
+        ),
+    ] = False,
 ) -> None:
     """Check records, or a schedule made by another program.
 
-    A record is checked against its instance or log: schedule or replay, objective, key and bound. A schedule has the form
+    A record is checked against its instance or log: schedule or replay, objective, key and bound. If the folder has a
+    manifest, missing, changed and further files are named. A schedule has the form
     {job: {"start": seconds, "nodes": {node: units}}}. Exit code 1 if a fault is found.
 
     Example: bench verify results/eurora_700
@@ -37,7 +44,11 @@ def verify(
     Example: bench verify mine.json --instance eurora_700 --at 12:00 --first 100
     """
     from ..records import verify as checks
+    from ..records.manifest import NAME, write_manifest
+    from ..records.store import Store, files
 
+    if results.is_file() and manifest:
+        raise WrongUse(f"{results} is a file: --manifest needs a folder of records")
     if results.is_file() and instance is not None:
         where = open_instance(instance, drop_impossible)
         view = view_of(
@@ -63,6 +74,11 @@ def verify(
     )
     for name, fault in wrong:
         say(f"{name}: {fault}")
-    bad = len({name for name, _ in wrong})
-    say(f"{results}: {count} records, {count - bad} valid, {bad} not valid")
+    records = {path.name for path in files(results)}
+    bad, others = (len({name for name, _ in wrong if (name in records) is of}) for of in (True, False))
+    beside = f"; other files with faults: {others}" if others else ""
+    say(f"{results}: {count} records, {count - bad} valid, {bad} not valid{beside}")
+    if manifest and not wrong:
+        with Store(results):  # no other bench writes meanwhile
+            say(f"{results / NAME}: {write_manifest(results)} files")
     raise typer.Exit(1 if bad else 0)

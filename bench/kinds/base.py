@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ...backends import Incumbent
     from ...instances import Instance
     from ...methods import Method
+    from ...models.display.gantt import Gantt
     from ..records.form import Form
     from ..records.store import Record
     from ..runs.defaults import Defaults
@@ -130,6 +131,9 @@ class BenchKind(Protocol):
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw the records of this kind, apart from replays; ``methods``: given only if ``compared_in_plots``."""
+
+    def chart(self, record: Mapping[str, Any]) -> Gantt | None:
+        """Return the Gantt chart of a record that has all data for it; None if it needs the instance, or has no schedule."""
 
     def sizes(self, problem: Problem) -> tuple[str, str]:
         """Return the number of jobs and of nodes for ``bench list``, "-" if the kind has none."""

@@ -10,6 +10,7 @@ from rich.console import Console
 from ...backends import Incumbent, names
 from ...instances import Instance
 from ...methods import Method
+from ...models.display.gantt import Gantt
 from ...models.problem import Problem, Schedule
 from ...solve import solve
 from ..records.answer import answer
@@ -80,6 +81,10 @@ class PlainKind:
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw nothing."""
         return Drawing("")
+
+    def chart(self, record: Mapping[str, Any]) -> Gantt | None:
+        """Return None: the chart is drawn from the instance."""
+        return None
 
     def sizes(self, problem: Problem) -> tuple[str, str]:
         """Return "-" for the number of jobs and of nodes."""

@@ -8,6 +8,7 @@ from typing import Any, cast
 from rich.console import Console
 
 from ...instances import Instance
+from ...models.display.gantt import Gantt
 from ...models.problem import Problem, Schedule
 from ...models.project.problem import Project
 from ..records.form import Form
@@ -47,6 +48,12 @@ class ProjectKind(PlainKind):
         from ..plots.project import sections
 
         return Drawing("schedules of projects", *sections(list(records)))
+
+    def chart(self, record: Mapping[str, Any]) -> Gantt | None:
+        """Return the tasks by resource."""
+        from ..plots.project import chart_of
+
+        return chart_of(record) if record.get("tasks") else None
 
     def sizes(self, problem: Problem) -> tuple[str, str]:
         """Return the number of tasks; a project has no nodes."""

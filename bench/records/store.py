@@ -19,6 +19,9 @@ from ...models.excerpt import excerpt
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from .form import fault_of_schema, first_fault
+from .json_files import read_json
+from .manifest import NAME as MANIFEST
+from .manifest import Seal
 
 if TYPE_CHECKING:
     import pandas
@@ -35,7 +38,8 @@ NESTED = (  # fields whose inner fields are columns of their own in a table; pro
 class Store:
     """A folder of records. As a context manager it locks the folder, so that no second bench writes there.
 
-    A record is synced to the disk when it is written, the names of all records when the store is left.
+    A record is synced to the disk when it is written, the names of all records when the store is left; then the manifest is
+    written again if the folder has one.
 
     The folder is read once, when the store is entered: its file names are kept by the keys of their records. The lock is
     released by the system when the process ends, however it ends. Temporary files found after locking were left by dead
@@ -50,6 +54,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock: BaseFileLock | None = None
+        self._seal: Seal | None = None
         self._names: dict[str, list[str]] = {}  # key of a record: the names of its files
 
     def __enter__(self) -> Store:
@@ -57,6 +62,10 @@ class Store:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = self._locked()
             self._read_folder()
+            self._seal = Seal(self.folder)
+        except WrongUse:
+            self._release()
+            raise
         except OSError as e:
             self._release()
             raise WrongUse(f"--out {self.folder}: cannot be written ({e.strerror}); choose another folder") from e
@@ -66,12 +75,17 @@ class Store:
         self._release()
 
     def _release(self) -> None:
-        if self._lock is not None:
+        if self._lock is None:
+            return
+        try:
+            if self._seal is not None:
+                self._seal.renew()
             sync_folder(self.folder)
+        finally:
             with contextlib.suppress(OSError):  # only the message for a second bench needs this file
                 (self.folder / OWNER).unlink(missing_ok=True)
             self._lock.release()
-            self._lock = None
+            self._lock = self._seal = None
 
     def _locked(self) -> BaseFileLock:
         """Lock the folder and write the id of this process beside the lock. Raises WrongUse, OSError."""
@@ -176,28 +190,6 @@ def read(path: Path) -> Record:
     return record
 
 
-def read_json(path: Path) -> Any:
-    """Return the value of a JSON file; NaN and infinities are errors. Raises ValueError that says what is wrong."""
-    try:
-        if path.exists() and not path.is_file():  # reading a pipe would block
-            raise WrongValue(f"{path}: cannot be read (not a regular file)")
-        text = path.read_text(encoding="utf-8")
-    except OSError as e:
-        raise WrongValue(f"{excerpt(str(path))}: cannot be read ({e.strerror})") from e
-    except UnicodeDecodeError as e:
-        raise WrongValue(f"{path}: not JSON ({e})") from e
-    try:
-        return json.loads(text, parse_constant=_no_number)
-    except ValueError as e:
-        raise WrongValue(f"{path}: not JSON ({e})") from e
-    except RecursionError as e:
-        raise WrongValue(f"{path}: not a file of the bench (objects and lists are nested too deeply)") from e
-
-
-def _no_number(name: str) -> None:
-    raise WrongValue(f"{name} is not a JSON number")
-
-
 def jobs_file(folder: Path, record: Mapping[str, Any]) -> Path:
     """Return the jobs file of the record of a replay. Raises ValueError if it is missing or outside the folder."""
     name = str(record["jobs_csv"])
@@ -220,7 +212,7 @@ def files(folder: Path) -> list[Path]:
     """Return the record files of a folder, sorted by name. Raises WrongUse if there is no such folder."""
     if not folder.is_dir():
         raise WrongUse(f"{folder}: there is no such folder of results; bench run writes them to results/<instance>")
-    return sorted(p for p in folder.glob("*.json") if not p.name.startswith("."))
+    return sorted(p for p in folder.glob("*.json") if not p.name.startswith(".") and p.name != MANIFEST)
 
 
 def read_results(folder: str | Path) -> pandas.DataFrame:

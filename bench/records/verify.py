@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ...backends.base import Status
 from ...backends.gaps import refutes
-from ...instances import Instance
-from ...instances.files.own_files import content_of
 from ...instances.logs.dependencies import arrived
 from ...models.excerpt import excerpt
 from ...models.kind import names
 from ...models.problem import Problem, Schedule, Value
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
-from ..kinds.composites import bounded
 from ..kinds.replays.case import TRACE_OBJECTIVE, ReplayCase, replay_case
 from ..kinds.replays.energy import energy_faults, energy_json, times_of
 from ..kinds.replays.preemption import with_jobs
@@ -29,16 +26,19 @@ from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
 from ..runs.view import View
 from .form import fault_of_schema
+from .instances import Instances, Load
+from .json_files import read_json
+from .manifest import faults_of_manifest
 from .record import AGREE, agree, gap_of
 from .record import record as record_of
 from .requests import with_requests
-from .store import files, jobs_file, read, read_json
+from .store import files, jobs_file, read
 
 if TYPE_CHECKING:
     from ...simulation.outputs.reading import Replayed
 
-Load = Callable[[str, bool], Instance]
 OTHER_KEY = "its key does not match its instance, method, seed, limits and versions: the record was changed"
+OTHER_INSTANCE = "its instance is not the one that was run: the files of the instance are different"
 SHAPES = {
     "seconds": dict,
     "incumbents": list,
@@ -62,11 +62,8 @@ class Checker:
     """
 
     def __init__(self, folder: Path, load: Load, trace: str | None = None) -> None:
-        self.folder, self.load, self.trace = folder, load, trace
-        self._instances: dict[tuple[str, bool], Instance] = {}
-        self._problems: dict[tuple[str, bool, View], Problem] = {}
+        self.folder, self.trace, self._known = folder, trace, Instances(load)
         self._cases: dict[tuple[str, bool, View, ReplaySettings], ReplayCase] = {}
-        self._contents: dict[Path, str] = {}
 
     def faults(self, record: Mapping[str, Any]) -> list[str]:
         """Return all faults of a record; an empty list if it is valid."""
@@ -84,12 +81,8 @@ class Checker:
     def _faults(self, record: Mapping[str, Any]) -> list[str]:
         if record.get("replay") is not None:
             return self._faults_of_replay(record)
-        place = (str(record["path"]), bool(record["drop_impossible"]))
-        instance, view = self._instance(place), View(**record["view"])
-        if (*place, view) not in self._problems:
-            self._problems[*place, view] = view.of(instance)
-        found = self._identity(record, instance.path)
-        return found + faults_of(record, bounded(self._problems[*place, view], record))
+        found = self._identity(record, self._known.instance(record).path)
+        return found + faults_of(record, self._known.problem(record))
 
     def _faults_of_replay(self, record: Mapping[str, Any]) -> list[str]:
         """Return the faults of the record of a replay; one that failed or was stopped is checked as far as it went."""
@@ -101,7 +94,7 @@ class Checker:
             if not Path(path).is_file():
                 raise WrongUse(f"its trace {path} does not exist; if it was moved, give its path with --instance")
         else:
-            instance = self._instance((path, drop))
+            instance = self._known.instance(record)
         found = self._identity(record, Path(path) if instance is None else instance.path)
         if _broke_off(record) and record.get("jobs_csv") is None:
             return found
@@ -110,21 +103,10 @@ class Checker:
             self._cases[alike] = replay_case(path, view, replay, instance=instance)
         return found + faults_of_replay(record, self.folder, self._cases[alike])
 
-    def _instance(self, place: tuple[str, bool]) -> Instance:
-        if place not in self._instances:
-            self._instances[place] = self.load(*place)
-        return self._instances[place]
-
     def _identity(self, record: Mapping[str, Any], path: Path | None) -> list[str]:
         """Return faults of the key and of the content of the instance."""
         found = [] if key_of(record) == record["key"] else [OTHER_KEY]
-        if path is None:
-            return found
-        if path not in self._contents:
-            self._contents[path] = content_of(path)
-        if self._contents[path] != record.get("content"):
-            found.append("its instance is not the one that was run: the files of the instance are different")
-        return found
+        return found if path is None or self._known.unchanged(record, path) else [*found, OTHER_INSTANCE]
 
 
 def faults_of_form(record: Mapping[str, Any]) -> list[str]:
@@ -316,7 +298,7 @@ def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
 
 
 def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[int, list[tuple[str, str]]]:
-    """Check the records of a folder; return their number and pairs of a file name and a fault.
+    """Check the records of a folder and its manifest; return the number of records and pairs of a file name and a fault.
 
     ``trace``: path of the trace of replays, if it was moved. Raises WrongUse if there are no folder or records.
     """
@@ -331,7 +313,7 @@ def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[
         except ValueError as e:
             faults = [str(e)]
         found += [(path.name, fault) for fault in faults]
-    return len(paths), found
+    return len(paths), found + faults_of_manifest(folder)
 
 
 def read_schedule(path: Path) -> object:

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ...instances import load
+from ..records.instances import Instances
 from ..statistics.measures import SHIFT, gap, gap_to_known, primal_integral, seconds
 from ..statistics.profiles import Curve, below_one, data_profiles, performance_profiles
 from ..statistics.sample import STATES, Outcome, Problem, Sample, sample_of
 from ..statistics.summary import statistics_of
 from ..tables.statistics import lacking, of_kind
+from .charts import charts_of, notes_of
 from .reproduction import commands, machines
 
 CURVE = 200  # most points of a profile
@@ -21,7 +24,9 @@ LONGEST = 100  # most steps of a trace
 STEP = 22  # characters of a step, at most about this
 
 
-def content_of(records: Sequence[Mapping[str, Any]], known: Mapping[str, float], title: str) -> dict[str, Any]:
+def content_of(
+    records: Sequence[Mapping[str, Any]], known: Mapping[str, float], title: str, instances: Instances | None = None
+) -> dict[str, Any]:
     """Return the content of the page.
 
     Parameters
@@ -32,6 +37,8 @@ def content_of(records: Sequence[Mapping[str, Any]], known: Mapping[str, float],
         Instance -> best-known value.
     title
         The name of the folder.
+    instances
+        The instances for the Gantt charts; None: they are read from the paths in the records.
 
     Returns
     -------
@@ -40,16 +47,18 @@ def content_of(records: Sequence[Mapping[str, Any]], known: Mapping[str, float],
     """
     sample = sample_of(records, known)
     runs = sum(len(found) for p in sample.problems for found in p.runs.values())
+    charts = charts_of(records, sample.problems, instances or Instances(load))
     most = max(2, min(LONGEST, BUDGET // (STEP * max(1, runs))))
     return {
         "title": title,
-        "notes": list(sample.notes),
+        "notes": [*sample.notes, *notes_of(sample.problems, charts)],
         "machines": machines(records),
         "commands": commands(records),
         "states": list(STATES),
         "methods": list(sample.methods),
         "kinds": [_kind(of_kind(sample, kind)) for kind in dict.fromkeys(p.kind for p in sample.problems)],
         "problems": [_problem(p) for p in sample.problems],
+        "charts": charts,
         "runs": [
             _run(p, i, k, seed, run, most)
             for i, p in enumerate(sample.problems)

@@ -18,6 +18,7 @@ from ...instances.classic.libraries import library_name
 from ...instances.files.atomic import write_whole
 from ...instances.files.sheet import Sheet
 from ..errors import WrongUse
+from ..records.manifest import sealed
 from ..records.store import Record
 from ..runs.view import View
 from .suite import BestTable
@@ -84,7 +85,8 @@ def keep_known(folder: Path, values: Table) -> None:
         for name, known in sorted(every.items())
     )
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / FILE, text.getvalue())
+    with sealed(folder):
+        write_whole(folder / FILE, text.getvalue())
 
 
 def known_of(record: Mapping[str, Any], values: Table) -> BestKnown | None:
@@ -111,12 +113,11 @@ def new_bests(records: Iterable[Record], values: Table) -> list[NewBest]:
 
 def keep_new(folder: Path, found: Sequence[NewBest]) -> list[Path]:
     """Write the records of new best schedules to the folder ``new_best``, as ``bench verify FILE --instance`` reads them."""
-    paths = []
-    for new in found:
-        path = folder / NEW / f"{new.record['instance']}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(new.record, indent=1, allow_nan=False) + "\n")
-        paths.append(path)
+    paths = [folder / NEW / f"{new.record['instance']}.json" for new in found]
+    with sealed(folder):
+        for path, new in zip(paths, found, strict=True):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps(new.record, indent=1, allow_nan=False) + "\n")
     return paths
 
 

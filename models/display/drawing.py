@@ -66,8 +66,8 @@ def draw(chart: Gantt, ax: Axes | None = None, *, legend: bool = True, labels: b
     require_matplotlib()
     ax = _figure(chart) if ax is None else ax
     begin, end = chart.period
-    name, unit, origin = _unit(chart)
-    y = _Rows(chart)
+    name, unit, origin = time_unit(chart)
+    y = RowPositions(chart)
     ax.set_xlim((begin - origin) / unit, (end - origin) / unit)
     ax.set_ylim(max(y.total, 1e-9), 0)
     for k in range(len(chart.rows) if y.gap else 0):
@@ -76,7 +76,7 @@ def draw(chart: Gantt, ax: Axes | None = None, *, legend: bool = True, labels: b
         ax.axvspan((closed.start - origin) / unit, (closed.end - origin) / unit, color=CLOSED, linewidth=0, zorder=0.5)
     if chart.cells is not None:
         edges = ((chart.cells.start - origin) / unit, (chart.cells.end - origin) / unit, y.total, 0.0)
-        ax.imshow(mixed(chart.cells, _colours(chart)), extent=edges, aspect="auto", interpolation="none")
+        ax.imshow(mixed(chart.cells, colours_of(chart)), extent=edges, aspect="auto", interpolation="none")
     _bars(ax, chart, y, origin, unit, labels)
     for k, mark in enumerate(chart.marks):
         ax.axvline((mark.time - origin) / unit, color=INK, linewidth=1.1, linestyle=LINES[k % len(LINES)])
@@ -89,8 +89,8 @@ def draw(chart: Gantt, ax: Axes | None = None, *, legend: bool = True, labels: b
     return ax
 
 
-class _Rows:
-    """The vertical positions of rows and of their parts."""
+class RowPositions:
+    """The vertical positions of the rows of a chart and of their parts; ``total`` is the height of all rows."""
 
     def __init__(self, chart: Gantt) -> None:
         self.heights = np.array([r.height for r in chart.rows], np.float64)
@@ -117,7 +117,7 @@ def _figure(chart: Gantt) -> Axes:
     return pyplot.subplots(figsize=(WIDTH, height), layout="constrained")[1]
 
 
-def _unit(chart: Gantt) -> tuple[str, int, int]:
+def time_unit(chart: Gantt) -> tuple[str, int, int]:
     """Return the name of the unit of the time axis, its length, and the time at its 0."""
     begin, end = chart.period
     if not chart.seconds:
@@ -128,7 +128,7 @@ def _unit(chart: Gantt) -> tuple[str, int, int]:
     return name, unit, begin if begin > FAR else 0
 
 
-def _colours(chart: Gantt) -> list[str]:
+def colours_of(chart: Gantt) -> list[str]:
     """Return the colour of each group."""
     free = (colour for colour in cycle(PALETTE) if colour not in chart.colours.values())
     return [chart.colours.get(group) or next(free) for group in chart.groups]
@@ -187,8 +187,8 @@ def boxes(box: Floats, **style: Any) -> PathPatch:
     return PathPatch(Path(np.stack([x, y], axis=1), np.tile(ring, len(box))), **style)
 
 
-def _bars(ax: Axes, chart: Gantt, y: _Rows, origin: int, unit: int, labels: bool) -> None:
-    colours = dict(zip(chart.groups, _colours(chart), strict=True))
+def _bars(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int, labels: bool) -> None:
+    colours = dict(zip(chart.groups, colours_of(chart), strict=True))
     order = {label: k for k, label in enumerate(dict.fromkeys(b.label for b in chart.bars))}
     styles: dict[tuple[str, float, bool], list[tuple[float, float, float, float]]] = {}
     wide, high = _inches(ax)
@@ -248,7 +248,7 @@ def _label(ax: Axes, bar: Bar, box: Sequence[float], colour: Sequence[float], in
         )
 
 
-def _row_labels(ax: Axes, chart: Gantt, y: _Rows) -> None:
+def _row_labels(ax: Axes, chart: Gantt, y: RowPositions) -> None:
     if chart.sections:
         edges = np.cumsum([0.0, *(s.height for s in chart.sections)]).tolist()
         labels = [((lo + hi) / 2, s.label) for (lo, hi), s in zip(pairwise(edges), chart.sections, strict=True)]
@@ -274,7 +274,7 @@ def _legend(ax: Axes, chart: Gantt) -> None:
     used = {b.group for b in chart.bars} if chart.cells is None else set(chart.groups)
     found: list[Any] = []
     if chart.legend:
-        for name, colour in zip(chart.groups, _colours(chart), strict=True):
+        for name, colour in zip(chart.groups, colours_of(chart), strict=True):
             if name in hatched:
                 found.append(Patch(facecolor=_white(colour, 0.75), edgecolor=colour, hatch="////", label=name))
             elif name and name in used:

@@ -22,27 +22,33 @@ def report(
             help="folder for LaTeX tables (booktabs), PDF figures, and a CSV file behind each; needs matplotlib"
         ),
     ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(help="Parquet file to write: a row per run with its measures; needs pyarrow")
+    ] = None,
 ) -> None:
     """Write a report as one HTML page that needs no network.
 
     It has sortable tables of methods, problems and runs, performance and data profiles, the objective over time on each
-    problem, the machines and versions, and the commands that run everything again. With --latex, its tables and profiles
-    are also written for a paper.
+    problem with the Gantt chart of its best run, the machines and versions, and the commands that run everything again. With
+    --latex, its tables and profiles are also written for a paper, with --parquet its runs for other programs.
 
     Example: bench report results/classic --out report.html
 
-    Example: bench report results/classic --latex paper/figures
+    Example: bench report results/classic --latex paper/figures --parquet runs.parquet
     """
     from ...report.content import content_of
     from ...report.latex import write_latex
     from ...report.page import write_report
+    from ...tables.runs import write_parquet
     from .reading import known_of, records_with
 
     path = out or results / "report.html"
     if not path.parent.is_dir():
         raise WrongUse(f"--out {path}: cannot be written (there is no folder {path.parent})")
-    records = records_with(results, methods)
-    content = content_of(records, known_of(results), results.resolve().name)
+    records, known = records_with(results, methods), known_of(results)
+    if parquet is not None:  # first: a missing library ends the command before the page is made
+        say(f"{parquet}: {write_parquet(parquet, records, known):,} runs")
+    content = content_of(records, known, results.resolve().name)
     size = write_report(path, content)
     say(f"{path}: {len(records):,} runs, {size / 1e6:.2f} MB")
     if latex is not None:

@@ -245,6 +245,7 @@ COMMANDS = [
     "statistics",
     "compare",
     "report",
+    "merge",
     "guide",
     "doctor",
 ]

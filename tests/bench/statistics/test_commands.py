@@ -1,6 +1,7 @@
 """``bench statistics`` and ``bench compare`` on folders of records."""
 
 import csv
+import sys
 
 import pandas as pd
 import pytest
@@ -83,16 +84,26 @@ def test_the_rows_of_all_runs_load_into_pandas(bench, results, tmp_path):
         assert {row["state"] for row in csv.DictReader(f)} == {"solved", "failed"}
 
 
-def test_parquet_needs_its_library_or_has_the_same_rows(bench, results, tmp_path):
-    path = tmp_path / "runs.parquet"
-    code, _, said = bench("statistics", results, "--parquet", path)
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
+@pytest.mark.parametrize("command", ["statistics", "report"])
+def test_parquet_has_the_rows_of_the_csv_file(bench, results, tmp_path, command):
+    path, same = tmp_path / "runs.parquet", tmp_path / "runs.csv"
+    page = ("--out", tmp_path / "r.html") if command == "report" else ()
+    code, out, _ = bench(command, results, "--parquet", path, *page)
+    assert code == 0 and f"{path}: 48 runs" in out
+    assert bench("statistics", results, "--csv", same)[0] == 0
+    rows, expected = pd.read_parquet(path), pd.read_csv(same)
+    assert list(rows.columns) == list(expected.columns) and rows.gap.dtype == "float64"
+    assert rows.gap.tolist() == pytest.approx(expected.gap.tolist(), nan_ok=True)
+    for column in ("instance", "method", "seed", "state", "key"):
+        assert rows[column].tolist() == expected[column].tolist()
+
+
+def test_parquet_names_the_library_that_is_missing(bench, results, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for command in ("statistics", "report"):
+        code, _, said = bench(command, results, "--parquet", tmp_path / "runs.parquet")
         assert code == 2 and "pip install 'schedlab[parquet]'" in said
-        return
-    assert len(pd.read_parquet(path)) == 48
-    assert pd.read_parquet(path).gap.dtype == "float64"
+    assert not list(tmp_path.iterdir())
 
 
 def test_profiles_are_drawn(bench, results, tmp_path):
