@@ -11,11 +11,49 @@ from ..models.dispatch.costs.limits import excess_of
 from ..models.neighbourhood import Neighbourhoods, Some
 from ..models.schedule_arrays import ScheduleArrays
 from .arrays import arrays
+from .clock import Clock
 
 if TYPE_CHECKING:
     from ..backends import Limits, Result
 
 BETTER = 1e-9  # relative: smaller improvements are rounding errors
+
+
+def check_available(backend: str) -> None:
+    """Raise SolverUnavailable if a backend cannot be used, UnknownName if there is none of this name."""
+    from ..backends import SolverUnavailable
+    from ..backends import backend as find
+
+    here = find(backend).availability()
+    if not here.ok:
+        raise SolverUnavailable(f"backend {backend!r} is not available: {here.reason}")
+
+
+def limits_of_turn(
+    seconds: float | None, clock: Clock, most: float, work: float, threads: int | None, seed: int
+) -> Limits:
+    """Return the limits of the backend in one turn of a search.
+
+    Parameters
+    ----------
+    seconds
+        Seconds of the turn; None: a turn without a clock.
+    clock
+        The clock of the search.
+    most
+        Most seconds of a solution.
+    work
+        Limit without a clock, in the solver's own unit of work.
+    threads
+        Threads of the solver; None: all cores.
+    seed
+        Seed of the solver.
+    """
+    from ..backends import Limits
+
+    if seconds is None:
+        return Limits(None, threads, seed, log=False, deterministic=work)
+    return Limits(min(most, clock.left), threads, seed, log=False)
 
 
 class Better(NamedTuple):

@@ -84,21 +84,9 @@ def _relaxation_search(problem: Dispatch | Profit, request: HeuristicRequest) ->
     )
 
 
-def _lns(problem: Dispatch | Profit, request: HeuristicRequest) -> Result:
-    return lns(
-        problem,
-        time_limit=request.time_limit,
-        threads=request.threads,
-        seed=request.seed,
-        warm_start=request.start,
-        on_incumbent=request.on_incumbent,
-        backend=request.backend or None,
-        **request.options,
-    )
-
-
-def _project_lns(problem: Project, request: HeuristicRequest) -> Result:
-    return project_lns(
+def _lns(problem: Dispatch | Profit | Project, request: HeuristicRequest) -> Result:
+    search: Callable[..., Result] = project_lns if isinstance(problem, Project) else lns
+    return search(
         problem,
         time_limit=request.time_limit,
         threads=request.threads,
@@ -192,7 +180,7 @@ RELAXATION_SEARCH = Heuristic(
     options=("largest",),
 )
 PROJECT_LNS = Heuristic(
-    _project_lns,
+    _lns,
     kinds=("project",),
     seeded=True,
     backends=True,

@@ -31,7 +31,7 @@ from .errors import keeping_limits
 from .incumbents import Incumbents, OnIncumbent, improves
 from .list_scheduling.first_solution import ListScheduler
 from .list_scheduling.multi_search import AFTERWARDS, place_all_orders
-from .neighbourhood_solve import BETTER, improve_placed
+from .neighbourhood_solve import BETTER, check_available, improve_placed
 
 # The size of a model is the sum over its units of the nodes that the unit may use ("units x nodes"). CP-SAT keeps 60 s
 # with 30,000 (1,000 jobs of a profit problem, 60 nodes, 0.5 GB), overruns by 100 s with 150,000 (3,000, 100, 1.4 GB).
@@ -120,12 +120,7 @@ def relaxation_search(
     UnknownName
         If the name of the backend is unknown.
     """
-    from ..backends import SolverUnavailable
-    from ..backends import backend as find
-
-    here = find(backend).availability()
-    if not here.ok:
-        raise SolverUnavailable(f"backend {backend!r} is not available: {here.reason}")
+    check_available(backend)
     seen = Incumbents(problem, "relaxation-search", on_incumbent, warm_start)
     search = _RelaxationSearch(problem, backend, time_limit, threads, seed, seen, options)
     search.begin()

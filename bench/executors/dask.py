@@ -29,7 +29,7 @@ from .probe import Needed, lacking, needed
 
 CONNECT = 5.0  # seconds to reach a scheduler
 NO_WORKER = 60.0  # seconds without any worker after which the runs are given up
-SHORT, AHEAD = 10.0, 2  # runs of at most this time limit in seconds: so many more are sent to a worker, where they wait
+SHORT, AHEAD = 10.0, 2  # seconds, runs: of runs with at most this time limit, this number wait at each worker
 CHECK = 1.0  # seconds between two looks at the workers
 
 
@@ -227,7 +227,7 @@ class DaskExecutor:
         """Cancel the active runs and end the workers that were started here."""
         for part in (self._client, self._cluster):
             if part is not None:
-                with suppress(Exception):  # a scheduler that is lost cannot be told
+                with suppress(Exception):  # the scheduler may no longer run
                     if part is self._client and self._active:
                         part.cancel([future for _, _, future in self._active.values()], force=True)
                     part.close()

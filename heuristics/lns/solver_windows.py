@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...models.neighbourhood import Neighbourhoods
 from ...models.schedule_arrays import ScheduleArrays
 from ..kernels.costs import objective
 from ..kernels.placement import POSTPONED
-from ..neighbourhood_solve import improve_placed
+from ..neighbourhood_solve import check_available, improve_placed, limits_of_turn
 
 if TYPE_CHECKING:
     from .state import LnsSearch
@@ -59,12 +59,7 @@ class SolverWindows:
 
     def start(self, search: LnsSearch) -> Callable[[float | None], None]:
         """Return the function that takes the turns. Raises SolverUnavailable and UnknownName."""
-        from ...backends import SolverUnavailable
-        from ...backends import backend as find
-
-        here = find(self.backend).availability()
-        if not here.ok:
-            raise SolverUnavailable(f"backend {self.backend!r} is not available: {here.reason}")
+        check_available(self.backend)
         return _Windows(self, search).turn
 
 
@@ -78,14 +73,12 @@ class _Windows:
 
     def turn(self, seconds: float | None) -> None:
         """Let the backend improve one window."""
-        from ...backends import Limits, LoweringTooLarge, SolverUnavailable
+        from ...backends import LoweringTooLarge, SolverUnavailable
 
         s, settings = self.search, self.settings
         s.check(0.2)
-        left = settings.seconds if s.clock.end is None else min(settings.seconds, s.clock.left)
-        limits = Limits(None if seconds is None else left, settings.threads, int(s.rng.integers(2**31)), log=False)
-        if seconds is None:
-            limits = replace(limits, deterministic=settings.work)
+        seed = int(s.rng.integers(2**31))
+        limits = limits_of_turn(seconds, s.clock, settings.seconds, settings.work, settings.threads, seed)
         free, nodes = self._free()
         placement = ScheduleArrays(s.best.starts.copy(), s.best.nodes.copy())
         began = time.perf_counter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from ....models.excerpt import with_short_repr
 from ....models.project.cliques import exclusive_sets
 from ....models.project.part import part_formulation
+from ...neighbourhood_solve import check_available, limits_of_turn
 from ..bounds import MOST_EXCLUSIVE
 
 if TYPE_CHECKING:
@@ -62,12 +63,7 @@ class SolverParts:
 
     def start(self, search: ProjectSearch) -> Callable[[float | None], None]:
         """Return the function that takes the turns. Raises SolverUnavailable and UnknownName."""
-        from ....backends import SolverUnavailable
-        from ....backends import backend as find
-
-        here = find(self.backend).availability()
-        if not here.ok:
-            raise SolverUnavailable(f"backend {self.backend!r} is not available: {here.reason}")
+        check_available(self.backend)
         return _Parts(self, search).turn
 
 
@@ -81,14 +77,12 @@ class _Parts:
 
     def turn(self, seconds: float | None) -> None:
         """Let the backend improve one part."""
-        from ....backends import INTERRUPTED, Interrupted, Limits, LoweringTooLarge, SolverUnavailable
+        from ....backends import INTERRUPTED, Interrupted, LoweringTooLarge, SolverUnavailable
 
         s, settings = self.search, self.settings
         s.check(0.2)
-        left = settings.seconds if s.clock.end is None else min(settings.seconds, s.clock.left)
-        limits = Limits(None if seconds is None else left, settings.threads, int(s.rng.integers(2**31)), log=False)
-        if seconds is None:
-            limits = replace(limits, deterministic=settings.work)
+        seed = int(s.rng.integers(2**31))
+        limits = limits_of_turn(seconds, s.clock, settings.seconds, settings.work, settings.threads, seed)
         try:
             status, found = self._solved(limits)
         except (SolverUnavailable, LoweringTooLarge):

@@ -139,8 +139,8 @@ def test_an_element_that_begins_again_goes_on_where_its_log_ends(tmp_path):
     environment = {**os.environ, "SLURM_ARRAY_TASK_ID": "0"}
     ran = subprocess.run(["/bin/sh"], input=script_of(batch, "/"), text=True, env=environment, check=False)
     assert ran.returncode == 0, (batch / "0.err").read_text()
-    told = [json.loads(line)["event"] for line in (batch / "0.log").read_text().splitlines()[5:] if line]
-    assert told == ["ended", "begun", "ended"]
+    later = [json.loads(line)["event"] for line in (batch / "0.log").read_text().splitlines()[5:] if line]
+    assert later == ["ended", "begun", "ended"]
     records = {r["method"]: r for r in map(read, (tmp_path / "out").glob("*.json"))}
     assert list(marks(tmp_path).values()) == ["0.03"] and set(records) == {"work:0.02", "work:0.03"}
     assert records["work:0.03"]["status"] == "feasible" and "lost 3 times" in records["work:0.02"]["message"]
