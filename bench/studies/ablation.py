@@ -28,7 +28,7 @@ from ...heuristics.lns import (
     Progress,
     RoomForWaiting,
     RuinAndRecreate,
-    SimulatedAnnealing,
+    Threshold,
     usual_selection,
 )
 from ...heuristics.lns.search import lns
@@ -47,10 +47,10 @@ VARIANTS: Mapping[str, Callable[[], tuple[Operator, ...]]] = {
         OrderMoves(),
         RuinAndRecreate(destroy=[AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting()]),
     ),
-    "ruin accepts as in simulated annealing": lambda: (
+    "ruin accepts what is at most slightly worse": lambda: (
         KeyChanges(),
         OrderMoves(),
-        RuinAndRecreate(acceptance=SimulatedAnnealing(1e-4, 3e-6), restart=2e-3),
+        RuinAndRecreate(acceptance=Threshold(), restart=1e-4),
     ),
 }
 """Operators by what differs from the default."""

@@ -1,0 +1,174 @@
+"""``auto`` against each single method at the same time limit: ``python -m schedlab.bench.studies.auto --out results/auto``.
+
+The instances are the shipped ones without reservations, which only replays obey, and 20 generated ones. They and the suite that runs them are written to the folder of
+the records, so that ``bench run results/auto/auto.toml --out results/auto`` makes the same runs. The same command again
+runs only what is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from rich.console import Console
+
+from ...instances import load, names, write
+from ...instances.files.atomic import write_whole
+from ...instances.registry import generators
+from ..cli.app import app
+from ..errors import WrongUse
+from ..exit_codes import STOPPED, exit_code
+from ..records.store import files, read
+from ..tables.replays.figures import TextGrid
+from ..tables.replays.report import drawn
+from .run import run_study
+
+AUTO = "auto"
+SINGLE: Mapping[str, Sequence[str]] = {
+    "dispatch": ("multi-search", "delay-search", "lns", "lns@cpsat", "cpsat:counts+warm", "cpsat:pool+warm"),
+    "profit": ("multi-search", "delay-search", "lns", "lns@cpsat", "cpsat:counts+warm", "highs:fluid+warm"),
+    "eviction": ("greedy", "dp", "backtracking", "cpsat:serial+warm"),
+    "project": ("multi-sgs", "lns", "lns@cpsat", "cpsat:modes", "cpsat:modes+warm"),
+}
+"""Single methods by the kind of the problem."""
+
+GENERATED: Sequence[tuple[str, Mapping[str, int]]] = (
+    *(("eurora", {"jobs": n, "seed": s}) for n, s in ((30, 301), (60, 302), (120, 303), (200, 304), (400, 305), (700, 306))),
+    *(("eurora", {"jobs": n, "seed": s, "nodes": 4}) for n, s in ((25, 307), (99, 308))),
+    *(("centre", {"jobs": n, "seed": s, "nodes": 8, "days": 2}) for n, s in ((30, 309), (60, 310), (120, 311))),
+    *(("centre", {"jobs": n, "seed": s}) for n, s in ((400, 312), (1000, 313))),
+    *(("theta", {"jobs": n, "seed": s}) for n, s in ((16, 314), (24, 315), (40, 316))),
+    *(("project", {"tasks": n, "modes": m, "nonrenewable": 2 * (m > 1), "seed": s}) for n, m, s in ((30, 3, 317), (60, 1, 318), (90, 1, 319), (50, 2, 320))),
+)  # fmt: skip
+"""Generators with their options."""
+
+
+class Row(NamedTuple):
+    """An instance: ``auto`` beside the best single method.
+
+    Parameters
+    ----------
+    instance, kind
+        The name of the instance and the kind of its problem.
+    auto, single
+        The median objective of ``auto`` over the seeds, and that of the best single method; None without a schedule.
+    method
+        The best single method.
+    worse
+        By how much ``auto`` is worse, in percent of the best single method's objective; below 0 if it is better. Infinite
+        if ``auto`` alone has no schedule.
+    """
+
+    instance: str
+    kind: str
+    auto: float | None
+    single: float | None
+    method: str
+    worse: float
+
+
+def prepared(folder: Path, seconds: float, threads: int, seeds: str) -> Path:
+    """Write the generated instances and the suite to a folder, and return the path of the suite."""
+    of_kind: dict[str, list[str]] = {kind: [] for kind in SINGLE}
+    for name in names():
+        shipped = load(name)
+        if not shipped.reservations:
+            of_kind[shipped.kind].append(name)
+    for generator, options in GENERATED:
+        at = folder / "instances" / "-".join([generator, *(f"{k}{v}" for k, v in options.items())])
+        if not (at / "instance.toml").is_file():
+            write(generators[generator](**options), at)
+        of_kind[load(at).kind].append(str(at.relative_to(folder)))
+    lines = ['description = "auto beside each single method."', f"seeds = {json.dumps(seeds)}", f"threads = {threads}"]
+    for kind, among in of_kind.items():
+        methods = [AUTO, *SINGLE[kind]]
+        lines += ["", "[[runs]]", f"instances = {json.dumps(among)}", f"methods = {json.dumps(methods)}"]
+        lines += [f"time_limit = {seconds:g}"]
+    path = folder / "auto.toml"
+    write_whole(path, "\n".join(lines) + "\n")
+    return path
+
+
+def rows(records: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """Compare ``auto`` with the best single method on each instance; medians over the seeds.
+
+    A run without a verified schedule counts as infinitely bad, so that a method which fails on half of the seeds has no
+    median.
+    """
+    values: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for r in records:
+        sign = -1.0 if r["sense"] == "max" else 1.0
+        held = r["objective"] is not None and r["verified"]
+        found = values.setdefault((r["kind"], r["instance"]), {}).setdefault(r["method"], [])
+        found.append(sign * r["objective"] if held else float("inf"))
+    return [_row(kind, instance, methods) for (kind, instance), methods in sorted(values.items())]
+
+
+def _row(kind: str, instance: str, methods: Mapping[str, Sequence[float]]) -> Row:
+    medians = {method: median(found) for method, found in methods.items()}
+    auto = medians.pop(AUTO)
+    method = min(medians, key=lambda m: medians[m])
+    single = medians[method]
+    if single == float("inf"):
+        worse = 0.0 if auto == single else float("-inf")
+    else:
+        worse = 0.0 if auto == single else 100 * (auto - single) / max(abs(single), 1e-9)
+    shown = [None if v == float("inf") else abs(v) for v in (auto, single)]
+    return Row(instance, kind, shown[0], shown[1], method, worse)
+
+
+def table(found: Sequence[Row]) -> TextGrid:
+    """Return the table of all instances."""
+    cells = [[r.kind, r.instance, _text(r.auto), _text(r.single), r.method, f"{r.worse:+.2f}"] for r in found]
+    return TextGrid(
+        "auto and the best single method",
+        ["kind", "instance", "auto", "best single", "method", "auto worse by %"],
+        cells,
+        "medians over the seeds; below 0: auto is better",
+    )
+
+
+def _text(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.6g}"
+
+
+def study(options: argparse.Namespace, console: Console) -> None:
+    """Run what is missing, and print the table and its medians. Raises WrongUse if runs failed to start."""
+    folder = Path(options.out)
+    suite = prepared(folder, options.seconds, options.threads, options.seeds)
+    command = ["run", str(suite), "--out", str(folder)]
+    if exit_code(lambda: app(args=command, prog_name="bench", standalone_mode=False)) == STOPPED:
+        raise KeyboardInterrupt
+    found = rows(read(path) for path in files(folder))
+    if not found:
+        raise WrongUse(f"{folder}: there are no records; see the messages above")
+    console.print(drawn(table(found)))
+    for kind in (*SINGLE, None):
+        worse = [r.worse for r in found if kind in (r.kind, None)]
+        console.print(
+            f"{kind or 'all'}: {len(worse)} instances, auto worse by {median(worse):+.2f} % in the median, {max(worse):+.2f} % at most; "
+            f"worse by more than 1 % on {sum(w > 1 for w in worse)}",
+            soft_wrap=True,
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the study; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m schedlab.bench.studies.auto", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=6.0, help="time limit of each run (default: 6 s)")
+    parser.add_argument("--threads", type=int, default=2, help="threads of each run (default: 2)")
+    parser.add_argument("--seeds", default="1", help="random seeds, as for bench run (default: 1)")
+    parser.add_argument("--out", default="results/auto", help="folder of the records (default: results/auto)")
+    options = parser.parse_args(arguments)
+    if options.seconds <= 0 or options.threads < 1:
+        parser.error("--seconds must be above 0, --threads at least 1")
+    return run_study(study, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
