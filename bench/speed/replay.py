@@ -10,12 +10,10 @@ compilation of its kernels, but with the verification of the whole schedule, whi
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
@@ -26,16 +24,16 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ...errors import SchedlabError
 from ...instances.formats.swf.reading import read_swf
 from ...models import NodeGroup, Platform
+from ..environments import Unavailable, python_with
 from .accasim import DISPATCHERS
 from .cost import cost_of
 
-CACHE, ACCASIM = Path(".cache"), "accasim==1.1.3"
+ACCASIM = "accasim==1.1.3"
 JOBS, PROCESSORS, LOAD, SEED, USERS = 10_000, 256, 0.75, 1, 39
 REPEATS, TARGET_RATIO = 7, 100
-PATIENCE = 900.0  # seconds: time limit of an installation, and of a replay with AccaSim
+PATIENCE = 900.0  # seconds: time limit of a replay with AccaSim
 CURIE = Path("..", "shared", "data", "cea_curie_2011", "CEA-Curie-2011-2.1-cln.swf.gz")
 CURIE_NODES, TARGET_SECONDS, TARGET_MB = 93_312, 20, 1024
 NOTE = """\
@@ -43,10 +41,6 @@ With fcfs and with "easy, textbook", schedlab starts every job at the same time 
 as published differs: it keeps the first reservation of the head of the queue, does not try to start the head earlier, and
 backfills other jobs without respecting the reservation (1.1.3 gives its allocator no reserved nodes), so the head may wait
 longer. "easy, textbook" is that class of AccaSim with these three points corrected (bench/speed/accasim.py)."""
-
-
-class Unavailable(SchedlabError, RuntimeError):
-    """AccaSim cannot be measured on this machine; the message says why."""
 
 
 class ReplayTime(NamedTuple):
@@ -139,31 +133,6 @@ def ours(log: Path, nodes: int, cores: int, policy: str) -> ReplayTime:
     return ReplayTime(median(seconds[1:]), dict(zip(run.workload.ids, run.start.tolist(), strict=True)))
 
 
-def accasim_python(cache: Path = CACHE) -> Path:
-    """Return the Python interpreter of an environment with AccaSim; make the environment if needed.
-
-    Raises Unavailable if AccaSim cannot be installed.
-    """
-    home = (cache / "accasim").resolve()
-    python, ready = home / "bin" / "python", home / ".ready"
-    if ready.exists():
-        return python
-    shutil.rmtree(home, ignore_errors=True)
-    home.mkdir(parents=True)
-    (cache / ".gitignore").write_text("*\n")
-    try:
-        venv.create(home, with_pip=True, symlinks=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ACCASIM]
-        subprocess.run(pip, check=True, capture_output=True, text=True, timeout=PATIENCE)
-    except subprocess.CalledProcessError as e:
-        output = str(e.stderr or e.stdout or e).strip().splitlines()
-        raise Unavailable(f"pip could not install {ACCASIM}: {output[-1] if output else e}") from None
-    except (OSError, subprocess.TimeoutExpired) as e:
-        raise Unavailable(f"{ACCASIM} could not be installed: {e}") from None
-    ready.touch()
-    return python
-
-
 def accasim(
     python: Path,
     log: Path,
@@ -230,7 +199,7 @@ def beside_accasim(console: Console, log: Path) -> None:
     python, spent = None, 0.0
     with console.status("installing AccaSim") as status:
         try:
-            python = accasim_python()
+            python = python_with(ACCASIM)
         except Unavailable as e:
             console.print(f"AccaSim is not measured: {e}", highlight=False, markup=False)
         for nodes, cores in ((PROCESSORS, 1), (1, PROCESSORS)):

@@ -102,7 +102,7 @@ def rows(records: Iterable[Mapping[str, Any]]) -> list[Row]:
     """
     values: dict[tuple[str, str], dict[str, list[float]]] = {}
     for r in records:
-        sign = -1.0 if r["sense"] == "max" else 1.0
+        sign = -1.0 if r["sense"] == "maximize" else 1.0
         held = r["objective"] is not None and r["verified"]
         found = values.setdefault((r["kind"], r["instance"]), {}).setdefault(r["method"], [])
         found.append(sign * r["objective"] if held else float("inf"))

@@ -6,9 +6,10 @@ import sys
 
 import pytest
 from rich.console import Console
-from schedlab.bench.speed import replay as speed_replay
+from schedlab.bench import environments
+from schedlab.bench.environments import Unavailable, python_with
 from schedlab.bench.speed.cost import cost_of
-from schedlab.bench.speed.replay import Unavailable, accasim_python, beside_accasim, write_trace
+from schedlab.bench.speed.replay import ACCASIM, beside_accasim, write_trace
 from schedlab.instances.formats.swf.reading import read_swf
 
 
@@ -32,8 +33,8 @@ def test_without_a_network_the_reason_is_printed_and_schedlab_is_still_measured(
         (home / "bin").mkdir(parents=True)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(speed_replay.venv, "create", without_pip)
-    monkeypatch.setattr(speed_replay.subprocess, "run", refused)
+    monkeypatch.setattr(environments.venv, "create", without_pip)
+    monkeypatch.setattr(environments.subprocess, "run", refused)
     write_trace(tmp_path / "log.swf", jobs=100)
     said = io.StringIO()
     beside_accasim(Console(file=said, width=120), tmp_path / "log.swf")
@@ -44,7 +45,7 @@ def test_without_a_network_the_reason_is_printed_and_schedlab_is_still_measured(
     assert [row[0] for row in rows] == ["fcfs", "easy"] * 2
     assert all(float(row[3].replace(",", "")) > 0 and row[2] == "-" for row in rows)
     with pytest.raises(Unavailable):
-        accasim_python()  # an installation that failed is not taken for one that is there
+        python_with(ACCASIM)  # an installation that failed is not taken for one that is there
     assert (tmp_path / ".cache" / ".gitignore").read_text() == "*\n"
 
 

@@ -7,7 +7,7 @@ from schedlab.instances import load
 from schedlab.methods.text import parse_method
 
 
-def record(instance, method, objective, seed=1, kind="dispatch", sense="min", verified=True):
+def record(instance, method, objective, seed=1, kind="dispatch", sense="minimize", verified=True):
     return {
         "instance": instance,
         "method": method,
@@ -41,7 +41,7 @@ def test_the_instances_are_written_once(tmp_path):
 
 def test_auto_is_compared_with_the_best_single_method():
     day = [record("day", "auto", 102.0), record("day", "lns", 100.0), record("day", "multi-search", 120.0)]
-    batch = [record("batch", m, v, kind="profit", sense="max") for m, v in (("auto", 210.0), ("lns", 200.0))]
+    batch = [record("batch", m, v, kind="profit", sense="maximize") for m, v in (("auto", 210.0), ("lns", 200.0))]
     found = {row.instance: row for row in rows([*day, *batch])}
     assert (found["day"].method, found["day"].auto, found["day"].single) == ("lns", 102.0, 100.0)
     assert found["day"].worse == pytest.approx(2.0)

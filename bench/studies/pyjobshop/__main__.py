@@ -1,0 +1,159 @@
+"""PyJobShop on the files of records, beside their methods: ``python -m schedlab.bench.studies.pyjobshop results/classic``.
+
+``bench run FILES --time-limit 60 --threads 2 --seeds 1-3 --out results/classic`` writes the records. PyJobShop solves the same
+files with the same time limits, threads and seeds, in an environment under ``.cache``; its schedules are checked by the
+package. The same command again runs only what is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, NamedTuple
+
+from rich.console import Console
+
+from ....instances import load
+from ....models import Project
+from ...environments import python_with
+from ...errors import WrongUse
+from ...records.store import files, read
+from ...suites.best_known import known_values
+from ...tables.replays.figures import TextGrid
+from ...tables.replays.report import drawn
+from ..run import run_study
+from .runs import PACKAGE, Answer, kept, known, solve
+
+NAME = "PyJobShop"
+
+
+class Task(NamedTuple):
+    """A file that PyJobShop solves with a seed, a time limit in seconds and a number of threads."""
+
+    instance: str
+    path: str
+    seed: int
+    seconds: float
+    threads: int
+
+
+class Value(NamedTuple):
+    """The result of a method: verified makespan (None: none), whether it is proven, and seconds."""
+
+    objective: float | None
+    proven: bool
+    seconds: float
+
+
+Results = dict[str, dict[tuple[str, int], Value]]
+"""Method -> (instance, seed) -> result."""
+
+
+def tasks_of(records: Iterable[Mapping[str, Any]]) -> list[Task]:
+    """Return what PyJobShop solves: each project of the records once for each seed, with their limits and threads."""
+    found = {}
+    for r in records:
+        if r["kind"] == "project" and r["time_limit"] is not None and r["threads"] is not None:
+            task = Task(r["instance"], r["path"], r["seed"], r["time_limit"], r["threads"])
+            found[task.instance, task.seed] = task
+    return [found[key] for key in sorted(found)]
+
+
+def results_of(records: Iterable[Mapping[str, Any]], answers: Iterable[Answer]) -> Results:
+    """Return the results of all methods; only verified schedules count."""
+    found: Results = {}
+    for r in records:
+        if r["kind"] == "project":
+            held = r["objective"] is not None and r["verified"]
+            value = Value(r["objective"] if held else None, held and r["status"] == "optimal", r["seconds"]["total"])
+            found.setdefault(r["method"], {})[r["instance"], r["seed"]] = value
+    for a in answers:
+        found.setdefault(NAME, {})[a.instance, a.seed] = Value(a.objective, a.proven, a.seconds)
+    return found
+
+
+def table(results: Results, best: Mapping[str, float]) -> TextGrid:
+    """Return the table: a row for each method, on the runs that all methods have.
+
+    Parameters
+    ----------
+    results
+        The results of all methods.
+    best
+        Instance -> best-known value; where it is missing, the best of the results.
+    """
+    shared = sorted(set.intersection(*(set(of) for of in results.values())))
+    values: dict[str, float] = {}
+    for instance, seed in shared:
+        found = (of[instance, seed].objective for of in results.values())
+        values[instance] = min(values.get(instance, inf), *(inf if v is None else v for v in found))
+    reference = values | {name: best[name] for name in values if name in best}
+    rows = []
+    for method, of in results.items():
+        runs = [(instance, of[instance, seed]) for instance, seed in shared]
+        gaps = [100 * (run.objective / reference[i] - 1) for i, run in runs if run.objective is not None]
+        rows.append(
+            [
+                method,
+                str(len(runs)),
+                str(sum(run.objective is None for _, run in runs)),
+                str(sum(run.proven for _, run in runs)),
+                f"{median(run.seconds for _, run in runs):.1f}" if runs else "-",
+                f"{fmean(gaps):.2f}" if gaps else "-",
+            ]
+        )
+    return TextGrid(
+        f"{len(values)} projects",
+        ["method", "runs", "without schedule", "proven", "median s", "mean gap %"],
+        rows,
+        "gap: to the best-known value, or the best of these results; runs without a schedule are not in it. Seconds of "
+        "bench run include the import of the solver, those of PyJobShop do not",
+    )
+
+
+def study(options: argparse.Namespace, console: Console) -> None:
+    """Run what is missing and print the table. Raises WrongUse if there are no records of projects."""
+    folder = Path(options.records)
+    records = [read(path) for path in files(folder)]
+    tasks = tasks_of(records)
+    if not tasks:
+        raise WrongUse(f"{folder}: there are no records of projects with a time limit; bench run writes them")
+    out = folder / "pyjobshop"
+    out.mkdir(exist_ok=True)
+    python = python_with(PACKAGE)
+    answers = []
+    for k, task in enumerate(tasks, 1):
+        answer = known(out, task.instance, task.seed, task.seconds, task.threads)
+        if answer is None:
+            project = load(task.path).problem
+            if not isinstance(project, Project):
+                raise WrongUse(f"{task.path}: expected a project, it is a {project.kind} problem")
+            answer = solve(python, task.instance, project, task.seconds, task.threads, task.seed)
+            kept(out, answer, task.seconds, task.threads)
+            said = answer.fault or f"{answer.objective:,.0f}{', proven' if answer.proven else ''}"
+            console.print(
+                f"[{k}/{len(tasks)}] {task.instance}, seed {task.seed}: {said} in {answer.seconds:.1f} s",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
+        answers.append(answer)
+    best = {name: one.value for name, one in known_values(folder).items()}
+    grid = table(results_of(records, answers), best)
+    console.print(drawn(grid))
+    console.print(grid.meaning, style="dim")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the study; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m schedlab.bench.studies.pyjobshop", description=__doc__)
+    parser.add_argument("records", help="folder of the records of bench run")
+    return run_study(study, parser.parse_args(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
