@@ -24,10 +24,10 @@ def dispatch(problem: Dispatch) -> Sequence[Step]:
     linear = "highs:pool@600s..36000s-energy" if jobs <= SMALL else "highs:pool@1800s..100000s-energy"
     bound = "lagrangian" if HEURISTICS["lagrangian"].takes(problem) else linear
     if jobs > SMALL:
-        return [Step("multi-search"), Step("lns", 0.8), Step(bound)]
+        return [Step("multi-search"), Step("lns", 0.9), Step(bound)]
     exact = "cpsat:counts"
     if jobs > FEW:
-        return [Step("multi-search"), Step(exact, 0.1), Step("lns@cpsat", 0.75), Step(bound)]
+        return [Step("multi-search"), Step("lns", 0.55), Step("lns@cpsat", 0.35), Step(bound)]
     if HEURISTICS["branch-and-bound"].takes(problem):
         return [Step("multi-search"), Step("branch-and-bound", 0.6), Step(exact, 0.3), Step("lns@cpsat")]
     return [Step("multi-search"), Step(bound, 0.15), Step(exact, 0.3), Step("lns@cpsat", 0.3), Step(exact)]
