@@ -21,7 +21,8 @@ from ...heuristics.kernels.events.standstill import Standstill
 from ...heuristics.kernels.events.state import DECISIONS, NOW, SORTED, STARTED, WAITING, State, TraceArrays, may_start
 from ...heuristics.kernels.profile import Ints
 from ...models.compiled import compiled
-from ..policies.compression import AREAS, counted_nodes, follows, new_freed
+from ..policies import counted
+from ..policies.compression import follows
 from ..policies.conservative import backfill, backfill_on, hold_all, running_profile
 from ..policies.easy import easy
 from ..policies.easy_plus_plus import easy_shortest_first
@@ -47,22 +48,19 @@ def _easy(trace: TraceArrays, state: State, rules: Rules, period: int, events: i
 
 @compiled
 def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
-    freed = new_freed(counted_nodes(trace))
     profile, known = running_profile(trace, state), False  # known: the profile was that of the last event
     for _ in range(events):
         if not step(trace, state, period):
             return False
         kept = False
         if known:
-            profile, kept = follows(profile, trace, state, freed)
-        else:
-            freed.number[0] = AREAS + 1
+            profile, kept = follows(profile, trace, state)
         known = state.clock[WAITING] > 0
         if known:
             state.clock[DECISIONS] += 1
             if not kept:
                 profile, kept = hold_all(running_profile(trace, state), trace, state)
-            profile = backfill_on(profile, kept, trace, state, rules, freed)
+            profile = backfill_on(profile, kept, trace, state, rules)
     return True
 
 
@@ -152,6 +150,13 @@ def _kernel(plan: ReplayPlan, state: State, rules: Rules, quiet: bool) -> Kernel
     ``quiet``: only ends and arrivals change what is free, see ``NodeChanges``.
     """
     usual = kernel(rules)
+    if usual is BACKFILLING and counted.suits(plan.trace, state, rules):
+        arrays = counted.new_arrays(plan.trace)
+        return usual._replace(
+            replay=lambda trace, state, rules, period, events: counted.replay(
+                trace, state, rules, *arrays, period, events
+            )
+        )
     if not (quiet and plan.by_count and counting.suits(plan.trace, state, rules, plan.period)):
         return usual
     counts = counting.new_counts(plan.trace, rules)

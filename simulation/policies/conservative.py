@@ -39,7 +39,7 @@ from ...heuristics.kernels.earliest import Scratch, earliest, new_scratch
 from ...heuristics.kernels.events.chunks import amount, choose_places, has_chunks, row_of
 from ...heuristics.kernels.events.fit import spread, units_that_fit
 from ...heuristics.kernels.events.ranking import rank
-from ...heuristics.kernels.events.rules import ALL, Rules
+from ...heuristics.kernels.events.rules import Rules
 from ...heuristics.kernels.events.state import (
     EARLY,
     NOW,
@@ -56,7 +56,7 @@ from ...heuristics.kernels.events.state import (
 )
 from ...heuristics.kernels.profile import NEVER, Ints, Profile, grown, occupy, segment
 from ...models.compiled import internal
-from .compression import AREAS, Freed, all_looked_at, forget, may_move, move_all, new_freed, new_stuck, note_move
+from .compression import forget, may_move, new_stuck
 
 SPARE = 32  # breakpoints per node beyond those of the running jobs, at first
 
@@ -233,46 +233,31 @@ def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
     The steps are those of the module docstring. Only the first ``rules.candidates`` waiting jobs are examined.
     """
     profile, kept = hold_all(running_profile(trace, state), trace, state)
-    backfill_on(profile, kept, trace, state, rules, new_freed(-1))
+    backfill_on(profile, kept, trace, state, rules)
 
 
 @internal
-def backfill_on(profile: Profile, kept: bool, trace: TraceArrays, state: State, rules: Rules, freed: Freed) -> Profile:
+def backfill_on(profile: Profile, kept: bool, trace: TraceArrays, state: State, rules: Rules) -> Profile:
     """Make one decision on the profile with all reservations (step 4); return it with those of the next decision.
 
-    ``kept``: no reservation was deleted in step 3. ``freed``: what has become free since the last decision.
+    ``kept``: no reservation was deleted in step 3.
     """
     rank(state, rules.base, rules.slope, rules.dynamic)
     clock = state.clock
     now = clock[NOW]
     moving = not kept or clock[EARLY] > 0 or rules.dynamic
     s, stuck, held = _new_scratch(trace.capacity.shape[0]), new_stuck(), 0
-    freed.number[1] = 0
-    freed.number[2] += 1
-    if not kept or rules.dynamic:
-        freed.number[0] = AREAS + 1
-    i, n = -1, min(clock[WAITING], rules.candidates)
-    in_counts = moving and freed.known.size > 0 and rules.reservations >= ALL
-    while i + 1 < n:
-        i += 1
-        if in_counts:
-            i = move_all(profile, stuck, freed, trace, state, i, n)
-            while i < n and profile.length[0] + 4 > profile.time.shape[1]:
-                profile = grown(profile)
-                i = move_all(profile, stuck, freed, trace, state, i, n)
-            if i == n:
-                break
+    for i in range(min(clock[WAITING], rules.candidates)):
         j = state.waiting[i]
         full = held >= rules.reservations
         before = state.reserved[j]
-        if before >= 0 and (full or (moving and not in_counts and may_move(profile, stuck, trace, state, j))):
+        if before >= 0 and (full or (moving and may_move(profile, stuck, trace, state, j))):
             profile = hold(profile, trace, state, j, -1)
             state.reserved[j] = -1
         if state.reserved[j] < 0:
             profile = reserve(profile, s, trace, state, j, now, now if full else NEVER // 2, rules.best)
             if before >= 0 and state.reserved[j] != before:
                 forget(stuck)
-                note_move(freed, before, before + max(1, state.expected[j]))
         if state.reserved[j] < 0:
             continue
         if state.first_reserved[j] < 0:
@@ -281,10 +266,6 @@ def backfill_on(profile: Profile, kept: bool, trace: TraceArrays, state: State, 
             begin(trace, state, j)
         else:
             held += 1
-    if clock[WAITING] > rules.candidates:
-        freed.number[0] = AREAS + 1
-    elif moving:
-        all_looked_at(freed)
     compact(state)
     wake(state)
     return profile
