@@ -137,6 +137,45 @@ class Dispatch:
             more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
             raise ProblemError("\n".join(faults[:10]) + more)
 
+    @classmethod
+    def unchecked(
+        cls,
+        platform: Platform,
+        jobs: Sequence[Job],
+        queues: Sequence[Queue],
+        objective: str,
+        now: int,
+        running: Sequence[Running],
+        arrays: JobArrays | None = None,
+    ) -> Dispatch:
+        """Make a problem from data that were checked before, such as those of a moment of a replay.
+
+        Parameters
+        ----------
+        platform, jobs, queues, objective, now, running
+            As of the class; every job takes its walltime.
+        arrays : JobArrays, optional
+            What ``job_arrays`` will be, if it is known already.
+        """
+        made = object.__new__(cls)
+        made.__dict__.update(
+            platform=platform,
+            jobs=tuple(jobs),
+            queues=tuple(queues),
+            aim=objective,
+            now=now,
+            running=tuple(running),
+            durations="walltime",
+            limits={},
+            desired=None,
+            over_cost=None,
+            kind="dispatch",
+            sense=find_objective(objective).sense,
+        )
+        if arrays is not None:
+            made.__dict__["job_arrays"] = arrays
+        return made
+
     @cached_property
     def ewt(self) -> dict[str, int]:
         """The expected waiting time in seconds of each queue, by its name."""
@@ -189,15 +228,19 @@ class Dispatch:
         """
         last = [hi for j in self.jobs for _, hi in j.windows]
         steady, profiled = waits(self)
-        begin = max([steady, self.now, *(self.earliest(j) for j in self.jobs), *(r.end for r in self.running), *last])
-        held = sum(DAY for j in self.jobs if self._queue(j).daily) + profiled
-        return begin + sum(self.duration(j) for j in self.jobs) + held + moment - self.now
+        jobs = self.job_arrays
+        begin = max([steady, self.now, *jobs.release.tolist(), *(r.end for r in self.running), *last])
+        daily = {q.name for q in self.queues if q.daily}
+        held = sum(DAY for j in self.jobs if j.queue in daily) if daily else 0
+        return begin + sum(jobs.duration.tolist()) + held + profiled + moment - self.now
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
         """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""
         horizon = self.horizon if horizon is None else horizon
         last = horizon if job.deadline is None else min(horizon, job.deadline - self.duration(job))
         found = [(self.earliest(job), last)]
+        if not job.windows and not self._queues[job.queue].daily:  # the common case, kept fast
+            return tuple(found) if found[0][0] <= last else ()
         if job.windows:
             found = _intersect(found, job.windows)
         daily = self.calendar(job)

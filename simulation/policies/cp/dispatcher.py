@@ -48,11 +48,21 @@ from .chunks import nodes_in, nodes_of_parts, start_of
 from .control.adaptive import AdaptiveControl
 from .control.steps import FIRST_SHARE, Control, limit_of
 from .desired.following import ProfileFollower, following_of, with_profile
-from .model import FOLLOWED, RunningUsage, problem_of, running_usage, uncollected, windows_of_model
+from .model import (
+    FOLLOWED,
+    RunningUsage,
+    few_ends,
+    problem_of,
+    running_usage,
+    uncollected,
+    windows_of_model,
+    without_horizon,
+)
 from .objective import Family, moved_to_now, usual_objective
+from .pooled import pooled_start
 from .priority import by_queue, by_slowdown, ordered
 from .reserved import fixed_jobs
-from .solving import USED, FewJobs, Placed, Solver, warm_up
+from .solving import RELAXATION, USED, FewJobs, Placed, Solver, warm_up
 from .urgency import STRETCH, Guard, Held, by_walltime
 from .waiting import Register, Waiting, can_start_now, on_open_nodes, requested, start_empty
 
@@ -179,6 +189,7 @@ class CPDispatcher(ProfileFollower):
         self.solver = Solver(backend, self.formulation, self.control, self.another_aim or over_cost is not None)
         # the start of a model with nodes: see ``solving.placed_by_relaxation``
         self.relaxes = family == "pcp" and formulation is None and not (adaptive or self.another_aim or profile)
+        self.starts_pooled = (self.relaxes or self.formulation == RELAXATION) and not (self.another_aim or profile)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay; raise UnknownName or ValueError for a wrong parameter."""
@@ -278,13 +289,19 @@ class CPDispatcher(ProfileFollower):
         if windows is None:
             return Decision(first, "infeasible", urgent=urgent)
         modelling = time.perf_counter()
+        if not (self.naive or held.allocations or moment.reserved):  # reservations begin at the ends themselves
+            node, ends, amounts = runs.modelled
+            runs = runs._replace(modelled=(node, few_ends(ends, moment.now), amounts))
         problem, placed = self._problem(moment, chosen, windows, runs, held)
         start = placed(np.arange(len(chosen)))
         built = time.perf_counter() - modelling
         deadline = began + USED * self.control.total
         few = FewJobs(self.planned, len(chosen))
         relaxed = placed if self.relaxes else None
-        answer, number = self.solver.solve_few(problem, self.slack, start, self.seed, deadline, few, relaxed)
+        pooled = None
+        if self.starts_pooled:
+            pooled = pooled_start(self._capacity.sum(axis=0), moment.now, runs.modelled, held, chosen, windows)
+        answer, number = self.solver.solve_few(problem, self.slack, start, self.seed, deadline, few, relaxed, pooled)
         allocating = time.perf_counter()
         seconds = {"model": built + answer.modelling, "solve": answer.solving}
         asked = requested(chosen.joined(held.jobs), moment.platform.resources)
@@ -303,7 +320,8 @@ class CPDispatcher(ProfileFollower):
         requests = requests_of(chosen, windows, len(self._nodes))
         timeline = held.reserve_on(self.timeline(self._capacity, moment.now, runs.modelled))
         jobs = chosen.joined(held.jobs)
-        problem = problem_of(moment, jobs, [*windows, *held.windows], runs.modelled, self.aim)
+        own = windows if self.naive or self.following is not None else without_horizon(windows, moment.now)
+        problem = problem_of(moment, jobs, [*own, *held.windows], runs.modelled, self.aim)
         names, fixed = [j.id for j in jobs.jobs], [w[0][0] for w in held.windows]
 
         def placed(order: Ints) -> Schedule | None:

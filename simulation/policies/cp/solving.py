@@ -98,7 +98,15 @@ class Solver:
     control: Control | AdaptiveControl
     searched: bool
 
-    def solve(self, problem: Dispatch, start: Schedule | None, seed: int, deadline: float, jobs: int) -> Solved:
+    def solve(
+        self,
+        problem: Dispatch,
+        start: Schedule | None,
+        seed: int,
+        deadline: float,
+        jobs: int,
+        pooled: Schedule | None = None,
+    ) -> Solved:
         """Solve a problem.
 
         Parameters
@@ -113,6 +121,8 @@ class Solver:
             Time on the clock ``time.perf_counter`` at which the search ends; ignored if the control is deterministic.
         jobs : int
             The number of waiting jobs in the problem.
+        pooled : Schedule, optional
+            A schedule on the pooled machine, from which a search of the relaxation starts.
 
         Returns
         -------
@@ -124,12 +134,15 @@ class Solver:
             start = best_start(problem, start, end)
         if start is not None and is_best(problem, start):
             return Solved(start, False, "optimal", 0.0, time.perf_counter() - began, 0.0)
+        if self.formulation == RELAXATION and pooled is not None and is_best(problem, pooled):
+            return Solved(pooled, True, "optimal", 0.0, time.perf_counter() - began, 0.0)
         made = modelled(problem, self.formulation, self.backend, end)
         if made is None:
             self.control.too_large(jobs)
             return Solved(start, False, "limit", None, time.perf_counter() - began, 0.0)
         encoding, compiled = made
-        warm = None if start is None else encoding.write(start)
+        begin = start if pooled is None or self.formulation != RELAXATION else pooled
+        warm = None if begin is None else encoding.write(begin)
         solving = time.perf_counter()
         origin = origin_of(problem)
         found = self.control.search(compiled, encoding.model, warm, seed, deadline, origin, jobs)
@@ -138,7 +151,14 @@ class Solver:
         return Solved(schedule, encoding.relaxation, found.ended, found.gain, *spent)
 
     def solve_relaxed_first(
-        self, problem: Dispatch, placed: Placed, start: Schedule | None, seed: int, deadline: float, jobs: int
+        self,
+        problem: Dispatch,
+        placed: Placed,
+        start: Schedule | None,
+        seed: int,
+        deadline: float,
+        jobs: int,
+        pooled: Schedule | None = None,
     ) -> Solved:
         """Solve the pooled relaxation, place the jobs on nodes in the order of its starts, and improve that on the nodes.
 
@@ -147,7 +167,7 @@ class Solver:
 
         Parameters
         ----------
-        problem, start, seed, deadline, jobs
+        problem, start, seed, deadline, jobs, pooled
             As of ``solve``.
         placed : callable
             Places the waiting jobs in an order of their indices.
@@ -157,7 +177,7 @@ class Solver:
         Solved
             Its schedule has nodes. "optimal": it costs no more than the optimum of the relaxation, or is proven on the nodes.
         """
-        relaxed = replace(self, formulation=RELAXATION).solve(problem, start, seed, deadline, jobs)
+        relaxed = replace(self, formulation=RELAXATION).solve(problem, start, seed, deadline, jobs, pooled)
         if not relaxed.relaxation or relaxed.schedule is None:  # no search was needed or possible, or no solution found
             return relaxed if relaxed.ended == "infeasible" else relaxed._replace(schedule=start, relaxation=False)
         began = time.perf_counter()
@@ -248,6 +268,7 @@ class Solver:
         deadline: float,
         few: FewJobs,
         placed: Placed | None = None,
+        pooled: Schedule | None = None,
     ) -> tuple[Solved, int]:
         """Solve a problem with a limited number of waiting jobs: those that multi-search starts first; the others follow.
 
@@ -259,6 +280,8 @@ class Solver:
             The largest number of waiting jobs in the model.
         placed : callable, optional
             As of ``solve_relaxed_first``, which is used if it is given.
+        pooled : Schedule, optional
+            As of ``solve``.
 
         Returns
         -------
@@ -273,11 +296,11 @@ class Solver:
                 start = Schedule({j.id: plan.start[j.id] for j in problem.jobs}, plan.nodes)
         number = len(problem.jobs)
         if placed is not None:
-            found = self.solve_relaxed_first(problem, placed, start, seed, deadline, number - fixed)
+            found = self.solve_relaxed_first(problem, placed, start, seed, deadline, number - fixed, pooled)
         elif slack:
             found = self.solve_keeping(problem, slack, start, seed, deadline, number - fixed)
         else:
-            found = self.solve(problem, start, seed, deadline, number - fixed)
+            found = self.solve(problem, start, seed, deadline, number - fixed, pooled)
         if plan is not None and found.schedule is not None:
             found = found._replace(schedule=followed_by(found.schedule, plan))
         return found, number
