@@ -72,6 +72,12 @@ class RunningUsage(NamedTuple):
     modelled: Usage
     by_walltime: Usage
 
+    def with_few_ends(self, now: int) -> RunningUsage:
+        """Return the use with at most ``ENDS`` distinct expected ends (``few_ends``), of a model that is not naive."""
+        node, ends, amounts = self.expected
+        few = node, few_ends(ends, now), amounts
+        return RunningUsage(few, few, self.by_walltime)
+
 
 def running_usage(moment: Moment, naive: bool) -> RunningUsage:
     """Return the use of nodes by the running jobs; ``naive``: the model leaves out jobs past their expected end."""

@@ -18,15 +18,14 @@ from ....heuristics.kernels.profile import Ints
 from ....heuristics.list_scheduling.warm_up import tiny
 from ....models import Dispatch, Schedule
 from ....models.dispatch.costs.composite import limits_of, nearest
-from ....models.dispatch.costs.limits import broken_limits
 from ....models.dispatch.job_arrays import column
 from ....models.language.clock import OutOfTime, within
 from ....models.problem import Encoding
 from ...engine.moment import Ended
-from .allocation import NodeTimeline, Requests
+from .allocation import warm_up_kernels
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control, relative_gain, search
-from .objective import best_start, followed_by, is_best, origin_of, planned_first
+from .objective import best_kept, best_start, followed_by, is_best, origin_of, planned_first
 
 Placed = Callable[[Ints], Schedule | None]
 """Places the waiting jobs of a decision, in an order of their indices, each at its earliest start; None if one fits nowhere."""
@@ -253,7 +252,7 @@ class Solver:
         bounded = problem.replace(limits=limits_of(problem, theta, slack))
         candidates = known if start is None else {**known, "": start}
         last = self.with_share(1 - PURE_SHARE) if self.control.deterministic else self
-        found = replace(last, searched=False).solve(bounded, _best_kept(bounded, candidates), seed, deadline, jobs)
+        found = replace(last, searched=False).solve(bounded, best_kept(bounded, candidates), seed, deadline, jobs)
         if found.schedule is None:
             chosen = nearest(bounded, known)
             found = found._replace(schedule=None if chosen is None else known[chosen])
@@ -313,14 +312,7 @@ def warm_up(backend: str, formulation: str) -> None:
     with suppress(SolverUnavailable):  # raised again by the first decision that needs the solver
         if (made := modelled(problem, formulation, backend, None)) is not None:
             search(made[1], made[0].model, None, Control(0.1, 1.0), 0, deadline)
-    timeline = NodeTimeline(np.ones((1, 1), np.int64), 0, (*np.zeros((2, 0), np.int64), np.zeros((0, 1), np.int64)))
-    one, zero = np.ones(1, np.int64), np.zeros(1, np.int64)
-    ends, none = np.array([0, 1]), np.zeros(2, np.int64)
-    requests = Requests(
-        one, one, np.ones((1, 1), np.int64), ends, zero, zero, ends, none, zero[:0], np.zeros((0, 1), np.int64)
-    )
-    timeline.fits_now(requests)
-    timeline.copy().hold(requests, timeline.place(requests, zero))
+    warm_up_kernels()
 
 
 def modelled(
@@ -351,10 +343,3 @@ def modelled(
             return encoding, compile_model(encoding.model, backend)
     except OutOfTime:
         return None
-
-
-def _best_kept(bounded: Dispatch, known: Mapping[str, Schedule]) -> Schedule | None:
-    """Return the best one of feasible schedules that keep all limits; None if there is none."""
-    sign = 1 if bounded.sense == "minimize" else -1
-    kept = [s for s in known.values() if not any(broken_limits(bounded, s))]
-    return min(kept, key=lambda s: sign * bounded.objective(s), default=None)
