@@ -227,10 +227,10 @@ class Dispatch:
         last = [hi for j in self.jobs for _, hi in j.windows]
         steady, profiled = waits(self)
         jobs = self.job_arrays
-        begin = max([steady, self.now, *jobs.release.tolist(), *(r.end for r in self.running), *last])
+        begin: int = max([steady, self.now, *jobs.release.tolist(), *(r.end for r in self.running), *last])
         daily = {q.name for q in self.queues if q.daily}
         held = sum(DAY for j in self.jobs if j.queue in daily) if daily else 0
-        return begin + sum(jobs.duration.tolist()) + held + profiled + moment - self.now
+        return begin + int(jobs.duration.sum()) + held + profiled + moment - self.now
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
         """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""

@@ -300,7 +300,7 @@ def problem_of(moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]
     )
 
 
-def as_modelled(job: Job, duration: int, windows: tuple[Window, ...]) -> Job:
+def as_modelled(job: Job, duration: int, windows: Sequence[Window]) -> Job:
     """Return a job with its expected duration in seconds as walltime, and with these start windows alone."""
     made = object.__new__(Job)  # not replace(), which takes as long as all else in a small model
     made.__dict__.update(
