@@ -216,11 +216,10 @@ def pool(problem: Dispatch, set_objective: SetObjective | None = None, before: i
     """Make the relaxation with one cumulative per resource over the whole platform."""
     b = job_model(problem, "pool", set_objective, before)
     running = b.running(dict.fromkeys(problem.platform.nodes, "the machine"))["the machine"]
-    for resource in problem.platform.resources:
-        need = request_of(resource)
-        rows = [DemandRow(v, j.units * need(j)) for j, v in b.parts if need(j)]
+    for resource, amounts in zip(problem.platform.resources, problem.job_arrays.amounts.T.tolist(), strict=True):
+        rows = [DemandRow(v, amount) for v, amount in zip(b.jobs, amounts, strict=True) if amount]
         most = b.capacity(problem.platform.nodes, resource, problem.platform.total(resource))
-        b.add_cumulative(rows + b.running_rows(running, need), most, resource)
+        b.add_cumulative(rows + b.running_rows(running, request_of(resource)), most, resource)
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), b.write_starts, relaxation=True)
 
 

@@ -173,7 +173,7 @@ class JobArrays:
         requests, row, shift = self.requests, np.arange(len(self.requests)), 0
         if other.requests is not self.requests:
             listed = [*map(tuple, self.requests.tolist()), *map(tuple, other.requests.tolist())]
-            requests, row = _numbered(listed, self.requests.shape[1])
+            requests, row = numbered_rows(listed, self.requests.shape[1])
             shift = len(self.requests)
             columns["kind"] = np.concatenate([row[self.kind], row[other.kind + shift]])
         mine, theirs = self.further or NO_CHUNKS, other.further or NO_CHUNKS
@@ -290,7 +290,7 @@ def distinct_requests(jobs: Iterable[Requester], resources: Sequence[str]) -> tu
     tuple of array of int
         The requests, shape (kinds, resources), and the indices, shape (jobs,).
     """
-    return _numbered(request_rows(jobs, resources), len(resources))
+    return numbered_rows(request_rows(jobs, resources), len(resources))
 
 
 def request_rows(jobs: Iterable[Requester], resources: Sequence[str]) -> list[tuple[int, ...]]:
@@ -299,7 +299,7 @@ def request_rows(jobs: Iterable[Requester], resources: Sequence[str]) -> list[tu
     return [tuple(map(job.request.get, resources, none)) for job in jobs]
 
 
-def _numbered(rows: Sequence[tuple[int, ...]], columns: int) -> tuple[Ints, Ints]:
+def numbered_rows(rows: Sequence[tuple[int, ...]], columns: int) -> tuple[Ints, Ints]:
     """Return the distinct rows in lexicographic order, and for each row its index; faster than ``distinct`` for few rows."""
     number = {row: k for k, row in enumerate(sorted(set(rows)))}
     return np.array(list(number), np.int64).reshape(len(number), columns), column(

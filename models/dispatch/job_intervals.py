@@ -187,15 +187,15 @@ def job_model(
     JobModel
         The model.
     """
-    horizon = problem.horizon_from(problem.now if before is None else before)
+    horizon = problem.horizon if before is None else problem.horizon_from(before)
     model = Model(f"{name} of {len(problem.jobs)} jobs", horizon=horizon)
     jobs = []
-    for j in problem.jobs:
+    for j, size in zip(problem.jobs, problem.job_arrays.duration.tolist(), strict=True):
         windows = problem.start_windows(j, horizon)
         optional = before is not None and startable_later(problem, j)
         if optional:
             windows = tuple((lo, min(hi, before - 1)) for lo, hi in windows if lo < before)  # type: ignore[operator]
-        v = model.interval(j.id, size=problem.duration(j), start=windows or problem.earliest(j), optional=optional)
+        v = model.interval(j.id, size=size, start=windows or problem.earliest(j), optional=optional)
         if not windows:
             model.add(v.start <= problem.earliest(j) - 1, f"job {j.id} can start nowhere in its windows")
         jobs.append(v)

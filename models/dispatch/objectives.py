@@ -287,7 +287,7 @@ def _last_end(problem: Dispatch) -> LastEnd:
 
 
 def _slowdown(problem: Dispatch) -> Excess:
-    durations = np.array([problem.duration(j) for j in problem.jobs], np.int64)
+    durations = problem.job_arrays.duration
     return Excess(1 / np.maximum(1, durations), constant=np.ones(durations.size))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..excerpt import with_short_repr
 from ..language import Violation
-from ..platform import LATEST, Platform, ProblemError
+from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule
-from .chunks.chunk import chunk_faults
 from .chunks.fit import impossible
 from .costs.limits import CostLimit, cost_limits, whole_limits
 from .desired.check import over_hours
@@ -21,7 +19,7 @@ from .desired.over import OverCost
 from .job_arrays import JobArrays
 from .jobs import DAY, Durations, Job, Queue, Running, Window
 from .objectives import OBJECTIVES, JobCosts, find_objective
-from .whole_jobs import whole_jobs
+from .whole_jobs import contradictions, whole_jobs
 
 if TYPE_CHECKING:
     from ..profiles.profile import DesiredProfile
@@ -131,11 +129,50 @@ class Dispatch:
         for name, value in {**values, **whole}.items():
             object.__setattr__(self, name, value)
         if not faults:
-            faults = [*_faults(self), *(f"job {j.id!r}: {why}" for j, why in impossible(platform, self.jobs))]
+            faults = [*contradictions(self), *(f"job {j.id!r}: {why}" for j, why in impossible(platform, self.jobs))]
             faults = faults or desired_faults(self)
         if faults:
             more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
             raise ProblemError("\n".join(faults[:10]) + more)
+
+    @classmethod
+    def unchecked(
+        cls,
+        platform: Platform,
+        jobs: Sequence[Job],
+        queues: Sequence[Queue],
+        objective: str,
+        now: int,
+        running: Sequence[Running],
+        arrays: JobArrays | None = None,
+    ) -> Dispatch:
+        """Make a problem from data that were checked before, such as those of a moment of a replay.
+
+        Parameters
+        ----------
+        platform, jobs, queues, objective, now, running
+            As of the class; every job takes its walltime.
+        arrays : JobArrays, optional
+            What ``job_arrays`` will be, if it is known already.
+        """
+        made = object.__new__(cls)
+        made.__dict__.update(
+            platform=platform,
+            jobs=tuple(jobs),
+            queues=tuple(queues),
+            aim=objective,
+            now=now,
+            running=tuple(running),
+            durations="walltime",
+            limits={},
+            desired=None,
+            over_cost=None,
+            kind="dispatch",
+            sense=find_objective(objective).sense,
+        )
+        if arrays is not None:
+            made.__dict__["job_arrays"] = arrays
+        return made
 
     @cached_property
     def ewt(self) -> dict[str, int]:
@@ -189,15 +226,19 @@ class Dispatch:
         """
         last = [hi for j in self.jobs for _, hi in j.windows]
         steady, profiled = waits(self)
-        begin = max([steady, self.now, *(self.earliest(j) for j in self.jobs), *(r.end for r in self.running), *last])
-        held = sum(DAY for j in self.jobs if self._queue(j).daily) + profiled
-        return begin + sum(self.duration(j) for j in self.jobs) + held + moment - self.now
+        jobs = self.job_arrays
+        begin: int = max([steady, self.now, *jobs.release.tolist(), *(r.end for r in self.running), *last])
+        daily = {q.name for q in self.queues if q.daily}
+        held = sum(DAY for j in self.jobs if j.queue in daily) if daily else 0
+        return begin + int(jobs.duration.sum()) + held + profiled + moment - self.now
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
         """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""
         horizon = self.horizon if horizon is None else horizon
         last = horizon if job.deadline is None else min(horizon, job.deadline - self.duration(job))
         found = [(self.earliest(job), last)]
+        if not job.windows and not self._queues[job.queue].daily:  # the common case, kept fast
+            return tuple(found) if found[0][0] <= last else ()
         if job.windows:
             found = _intersect(found, job.windows)
         daily = self.calendar(job)
@@ -281,55 +322,6 @@ def _intersect(some: Sequence[Window], others: Sequence[Window]) -> list[Window]
     """Return the common parts of two lists of windows."""
     found = [(max(a, c), min(b, d)) for a, b in some for c, d in others if max(a, c) <= min(b, d)]
     return sorted(found)
-
-
-def _faults(p: Dispatch) -> list[str]:
-    """Return a message for each contradiction in the data."""
-    faults = []
-    if p.durations not in ("walltime", "runtime"):
-        faults.append(f"durations must be 'walltime' or 'runtime', not {p.durations!r}")
-    queues = {q.name for q in p.queues}
-    for name, count in Counter([j.id for j in p.jobs] + [r.job.id for r in p.running]).items():
-        if count > 1:
-            faults.append(f"job {name!r} is listed {count} times")
-    known = set(p.platform.resources)
-    for j in p.jobs:
-        if j.queue not in queues:
-            faults.append(f"job {j.id!r}: queue {j.queue!r} is not declared; known are {', '.join(sorted(queues))}")
-        if j.walltime < 1 or (j.runtime is not None and j.runtime < 0):
-            faults.append(
-                f"job {j.id!r}: walltime {j.walltime} s, runtime {j.runtime} s; at least 1 s and 0 s are expected"
-            )
-        hours = next((q for q in p.queues if q.name == j.queue and q.whole_run), None)
-        if hours is not None and not hours.hours(j.walltime):
-            faults.append(
-                f"job {j.id!r}: walltime {j.walltime} s does not fit into a daily window of queue {j.queue!r} (whole_run)"
-            )
-        times = (
-            j.submit,
-            j.walltime,
-            j.runtime,
-            j.earliest_start,
-            j.deadline,
-            j.latest_start,
-            *(t for w in j.windows for t in w),
-        )
-        if any(t is not None and abs(t) > LATEST for t in times):
-            faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years) is not supported")
-        for part in j.parts:
-            if part.units < 1:
-                faults.append(f"job {part.id!r}: {part.units} units; at least 1 is expected")
-            for resource, amount in part.request.items():
-                if amount < 0 or (amount > 0 and resource not in known):
-                    faults.append(f"job {part.id!r}: requests {amount} {resource}; the platform has {', '.join(known)}")
-        for lo, hi in j.windows:
-            if lo > hi:
-                faults.append(f"job {j.id!r}: the start window ({lo}, {hi}) ends before it begins")
-    faults.extend(chunk_faults(p.jobs))
-    for r in p.running:
-        missing = [n for n in r.nodes if n not in p.platform.capacity]
-        faults.extend(f"running job {r.job.id!r}: there is no node {n!r}" for n in missing)
-    return faults
 
 
 def with_durations(problem: Dispatch, durations: Durations) -> Dispatch:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..platform import LATEST
 from ..whole_numbers import Fields, is_whole, whole_records, wrong
-from .chunks.chunk import whole_chunks
+from .chunks.chunk import chunk_faults, whole_chunks
 
 if TYPE_CHECKING:
     from .jobs import Job, Running
+    from .problem import Dispatch
 
 QUEUE = Fields(one=("ewt",), pairs=("daily",))
 JOB = Fields(
@@ -46,3 +49,52 @@ def whole_running(running: Sequence[Running]) -> tuple[tuple[Running, ...], list
     with_job = [r if r.job is j else replace(r, job=j) for r, j in zip(running, jobs, strict=True)]
     found, more = whole_records(with_job, RUNNING, lambda r: f"running job {r.job.id!r}")
     return found, [*faults, *more]
+
+
+def contradictions(p: Dispatch) -> list[str]:
+    """Return a message for each contradiction in the data."""
+    faults = []
+    if p.durations not in ("walltime", "runtime"):
+        faults.append(f"durations must be 'walltime' or 'runtime', not {p.durations!r}")
+    queues = {q.name for q in p.queues}
+    for name, count in Counter([j.id for j in p.jobs] + [r.job.id for r in p.running]).items():
+        if count > 1:
+            faults.append(f"job {name!r} is listed {count} times")
+    known = set(p.platform.resources)
+    for j in p.jobs:
+        if j.queue not in queues:
+            faults.append(f"job {j.id!r}: queue {j.queue!r} is not declared; known are {', '.join(sorted(queues))}")
+        if j.walltime < 1 or (j.runtime is not None and j.runtime < 0):
+            faults.append(
+                f"job {j.id!r}: walltime {j.walltime} s, runtime {j.runtime} s; at least 1 s and 0 s are expected"
+            )
+        hours = next((q for q in p.queues if q.name == j.queue and q.whole_run), None)
+        if hours is not None and not hours.hours(j.walltime):
+            faults.append(
+                f"job {j.id!r}: walltime {j.walltime} s does not fit into a daily window of queue {j.queue!r} (whole_run)"
+            )
+        times = (
+            j.submit,
+            j.walltime,
+            j.runtime,
+            j.earliest_start,
+            j.deadline,
+            j.latest_start,
+            *(t for w in j.windows for t in w),
+        )
+        if any(t is not None and abs(t) > LATEST for t in times):
+            faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years) is not supported")
+        for part in j.parts:
+            if part.units < 1:
+                faults.append(f"job {part.id!r}: {part.units} units; at least 1 is expected")
+            for resource, amount in part.request.items():
+                if amount < 0 or (amount > 0 and resource not in known):
+                    faults.append(f"job {part.id!r}: requests {amount} {resource}; the platform has {', '.join(known)}")
+        for lo, hi in j.windows:
+            if lo > hi:
+                faults.append(f"job {j.id!r}: the start window ({lo}, {hi}) ends before it begins")
+    faults.extend(chunk_faults(p.jobs))
+    for r in p.running:
+        missing = [n for n in r.nodes if n not in p.platform.capacity]
+        faults.extend(f"running job {r.job.id!r}: there is no node {n!r}" for n in missing)
+    return faults

@@ -85,8 +85,11 @@ def windows_of(name: str, start: int | Window | Sequence[Window]) -> tuple[Windo
     >>> windows_of("a", [(7, 9), (0, 3), (4, 5)])
     ((0, 5), (7, 9))
     """
-    if type(start) is tuple and len(start) == 2 and type(start[0]) is type(start[1]) is int and start[0] <= start[1]:
-        return (start,)  # the common case, kept fast
+    if type(start) is int:  # the common cases, kept fast
+        return ((start, start),)
+    one = start[0] if type(start) is tuple and len(start) == 1 else start
+    if type(one) is tuple and len(one) == 2 and type(one[0]) is type(one[1]) is int and one[0] <= one[1]:
+        return (one,)
     pairs: Iterable[Any]
     if isinstance(start, tuple) and len(start) == 2 and not isinstance(start[0], (tuple, list)):
         pairs = [start]

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ... import language as sl
 from ...language import Expression, Interval
 from ..objectives import Excess, JobCosts, LastEnd, Late
@@ -36,6 +38,13 @@ def total_cost(costs: JobCosts, jobs: Sequence[Interval], submit: Sequence[int],
     """
     if isinstance(costs, LastEnd):
         return sl.max([*(v.end for v in jobs), *costs.others, *(() if fixed is None else (fixed,))])
+    if isinstance(costs, Excess) and not (costs.grace > 0).any():  # linear in the starts
+        weight = None if costs.is_unweighted else costs.weight.tolist()
+        found = sl.sum((v.start for v in jobs), weights=weight)
+        begun = np.array(submit, np.int64) + costs.grace
+        shift = -int(begun.sum()) if weight is None else float((costs.constant - costs.weight * begun).sum())
+        found = found + shift
+        return found if fixed is None else found + fixed
     terms = cost_terms(costs, jobs, submit)
     if isinstance(costs, Late):
         found = sl.sum(terms)

@@ -197,6 +197,18 @@ class NodeTimeline:
         return found
 
 
+def warm_up_kernels() -> None:
+    """Use the kernels once on an empty node, so that their compilation is no part of the first decision."""
+    timeline = NodeTimeline(np.ones((1, 1), np.int64), 0, (*np.zeros((2, 0), np.int64), np.zeros((0, 1), np.int64)))
+    one, zero = np.ones(1, np.int64), np.zeros(1, np.int64)
+    ends, none = np.array([0, 1]), np.zeros(2, np.int64)
+    requests = Requests(
+        one, one, np.ones((1, 1), np.int64), ends, zero, zero, ends, none, zero[:0], np.zeros((0, 1), np.int64)
+    )
+    timeline.fits_now(requests)
+    timeline.copy().hold(requests, timeline.place(requests, zero))
+
+
 @compiled
 def _place_all(
     profile: Profile, machine: Machine, s: Scratch, requests: Requests, order: Ints, allocation: Allocation

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import WrongArgument
-from ....heuristics.kernels.profile import Floats, Ints
+from ....heuristics.kernels.profile import Ints
 from ....models import Dispatch, Platform, Queue, Schedule
 from ....models.dispatch.costs.composite import checked_slack
 from ....models.dispatch.jobs import Window
@@ -48,11 +48,11 @@ from .chunks import nodes_in, nodes_of_parts, start_of
 from .control.adaptive import AdaptiveControl
 from .control.steps import FIRST_SHARE, Control, limit_of
 from .desired.following import ProfileFollower, following_of, with_profile
-from .model import FOLLOWED, RunningUsage, problem_of, running_usage, uncollected, windows_of_model
-from .objective import Family, moved_to_now, usual_objective
-from .priority import by_queue, by_slowdown, ordered
+from .model import FOLLOWED, RunningUsage, problem_of, running_usage, uncollected, windows_of_model, without_horizon
+from .objective import Family, moved_to_now, pooled_start, usual_objective
+from .priority import of_version, ordered
 from .reserved import fixed_jobs
-from .solving import USED, FewJobs, Placed, Solver, warm_up
+from .solving import RELAXATION, USED, FewJobs, Placed, Solver, warm_up
 from .urgency import STRETCH, Guard, Held, by_walltime
 from .waiting import Register, Waiting, can_start_now, on_open_nodes, requested, start_empty
 
@@ -179,6 +179,7 @@ class CPDispatcher(ProfileFollower):
         self.solver = Solver(backend, self.formulation, self.control, self.another_aim or over_cost is not None)
         # the start of a model with nodes: see ``solving.placed_by_relaxation``
         self.relaxes = family == "pcp" and formulation is None and not (adaptive or self.another_aim or profile)
+        self.starts_pooled = (self.relaxes or self.formulation == RELAXATION) and not (self.another_aim or profile)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay; raise UnknownName or ValueError for a wrong parameter."""
@@ -188,8 +189,7 @@ class CPDispatcher(ProfileFollower):
         self.control.reset()
         warm_up(self.backend, self.formulation)
         self._register = Register(platform, queues)
-        self._capacity = self._register.nodes.capacity
-        self._nodes = platform.nodes
+        self._capacity, self._nodes = self._register.nodes.capacity, platform.nodes
         self.following = following_of(self)
         total, stretch = self._register.nodes.total, self.max_stretch
         self._guard = None if stretch is None else Guard(stretch, platform.resources, total)
@@ -239,13 +239,10 @@ class CPDispatcher(ProfileFollower):
                 return timeline, held.beside(fixed.before(moment.now + FOLLOWED)) if moment.reserved else held
         return self.timeline(self._capacity, moment.now, runs.expected), held
 
-    def _priority(self, now: int, jobs: Waiting) -> Floats:
-        return by_slowdown(now, jobs) if self.version >= 3 else by_queue(now, jobs)
-
     def _selected(self, now: int, waiting: Waiting, startable: NDArray[np.bool_], rest: NDArray[np.bool_]) -> Waiting:
         """Return the jobs of the model by priority: all in version 0, else the first ``m`` that can start now."""
         jobs = waiting.some(rest if self.version == 0 else startable)
-        order = ordered(self._priority(now, jobs), jobs)
+        order = ordered(of_version(self.version, now, jobs), jobs)
         return jobs.some(order if self.version == 0 else order[: self.m])
 
     def _requests_now(self, jobs: Waiting, now: int, held: bool) -> Requests:
@@ -265,33 +262,36 @@ class CPDispatcher(ProfileFollower):
         self, moment: Moment, chosen: Waiting, runs: RunningUsage, timeline: NodeTimeline, held: Held, began: float
     ) -> Decision:
         """Decide about the chosen jobs; if all of them can start now, without the solver."""
-        first, urgent = held.starts(self._nodes), held.urgent
-        requests = self._requests_now(chosen, moment.now, bool(held.allocations or moment.reserved))
+        first, urgent, strict = held.starts(self._nodes), held.urgent, bool(held.allocations or moment.reserved)
+        requests = self._requests_now(chosen, moment.now, strict)
         allocation = timeline.copy().place(requests, np.arange(len(chosen.jobs)))
         if (allocation.start >= 0).all() and self.is_free(moment, chosen, runs.expected):
             return Decision([*first, *self._starts(chosen, requests, allocation)], urgent=urgent)
         chosen = self.control.kept(chosen)
-        requests = self._requests_now(chosen, moment.now, bool(held.allocations or moment.reserved))
+        requests = self._requests_now(chosen, moment.now, strict)
         fixed = max(0, len(chosen) - self.m) if self.version == 0 else 0
-        end = max(held.end(), self.until)
-        windows = windows_of_model(moment, chosen, runs.expected, end, self.naive, fixed)
+        modelling = time.perf_counter()
+        if not (self.naive or strict):  # reservations begin at the ends themselves
+            runs = runs.with_few_ends(moment.now)
+        windows = windows_of_model(moment, chosen, runs.expected, max(held.end(), self.until), self.naive, fixed)
         if windows is None:
             return Decision(first, "infeasible", urgent=urgent)
-        modelling = time.perf_counter()
         problem, placed = self._problem(moment, chosen, windows, runs, held)
         start = placed(np.arange(len(chosen)))
+        pooled = None
+        if self.starts_pooled:
+            pooled = pooled_start(self._capacity, moment.now, runs.modelled, held, chosen, windows)
         built = time.perf_counter() - modelling
         deadline = began + USED * self.control.total
         few = FewJobs(self.planned, len(chosen))
         relaxed = placed if self.relaxes else None
-        answer, number = self.solver.solve_few(problem, self.slack, start, self.seed, deadline, few, relaxed)
+        answer, number = self.solver.solve_few(problem, self.slack, start, self.seed, deadline, few, relaxed, pooled)
         allocating = time.perf_counter()
         seconds = {"model": built + answer.modelling, "solve": answer.solving}
         asked = requested(chosen.joined(held.jobs), moment.platform.resources)
         size: dict[str, Any] = {"jobs": number, "urgent": urgent, "requested": asked}
         if answer.schedule is None:
             return Decision(first, answer.ended, None, seconds, **size)
-        strict = bool(held.allocations or moment.reserved)
         starts = self._read(answer.schedule, answer.relaxation, chosen, requests, windows, timeline, strict)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, **size)
@@ -303,7 +303,8 @@ class CPDispatcher(ProfileFollower):
         requests = requests_of(chosen, windows, len(self._nodes))
         timeline = held.reserve_on(self.timeline(self._capacity, moment.now, runs.modelled))
         jobs = chosen.joined(held.jobs)
-        problem = problem_of(moment, jobs, [*windows, *held.windows], runs.modelled, self.aim)
+        own = windows if self.naive or self.following is not None else without_horizon(windows, moment.now)
+        problem = problem_of(moment, jobs, [*own, *held.windows], runs.modelled, self.aim)
         names, fixed = [j.id for j in jobs.jobs], [w[0][0] for w in held.windows]
 
         def placed(order: Ints) -> Schedule | None:

@@ -12,18 +12,21 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from ....heuristics.kernels.profile import Ints
 from ....models import Dispatch, Job, Platform, Queue, Running
-from ....models.dispatch.job_arrays import NodeArrays, column, occupied
+from ....models.dispatch.job_arrays import JobArrays, NodeArrays, column, numbered_rows, occupied
 from ....models.dispatch.jobs import DAY, Window
 from ....models.node_states.states import node_states
 from ...engine.moment import Moment
 from .waiting import Waiting
+
+ENDS = 48
+"""Most distinct ends of running jobs in a model: each end is an interval, and durations are estimates."""
 
 FOLLOWED = 2 * DAY
 """Seconds from now for which the model follows the calendars.
@@ -69,6 +72,12 @@ class RunningUsage(NamedTuple):
     modelled: Usage
     by_walltime: Usage
 
+    def with_few_ends(self, now: int) -> RunningUsage:
+        """Return the use with at most ``ENDS`` distinct expected ends (``few_ends``), of a model that is not naive."""
+        node, ends, amounts = self.expected
+        few = node, few_ends(ends, now), amounts
+        return RunningUsage(few, few, self.by_walltime)
+
 
 def running_usage(moment: Moment, naive: bool) -> RunningUsage:
     """Return the use of nodes by the running jobs; ``naive``: the model leaves out jobs past their expected end."""
@@ -81,10 +90,29 @@ def running_usage(moment: Moment, naive: bool) -> RunningUsage:
     barred = _barred(moment, nodes.capacity, node, used)
     expected = _joined((node, np.maximum(end, moment.now + 1), used), barred)
     longest = _joined((node, np.maximum(by_walltime[job], moment.now + 1), used), barred)
-    if not naive:
-        return RunningUsage(expected, expected, longest)
     on_time = end > moment.now
-    return RunningUsage(expected, _joined((node[on_time], end[on_time], used[on_time]), barred), longest)
+    modelled = _joined((node[on_time], end[on_time], used[on_time]), barred) if naive else expected
+    return RunningUsage(expected, modelled, longest)
+
+
+def few_ends(ends: Ints, now: int) -> Ints:
+    """Return ends of running jobs, after ``now``, of which at most ``ENDS`` are distinct: some are rounded up.
+
+    Ends after different times are rounded with about the same relative error, the smallest that suffices.
+
+    Examples
+    --------
+    >>> few_ends(np.arange(100, 200), 0)[[0, 1, 98, 99]]
+    array([104, 104, 200, 200])
+    """
+    left = ends - now
+    bits = np.frexp(left)[1]
+    for kept in range(12, 0, -1):
+        if np.unique(left).size <= ENDS:
+            break
+        unit = 1 << np.maximum(bits - kept, 0)
+        left = -(-(ends - now) // unit) * unit
+    return now + left
 
 
 def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints) -> Usage | None:
@@ -221,6 +249,11 @@ def windows_of_model(
     return found
 
 
+def without_horizon(windows: Sequence[tuple[Window, ...]], now: int) -> list[tuple[Window, ...]]:
+    """Return the start windows, () for a job that may start at any time from now on: a problem has its own horizon."""
+    return [() if len(w) == 1 and w[0][0] == now and w[0][1] >= now + FOLLOWED else w for w in windows]
+
+
 def _of_job(job: Job, calendar: tuple[Window, ...], now: int, last: int, far: int) -> tuple[Window, ...]:
     if not job.windows:
         return calendar
@@ -255,13 +288,31 @@ def problem_of(moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]
     Dispatch
         The problem at time ``moment.now``.
     """
-    listed = [
-        replace(j, walltime=d, earliest_start=None, deadline=None, windows=tuple(w), runtime=None)
-        for j, d, w in zip(jobs.jobs, jobs.duration.tolist(), windows, strict=True)
-    ]
-    queues = [Queue(q.name, q.ewt) for q in moment.queues]
+    listed = list(map(as_modelled, jobs.jobs, jobs.duration.tolist(), windows))
+    arrays = None
+    if jobs.further is None:
+        requests, kind = numbered_rows(list(map(tuple, jobs.request.tolist())), jobs.requests.shape[1])
+        release = np.maximum(jobs.submit, moment.now)
+        arrays = JobArrays(jobs.submit, release, jobs.duration, jobs.units, requests, kind)
     running = _merged(moment.platform, moment.now, usage)
-    return Dispatch(moment.platform, listed, queues, aim, moment.now, running)
+    return Dispatch.unchecked(
+        moment.platform, listed, _open_queues(tuple(moment.queues)), aim, moment.now, running, arrays
+    )
+
+
+def as_modelled(job: Job, duration: int, windows: Sequence[Window]) -> Job:
+    """Return a job with its expected duration in seconds as walltime, and with these start windows alone."""
+    made = object.__new__(Job)  # not replace(), which takes as long as all else in a small model
+    made.__dict__.update(
+        job.__dict__, walltime=duration, earliest_start=None, deadline=None, windows=tuple(windows), runtime=None
+    )
+    return made
+
+
+@lru_cache(maxsize=16)
+def _open_queues(queues: tuple[Queue, ...]) -> tuple[Queue, ...]:
+    """Return the queues without their daily windows."""
+    return tuple(Queue(q.name, q.ewt) for q in queues)
 
 
 def _merged(platform: Platform, now: int, usage: Usage) -> list[Running]:
@@ -269,9 +320,9 @@ def _merged(platform: Platform, now: int, usage: Usage) -> list[Running]:
     node, ends, amounts = usage
     if not node.size:
         return []
-    keys, which = np.unique(np.column_stack([ends, node]), axis=0, return_inverse=True)
+    keys, which = numbered_rows(list(zip(ends.tolist(), node.tolist(), strict=True)), 2)
     total = np.zeros((len(keys), amounts.shape[1]), np.int64)
-    np.add.at(total, which.reshape(-1), amounts)
+    np.add.at(total, which, amounts)
     names, resources, found = platform.nodes, platform.resources, []
     for (end, n), row in zip(keys.tolist(), total.tolist(), strict=True):
         request = {r: q for r, q in zip(resources, row, strict=True) if q}

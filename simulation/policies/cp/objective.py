@@ -12,12 +12,17 @@ then says little about the objective:
 - A node model of 145 jobs on 64 nodes is too large for the short time of a decision: CP-SAT finds nothing better than its
   warm start within 9 s of a core. So the model can be limited to the jobs that the warm start begins first
   (``planned``); the others come behind them, in the order of the warm start.
+
+The model of the pooled machine ignores on which nodes free resources are, so that jobs start beside each other that no node
+holds together. A schedule on the nodes costs a tenth more than its solutions (Eurora at load 1.2); from a schedule on the
+pooled machine, the first step of the solver gains 0.5 % in the mean.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -25,9 +30,17 @@ from ....heuristics import multi_search
 from ....heuristics.errors import NoSchedule
 from ....heuristics.kernels.profile import Ints
 from ....models import Dispatch, Schedule
+from ....models.dispatch.costs.limits import broken_limits
 from ....models.dispatch.costs.limits import origin_of as origin_of_objective
+from ....models.dispatch.desired.levels import Blocks
 from ....models.dispatch.job_arrays import column
-from .allocation import Allocation, NodeTimeline, Requests
+from ....models.dispatch.jobs import Window
+from .allocation import Allocation, NodeTimeline, Requests, requests_of
+from .waiting import Waiting
+
+if TYPE_CHECKING:
+    from .model import Usage
+    from .urgency import Held
 
 Family = Literal["pcp", "hcp"]
 
@@ -130,3 +143,47 @@ def moved_to_now(timeline: NodeTimeline, requests: Requests, begun: Allocation, 
     later = np.flatnonzero(begun.start < 0)
     found = timeline.place(requests, later[np.argsort(starts[later], kind="stable")])
     return found._replace(start=np.where(found.start == timeline.now, found.start, -1))
+
+
+def pooled_start(
+    capacity: Ints, now: int, usage: Usage, held: Held, jobs: Waiting, windows: Sequence[Sequence[Window]]
+) -> Schedule | None:
+    """Return the schedule of jobs, each at its earliest start in their order, on the pooled machine; None if one fits nowhere.
+
+    Parameters
+    ----------
+    capacity : ndarray of int64, shape (nodes, resources)
+        Capacity of each node.
+    now : int
+        The current time in seconds.
+    usage : tuple of ndarray
+        The use of nodes by the running jobs.
+    held : Held
+        Jobs with fixed starts.
+    jobs : Waiting
+        The other jobs.
+    windows : sequence
+        Start windows of each of ``jobs``, in seconds, both ends included.
+
+    Returns
+    -------
+    Schedule or None
+        Starts alone, no nodes.
+    """
+    begin = np.array([w[0][0] for w in held.windows], np.int64)
+    fixed = Blocks(np.zeros_like(begin), np.maximum(now, begin), begin + held.jobs.duration, held.jobs.amounts)
+    node, ends, amounts = usage
+    timeline = NodeTimeline(capacity.sum(axis=0)[None, :], now, (np.zeros_like(node), ends, amounts), fixed)
+    requests = requests_of(jobs.as_units(), windows, 1)
+    starts = timeline.place(requests, np.arange(len(jobs))).start
+    if (starts < 0).any():
+        return None
+    ids = [j.id for j in (*jobs.jobs, *held.jobs.jobs)]
+    return Schedule(dict(zip(ids, [*starts.tolist(), *begin.tolist()], strict=True)))
+
+
+def best_kept(bounded: Dispatch, known: Mapping[str, Schedule]) -> Schedule | None:
+    """Return the best one of feasible schedules that keep all limits; None if there is none."""
+    sign = 1 if bounded.sense == "minimize" else -1
+    kept = [s for s in known.values() if not any(broken_limits(bounded, s))]
+    return min(kept, key=lambda s: sign * bounded.objective(s), default=None)

@@ -8,6 +8,11 @@ from ....heuristics.kernels.profile import Floats, Ints
 from .waiting import Waiting
 
 
+def of_version(version: int, now: int, jobs: Waiting) -> Floats:
+    """Return the priority of each job: in version 3 its slowdown, before that its wait weighted by queue."""
+    return by_slowdown(now, jobs) if version >= 3 else by_queue(now, jobs)
+
+
 def by_queue(now: int, jobs: Waiting) -> Floats:
     """Return ``max(ewt) / ewt * (now - submit)`` for each job: the wait in seconds, weighted by queue.
 

@@ -18,15 +18,14 @@ from ....heuristics.kernels.profile import Ints
 from ....heuristics.list_scheduling.warm_up import tiny
 from ....models import Dispatch, Schedule
 from ....models.dispatch.costs.composite import limits_of, nearest
-from ....models.dispatch.costs.limits import broken_limits
 from ....models.dispatch.job_arrays import column
 from ....models.language.clock import OutOfTime, within
 from ....models.problem import Encoding
 from ...engine.moment import Ended
-from .allocation import NodeTimeline, Requests
+from .allocation import warm_up_kernels
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control, relative_gain, search
-from .objective import best_start, followed_by, is_best, origin_of, planned_first
+from .objective import best_kept, best_start, followed_by, is_best, origin_of, planned_first
 
 Placed = Callable[[Ints], Schedule | None]
 """Places the waiting jobs of a decision, in an order of their indices, each at its earliest start; None if one fits nowhere."""
@@ -98,7 +97,15 @@ class Solver:
     control: Control | AdaptiveControl
     searched: bool
 
-    def solve(self, problem: Dispatch, start: Schedule | None, seed: int, deadline: float, jobs: int) -> Solved:
+    def solve(
+        self,
+        problem: Dispatch,
+        start: Schedule | None,
+        seed: int,
+        deadline: float,
+        jobs: int,
+        pooled: Schedule | None = None,
+    ) -> Solved:
         """Solve a problem.
 
         Parameters
@@ -113,6 +120,8 @@ class Solver:
             Time on the clock ``time.perf_counter`` at which the search ends; ignored if the control is deterministic.
         jobs : int
             The number of waiting jobs in the problem.
+        pooled : Schedule, optional
+            A schedule on the pooled machine, from which a search of the relaxation starts.
 
         Returns
         -------
@@ -124,12 +133,15 @@ class Solver:
             start = best_start(problem, start, end)
         if start is not None and is_best(problem, start):
             return Solved(start, False, "optimal", 0.0, time.perf_counter() - began, 0.0)
+        if self.formulation == RELAXATION and pooled is not None and is_best(problem, pooled):
+            return Solved(pooled, True, "optimal", 0.0, time.perf_counter() - began, 0.0)
         made = modelled(problem, self.formulation, self.backend, end)
         if made is None:
             self.control.too_large(jobs)
             return Solved(start, False, "limit", None, time.perf_counter() - began, 0.0)
         encoding, compiled = made
-        warm = None if start is None else encoding.write(start)
+        begin = start if pooled is None or self.formulation != RELAXATION else pooled
+        warm = None if begin is None else encoding.write(begin)
         solving = time.perf_counter()
         origin = origin_of(problem)
         found = self.control.search(compiled, encoding.model, warm, seed, deadline, origin, jobs)
@@ -138,7 +150,14 @@ class Solver:
         return Solved(schedule, encoding.relaxation, found.ended, found.gain, *spent)
 
     def solve_relaxed_first(
-        self, problem: Dispatch, placed: Placed, start: Schedule | None, seed: int, deadline: float, jobs: int
+        self,
+        problem: Dispatch,
+        placed: Placed,
+        start: Schedule | None,
+        seed: int,
+        deadline: float,
+        jobs: int,
+        pooled: Schedule | None = None,
     ) -> Solved:
         """Solve the pooled relaxation, place the jobs on nodes in the order of its starts, and improve that on the nodes.
 
@@ -147,7 +166,7 @@ class Solver:
 
         Parameters
         ----------
-        problem, start, seed, deadline, jobs
+        problem, start, seed, deadline, jobs, pooled
             As of ``solve``.
         placed : callable
             Places the waiting jobs in an order of their indices.
@@ -157,7 +176,7 @@ class Solver:
         Solved
             Its schedule has nodes. "optimal": it costs no more than the optimum of the relaxation, or is proven on the nodes.
         """
-        relaxed = replace(self, formulation=RELAXATION).solve(problem, start, seed, deadline, jobs)
+        relaxed = replace(self, formulation=RELAXATION).solve(problem, start, seed, deadline, jobs, pooled)
         if not relaxed.relaxation or relaxed.schedule is None:  # no search was needed or possible, or no solution found
             return relaxed if relaxed.ended == "infeasible" else relaxed._replace(schedule=start, relaxation=False)
         began = time.perf_counter()
@@ -233,7 +252,7 @@ class Solver:
         bounded = problem.replace(limits=limits_of(problem, theta, slack))
         candidates = known if start is None else {**known, "": start}
         last = self.with_share(1 - PURE_SHARE) if self.control.deterministic else self
-        found = replace(last, searched=False).solve(bounded, _best_kept(bounded, candidates), seed, deadline, jobs)
+        found = replace(last, searched=False).solve(bounded, best_kept(bounded, candidates), seed, deadline, jobs)
         if found.schedule is None:
             chosen = nearest(bounded, known)
             found = found._replace(schedule=None if chosen is None else known[chosen])
@@ -248,6 +267,7 @@ class Solver:
         deadline: float,
         few: FewJobs,
         placed: Placed | None = None,
+        pooled: Schedule | None = None,
     ) -> tuple[Solved, int]:
         """Solve a problem with a limited number of waiting jobs: those that multi-search starts first; the others follow.
 
@@ -259,6 +279,8 @@ class Solver:
             The largest number of waiting jobs in the model.
         placed : callable, optional
             As of ``solve_relaxed_first``, which is used if it is given.
+        pooled : Schedule, optional
+            As of ``solve``.
 
         Returns
         -------
@@ -273,11 +295,11 @@ class Solver:
                 start = Schedule({j.id: plan.start[j.id] for j in problem.jobs}, plan.nodes)
         number = len(problem.jobs)
         if placed is not None:
-            found = self.solve_relaxed_first(problem, placed, start, seed, deadline, number - fixed)
+            found = self.solve_relaxed_first(problem, placed, start, seed, deadline, number - fixed, pooled)
         elif slack:
             found = self.solve_keeping(problem, slack, start, seed, deadline, number - fixed)
         else:
-            found = self.solve(problem, start, seed, deadline, number - fixed)
+            found = self.solve(problem, start, seed, deadline, number - fixed, pooled)
         if plan is not None and found.schedule is not None:
             found = found._replace(schedule=followed_by(found.schedule, plan))
         return found, number
@@ -290,14 +312,7 @@ def warm_up(backend: str, formulation: str) -> None:
     with suppress(SolverUnavailable):  # raised again by the first decision that needs the solver
         if (made := modelled(problem, formulation, backend, None)) is not None:
             search(made[1], made[0].model, None, Control(0.1, 1.0), 0, deadline)
-    timeline = NodeTimeline(np.ones((1, 1), np.int64), 0, (*np.zeros((2, 0), np.int64), np.zeros((0, 1), np.int64)))
-    one, zero = np.ones(1, np.int64), np.zeros(1, np.int64)
-    ends, none = np.array([0, 1]), np.zeros(2, np.int64)
-    requests = Requests(
-        one, one, np.ones((1, 1), np.int64), ends, zero, zero, ends, none, zero[:0], np.zeros((0, 1), np.int64)
-    )
-    timeline.fits_now(requests)
-    timeline.copy().hold(requests, timeline.place(requests, zero))
+    warm_up_kernels()
 
 
 def modelled(
@@ -328,10 +343,3 @@ def modelled(
             return encoding, compile_model(encoding.model, backend)
     except OutOfTime:
         return None
-
-
-def _best_kept(bounded: Dispatch, known: Mapping[str, Schedule]) -> Schedule | None:
-    """Return the best one of feasible schedules that keep all limits; None if there is none."""
-    sign = 1 if bounded.sense == "minimize" else -1
-    kept = [s for s in known.values() if not any(broken_limits(bounded, s))]
-    return min(kept, key=lambda s: sign * bounded.objective(s), default=None)

@@ -53,6 +53,11 @@ class Waiting(JobArrays):
         """Return the jobs of both, first those of this object."""
         return replace(super().joined(other), jobs=[*self.jobs, *other.jobs])
 
+    def as_units(self) -> Waiting:
+        """Return each job as one unit that requests the amounts of all units of all its chunks."""
+        n = len(self.jobs)
+        return replace(self, units=np.ones(n, np.int64), requests=self.amounts, kind=np.arange(n), further=None)
+
     @property
     def demand(self) -> Floats:
         """``share * duration`` of each job, in seconds."""
