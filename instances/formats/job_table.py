@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import MissingPackage, WrongValue
-from ...models.platform import MOST_CAPACITY
 from ..files.lines import MOST_LINES, TextError, csv_rows, each_line
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace
@@ -21,7 +20,9 @@ if TYPE_CHECKING:
 NEEDED = ("id", "submit", "units", "runtime")
 OPTIONAL = ("queue", "walltime", "start", "user", "name", "power", "array")
 OF_INSTANCES = ("earliest_start", "deadline", "latest_start", "further_chunks", "count")
-MOST = 1e10  # s or W; 317 years
+MOST = 1e10  # s (317 years), W, units, or amounts
+NUMBER = f"a number of at most {MOST:.0f}, or an empty cell"
+WHOLE = f"a whole number from 0 to {MOST:.0f}"
 PARQUET = b"PAR1"
 BATCH = 20_000  # rows of Parquet that are converted together
 Row = tuple[int, Sequence[object]]
@@ -59,7 +60,7 @@ def read_job_table(path: str | Path) -> Workload:
     ...     _ = log.write_text("id,submit,units,cores,walltime,runtime\na,0,2,16,3600,60\nb,5,x,1,60,9\n")
     ...     w = read_job_table(log)
     >>> w.ids, w.request.tolist(), str(w.report.bad_lines[0]).partition(", ")[2]
-    (('a',), [[16]], "line 3: units is 'x'; expected a whole number of at least 0")
+    (('a',), [[16]], "line 3: units is 'x'; expected a whole number from 0 to 10000000000")
     """
     return job_table_trace(path).workload
 
@@ -170,8 +171,8 @@ def _text(row: dict[str, object], column: str) -> str:
     return "" if value is None else str(value)
 
 
-def _number(row: dict[str, object], column: str) -> float:
-    """Return a number, NaN for an empty cell."""
+def _number(row: dict[str, object], column: str, expected: str = NUMBER) -> float:
+    """Return a number, NaN for an empty cell. Raises WrongValue."""
     value = row.get(column, "")
     if value is None or value == "" or value != value:
         return MISSING
@@ -180,19 +181,15 @@ def _number(row: dict[str, object], column: str) -> float:
     except (ValueError, OverflowError):
         number = MISSING
     if not abs(number) <= MOST:
-        raise WrongValue(f"{column} is {_shown(value)}; expected a number, at most {MOST:.0f}, or an empty cell")
+        raise WrongValue(f"{column} is {value!r:.42}; expected {expected}")
     return number
 
 
 def _whole(row: dict[str, object], column: str) -> int:
-    """Return a whole number, 0 for an empty cell."""
-    number = _number(row, column)
+    """Return a whole number, 0 for an empty cell. Raises WrongValue."""
+    number = _number(row, column, WHOLE)
     if math.isnan(number):
         return 0
-    if not (0 <= number <= MOST_CAPACITY and number == int(number)):
-        raise WrongValue(f"{column} is {_shown(row[column])}; expected a whole number of at least 0")
+    if number < 0 or number != math.floor(number):
+        raise WrongValue(f"{column} is {row[column]!r:.42}; expected {WHOLE}")
     return int(number)
-
-
-def _shown(value: object) -> str:
-    return f"{value!r:.42}"

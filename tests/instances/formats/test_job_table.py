@@ -80,8 +80,8 @@ def test_rows_of_later_batches_are_named(tmp_path: Path, monkeypatch: pytest.Mon
     w = read_job_table(tmp_path / "log")
     assert w.ids == ("a", "c")
     assert [(b.line, b.message) for b in w.report.bad_lines] == [
-        (2, "cores is 1.5; expected a whole number of at least 0"),
-        (4, "units is -1; expected a whole number of at least 0"),
+        (2, "cores is 1.5; expected a whole number from 0 to 10000000000"),
+        (4, "units is -1; expected a whole number from 0 to 10000000000"),
     ]
 
 
@@ -108,6 +108,22 @@ def test_the_jobs_of_an_instance_are_a_log(tmp_path: Path) -> None:
     )
     assert w.ids == tuple(j.id for j in instance.dispatch.jobs)
     assert len(platform.nodes) == 64
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("a,0,x,1,9", "units is 'x'; expected a whole number from 0 to 10000000000"),
+        ("a,0,1,1e11,9", "cores is '1e11'; expected a whole number"),
+        ("a,soon,1,1,9", "submit is 'soon'; expected a number of at most 10000000000, or an empty cell"),
+        ("a,0,1,1,inf", "runtime is 'inf'; expected a number"),
+        ("a,0,1,1", "4 fields; the header has 5"),
+    ],
+)
+def test_a_damaged_row_is_named(file: Writer, row: str, expected: str) -> None:
+    w = read_trace(file("jobs.csv", f"id,submit,units,cores,runtime\n{row}\nb,0,1,1,9\n"), "table").workload
+    assert (w.ids, [b.line for b in w.report.bad_lines]) == (("b",), [2])
+    assert w.report.bad_lines[0].message.startswith(expected)
 
 
 def test_damaged_parquet_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
