@@ -5,6 +5,7 @@ from .files.faults import Fault, InstanceError
 from .formats.batsim import read_batsim, write_batsim
 from .formats.eurora_trace import eurora_platform, read_eurora
 from .formats.job_shop_files import read_fjsplib, read_jsplib
+from .formats.job_table import read_job_table
 from .formats.numbered_lines import FormatError
 from .formats.pbs import read_pbs
 from .formats.project_files import read_mmlib, read_patterson, read_psplib
@@ -38,6 +39,7 @@ __all__ = [
     "read_eurora",
     "read_events",
     "read_fjsplib",
+    "read_job_table",
     "read_jsplib",
     "read_mmlib",
     "read_patterson",

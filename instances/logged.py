@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..models.dispatch.chunks.chunk import Chunk
 from .files.writing import SURROGATE
-from .workload import Ints
+from .workload import Floats, Ints
 
 Bools = NDArray[np.bool_]
+T = TypeVar("T")
 MISSING = float("nan")
 UNLIMITED = float("inf")
 UNNAMED = "none"  # the partition of a job without a partition
+NUMBERED = "job id missing, the position in the log is used instead"
+ROWS = 8192  # rows by which the columns of jobs grow
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +71,151 @@ class Logged:
     unusable: str = ""
     chunks: tuple[Chunk, ...] = ()
     array: str = ""
+
+
+class _Codes(Generic[T]):
+    """One value per row, stored as indices into the distinct values ``known``."""
+
+    def __init__(self) -> None:
+        self.known: dict[T, int] = {}
+        self.index = array("q")
+
+    def __setitem__(self, row: int, value: T) -> None:
+        self.index[row] = self.known.setdefault(value, len(self.known))
+
+    def masks(self, rows: int) -> dict[T, Bools]:
+        """Return the mask of each value, shape (rows,)."""
+        index = np.asarray(self.index, np.int64)[:rows]
+        return {value: index == k for value, k in self.known.items()}
+
+
+def _column(codes: _Codes[str], rows: int) -> TextColumn:
+    index = np.asarray(codes.index, np.int64)[:rows]
+    found = TextColumn(index, tuple(codes.known))
+    used = np.bincount(index, minlength=len(codes.known)) > 0
+    return found if used.all() else found.keep(np.arange(rows))  # replaced rows can leave names without a job
+
+
+class JobColumns:
+    """The jobs of a log in arrays that grow.
+
+    A reader appends each job as soon as it is read and keeps no other copy of it. A row can be replaced later, for jobs
+    whose parts are far from each other in the file.
+
+    Parameters
+    ----------
+    resources
+        Names of the resources whose amounts are kept.
+
+    Examples
+    --------
+    >>> jobs = JobColumns(["cores", "gpus"])
+    >>> jobs.append(Logged("1", submit=5, units=2, request={"cores": 4}))
+    >>> len(jobs), jobs.request.tolist(), jobs.requested("cores")
+    (1, [[4, 0]], ['cores'])
+    """
+
+    def __init__(self, resources: Sequence[str]) -> None:
+        self.resources = tuple(resources)
+        self.ids: list[str] = []
+        self.chunks: dict[int, tuple[Chunk, ...]] = {}
+        self.arrays: dict[int, str] = {}
+        self._submit, self._start, self._runtime, self._walltime, self._power = (array("d") for _ in range(5))
+        self._units, self._request = array("q"), array("q")
+        self._queue, self._user, self._program = _Codes[str](), _Codes[str](), _Codes[str]()
+        self._unusable, self._changed = _Codes[str](), _Codes[tuple[str, ...]]()
+
+    @classmethod
+    def of(cls, jobs: Iterable[Logged], resources: Sequence[str]) -> JobColumns:
+        """Return the columns of some jobs."""
+        found = cls(resources)
+        for job in jobs:
+            found.append(job)
+        return found
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def append(self, job: Logged) -> None:
+        """Append a job."""
+        if len(self.ids) == len(self._units):
+            self._grow()
+        self.ids.append("")
+        self[len(self.ids) - 1] = job
+
+    def _grow(self) -> None:
+        codes = (self._queue, self._user, self._program, self._unusable, self._changed)
+        for column in (self._submit, self._start, self._runtime, self._walltime, self._power, self._units):
+            column.frombytes(bytes(8 * ROWS))
+        for column in (each.index for each in codes):
+            column.frombytes(bytes(8 * ROWS))
+        self._request.frombytes(bytes(8 * ROWS * len(self.resources)))
+
+    def __setitem__(self, row: int, job: Logged) -> None:
+        name = plain(job.id)
+        self.ids[row] = name or f"job {row + 1}"
+        self._submit[row], self._start[row] = job.submit, job.start
+        self._runtime[row], self._walltime[row], self._power[row] = job.runtime, job.walltime, job.power
+        self._units[row] = job.units
+        for k, resource in enumerate(self.resources, row * len(self.resources)):
+            self._request[k] = job.request.get(resource, 0)
+        self._queue[row] = plain(job.queue) or "default"
+        self._user[row], self._program[row] = plain(job.user), plain(job.program)
+        self._unusable[row] = job.unusable
+        self._changed[row] = job.changed if name else (*job.changed, NUMBERED)
+        if job.chunks:
+            self.chunks[row] = job.chunks
+        if job.array:
+            self.arrays[row] = job.array
+
+    @property
+    def times(self) -> tuple[Floats, ...]:
+        """Submit times, start times, runtimes and walltimes in s, each of shape (jobs,)."""
+        return tuple(self._floats(a) for a in (self._submit, self._start, self._runtime, self._walltime))
+
+    @property
+    def power(self) -> Floats:
+        """Power in W, shape (jobs,)."""
+        return self._floats(self._power)
+
+    def _floats(self, values: array[float]) -> Floats:
+        return np.asarray(values, np.float64)[: len(self)]
+
+    @property
+    def units(self) -> Ints:
+        """Number of units, shape (jobs,)."""
+        return np.asarray(self._units, np.int64)[: len(self)]
+
+    @property
+    def request(self) -> Ints:
+        """Amount of each resource per unit, shape (jobs, resources)."""
+        n, width = len(self), len(self.resources)
+        return np.asarray(self._request, np.int64)[: n * width].reshape(n, width)
+
+    @property
+    def names(self) -> tuple[TextColumn, ...]:
+        """Queues, users and programs."""
+        return tuple(_column(codes, len(self)) for codes in (self._queue, self._user, self._program))
+
+    @property
+    def unusable(self) -> dict[str, Bools]:
+        """Reason why jobs cannot be replayed -> mask of the jobs."""
+        return {why: mask for why, mask in self._unusable.masks(len(self)).items() if why}
+
+    @property
+    def changed(self) -> dict[str, Bools]:
+        """Repair that the reader made -> mask of the jobs."""
+        found: dict[str, Bools] = {}
+        for repairs, mask in self._changed.masks(len(self)).items():
+            for repair in repairs:
+                found[repair] = found[repair] | mask if repair in found else mask
+        return found
+
+    def requested(self, always: str) -> list[str]:
+        """Return the resources of which a job requests more than 0, and ``always``, in the order of ``resources``."""
+        further = {r for chunks in self.chunks.values() for c in chunks for r, amount in c.request.items() if amount}
+        most = self.request.max(axis=0, initial=0).tolist()
+        return [r for r, amount in zip(self.resources, most, strict=True) if amount or r in further or r == always]
 
 
 def merged(chunks: Iterable[tuple[int, Mapping[str, int]]]) -> list[Chunk]:

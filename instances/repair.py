@@ -28,7 +28,7 @@ from ..models.dispatch.chunks.chunk import Chunk
 from ..models.dispatch.jobs import Queue
 from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
-from .logged import MISSING, Bools, Logged, Preceding, TextColumn, plain
+from .logged import MISSING, Bools, JobColumns, Logged, Preceding, TextColumn
 from .report import BadLine, Report
 from .times import UNKNOWN, beyond, fraction, whole_seconds
 from .workload import Floats, Ints, Workload, WorkloadError
@@ -39,7 +39,6 @@ RUNTIME_KNOWN = (
     "where the log has no walltime, the runtime is used instead: the dispatcher knows the runtime of such a job exactly"
 )
 SUFFIXED = "job ids not unique, a suffix added"
-NUMBERED = "job id missing, the position in the log is used instead"
 
 
 @with_short_repr
@@ -132,35 +131,47 @@ class Trace:
         cls,
         name: str,
         format: str,
-        jobs: Sequence[Logged],
+        jobs: Iterable[Logged],
         resources: Sequence[str],
         bad_lines: Iterable[BadLine] = (),
         notes: Iterable[str] = (),
     ) -> Trace:
         """Make a trace of jobs that were read one by one."""
-        request = np.array([[j.request.get(r, 0) for r in resources] for j in jobs], np.int64)
-        ids = [plain(j.id) for j in jobs]
+        return cls.of_columns(name, format, JobColumns.of(jobs, resources), resources, bad_lines, notes)
+
+    @classmethod
+    def of_columns(
+        cls,
+        name: str,
+        format: str,
+        jobs: JobColumns,
+        resources: Sequence[str],
+        bad_lines: Iterable[BadLine] = (),
+        notes: Iterable[str] = (),
+    ) -> Trace:
+        """Make a trace of columns; ``resources`` are those of the columns that are kept."""
+        submit, start, runtime, walltime = jobs.times
+        queue, user, program = jobs.names
+        kept = [jobs.resources.index(r) for r in resources]
         return cls(
             name=name,
             format=format,
-            ids=tuple(name or f"job {k}" for k, name in enumerate(ids, 1)),
-            submit=np.array([j.submit for j in jobs], np.float64),
-            start=np.array([j.start for j in jobs], np.float64),
-            runtime=np.array([j.runtime for j in jobs], np.float64),
-            walltime=np.array([j.walltime for j in jobs], np.float64),
-            units=np.array([j.units for j in jobs], np.int64),
+            ids=tuple(jobs.ids),
+            submit=submit,
+            start=start,
+            runtime=runtime,
+            walltime=walltime,
+            units=jobs.units,
             resources=tuple(resources),
-            request=request.reshape(len(jobs), len(resources)),
-            queue=TextColumn.of(plain(j.queue) or "default" for j in jobs),
-            user=TextColumn.of(plain(j.user) for j in jobs),
-            program=TextColumn.of(plain(j.program) for j in jobs),
-            power=np.array([j.power for j in jobs], np.float64),
-            chunks={k: j.chunks for k, j in enumerate(jobs) if j.chunks},
-            arrays={k: j.array for k, j in enumerate(jobs) if j.array},
-            changed=_masks(
-                [(*j.changed, NUMBERED) if not name else j.changed for j, name in zip(jobs, ids, strict=True)]
-            ),
-            unusable=_masks([(j.unusable,) if j.unusable else () for j in jobs]),
+            request=jobs.request[:, kept],
+            queue=queue,
+            user=user,
+            program=program,
+            power=jobs.power,
+            chunks=jobs.chunks,
+            arrays=jobs.arrays,
+            changed=jobs.changed,
+            unusable=jobs.unusable,
             report=Report(bad_lines=tuple(bad_lines), notes=tuple(notes)),
         )
 
@@ -288,14 +299,6 @@ class Trace:
         reasons = list(self._reasons)
         for k in np.flatnonzero(self._why >= 0).tolist():
             yield self.ids[k], reasons[int(self._why[k])]
-
-
-def _masks(texts: Sequence[Sequence[str]]) -> dict[str, Bools]:
-    found: dict[str, Bools] = {}
-    for k, of_job in enumerate(texts):
-        for text in of_job:
-            found.setdefault(text, np.zeros(len(texts), np.bool_))[k] = True
-    return found
 
 
 def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, Ints, dict[str, int]]:

@@ -12,6 +12,7 @@ from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from .files.lines import line_blocks
 from .formats.batsim import batsim_trace
 from .formats.eurora_trace import eurora_trace
+from .formats.job_table import is_header, is_parquet, job_table_trace
 from .formats.pbs import STAMP, pbs_trace
 from .formats.sacct import sacct_trace
 from .formats.swf.parsing import FIELDS, NUMBER
@@ -44,6 +45,7 @@ FORMATS: Mapping[str, Format] = {
         Format("sacct", "Slurm: sacct --parsable2", lambda p, c, m, z: sacct_trace(p, z or UTC)),
         Format("pbs", "PBS accounting log", lambda p, c, m, z: pbs_trace(p, z or UTC)),
         Format("eurora", "CSV of the Eurora jobs of 2014", lambda p, c, m, z: eurora_trace(p), has_machine=True),
+        Format("table", "jobs in CSV or Parquet, columns of jobs.csv", lambda p, c, m, z: job_table_trace(p)),
         Format("batsim", "Batsim workload, JSON", lambda p, c, m, z: batsim_trace(p), has_machine=True),
     )
 }
@@ -64,7 +66,7 @@ def read_trace(
     path
         The file, plain or compressed (``.gz``).
     format
-        A name of ``FORMATS``: "swf", "sacct", "pbs", "eurora" or "batsim". None: guessed from the content.
+        A name of ``FORMATS``: "swf", "sacct", "pbs", "eurora", "table" or "batsim". None: guessed from the content.
     cores
         Cores of a node; used by SWF only, whose jobs request processors. Default: 1.
     memory
@@ -102,6 +104,8 @@ def guess_format(path: str | Path) -> str:
     """Guess the format of a log from its content: a name of FORMATS. Raises WorkloadError if no format fits."""
     if Path(path).name.lower().removesuffix(".gz").endswith(".swf"):
         return "swf"
+    if is_parquet(path):
+        return "table"
     texts = (text for block in line_blocks(path) for text in block if text.strip())
     lines = [text.strip() for text in islice(texts, SNIFFED)]
     first = lines[0] if lines else ""
@@ -109,6 +113,8 @@ def guess_format(path: str | Path) -> str:
         return "batsim"
     if first.startswith("job_id,") and "walltime_req_hhmm" in first:
         return "eurora"
+    if is_header(first):
+        return "table"
     if "|" in first and any(cell.split("%")[0] == "JobID" for cell in first.split("|")):
         return "sacct"
     if any(STAMP.match(line) and line.count(";") >= 3 for line in lines):

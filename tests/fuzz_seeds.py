@@ -54,6 +54,11 @@ job_id,queue,submit,start,end,req_nodes,req_cores,req_mem_raw,walltime_req_hhmm,
 1,parallel,2014-03-31 08:51:10,2014-03-31 10:55:42,2014-03-31 14:02:08,1,1,1,04:00,0,55,1,1,0,1048576,9.0
 2,debug,2014-03-31 08:52:00,2014-03-31 08:52:00,2014-03-31 08:53:00,2,24,1,00:30,2,1 2,16 8,0 0,2 2,1048577 1024,
 """
+JOB_TABLE = """\
+id,queue,submit,units,cores,gpus,memory,walltime,runtime,user,power
+a,day,0,2,16,1,1024,3600,60.5,ann,200
+"b",night,5,1,1,0,0,,9,,
+"""
 BATSIM = json.dumps(
     {
         "nb_res": 8,

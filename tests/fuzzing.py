@@ -135,6 +135,7 @@ FORMATS: dict[str, Format] = {
     "sacct": _single("jobs.txt", seeds.SACCT, _log("sacct", *MACHINE, "--zone", "Europe/Rome")),
     "pbs": _single("pbs.log", seeds.PBS, _log("pbs", *MACHINE)),
     "eurora": _single("eurora.csv", seeds.EURORA, _log("eurora")),
+    "table": _single("jobs.csv", seeds.JOB_TABLE, _log("table", *MACHINE)),
     "batsim": _single("w.json", seeds.BATSIM, _log("batsim")),
     "curie": _single("log.swf", seeds.SWF, _log("curie", "--nodes", 4, "--first", 2)),
     "guessed": _single("some.log", seeds.SACCT, _simulated),

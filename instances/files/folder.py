@@ -7,17 +7,17 @@ After a fault a default value is returned, so that reading can go on.
 from __future__ import annotations
 
 import difflib
-import io
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from .faults import Fault, InstanceError
-from .lines import LARGEST_FILE, LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines
+from .lines import LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines, text_lines
 from .own_files import ForeignFile, own_file
 
 SETTINGS = "instance.toml"
@@ -41,7 +41,9 @@ class Folder:
 
     def __post_init__(self) -> None:
         values: dict[str, Any] = {}
-        text = self._read(SETTINGS, LARGEST_TOML)
+        text = None
+        with self._reading(SETTINGS):
+            text = read_text(own_file(self.path, SETTINGS), LARGEST_TOML)
         if text is not None:
             try:
                 if _is_deep(found := tomllib.loads(text)):
@@ -60,9 +62,11 @@ class Folder:
         _check_range(self, values)
         self.settings = Table(self, values, ())
 
-    def _read(self, name: str, most: int = LARGEST_FILE) -> str | None:
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """Record what is wrong with a file as a whole as a fault."""
         try:
-            return read_text(own_file(self.path, name), most)
+            yield
         except FileNotFoundError:
             self.add_fault(name, None, "file", f"a file of this name in {self.path}", None)
         except UnicodeDecodeError as e:
@@ -73,7 +77,6 @@ class Folder:
             self.add_fault(
                 name, e.line, e.field, f"{e.expected} in {self.path}" if e.found is None else e.expected, e.found
             )
-        return None
 
     def add_fault(self, file: str, line: int | None, where: str, expected: str, found: object) -> None:
         """Record a fault."""
@@ -86,13 +89,9 @@ class Folder:
 
     def rows(self, name: str, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[TableRow]:
         """Yield the rows of a CSV file. Missing, unknown and repeated columns and rows of a wrong length are faults."""
-        text = self._read(name)
-        if text is None:
-            return
-        try:
-            yield from self._rows(name, csv_rows(name, io.StringIO(text, newline="")), columns, optional)
-        except TextError as e:
-            self.add_fault(name, e.line, e.field, e.expected, e.found)
+        with self._reading(name):
+            lines = text_lines(own_file(self.path, name))
+            yield from self._rows(name, csv_rows(name, lines), columns, optional)
 
     def _rows(
         self, name: str, table: Iterator[tuple[int, list[str]]], columns: Sequence[str], optional: Sequence[str]

@@ -19,6 +19,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -102,6 +103,33 @@ def line_blocks(path: str | Path) -> Iterator[list[str]]:
     The memory in use does not grow with the file. Raises WorkloadError if there is no such file, it cannot be read, or
     it exceeds a limit, the latter after the blocks before.
     """
+    for block in _whole_lines(path):
+        yield split_lines(block.decode("utf-8", errors="replace"))
+
+
+def each_line(path: str | Path) -> Iterator[str]:
+    """Yield the lines of a text file, as ``read_lines`` returns them all; it is read block by block (``line_blocks``)."""
+    return chain.from_iterable(line_blocks(path))
+
+
+def text_lines(path: str | Path) -> Iterator[str]:
+    """Yield the lines of a UTF-8 text with their ends, for the ``csv`` module; it is read block by block.
+
+    Raises TextError if there is no such file, it cannot be read, is not UTF-8, or exceeds a limit, the latter two after
+    the lines before.
+    """
+    number = 0
+    for block in _whole_lines(path):
+        for line in block.splitlines(keepends=True):
+            number += 1
+            try:
+                yield line.decode("utf-8")
+            except UnicodeDecodeError as e:
+                raise TextError(path, "encoding", "UTF-8", str(e), number) from None
+
+
+def _whole_lines(path: str | Path) -> Iterator[bytes]:
+    """Yield the bytes of a file, without a byte order mark, in blocks that end with a line."""
     rest = b""
     for k, chunk in enumerate(_chunks(path, LARGEST_FILE, LONGEST_LINE)):
         data = rest + (chunk if k else chunk.removeprefix(BOM))
@@ -109,9 +137,9 @@ def line_blocks(path: str | Path) -> Iterator[list[str]]:
         cut = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
         rest = data[cut:]
         if cut:
-            yield split_lines(data[:cut].decode("utf-8", errors="replace"))
+            yield data[:cut]
     if rest:
-        yield split_lines(rest.decode("utf-8", errors="replace"))
+        yield rest
 
 
 def _read(path: str | Path, most: int, longest_line: int | None) -> bytearray:

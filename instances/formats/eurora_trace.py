@@ -11,8 +11,8 @@ from pathlib import Path
 from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY
 from ...models.platform import NodeGroup, Platform
-from ..files.lines import csv_rows, read_lines
-from ..logged import Logged
+from ..files.lines import csv_rows, each_line
+from ..logged import JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine
 from ..workload import Workload, WorkloadError
@@ -88,14 +88,14 @@ def read_eurora(path: str | Path) -> Workload:
 
 def eurora_trace(path: str | Path) -> Trace:
     """Read the recorded jobs of Eurora before the common repairs, with the platform."""
-    table = csv_rows(path, read_lines(path))
+    table = csv_rows(path, each_line(path))
     header = next(table, (1, []))[1]
     missing = [c for c in COLUMNS if c not in header]
     if missing:
         raise WorkloadError(
             f"{path}, line 1: there is no column {', '.join(missing)}; the trace of Eurora has these columns"
         )
-    jobs: list[Logged] = []
+    jobs = JobColumns(RESOURCES)
     bad: list[BadLine] = []
     for line, cells in table:
         if not cells:
@@ -110,8 +110,8 @@ def eurora_trace(path: str | Path) -> Trace:
         "the trace has no user and program names: all jobs belong to one user; app_type is used as program name",
         "the power of a job was predicted by a model, not measured",
     ]
-    trace = Trace.of(Path(path).stem, "eurora", jobs, RESOURCES, bad, notes)
-    midnight = min((int(j.submit) // DAY * DAY for j in jobs), default=0)
+    trace = Trace.of_columns(Path(path).stem, "eurora", jobs, RESOURCES, bad, notes)
+    midnight = int(trace.submit.min()) // DAY * DAY if len(trace) else 0
     offset = int(ZONE.utcoffset(None).total_seconds())
     return replace(
         trace,

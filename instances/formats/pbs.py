@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ...errors import WrongValue
 from ...models.dispatch.chunks.chunk import Chunk
-from ..files.lines import read_lines
-from ..logged import MISSING, Logged, merged
+from ..files.lines import each_line
+from ..logged import MISSING, JobColumns, Logged, merged
 from ..repair import Trace
 from ..report import BadLine
 from ..workload import Workload
@@ -73,10 +73,10 @@ def read_pbs(path: str | Path, zone: tzinfo = UTC) -> Workload:
 
 def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
     """Read a PBS accounting log before the common repairs."""
-    jobs: list[Logged] = []
+    jobs = JobColumns(RESOURCES)
     bad: list[BadLine] = []
     others = 0
-    for n, line in enumerate(read_lines(path), 1):
+    for n, line in enumerate(each_line(path), 1):
         if not line.strip():
             continue
         try:
@@ -90,9 +90,8 @@ def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
         except ValueError as e:
             bad.append(BadLine(str(path), n, str(e)))
     notes = [f"{others} records of other events than the end of a job are ignored"] if others else []
-    requests = [c.request for j in jobs for c in (j.chunks or (j,))]
-    resources = [r for r in RESOURCES if r == "cores" or any(request.get(r) for request in requests)]
-    trace = Trace.of(Path(path).name, "pbs", jobs, resources, bad, notes)
+    resources = jobs.requested("cores")
+    trace = Trace.of_columns(Path(path).name, "pbs", jobs, resources, bad, notes)
     return replace(trace, unix_start=0, zone=zone, partition=trace.queue)
 
 

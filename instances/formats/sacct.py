@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import WrongValue
-from ..files.lines import read_lines
-from ..logged import MISSING, UNLIMITED, Logged, merged
+from ..files.lines import each_line
+from ..logged import MISSING, UNLIMITED, JobColumns, Logged, merged
 from ..repair import Trace
 from ..report import BadLine
 from ..workload import Workload, WorkloadError
@@ -19,6 +20,7 @@ from ..workload import Workload, WorkloadError
 NODES, CPUS = ("NNodes", "AllocNodes"), ("NCPUS", "AllocCPUS", "ReqCPUS")
 NEEDED = (("JobID",), ("Submit",), ("Start",), ("End", "Elapsed"), ("Timelimit",), NODES, CPUS)
 TRES = ("AllocTRES", "ReqTRES")
+RESOURCES = ("cores", "gpus", "memory")
 NO_TIME = ("", "Unknown", "None", "N/A", "INVALID")
 NO_LIMIT = ("UNLIMITED", "Partition_Limit")
 MOST = 10**10
@@ -75,21 +77,13 @@ def read_sacct(path: str | Path, zone: tzinfo = UTC) -> Workload:
 
 def sacct_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
     """Read the output of sacct before the common repairs."""
-    lines = read_lines(path)
-    first = next((n for n, line in enumerate(lines) if line.strip()), None)
-    if first is None:
-        raise WorkloadError(f"{path}: the file is empty; expected what sacct --parsable2 --format={FIELDS} prints")
-    header = [h.strip().split("%")[0] for h in lines[first].rstrip("|").split("|")]
-    for one_of in NEEDED:
-        if not any(c in header for c in one_of):
-            raise WorkloadError(
-                f"{path}, line {first + 1}: there is no column {' or '.join(one_of)}; "
-                f"expected what sacct --parsable2 --format={FIELDS} prints"
-            )
-    jobs: list[Logged] = []
+    lines = enumerate(each_line(path), 1)
+    header = _header(path, lines)
+    jobs = JobColumns(RESOURCES)
+    parts: dict[str, _Parts] = {}
     bad: list[BadLine] = []
     steps = 0
-    for n, line in enumerate(lines[first + 1 :], first + 2):
+    for n, line in lines:
         if not line.strip():
             continue
         cells = line.split("|")
@@ -103,46 +97,68 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
             steps += 1
             continue
         try:
-            jobs.append(_job(row, zone))
+            _add(_job(row, zone), jobs, parts)
         except ValueError as e:
             bad.append(BadLine(str(path), n, str(e)))
+    for name, (row_of_job, components) in parts.items():
+        jobs[row_of_job] = _whole_job(name, components)
     notes = [f"{steps} rows of job steps are ignored: the rows of their jobs cover them"] if steps else []
     for column, what in (("User", "users"), ("JobName", "program names")):
         if column not in header:
             notes.append(f"the log has no {what} (column {column})")
-    jobs = list(_with_components(jobs))
-    requests = [c.request for j in jobs for c in (j.chunks or (j,))]
-    resources = [r for r in ("cores", "gpus", "memory") if r == "cores" or any(one.get(r) for one in requests)]
-    trace = Trace.of(Path(path).name, "sacct", jobs, resources, bad, notes)
+    trace = Trace.of_columns(Path(path).name, "sacct", jobs, jobs.requested("cores"), bad, notes)
     return replace(trace, unix_start=0, zone=zone, partition=trace.queue)
 
 
-def _with_components(jobs: Iterable[Logged]) -> Iterator[Logged]:
-    """Yield the jobs; the components ``123+0``, ``123+1``, ... become one heterogeneous job ``123``."""
-    parts: dict[str, list[Logged]] = {}
-    for k, job in enumerate(jobs):
-        found = COMPONENT.fullmatch(job.id)
-        parts.setdefault(found[1] if found else f"{job.id} {k}", []).append(job)
-    for name, listed in parts.items():
-        if COMPONENT.fullmatch(listed[0].id) is None:
-            yield from listed
-            continue
-        listed.sort(key=lambda job: int(COMPONENT.fullmatch(job.id)[2]))  # type: ignore[index]
-        chunks, first = merged((job.units, job.request) for job in listed), listed[0]
-        unusable = next((job.unusable for job in listed if job.unusable), "")
-        if not unusable and not all(job.units for job in listed):
-            unusable = "one of its components has no nodes"
-        runtimes = [job.runtime for job in listed if job.runtime == job.runtime]
-        yield replace(
-            first,
-            id=name,
-            runtime=max(runtimes, default=MISSING),
-            units=chunks[0].units,
-            request=chunks[0].request,
-            chunks=tuple(chunks) if len(chunks) > 1 else (),
-            array=_array(name),
-            unusable=unusable,
-        )
+def _header(path: str | Path, lines: Iterator[tuple[int, str]]) -> list[str]:
+    """Return the columns in the first line that is not empty."""
+    first, line = next(((n, line) for n, line in lines if line.strip()), (0, ""))
+    if not first:
+        raise WorkloadError(f"{path}: the file is empty; expected what sacct --parsable2 --format={FIELDS} prints")
+    header = [h.strip().split("%")[0] for h in line.rstrip("|").split("|")]
+    for one_of in NEEDED:
+        if not any(c in header for c in one_of):
+            raise WorkloadError(
+                f"{path}, line {first}: there is no column {' or '.join(one_of)}; "
+                f"expected what sacct --parsable2 --format={FIELDS} prints"
+            )
+    return header
+
+
+class _Parts(NamedTuple):
+    """The components ``123+0``, ``123+1``, ... of a heterogeneous job, and the row of the first one in the file."""
+
+    row: int
+    components: list[Logged]
+
+
+def _add(job: Logged, jobs: JobColumns, parts: dict[str, _Parts]) -> None:
+    """Add a job; of a heterogeneous one its components are kept until the end of the file, with one row for all."""
+    found = COMPONENT.fullmatch(job.id)
+    if found is None or found[1] not in parts:
+        jobs.append(job)
+    if found is not None:
+        parts.setdefault(found[1], _Parts(len(jobs) - 1, [])).components.append(job)
+
+
+def _whole_job(name: str, components: list[Logged]) -> Logged:
+    """Return the heterogeneous job of some components."""
+    listed = sorted(components, key=lambda job: int(COMPONENT.fullmatch(job.id)[2]))  # type: ignore[index]
+    chunks, first = merged((job.units, job.request) for job in listed), listed[0]
+    unusable = next((job.unusable for job in listed if job.unusable), "")
+    if not unusable and not all(job.units for job in listed):
+        unusable = "one of its components has no nodes"
+    runtimes = [job.runtime for job in listed if job.runtime == job.runtime]
+    return replace(
+        first,
+        id=name,
+        runtime=max(runtimes, default=MISSING),
+        units=chunks[0].units,
+        request=chunks[0].request,
+        chunks=tuple(chunks) if len(chunks) > 1 else (),
+        array=_array(name),
+        unusable=unusable,
+    )
 
 
 def _array(name: str) -> str:

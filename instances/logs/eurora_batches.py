@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...models.dispatch.jobs import Running
 from ...models.platform import Platform
-from ..files.lines import csv_rows, read_lines
+from ..files.lines import csv_rows, each_line
 from ..repair import Trace
 from ..workload import Workload
 from .windows import at_begin, window_of
@@ -91,7 +91,7 @@ def recorded_nodes(path: str | Path) -> dict[str, dict[str, int]]:
 
     Nodes with other numbers are left out.
     """
-    table = csv_rows(path, read_lines(path))
+    table = csv_rows(path, each_line(path))
     header = next(table)[1]
     job, used = header.index("job_id"), header.index("nodes_used")
     names = {str(k): f"mic-{k:02d}" if k <= 32 else f"gpu-{k - 32:02d}" for k in range(1, 65)}

@@ -257,6 +257,7 @@ def swf(*submits: int, processors: int = 2, runtime: int = 3600) -> str:
         ("pbs", PBS),
         ("batsim", batsim(batsim_job())),
         ("eurora", EURORA),
+        ("table", "id,submit,units,cores,runtime\n1,0,2,4,60\n"),
     ],
 )
 def test_a_format_is_told_by_what_the_text_looks_like(file: Writer, tmp_path: Path, format: str, text: str) -> None:

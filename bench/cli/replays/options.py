@@ -24,7 +24,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="swf, sacct, pbs, eurora or batsim; default: recognised by its content",
+        help="swf, sacct, pbs, eurora, table or batsim; default: recognised by its content",
         rich_help_panel=LOG,
     ),
 ]

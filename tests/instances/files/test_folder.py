@@ -150,7 +150,7 @@ def test_a_fault_has_its_file_line_and_field(
 
 def test_missing_files_and_broken_text_are_faults(folder: Path) -> None:
     (folder / "jobs.csv").write_bytes(b"id,\xff\n")
-    assert faults(folder) == [("jobs.csv", None, "encoding")]
+    assert faults(folder) == [("jobs.csv", 1, "encoding")]
     (folder / "jobs.csv").unlink()
     assert faults(folder) == [("jobs.csv", None, "file")]
     (folder / "instance.toml").unlink()

@@ -1,6 +1,7 @@
 """Lines of a file block by block: the same as all at once, in bounded memory."""
 
 import gzip
+import io
 import tracemalloc
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schedlab.instances.files import lines
-from schedlab.instances.files.lines import line_blocks, read_lines
+from schedlab.instances.files.folder import Folder
+from schedlab.instances.files.lines import line_blocks, read_lines, text_lines
 from schedlab.instances.workload import WorkloadError
 
 PIECES = st.sampled_from([b"a", b"12 3", b"\n", b"\r", b"\r\n", b"\xc3\xa9", b"\xff", b"\x0c", b"\xef\xbb\xbf"])
@@ -46,3 +48,40 @@ def test_faults_are_those_of_reading_all_lines(tmp_path: Path) -> None:
     (tmp_path / "bad.gz").write_bytes(gzip.compress(b"1 2\n" * 100)[:-9])
     with pytest.raises(WorkloadError, match="gzip data are damaged"):
         list(line_blocks(tmp_path / "bad.gz"))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(PIECES.filter(lambda piece: piece != b"\xff"), max_size=30).map(b"".join), st.integers(1, 9))
+def test_lines_with_their_ends_are_those_of_the_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, chunk: int
+) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(data)
+    with monkeypatch.context() as m:
+        m.setattr(lines, "CHUNK", max(chunk, 3))  # the byte order mark is in the first block
+        found = list(text_lines(path))
+    assert found == list(io.StringIO(data.removeprefix(b"\xef\xbb\xbf").decode(), newline=""))
+
+
+def test_rows_of_a_table_are_read_block_by_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = 'name,note\r\na,"x\ny"\r\nb\r\nc,z\r\n'
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    for chunk in (3, 20, 2**20):
+        monkeypatch.setattr(lines, "CHUNK", chunk)
+        folder = Folder(tmp_path)
+        folder.faults.clear()  # there is no instance.toml
+        assert [(r.line, r.cells) for r in folder.rows("t.csv", ["name", "note"])] == [
+            (3, {"name": "a", "note": "x\ny"}),
+            (5, {"name": "c", "note": "z"}),
+        ]
+        assert [(f.line, f.expected) for f in folder.faults] == [(4, "2 fields")]
+
+
+def test_the_line_that_is_not_utf_8_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "CHUNK", 4)
+    (tmp_path / "t.csv").write_bytes(b"name\na\n\xff\nb\n")
+    folder = Folder(tmp_path)
+    folder.faults.clear()
+    assert [r.cells["name"] for r in folder.rows("t.csv", ["name"])] == ["a"]
+    assert [(f.line, f.field, f.expected) for f in folder.faults] == [(3, "encoding", "UTF-8")]
+    assert "0xff" in str(folder.faults[0])

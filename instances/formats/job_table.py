@@ -1,0 +1,195 @@
+"""Tables of jobs in CSV or Parquet, with the columns of ``jobs.csv``: logs that were converted by other programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...errors import MissingPackage, WrongValue
+from ..files.lines import MOST_LINES, TextError, csv_rows, each_line
+from ..logged import MISSING, JobColumns, Logged
+from ..repair import Trace
+from ..report import BadLine
+from ..workload import Workload
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
+
+NEEDED = ("id", "submit", "units", "runtime")
+OPTIONAL = ("queue", "walltime", "start", "user", "name", "power", "array")
+OF_INSTANCES = ("earliest_start", "deadline", "latest_start", "further_chunks", "count")
+MOST = 1e10  # s (317 years), W, units, or amounts
+NUMBER = f"a number of at most {MOST:.0f}, or an empty cell"
+WHOLE = f"a whole number from 0 to {MOST:.0f}"
+PARQUET = b"PAR1"
+BATCH = 20_000  # rows of Parquet that are converted together
+Row = tuple[int, Sequence[object]]
+
+
+def read_job_table(path: str | Path) -> Workload:
+    r"""Read a table of jobs, CSV or Parquet.
+
+    The columns are those of ``jobs.csv``: ``id``, ``submit``, ``units``, ``runtime``, and if known ``queue``,
+    ``walltime``, ``start``, ``user``, ``name``, ``power``, ``array``. Every other column is a resource: the amount that
+    one unit requests. Times are in s, power is in W, memory in MB. Empty cells are unknown values.
+
+    Parameters
+    ----------
+    path
+        The file: CSV, plain or compressed (``.gz``), or Parquet (needs pyarrow).
+
+    Returns
+    -------
+    Workload
+        The jobs. Lines of ``report.bad_lines`` are those of CSV, with the header as line 1, or rows of Parquet, from 1.
+
+    Raises
+    ------
+    WorkloadError
+        The file cannot be read, lacks a column, or has no job that can be replayed.
+    MissingPackage
+        The file is Parquet, and pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = Path(folder, "jobs.csv")
+    ...     _ = log.write_text("id,submit,units,cores,walltime,runtime\na,0,2,16,3600,60\nb,5,x,1,60,9\n")
+    ...     w = read_job_table(log)
+    >>> w.ids, w.request.tolist(), str(w.report.bad_lines[0]).partition(", ")[2]
+    (('a',), [[16]], "line 3: units is 'x'; expected a whole number from 0 to 10000000000")
+    """
+    return job_table_trace(path).workload
+
+
+def is_parquet(path: str | Path) -> bool:
+    """Check whether a file begins as Parquet does; False also if it cannot be read."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(PARQUET)) == PARQUET
+    except (OSError, ValueError):  # ValueError: a null character in the name
+        return False
+
+
+def is_header(line: str) -> bool:
+    """Check whether a line of CSV is the header of a table of jobs."""
+    return set(NEEDED) <= {cell.strip() for cell in line.split(",")}
+
+
+def job_table_trace(path: str | Path) -> Trace:
+    """Read a table of jobs before the common repairs."""
+    header, rows = _parquet(path) if is_parquet(path) else _csv(path)
+    resources = _resources(path, header)
+    jobs, bad = JobColumns(resources), list[BadLine]()
+    for number, cells in rows:
+        if not cells:
+            continue
+        try:
+            if len(cells) != len(header):
+                raise WrongValue(f"{len(cells)} fields; the header has {len(header)}")
+            jobs.append(_job(dict(zip(header, cells, strict=True)), resources))
+        except ValueError as e:
+            bad.append(BadLine(str(path), number, str(e)))
+    name = Path(path).name.removesuffix(".gz").removesuffix(".csv").removesuffix(".parquet")
+    return Trace.of_columns(name, "table", jobs, resources, bad)
+
+
+def _csv(path: str | Path) -> tuple[list[str], Iterator[Row]]:
+    rows = csv_rows(path, each_line(path))
+    return [name.strip() for name in next(rows, (1, []))[1]], rows
+
+
+def _parquet(path: str | Path) -> tuple[list[str], Iterator[Row]]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError as e:
+        raise MissingPackage(f"{path}: Parquet needs pyarrow: pip install 'schedlab[parquet]'") from e
+    try:
+        file = ParquetFile(path)
+    except (ArrowException, OSError) as e:
+        raise TextError(path, "file", "a Parquet file", str(e)) from e
+    if file.metadata.num_rows > MOST_LINES:
+        raise TextError(path, "file", f"at most {MOST_LINES:,} rows", f"{file.metadata.num_rows:,}")
+    return file.schema_arrow.names, _batches(path, file)
+
+
+def _batches(path: str | Path, file: ParquetFile) -> Iterator[Row]:
+    from pyarrow import ArrowException
+
+    number = 0
+    try:
+        for batch in file.iter_batches(BATCH):
+            columns = [column.to_pylist() for column in batch.columns]
+            yield from enumerate(zip(*columns, strict=True), number + 1)
+            number += batch.num_rows
+    except (ArrowException, OSError) as e:
+        raise TextError(path, "rows", f"rows of Parquet after row {number:,}", str(e)) from e
+
+
+def _resources(path: str | Path, header: Sequence[str]) -> list[str]:
+    """Return the resources, the columns without another meaning. Raises TextError."""
+    missing = [c for c in NEEDED if c not in header]
+    if missing:
+        raise TextError(path, "columns", f"columns {', '.join(NEEDED)}", f"no column {', '.join(missing)}", 1)
+    repeated = [c for c in dict.fromkeys(header) if header.count(c) > 1]
+    if repeated:
+        raise TextError(path, "columns", "each column once", f"{repeated[0]} {header.count(repeated[0])} times", 1)
+    foreign = [c for c in OF_INSTANCES if c in header]
+    if foreign:
+        expected = f"a log, which has no {', '.join(foreign)}; load the folder of the instance instead"
+        raise TextError(path, "columns", expected, foreign[0], 1)
+    found = [c for c in header if c not in (*NEEDED, *OPTIONAL)]
+    if not found:
+        raise TextError(path, "columns", "a column per resource, such as cores", ", ".join(header), 1)
+    return found
+
+
+def _job(row: dict[str, object], resources: Sequence[str]) -> Logged:
+    """Read the cells of a job. Raises WrongValue."""
+    return Logged(
+        id=_text(row, "id"),
+        submit=_number(row, "submit"),
+        start=_number(row, "start"),
+        runtime=_number(row, "runtime"),
+        walltime=_number(row, "walltime"),
+        units=_whole(row, "units"),
+        request={r: _whole(row, r) for r in resources},
+        queue=_text(row, "queue"),
+        user=_text(row, "user"),
+        program=_text(row, "name"),
+        power=_number(row, "power"),
+        array=_text(row, "array"),
+    )
+
+
+def _text(row: dict[str, object], column: str) -> str:
+    value = row.get(column)
+    return "" if value is None else str(value)
+
+
+def _number(row: dict[str, object], column: str, expected: str = NUMBER) -> float:
+    """Return a number, NaN for an empty cell. Raises WrongValue."""
+    value = row.get(column, "")
+    if value is None or value == "" or value != value:
+        return MISSING
+    try:
+        number = float(value) if isinstance(value, (str, int, float)) else MISSING
+    except (ValueError, OverflowError):
+        number = MISSING
+    if not abs(number) <= MOST:
+        raise WrongValue(f"{column} is {value!r:.42}; expected {expected}")
+    return number
+
+
+def _whole(row: dict[str, object], column: str) -> int:
+    """Return a whole number, 0 for an empty cell. Raises WrongValue."""
+    number = _number(row, column, WHOLE)
+    if math.isnan(number):
+        return 0
+    if number < 0 or number != math.floor(number):
+        raise WrongValue(f"{column} is {row[column]!r:.42}; expected {WHOLE}")
+    return int(number)
