@@ -34,11 +34,14 @@ from ...incumbents import OnIncumbent
 from ...lns.acceptance import Acceptance
 from ...lns.selection import Alternate, GainPerSecond, Selection
 from ...lns.stopping import FirstOf, Seconds, Stopping, Turns
+from ...kernels.projects.tasks import Tasks
 from ...lns.threads.turns import as_text
 from ..bounds import Bounds
 from .evolution import Evolution
 from .solver_parts import SolverParts
 from .state import ProjectSearch
+from .tabu.operator import TabuSearch
+from .tabu.shop import machines
 
 
 def project_lns(
@@ -131,7 +134,7 @@ def project_lns(
     limits += [] if stopping is None else [stopping]
     limits += [] if rounds is None else [Turns(rounds)]
     if operators is None:
-        operators = usual_operators(problem, backend)
+        operators = usual_operators(search.arrays.tasks, backend)
     if selection is None:
         selection = Alternate() if time_limit is None else GainPerSecond()
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), max(1, threads or 1))
@@ -148,9 +151,11 @@ def _least(problem: Project) -> int:
     return max(Bounds(problem, Clock(None)).quick().values())
 
 
-def usual_operators(problem: Project, backend: str | None = None) -> tuple[Any, ...]:
-    """Return the default operators: "crossover", "ruin", and with a backend "solver"."""
+def usual_operators(tasks: Tasks, backend: str | None = None) -> tuple[Any, ...]:
+    """Return the default operators: "crossover", "ruin", for a shop "tabu", and with a backend "solver"."""
     found: list[Any] = [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
+    if machines(tasks) is not None:
+        found.append(TabuSearch())
     return (*found, SolverParts(backend)) if backend is not None else tuple(found)
 
 
