@@ -129,7 +129,7 @@ def test_a_shop_without_moves_ends() -> None:
 
 def test_other_projects_are_refused() -> None:
     with pytest.raises(TypeError, match="not a shop"):
-        project_lns(random_project(5, tasks=20, budget=(100, 100)), operators=[TabuSearch()])
+        project_lns(random_project(5, tasks=60, share=0.05, budget=(150, 200)), operators=[TabuSearch()])
     with pytest.raises(ValueError, match="at least 2"):
         TabuSearch(elite=1)
 

@@ -175,9 +175,7 @@ def without(t: Tasks, plan: Plan, p: Paths, room: Room, v: int) -> int:
 
 
 @internal_borrowing
-def insertion(
-    t: Tasks, machine: Ints, plan: Plan, room: Room, v: int, mode: int, state: Ints
-) -> tuple[int, int]:
+def insertion(t: Tasks, machine: Ints, plan: Plan, room: Room, v: int, mode: int, state: Ints) -> tuple[int, int]:
     """Return the least longest path through task v in a mode, and the task before it in the place with which it is reached.
 
     ``room`` is that of ``without``. The task is ``NONE`` if v is the first one of its machine, or in a mode without a machine.

@@ -162,9 +162,7 @@ def _offer_modes(
 
 
 @native
-def choose(
-    t: Tasks, machine: Ints, plan: Plan, p: Paths, room: Room, memory: Memory, state: Ints
-) -> int:
+def choose(t: Tasks, machine: Ints, plan: Plan, p: Paths, room: Room, memory: Memory, state: Ints) -> int:
     """Choose a move; return its row of ``memory.choice``, ``NONE`` if there is none."""
     memory.choice[ALLOWED, VALUE], memory.choice[ALLOWED, TIES], memory.choice[TABU, TIES] = NEVER, 0, 0
     count = critical_path(t, plan, p, room, state, memory.count[MAKESPAN])

@@ -29,6 +29,8 @@ from .shop import machines
 if TYPE_CHECKING:
     from ..state import ProjectSearch
 
+
+SIMILAR = 0.05  # share of the tasks: schedules are similar if fewer have another mode or another task before them
 FIRST_STEPS = 100  # iterations of the first turn with a clock: their speed is not known
 NEAREST, FARTHEST = 0.2, 0.8  # where schedules between two are made, from 0 to 1
 
@@ -61,10 +63,10 @@ class TabuSearch:
     """
 
     name: str = "tabu"
-    elite: int = 10
-    patience: int = 10_000
-    between: int = 4
-    short: int = 500
+    elite: int = 8
+    patience: int = 3_000
+    between: int = 3
+    short: int = 400
     rejected: int = 10
     steps: int = 2_000
     most_steps: int = 1_000_000
@@ -148,12 +150,17 @@ class _Tabu:
         self.elite[worst] = found
 
     def _taken(self, found: Elite) -> bool:
-        """Put a schedule into the elite, if it is better than the worst one and differs from all; return whether it was."""
-        if any(each.value == found.value and distance(each, found) == 0 for each in self.elite):
+        """Put a schedule into the elite; return whether it was.
+
+        It replaces the nearest elite schedule if that is similar and worse, the worst one if none is similar.
+        """
+        distances = [distance(each, found) for each in self.elite]
+        at = int(np.argmin(distances))
+        if distances[at] >= SIMILAR * found.mode.size:
+            at = max(range(len(self.elite)), key=lambda k: self.elite[k].value)
+        if found.value >= self.elite[at].value:
             return False
-        if found.value >= max(each.value for each in self.elite):
-            return False
-        self._replace_worst(found)
+        self.elite[at] = found
         return True
 
     def _relinked(self) -> Steps:
