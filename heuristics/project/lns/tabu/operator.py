@@ -3,7 +3,7 @@
 1. Make tabu searches from the best schedule and from schedules of priority rules with noise: their results are the elite.
 2. Take two elite schedules. Make some schedules between them (``elite.between``), a short tabu search from each, and a
    long one from the best of these.
-3. The result replaces the worst elite schedule, if it is better and differs from the others.
+3. The result replaces the worst elite schedule, or the nearest one if that is similar, if it is better.
 4. Repeat steps 2 and 3. If several results in a row were not taken, keep the best elite schedule and repeat from step 1.
 """
 
