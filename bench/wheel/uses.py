@@ -21,6 +21,12 @@ DISPATCHERS = ("fcfs", "easy", "conservative", "easy++", "easy-d", "dardis:profi
 SOLVE = "import schedlab as sl; sl.solve(sl.load({instance!r}).problem, method={method!r}, time_limit=1, threads=1)"
 REPLAY = "import schedlab as sl; sl.simulate('eurora_99', dispatcher={name!r})"
 OTHERS = {
+    "lns, shop": """
+import schedlab as sl
+saws = [sl.models.Resource("saw 1", 1), sl.models.Resource("saw 2", 1)]
+modes = (sl.models.Mode("1", 2, {"saw 1": 1}), sl.models.Mode("2", 3, {"saw 2": 1}))
+sl.solve(sl.models.Project([sl.models.Task(name, modes) for name in "abcde"], saws), method="lns:rounds=3", threads=1)
+""",
     "branch-and-bound": """
 import schedlab as sl
 sl.solve(sl.load("eurora_99").problem.at(43200, first=8), method="branch-and-bound", time_limit=1, threads=1)

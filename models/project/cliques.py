@@ -39,9 +39,12 @@ def exclusive_sets(project: Project) -> Iterator[list[str]]:
     ordered = _ordered(project)
     exclusive = (apart | ordered) & pairs
     left = apart & pairs & ~ordered & ~machine
-    while left.any():
-        found = _grow(exclusive, left)
-        left[np.ix_(found, found)] = False
+    missing = left.sum(axis=1)  # pairs of each task that are in no set
+    while missing.any():
+        found = _grow(exclusive, left, int(missing.argmax()))
+        inside = np.ix_(found, found)
+        missing[found] -= left[inside].sum(axis=1)
+        left[inside] = False
         yield [names[k] for k in found]
 
 
@@ -74,17 +77,23 @@ def _ordered(project: Project) -> Matrix:
     return after | after.T
 
 
-def _grow(exclusive: Matrix, left: Matrix) -> NDArray[np.intp]:
-    """Return a maximal set that covers many pairs of ``left``, starting from the task with most of these pairs."""
-    first = int(left.sum(axis=1).argmax())
+def _grow(exclusive: Matrix, left: Matrix, first: int) -> NDArray[np.intp]:
+    """Return a maximal set that covers many pairs of ``left``, starting from a task.
+
+    The next task is the one that brings most of these pairs; of several ones, the one that excludes most of the tasks that
+    can still be added.
+    """
     found = [first]
-    candidates = exclusive[first].copy()
-    brings = left[first].astype(np.int64)
-    while candidates.any():
-        room = (exclusive[:, candidates] & candidates[:, None]).sum(axis=1)
-        score = np.where(candidates, brings * len(candidates) + room, -1)
-        chosen = int(score.argmax())
-        found.append(chosen)
-        candidates &= exclusive[chosen]
-        brings += left[chosen]
+    candidates = np.flatnonzero(exclusive[first])
+    brings = left[first, candidates].astype(np.int64)
+    while candidates.size:
+        best = np.flatnonzero(brings == brings.max())
+        if best.size > 1:
+            room = exclusive[np.ix_(candidates[best], candidates)].sum(axis=1)
+            best = best[[room.argmax()]]
+        chosen = candidates[best[0]]
+        found.append(int(chosen))
+        kept = exclusive[chosen, candidates]
+        candidates, brings = candidates[kept], brings[kept]
+        brings += left[chosen, candidates]
     return np.array(sorted(found), dtype=np.intp)

@@ -1,1 +1,1 @@
-"""Compiled kernels for projects: schedule generation, justification, evolution of schedules, swaps on machines."""
+"""Compiled kernels for projects: schedule generation, justification, evolution of schedules, tabu search for shops."""

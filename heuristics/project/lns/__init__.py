@@ -1,1 +1,1 @@
-"""Large-neighbourhood search for projects: evolution of schedules, swaps on machines, parts solved by a backend."""
+"""Large-neighbourhood search for projects: evolution of schedules, tabu search for shops, parts solved by a backend."""

@@ -11,6 +11,8 @@
      precedences; schedule all tasks anew (``evolution``).
    - ``solver`` (if a backend is named): free some tasks; the backend looks for a shorter schedule in which the others keep
      their modes and their order (``solver_parts``).
+   - ``tabu`` (for job shops and flexible job shops, ``tabu.shop``): tabu search on the disjunctive graph, and path relinking
+     between its best schedules (``tabu.operator``). With a time limit it has most of the time.
 
 4. An acceptance criterion decides whether the new schedule replaces the one it was made from (``lns.acceptance``).
 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.stopping``), or the makespan is
@@ -31,6 +33,7 @@ from ....errors import WrongArgument
 from ....models import Mode, Project, Resource, Schedule, Task
 from ...clock import Clock
 from ...incumbents import OnIncumbent
+from ...kernels.projects.tasks import Tasks
 from ...lns.acceptance import Acceptance
 from ...lns.selection import Alternate, GainPerSecond, Selection
 from ...lns.stopping import FirstOf, Seconds, Stopping, Turns
@@ -39,6 +42,10 @@ from ..bounds import Bounds
 from .evolution import Evolution
 from .solver_parts import SolverParts
 from .state import ProjectSearch
+from .tabu.operator import TabuSearch
+from .tabu.shop import machines
+
+TABU_SHARE, OTHERS_SHARE = 0.75, 0.05  # of the time of a search for a shop; the rest is for what gains most
 
 
 def project_lns(
@@ -82,7 +89,7 @@ def project_lns(
     operators
         The operators, with different names; None: ``usual_operators``. Not together with ``backend``.
     selection
-        Selects the operator of the next turn; None: ``GainPerSecond`` with a time limit, else ``Alternate``.
+        Selects the operator of the next turn; None: ``usual_selection`` with a time limit, else ``Alternate``.
     acceptance
         Acceptance criterion of all operators; None: each operator has its own.
     stopping
@@ -131,9 +138,9 @@ def project_lns(
     limits += [] if stopping is None else [stopping]
     limits += [] if rounds is None else [Turns(rounds)]
     if operators is None:
-        operators = usual_operators(problem, backend)
+        operators = usual_operators(search.arrays.tasks, backend)
     if selection is None:
-        selection = Alternate() if time_limit is None else GainPerSecond()
+        selection = Alternate() if time_limit is None else usual_selection(operators)
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), max(1, threads or 1))
     gains = search.gains
     found = search.seen.result(search.schedule(), message=as_text(gains), details={"operators": gains})
@@ -148,10 +155,17 @@ def _least(problem: Project) -> int:
     return max(Bounds(problem, Clock(None)).quick().values())
 
 
-def usual_operators(problem: Project, backend: str | None = None) -> tuple[Any, ...]:
-    """Return the default operators: "crossover", "ruin", and with a backend "solver"."""
-    found: list[Any] = [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
+def usual_operators(tasks: Tasks, backend: str | None = None) -> tuple[Any, ...]:
+    """Return the default operators: for a shop "tabu", then "crossover", "ruin", and with a backend "solver"."""
+    found: list[Any] = [] if machines(tasks) is None else [TabuSearch()]
+    found += [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
     return (*found, SolverParts(backend)) if backend is not None else tuple(found)
+
+
+def usual_selection(operators: Sequence[Any]) -> Selection:
+    """Return the default selection with a time limit: most of the time is for tabu search, if it is one of the operators."""
+    tabu = [operator.name for operator in operators if isinstance(operator, TabuSearch)]
+    return GainPerSecond(OTHERS_SHARE, dict.fromkeys(tabu, TABU_SHARE)) if tabu else GainPerSecond()
 
 
 @cache
@@ -160,3 +174,6 @@ def warm_up() -> None:
     crew = [Resource("crew", 2), Resource("money", 9, renewable=False)]
     modes = (Mode("fast", 1, {"crew": 2, "money": 3}), Mode("slow", 3, {"crew": 1, "money": 1}))
     project_lns(Project([Task(name, modes) for name in "abcde"], crew, [("a", "b")]), rounds=4)
+    saws = [Resource("saw 1", 1), Resource("saw 2", 1)]
+    cuts = [Task(name, (Mode("1", 2, {"saw 1": 1}), Mode("2", 3, {"saw 2": 1}))) for name in "abcde"]
+    project_lns(Project(cuts, saws), rounds=2, operators=[TabuSearch()])
