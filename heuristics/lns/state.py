@@ -11,7 +11,7 @@ from ...models import Dispatch, Profit, Schedule
 from ..arrays import Placement, arrays
 from ..clock import running
 from ..incumbents import OnIncumbent
-from ..kernels.costs import objective
+from ..kernels.costs import EARNINGS, objective
 from ..kernels.orders.moves import OrderResult
 from ..kernels.placement import POSTPONED, build, same_for
 from ..kernels.profile import NEVER, Floats, Ints
@@ -161,9 +161,13 @@ class LnsSearch(TurnSearch):
     def _presets(self) -> Iterator[Floats]:
         """Yield the keys of the first orders, the most promising ones first."""
         even = np.linspace(-SPREAD, SPREAD, self.arrays.jobs.units.size)
-        for name in WEIGHTED:
-            yield keys_of(order_by(self.arrays, name), even)
-        yield from self.features.presets()
+        weighted = (keys_of(order_by(self.arrays, name), even) for name in WEIGHTED)
+        if self.arrays.costs.mode == EARNINGS:  # waiting costs nothing there
+            yield from self.features.presets(profits=True)
+            yield from weighted
+        else:
+            yield from weighted
+            yield from self.features.presets(profits=False)
 
     def _of_start(self, start: Schedule) -> Iterator[Order]:
         """Yield the start, in the order of its starts, and the list schedule of this order."""

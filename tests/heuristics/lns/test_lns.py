@@ -13,8 +13,10 @@ from schedlab.heuristics import NothingFound
 from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels.earnings import profit
 from schedlab.heuristics.list_scheduling.first_solution import ListScheduler
+from schedlab.heuristics.list_scheduling.orders import order_by
 from schedlab.heuristics.lns.random_keys import bulk_of, drawn, features, keys_of
 from schedlab.heuristics.lns.search import lns
+from schedlab.heuristics.lns.state import WEIGHTED, LnsSearch
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, StepFunction
 
 QUEUES = [Queue("day", 600), Queue("night", 7200, ((64800, 72000),))]
@@ -227,3 +229,31 @@ def test_large_jobs_are_drawn_more_often() -> None:
     some = drawn(2000, bulk_of(a), np.random.default_rng(1))
     assert (some == 0).mean() > 0.4
     assert set(some.tolist()) == set(range(10))
+
+
+def test_a_profit_search_begins_with_orders_of_low_power_and_a_dispatch_search_with_the_cost_of_waiting() -> None:
+    """The jobs differ in their power only: the order is that of their powers."""
+    jobs = [Job(f"j{k}", 0, 100, 3, {"cores": 4}, "day", power=float(p)) for k, p in enumerate((80, 20, 50, 35))]
+    search = LnsSearch(earning(jobs, horizon_end=200))
+    first = [np.argsort(keys, kind="stable").tolist() for keys in search._presets()]
+    assert first[0] == [1, 3, 2, 0]
+    assert first[: len(first) - len(WEIGHTED)] == [
+        np.argsort(k, kind="stable").tolist() for k in search.features.presets(True)
+    ]
+    p = Dispatch(machine(), [*jobs[1:], Job("short", 0, 5, 1, {"cores": 1}, "day", power=1.0)], QUEUES, "waiting")
+    dispatch = LnsSearch(p)
+    by_area = [np.argsort(keys, kind="stable").tolist() for keys in dispatch._presets()][: len(WEIGHTED)]
+    assert by_area == [
+        dispatch_order.tolist() for dispatch_order in (order_by(dispatch.arrays, name) for name in WEIGHTED)
+    ]
+
+
+def test_presets_of_profit_problems_are_added_to_those_of_all_problems() -> None:
+    rng = np.random.default_rng(2)
+    jobs = [
+        Job(f"j{k}", k, int(rng.integers(9, 99)), int(rng.integers(1, 4)), {"cores": 1 + k % 4}, "day", power=9.0 + k)
+        for k in range(8)
+    ]
+    known = features(arrays(earning(jobs)))
+    usual, more = ({tuple(keys.tolist()) for keys in known.presets(profits)} for profits in (False, True))
+    assert usual < more
