@@ -92,7 +92,7 @@ def estimate_after(plan: Plan, p: Paths, room: Room, u: int, v: int) -> int:
         path = plan.duration[w] + max(p.rest[w], path)
         found = max(found, room.head[w] + path)
         w = plan.before[w]
-    return found
+    return int(found)
 
 
 @internal_borrowing
@@ -113,7 +113,7 @@ def estimate_before(plan: Plan, p: Paths, room: Room, v: int, u: int) -> int:
         end = plan.duration[w] + max(p.ready[w], end)
         found = max(found, end + room.tail[w])
         w = plan.after[w]
-    return found
+    return int(found)
 
 
 @internal_borrowing

@@ -40,7 +40,7 @@ class Memory(NamedTuple):
         Iteration until which an arc between two tasks is tabu, shape (``ARCS``,).
     modes
         Iteration until which a mode is tabu, shape (modes,).
-    count
+    numbers
         Number of iterations; iteration of the last improvement; makespan of the plan and of the best one, shape (4,).
     order, mode
         The best schedule: its tasks in topological order; the mode of each task. Shape (tasks,).
@@ -51,7 +51,7 @@ class Memory(NamedTuple):
 
     arcs: Ints
     modes: Ints
-    count: Ints
+    numbers: Ints
     order: Ints
     mode: Ints
     choice: Ints
@@ -60,8 +60,8 @@ class Memory(NamedTuple):
 def new_memory(tasks: Tasks) -> Memory:
     """Return the arrays of a run."""
     n = tasks.rank.size
-    sizes = (ARCS, tasks.duration.size, 4, n, n)
-    return Memory(*(np.zeros(size, np.int64) for size in sizes), np.zeros((2, 5), np.int64))
+    arcs, modes, numbers, order, mode = (np.zeros(size, np.int64) for size in (ARCS, tasks.duration.size, 4, n, n))
+    return Memory(arcs, modes, numbers, order, mode, np.zeros((2, 5), np.int64))
 
 
 @internal_borrowing
@@ -76,7 +76,7 @@ def _tabu_after(plan: Plan, memory: Memory, u: int, v: int) -> bool:
     w = u
     while w != v:
         w = plan.after[w]
-        if memory.arcs[_entry(plan, w, u)] > memory.count[ITERATION]:
+        if memory.arcs[_entry(plan, w, u)] > memory.numbers[ITERATION]:
             return True
     return False
 
@@ -87,7 +87,7 @@ def _tabu_before(plan: Plan, memory: Memory, v: int, u: int) -> bool:
     w = v
     while w != u:
         w = plan.before[w]
-        if memory.arcs[_entry(plan, v, w)] > memory.count[ITERATION]:
+        if memory.arcs[_entry(plan, v, w)] > memory.numbers[ITERATION]:
             return True
     return False
 
@@ -95,7 +95,7 @@ def _tabu_before(plan: Plan, memory: Memory, v: int, u: int) -> bool:
 @internal_borrowing
 def _offer(memory: Memory, state: Ints, value: int, tabu: bool, task: int, mode: int, before: int) -> None:
     """Choose a move if it is the best one so far; of tabu ones, and of equal ones, a random one."""
-    row = TABU if tabu and value >= memory.count[BEST] else ALLOWED
+    row = TABU if tabu and value >= memory.numbers[BEST] else ALLOWED
     choice = memory.choice[row]
     if row == ALLOWED and (value > choice[VALUE] and choice[TIES] > 0):
         return
@@ -157,7 +157,7 @@ def _offer_modes(
     for mode in range(first, end):
         if mode != plan.mode[v]:
             value, before = insertion(t, machine, plan, room, v, mode, state)
-            tabu = memory.modes[mode] > memory.count[ITERATION]
+            tabu = memory.modes[mode] > memory.numbers[ITERATION]
             _offer(memory, state, max(longest_without, value), tabu, v, mode, before)
 
 
@@ -165,7 +165,7 @@ def _offer_modes(
 def choose(t: Tasks, machine: Ints, plan: Plan, p: Paths, room: Room, memory: Memory, state: Ints) -> int:
     """Choose a move; return its row of ``memory.choice``, ``NONE`` if there is none."""
     memory.choice[ALLOWED, VALUE], memory.choice[ALLOWED, TIES], memory.choice[TABU, TIES] = NEVER, 0, 0
-    count = critical_path(t, plan, p, room, state, memory.count[MAKESPAN])
+    count = critical_path(t, plan, p, room, state, memory.numbers[MAKESPAN])
     since = 0
     for i in range(count):
         v = room.path[i]
@@ -208,8 +208,8 @@ def begin(t: Tasks, machine: Ints, plan: Plan, p: Paths, memory: Memory, order: 
     for m in range(memory.modes.size):
         memory.modes[m] = 0
     makespan = semi_active(t, machine, plan, p, order, mode)
-    memory.count[ITERATION], memory.count[IMPROVED] = 0, 0
-    memory.count[MAKESPAN], memory.count[BEST] = makespan, makespan
+    memory.numbers[ITERATION], memory.numbers[IMPROVED] = 0, 0
+    memory.numbers[MAKESPAN], memory.numbers[BEST] = makespan, makespan
     _remember(plan, p, memory)
     return makespan
 
@@ -253,20 +253,20 @@ def tabu_search(
     stop
         The iterations end when it is not 0, shape (1,).
     """
-    count, n, machines = memory.count, plan.mode.size, max(1, plan.first.size)
+    numbers, n, machines = memory.numbers, plan.mode.size, max(1, plan.first.size)
     shortest = 10.0 + n / (machines * machines)
     for done in range(most):
-        if stop[0] != 0 or count[BEST] <= least or count[ITERATION] - count[IMPROVED] >= patience:
+        if stop[0] != 0 or numbers[BEST] <= least or numbers[ITERATION] - numbers[IMPROVED] >= patience:
             return done
         row = choose(t, machine, plan, p, room, memory, state)
         if row == NONE:
-            count[IMPROVED] = count[ITERATION] - patience
+            numbers[IMPROVED] = numbers[ITERATION] - patience
             return done
-        count[ITERATION] += 1
+        numbers[ITERATION] += 1
         tenure = int(shortest * (1.0 + (LONGER - 1.0) * draw(state)))
-        _make(t, machine, plan, p, memory, row, count[ITERATION] + tenure)
-        count[MAKESPAN] = longest(t, plan, p)
-        if count[MAKESPAN] < count[BEST]:
-            count[BEST], count[IMPROVED] = count[MAKESPAN], count[ITERATION]
+        _make(t, machine, plan, p, memory, row, numbers[ITERATION] + tenure)
+        numbers[MAKESPAN] = longest(t, plan, p)
+        if numbers[MAKESPAN] < numbers[BEST]:
+            numbers[BEST], numbers[IMPROVED] = numbers[MAKESPAN], numbers[ITERATION]
             _remember(plan, p, memory)
     return most

@@ -197,7 +197,7 @@ class _Tabu:
                 )
             self.left -= max(1, steps)  # a run without a move counts, too: the turn has an end
             over = steps < most and s.clock.stop[0] == 0
-            if memory.count[BEST] < s.best_value:
+            if memory.numbers[BEST] < s.best_value:
                 self._report()
             if not over:
                 yield
