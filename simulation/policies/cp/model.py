@@ -103,7 +103,7 @@ def few_ends(ends: Ints, now: int) -> Ints:
     Examples
     --------
     >>> few_ends(np.arange(100, 200), 0)[[0, 1, 98, 99]]
-    array([104, 104, 200, 200])
+    array([100, 102, 200, 200])
     """
     left = ends - now
     bits = np.frexp(left)[1]
