@@ -271,8 +271,6 @@ class CPDispatcher(ProfileFollower):
         requests = self._requests_now(chosen, moment.now, strict)
         fixed = max(0, len(chosen) - self.m) if self.version == 0 else 0
         modelling = time.perf_counter()
-        if not (self.naive or strict):  # reservations begin at the ends themselves
-            runs = runs.with_few_ends(moment.now)
         windows = windows_of_model(moment, chosen, runs.expected, max(held.end(), self.until), self.naive, fixed)
         if windows is None:
             return Decision(first, "infeasible", urgent=urgent)

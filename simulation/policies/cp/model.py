@@ -25,9 +25,6 @@ from ....models.node_states.states import node_states
 from ...engine.moment import Moment
 from .waiting import Waiting
 
-ENDS = 48
-"""Most distinct ends of running jobs in a model: each end is an interval, and durations are estimates."""
-
 FOLLOWED = 2 * DAY
 """Seconds from now for which the model follows the calendars.
 
@@ -72,12 +69,6 @@ class RunningUsage(NamedTuple):
     modelled: Usage
     by_walltime: Usage
 
-    def with_few_ends(self, now: int) -> RunningUsage:
-        """Return the use with at most ``ENDS`` distinct expected ends (``few_ends``), of a model that is not naive."""
-        node, ends, amounts = self.expected
-        few = node, few_ends(ends, now), amounts
-        return RunningUsage(few, few, self.by_walltime)
-
 
 def running_usage(moment: Moment, naive: bool) -> RunningUsage:
     """Return the use of nodes by the running jobs; ``naive``: the model leaves out jobs past their expected end."""
@@ -93,26 +84,6 @@ def running_usage(moment: Moment, naive: bool) -> RunningUsage:
     on_time = end > moment.now
     modelled = _joined((node[on_time], end[on_time], used[on_time]), barred) if naive else expected
     return RunningUsage(expected, modelled, longest)
-
-
-def few_ends(ends: Ints, now: int) -> Ints:
-    """Return ends of running jobs, after ``now``, of which at most ``ENDS`` are distinct: some are rounded up.
-
-    Ends after different times are rounded with about the same relative error, the smallest that suffices.
-
-    Examples
-    --------
-    >>> few_ends(np.arange(100, 200), 0)[[0, 1, 98, 99]]
-    array([100, 102, 200, 200])
-    """
-    left = ends - now
-    bits = np.frexp(left)[1]
-    for kept in range(12, 0, -1):
-        if np.unique(left).size <= ENDS:
-            break
-        unit = 1 << np.maximum(bits - kept, 0)
-        left = -(-(ends - now) // unit) * unit
-    return now + left
 
 
 def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints) -> Usage | None:

@@ -19,7 +19,7 @@ from ..waiting import Waiting
 SECONDS = 16.0  # limit of one decision, ``delta_max`` in [Galleguillos2019, 5]
 SHORTEST = 0.01  # seconds; a step with less time left is not begun
 FIRST_SHARE = 1 / 64  # of the limit of a decision: the usual first step
-LEAST_GAIN = 0.001  # relative; a step that gains no more counts as one without improvement
+LEAST_GAIN = 0.0002  # relative; a step that gains no more counts as one without improvement
 PATIENCE = 1  # usual number of successive steps without improvement that end a search; [Galleguillos2019, 5] has 2
 QUICK_SEARCH: dict[str, dict[str, Value]] = {
     "cpsat": {
