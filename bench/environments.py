@@ -8,6 +8,7 @@ import venv
 from pathlib import Path
 
 from ..errors import SchedlabError
+from ..instances.files.atomic import write_whole
 
 CACHE = Path(".cache")
 PATIENCE = 900.0  # seconds: time limit of an installation
@@ -38,7 +39,7 @@ def python_with(package: str, cache: Path = CACHE) -> Path:
         return python
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
-    (cache / ".gitignore").write_text("*\n")
+    write_whole(cache / ".gitignore", "*\n")
     try:
         venv.create(home, with_pip=True, symlinks=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package]
@@ -48,5 +49,5 @@ def python_with(package: str, cache: Path = CACHE) -> Path:
         raise Unavailable(f"pip could not install {package}: {output[-1] if output else e}") from None
     except (OSError, subprocess.TimeoutExpired) as e:
         raise Unavailable(f"{package} could not be installed: {e}") from None
-    ready.write_text(package)
+    write_whole(ready, package)
     return python

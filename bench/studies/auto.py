@@ -17,9 +17,12 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
+from ...errors import SchedlabError
 from ...instances import load, names, write
 from ...instances.files.atomic import write_whole
 from ...instances.registry import generators
+from ...methods.text import parse_method
+from ...models.problem import Problem
 from ..cli.app import app
 from ..errors import WrongUse
 from ..exit_codes import STOPPED, exit_code
@@ -29,13 +32,12 @@ from ..tables.replays.report import drawn
 from .run import run_study
 
 AUTO = "auto"
-SINGLE: Mapping[str, Sequence[str]] = {
-    "dispatch": ("multi-search", "delay-search", "lns", "lns@cpsat", "cpsat:counts+warm", "cpsat:pool+warm"),
-    "profit": ("multi-search", "delay-search", "lns", "lns@cpsat", "cpsat:counts+warm", "highs:fluid+warm"),
-    "eviction": ("greedy", "dp", "backtracking", "cpsat:serial+warm"),
-    "project": ("multi-sgs", "lns", "lns@cpsat", "cpsat:modes", "cpsat:modes+warm"),
-}
-"""Single methods by the kind of the problem."""
+SINGLE = (
+    *("multi-search", "delay-search", "lns", "lns@cpsat", "cpsat:counts+warm", "cpsat:pool+warm", "highs:fluid+warm"),
+    *("greedy", "dp", "backtracking", "cpsat:serial+warm"),
+    *("multi-sgs", "cpsat:modes", "cpsat:modes+warm"),
+)
+"""Single methods; an instance has those that take its problem."""
 
 GENERATED: Sequence[tuple[str, Mapping[str, int]]] = (
     *(("eurora", {"jobs": n, "seed": s}) for n, s in ((30, 301), (60, 302), (120, 303), (200, 304), (400, 305), (700, 306))),
@@ -74,24 +76,30 @@ class Row(NamedTuple):
 
 def prepared(folder: Path, seconds: float, threads: int, seeds: str) -> Path:
     """Write the generated instances and the suite to a folder, and return the path of the suite."""
-    of_kind: dict[str, list[str]] = {kind: [] for kind in SINGLE}
-    for name in names():
-        shipped = load(name)
-        if not shipped.reservations:
-            of_kind[shipped.kind].append(name)
+    chosen = [name for name in names() if not load(name).reservations]
     for generator, options in GENERATED:
         at = folder / "instances" / "-".join([generator, *(f"{k}{v}" for k, v in options.items())])
         if not (at / "instance.toml").is_file():
             write(generators[generator](**options), at)
-        of_kind[load(at).kind].append(str(at.relative_to(folder)))
+        chosen.append(str(at.relative_to(folder)))
     lines = ['description = "auto beside each single method."', f"seeds = {json.dumps(seeds)}", f"threads = {threads}"]
-    for kind, among in of_kind.items():
-        methods = [AUTO, *SINGLE[kind]]
-        lines += ["", "[[runs]]", f"instances = {json.dumps(among)}", f"methods = {json.dumps(methods)}"]
+    for name in chosen:
+        problem = load(folder / name if "/" in name else name).problem
+        methods = [AUTO, *(method for method in SINGLE if takes(problem, method))]
+        lines += ["", "[[runs]]", f"instances = {json.dumps([name])}", f"methods = {json.dumps(methods)}"]
         lines += [f"time_limit = {seconds:g}"]
     path = folder / "auto.toml"
     write_whole(path, "\n".join(lines) + "\n")
     return path
+
+
+def takes(problem: Problem, method: str) -> bool:
+    """Return whether a method takes a problem."""
+    try:
+        parse_method(method, problem)
+    except SchedlabError:
+        return False
+    return True
 
 
 def rows(records: Iterable[Mapping[str, Any]]) -> list[Row]:
@@ -138,17 +146,13 @@ def _text(value: float | None) -> str:
 
 
 def study(options: argparse.Namespace, console: Console) -> None:
-    """Run what is missing, and print the table and its medians. Raises WrongUse if runs failed to start."""
+    """Print the table and its medians. Raises WrongUse if there are no records."""
     folder = Path(options.out)
-    suite = prepared(folder, options.seconds, options.threads, options.seeds)
-    command = ["run", str(suite), "--out", str(folder)]
-    if exit_code(lambda: app(args=command, prog_name="bench", standalone_mode=False)) == STOPPED:
-        raise KeyboardInterrupt
     found = rows(read(path) for path in files(folder))
     if not found:
         raise WrongUse(f"{folder}: there are no records; see the messages above")
     console.print(drawn(table(found)))
-    for kind in (*SINGLE, None):
+    for kind in (*sorted({r.kind for r in found}), None):
         worse = [r.worse for r in found if kind in (r.kind, None)]
         console.print(
             f"{kind or 'all'}: {len(worse)} instances, auto worse by {median(worse):+.2f} % in the median, {max(worse):+.2f} % at most; "
@@ -167,6 +171,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.seconds <= 0 or options.threads < 1:
         parser.error("--seconds must be above 0, --threads at least 1")
+    folder = Path(options.out)
+    written: list[Path] = []
+    code = run_study(
+        lambda o, console: written.append(prepared(folder, o.seconds, o.threads, o.seeds)), options
+    )  # says what is wrong with a folder
+    if code:
+        return code
+    command = ["run", str(written[0]), "--out", str(folder)]
+    if exit_code(lambda: app(args=command, prog_name="bench", standalone_mode=False)) == STOPPED:
+        return STOPPED
     return run_study(study, options)
 
 

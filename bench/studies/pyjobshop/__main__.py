@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from rich.console import Console
 
@@ -29,13 +29,13 @@ from ..run import run_study
 from .runs import PACKAGE, Answer, kept, known, solve
 
 NAME = "PyJobShop"
+FORMULATION = "modes"  # what a project has
 
 
 class Task(NamedTuple):
     """A file that PyJobShop solves with a seed, a time limit in seconds and a number of threads."""
 
     instance: str
-    path: str
     seed: int
     seconds: float
     threads: int
@@ -53,21 +53,28 @@ Results = dict[str, dict[tuple[str, int], Value]]
 """Method -> (instance, seed) -> result."""
 
 
-def tasks_of(records: Iterable[Mapping[str, Any]]) -> list[Task]:
+def projects_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Project]:
+    """Return the projects of the records by their names: the problems with the formulation ``modes``."""
+    paths = {r["instance"]: r["path"] for r in records}
+    problems = {name: load(path).problem for name, path in paths.items()}
+    return {name: cast(Project, p) for name, p in problems.items() if FORMULATION in p.formulations}
+
+
+def tasks_of(records: Iterable[Mapping[str, Any]], projects: Container[str]) -> list[Task]:
     """Return what PyJobShop solves: each project of the records once for each seed, with their limits and threads."""
     found = {}
     for r in records:
-        if r["kind"] == "project" and r["time_limit"] is not None and r["threads"] is not None:
-            task = Task(r["instance"], r["path"], r["seed"], r["time_limit"], r["threads"])
+        if r["instance"] in projects and r["time_limit"] is not None and r["threads"] is not None:
+            task = Task(r["instance"], r["seed"], r["time_limit"], r["threads"])
             found[task.instance, task.seed] = task
     return [found[key] for key in sorted(found)]
 
 
-def results_of(records: Iterable[Mapping[str, Any]], answers: Iterable[Answer]) -> Results:
-    """Return the results of all methods; only verified schedules count."""
+def results_of(records: Iterable[Mapping[str, Any]], projects: Container[str], answers: Iterable[Answer]) -> Results:
+    """Return the results of all methods on projects; only verified schedules count."""
     found: Results = {}
     for r in records:
-        if r["kind"] == "project":
+        if r["instance"] in projects:
             held = r["objective"] is not None and r["verified"]
             value = Value(r["objective"] if held else None, held and r["status"] == "optimal", r["seconds"]["total"])
             found.setdefault(r["method"], {})[r["instance"], r["seed"]] = value
@@ -119,7 +126,8 @@ def study(options: argparse.Namespace, console: Console) -> None:
     """Run what is missing and print the table. Raises WrongUse if there are no records of projects."""
     folder = Path(options.records)
     records = [read(path) for path in files(folder)]
-    tasks = tasks_of(records)
+    projects = projects_of(records)
+    tasks = tasks_of(records, projects)
     if not tasks:
         raise WrongUse(f"{folder}: there are no records of projects with a time limit; bench run writes them")
     out = folder / "pyjobshop"
@@ -129,10 +137,7 @@ def study(options: argparse.Namespace, console: Console) -> None:
     for k, task in enumerate(tasks, 1):
         answer = known(out, task.instance, task.seed, task.seconds, task.threads)
         if answer is None:
-            project = load(task.path).problem
-            if not isinstance(project, Project):
-                raise WrongUse(f"{task.path}: expected a project, it is a {project.kind} problem")
-            answer = solve(python, task.instance, project, task.seconds, task.threads, task.seed)
+            answer = solve(python, task.instance, projects[task.instance], task.seconds, task.threads, task.seed)
             kept(out, answer, task.seconds, task.threads)
             said = answer.fault or f"{answer.objective:,.0f}{', proven' if answer.proven else ''}"
             console.print(
@@ -143,7 +148,7 @@ def study(options: argparse.Namespace, console: Console) -> None:
             )
         answers.append(answer)
     best = {name: one.value for name, one in known_values(folder).items()}
-    grid = table(results_of(records, answers), best)
+    grid = table(results_of(records, projects, answers), best)
     console.print(drawn(grid))
     console.print(grid.meaning, style="dim")
 

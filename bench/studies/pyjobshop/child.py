@@ -2,9 +2,9 @@
 
 The script imports nothing of schedlab. It reads a JSON object from standard input: ``machines`` (whether each resource is
 a machine, which has one task at a time), ``renewable``, ``capacities``, ``tasks`` (for each task a list of modes ``{"duration": ...,
-"resources": [...], "demands": [...]}``), ``links`` (``[before, after, delay]``), ``seconds``, ``threads`` and ``seed``. It prints a JSON object:
-``status``, ``objective``, ``bound``, ``seconds`` (of building the model and solving it), and ``starts`` and ``modes`` of the
-tasks (null without a schedule).
+"resources": [...], "demands": [...]}``), ``links`` (``[before, after, delay]``), ``seconds``, ``threads`` and ``seed``. It
+writes a JSON object to standard output: ``status``, ``objective``, ``bound``, ``seconds`` (of building the model and solving
+it), and ``starts`` and ``modes`` of the tasks (null without a schedule).
 """
 
 from __future__ import annotations
@@ -53,4 +53,4 @@ def solved(data: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(solved(json.load(sys.stdin))))
+    sys.stdout.write(json.dumps(solved(json.load(sys.stdin))))

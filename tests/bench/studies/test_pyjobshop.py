@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from schedlab.bench.studies.pyjobshop.__main__ import NAME, Value, main, results_of, table, tasks_of
+from schedlab.bench.studies.pyjobshop.__main__ import NAME, Value, main, projects_of, results_of, table, tasks_of
 from schedlab.bench.studies.pyjobshop.runs import Answer, checked, data_of, kept, known, solve
 from schedlab.models import Mode, Project, Resource, Task
 
@@ -76,15 +76,20 @@ def test_a_failure_of_the_other_program_is_kept_with_its_reason(tmp_path):
 
 def test_each_file_and_seed_is_solved_once_with_the_limits_of_the_records():
     records = [record(i, m, 9, s) for i in ("la01", "ft06") for m in ("lns", "cpsat:modes") for s in (1, 2)]
-    tasks = tasks_of([*records, {**record("day", "lns", 9), "kind": "dispatch"}])
+    tasks = tasks_of([*records, record("day", "lns", 9)], {"la01", "ft06"})
     assert [(t.instance, t.seed) for t in tasks] == [("ft06", 1), ("ft06", 2), ("la01", 1), ("la01", 2)]
     assert {(t.seconds, t.threads) for t in tasks} == {(5.0, 2)}
+
+
+def test_projects_are_found_by_their_formulation():
+    records = [{"instance": name, "path": name} for name in ("project_small", "theta_12")]
+    assert list(projects_of(records)) == ["project_small"]
 
 
 def test_the_table_compares_the_runs_that_all_methods_have():
     records = [record("a", "lns", 110.0), record("b", "lns", 50.0, verified=False), record("c", "lns", 1.0)]
     answers = [Answer("a", 1, 100.0, 100.0, True, 0.4, ""), Answer("b", 1, 60.0, None, False, 5.0, "")]
-    found = results_of(records, answers)
+    found = results_of([*records, record("day", "lns", 5.0)], {"a", "b", "c"}, answers)
     assert found["lns"]["b", 1] == Value(None, False, 1.5)
     rows = {row[0]: row[1:] for row in table(found, {"b": 50.0}).rows}
     assert rows["lns"] == ["2", "1", "0", "1.5", "10.00"]
