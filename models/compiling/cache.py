@@ -170,8 +170,13 @@ class SharedCache(FunctionCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save a compiled version; where nothing can be written, every process compiles for itself."""
         checks = [check for check in data.reload_init if not isinstance(check, External)]  # those of called functions
+        data = data._replace(reload_init=[*checks, External.of(data.library)])
         with contextlib.suppress(OSError):
-            super().save_overload(sig, data._replace(reload_init=[*checks, External.of(data.library)]))  # type: ignore[no-untyped-call]
+            try:
+                super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+            except (AttributeError, ImportError):  # the index has names that no longer exist: it is begun anew
+                self.flush()  # type: ignore[no-untyped-call]
+                super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), FORMAT)  # type: ignore[no-untyped-call]

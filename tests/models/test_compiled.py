@@ -241,6 +241,40 @@ def test_functions_are_compiled_anew_if_code_that_they_call_changes_in_another_f
     assert results_in_a_new_process(tmp_path) == ["82", "14", "negative", "0"]
 
 
+ROW = """
+from typing import NamedTuple
+
+class Row(NamedTuple):
+    a: int
+    b: int
+
+KIND = Row
+"""
+
+USER = """
+import rows
+from schedlab.models.compiled import compiled, watching
+
+@compiled
+def total(row):
+    return row.a + row.b
+
+def main():
+    seen = []
+    with watching(seen.append):
+        print(total(rows.KIND(2, 3)), len(seen))
+"""
+
+
+def test_a_class_that_no_longer_exists_in_the_cache_is_no_error(tmp_path):
+    (tmp_path / "rows.py").write_text(ROW)
+    (tmp_path / "callers.py").write_text(USER)
+    assert results_in_a_new_process(tmp_path) == ["5", "1"]
+    (tmp_path / "rows.py").write_text(ROW.replace("Row", "Pair"))
+    assert results_in_a_new_process(tmp_path) == ["5", "1"]
+    assert results_in_a_new_process(tmp_path) == ["5", "0"]
+
+
 def test_native_functions_are_functions_of_a_module():
     with pytest.raises(TypeError, match="local_function is a local function; native functions are those of a module"):
 
