@@ -28,7 +28,7 @@ from ...heuristics.lns import (
     Progress,
     RoomForWaiting,
     RuinAndRecreate,
-    Threshold,
+    SimulatedAnnealing,
     usual_selection,
 )
 from ...heuristics.lns.search import lns
@@ -47,10 +47,10 @@ VARIANTS: Mapping[str, Callable[[], tuple[Operator, ...]]] = {
         OrderMoves(),
         RuinAndRecreate(destroy=[AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting()]),
     ),
-    "ruin accepts what is at most slightly worse": lambda: (
+    "ruin accepts as in simulated annealing": lambda: (
         KeyChanges(),
         OrderMoves(),
-        RuinAndRecreate(acceptance=Threshold(), restart=1e-4),
+        RuinAndRecreate(acceptance=SimulatedAnnealing(4e-4, 3e-5), restart=0.05),
     ),
 }
 """Operators by what differs from the default."""

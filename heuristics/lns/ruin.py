@@ -21,7 +21,7 @@ from ..kernels.placement import POSTPONED
 from ..kernels.profile import Floats, Ints
 from ..kernels.ruin_and_recreate import BY_GIVEN, Steps, profile_of, ruin_and_recreate
 from ..kernels.ruin_arrays import Known, Places, new_room
-from .acceptance import Acceptance, SimulatedAnnealing
+from .acceptance import Acceptance, Threshold
 from .destroy import CompiledDestroy, Destroy, usual_destroy
 from .repair import InsertBy, Repair, usual_repair
 
@@ -62,8 +62,8 @@ class RuinAndRecreate:
 
     destroy: Sequence[Destroy | CompiledDestroy] | None = None
     repair: Sequence[Repair | InsertBy] | None = None
-    acceptance: Acceptance = field(default_factory=lambda: SimulatedAnnealing(4e-4, 3e-5))
-    restart: float = 0.05
+    acceptance: Acceptance = field(default_factory=Threshold)
+    restart: float = 1e-4
     most_jobs: int = 40
     steps: int = 100
     most_steps: int = 2000

@@ -39,7 +39,7 @@ from ..errors import NothingFound, keeping_limits
 from ..incumbents import OnIncumbent
 from ..kernels.costs import EARNINGS, LAST_END, objective
 from ..list_scheduling.warm_up import tiny
-from .acceptance import Acceptance, Threshold
+from .acceptance import Acceptance
 from .operators import KeyChanges, Operator, OrderMoves
 from .orders import Population
 from .ruin import RuinAndRecreate
@@ -50,8 +50,7 @@ from .stopping import FirstOf, Seconds, Stopping, Turns
 from .threads.turns import as_text
 
 ORDERS_SHARE = 0.7  # profit problems: share of the time for orders; then "ruin" and "solver" improve the best schedule
-SHARES = {"keys": 0.03, "moves": 0.2, "ruin": 0.77}  # sums of costs of the jobs: shares of the time
-SHARES_WITH_SOLVER = {"keys": 0.03, "moves": 0.15, "ruin": 0.5, "solver": 0.32}
+KEYS_SHARE = 0.04  # sums of costs of the jobs: least share of the time for changes of keys
 
 
 def lns(
@@ -181,19 +180,13 @@ def usual_operators(a: Arrays, backend: str | None = None, threads: int | None =
         ``KeyChanges``, ``OrderMoves``, ``RuinAndRecreate`` (not for makespan), ``SolverWindows`` (with a backend).
     """
     found: list[Operator] = [KeyChanges(), OrderMoves()]
-    if a.costs.mode == EARNINGS:  # it comes late, when there is no time for annealing
-        found.append(RuinAndRecreate(acceptance=Threshold(), restart=1e-4))
-    elif a.costs.mode != LAST_END:
-        found.append(RuinAndRecreate())
+    found += [] if a.costs.mode == LAST_END else [RuinAndRecreate()]
     found += [] if backend is None else [SolverWindows(backend, threads)]
     return tuple(found)
 
 
 def usual_selection(a: Arrays, operators: Sequence[Operator], timed: bool) -> Selection:
-    """Return the default selection.
-
-    For profits, "ruin" and "solver" come late, as other orders gain more. For sums of costs of the jobs, "ruin" gets most
-    of the time: as it anneals, it gains late, so that its recent gain says little.
+    """Return the default selection; for profits, "ruin" and "solver" come late, as other orders gain more.
 
     Parameters
     ----------
@@ -209,17 +202,13 @@ def usual_selection(a: Arrays, operators: Sequence[Operator], timed: bool) -> Se
     Selection
         ``GainPerSecond`` with a time limit, else ``Alternate``.
     """
-    names = [o.name for o in operators]
-    polish = [name for name in names if name in ("ruin", "solver")] if a.costs.mode == EARNINGS else []
+    polish = [o.name for o in operators if o.name in ("ruin", "solver")] if a.costs.mode == EARNINGS else []
     since = dict.fromkeys(polish, ORDERS_SHARE)
     if not timed:
         return Alternate(since)
-    if a.costs.mode == EARNINGS:
-        shares = {name: (1 - ORDERS_SHARE) / len(polish) for name in polish} | {"keys": ORDERS_SHARE}
-    elif a.costs.mode == LAST_END:
-        shares = {}
-    else:
-        shares = SHARES_WITH_SOLVER if "solver" in names else SHARES
+    shares = {name: (1 - ORDERS_SHARE) / len(polish) for name in polish}
+    if a.costs.mode != LAST_END:
+        shares["keys"] = ORDERS_SHARE if a.costs.mode == EARNINGS else KEYS_SHARE
     return GainPerSecond(shares=shares, since=since)
 
 
