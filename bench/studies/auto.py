@@ -1,8 +1,8 @@
 """``auto`` against each single method at the same time limit: ``python -m schedlab.bench.studies.auto --out results/auto``.
 
-The instances are the shipped ones without reservations, which only replays obey, and 20 generated ones. They and the suite that runs them are written to the folder of
-the records, so that ``bench run results/auto/auto.toml --out results/auto`` makes the same runs. The same command again
-runs only what is missing.
+The instances are the shipped ones without reservations, which only replays obey, and 20 generated ones. They and the suite
+that runs them are written to the folder of the records, so that ``bench run results/auto/auto.toml --out results/auto`` makes
+the same runs. The same command again runs only what is missing.
 """
 
 from __future__ import annotations
@@ -108,16 +108,17 @@ def rows(records: Iterable[Mapping[str, Any]]) -> list[Row]:
     A run without a verified schedule counts as infinitely bad, so that a method which fails on half of the seeds has no
     median.
     """
-    values: dict[tuple[str, str], dict[str, list[float]]] = {}
+    values: dict[tuple[str, str, int], dict[str, list[float]]] = {}
     for r in records:
-        sign = -1.0 if r["sense"] == "maximize" else 1.0
+        sign = -1 if r["sense"] == "maximize" else 1
         held = r["objective"] is not None and r["verified"]
-        found = values.setdefault((r["kind"], r["instance"]), {}).setdefault(r["method"], [])
+        found = values.setdefault((r["kind"], r["instance"], sign), {}).setdefault(r["method"], [])
         found.append(sign * r["objective"] if held else float("inf"))
-    return [_row(kind, instance, methods) for (kind, instance), methods in sorted(values.items())]
+    return [_row(kind, instance, sign, methods) for (kind, instance, sign), methods in sorted(values.items())]
 
 
-def _row(kind: str, instance: str, methods: Mapping[str, Sequence[float]]) -> Row:
+def _row(kind: str, instance: str, sign: int, methods: Mapping[str, Sequence[float]]) -> Row:
+    """Return the row of an instance; ``methods``: method -> objectives times ``sign``, to be minimized."""
     medians = {method: median(found) for method, found in methods.items()}
     auto = medians.pop(AUTO)
     method = min(medians, key=lambda m: medians[m])
@@ -126,7 +127,7 @@ def _row(kind: str, instance: str, methods: Mapping[str, Sequence[float]]) -> Ro
         worse = 0.0 if auto == single else float("-inf")
     else:
         worse = 0.0 if auto == single else 100 * (auto - single) / max(abs(single), 1e-9)
-    shown = [None if v == float("inf") else abs(v) for v in (auto, single)]
+    shown = [None if v == float("inf") else sign * v for v in (auto, single)]
     return Row(instance, kind, shown[0], shown[1], method, worse)
 
 

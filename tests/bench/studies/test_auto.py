@@ -47,7 +47,14 @@ def test_auto_is_compared_with_the_best_single_method():
     assert (found["day"].method, found["day"].auto, found["day"].single) == ("lns", 102.0, 100.0)
     assert found["day"].worse == pytest.approx(2.0)
     assert found["batch"].worse == pytest.approx(-5.0)  # profits: more is better
+    assert (found["batch"].auto, found["batch"].single) == (210.0, 200.0)
     assert [cells[-1] for cells in table(list(found.values())).rows] == ["+2.00", "-5.00"]
+
+
+def test_a_loss_is_shown_as_a_loss():
+    runs = [record("batch", m, v, kind="profit", sense="maximize") for m, v in (("auto", -11.0), ("lns", -10.0))]
+    (row,) = rows(runs)
+    assert (row.auto, row.single) == (-11.0, -10.0) and row.worse == pytest.approx(10.0)
 
 
 def test_medians_over_seeds_count_a_run_without_a_verified_schedule_as_infinitely_bad():
