@@ -1,6 +1,6 @@
 """A large-neighbourhood search for dispatching and profit problems (no published source).
 
-1. Place the jobs by weighted area (``list_scheduling.orders``; last in profit problems, where no wait costs anything) and in
+1. Place the jobs by weighted area (``list_scheduling.orders``; last in profit problems, whose objective has no waits) and in
    the orders of the presets (weights of job features, ``random_keys``). Keep the best orders (``orders.Population``). A start is kept as well, as it is, and as the list schedule of the order of its starts.
 2. Select an operator, by default one that has had less than its share of the time, else the one with the best recent
    gain per second (``selection``).

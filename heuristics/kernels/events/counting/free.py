@@ -12,6 +12,7 @@ import numpy as np
 from .....models.compiled import internal_borrowing
 from ...by_address import by_address
 from ...profile import NEVER, Ints
+from .blocks import insert_block, remove_block
 
 BLOCK = 64  # breakpoints in a full block
 
@@ -99,7 +100,7 @@ def drop_past(free: Free, now: int) -> None:
     """Let the step function begin now."""
     row, time, amount, past = free.row, free.time, free.amount, block_at(free, now)
     for _ in range(past):
-        _drop_block(free, 0)
+        remove_block(free.blocks, free.row, 0)
     r = row[0]
     i = step_at(free, r, now)
     if i > 0:
@@ -185,7 +186,7 @@ def _merge(free: Free, t: int) -> None:
     for k in range(i, length[r]):
         time[r, k], amount[r, k] = time[r, k + 1], amount[r, k + 1]
     if length[r] == 0:
-        _drop_block(free, b)
+        remove_block(free.blocks, free.row, b)
         b -= 1
     elif i == 0:
         _bound(free, r)
@@ -205,25 +206,9 @@ def _bound(free: Free, r: int) -> None:
 @internal_borrowing
 def _new_block(free: Free, b: int) -> int:
     """Insert an empty block before block b; return its row."""
-    n, row = free.blocks[0], free.row
-    r = row[n]
-    for k in range(n, b, -1):
-        row[k] = row[k - 1]
-    row[b] = r
+    r = insert_block(free.blocks, free.row, b)
     free.length[r], free.offset[r] = 0, 0
-    free.blocks[0] = n + 1
     return int(r)
-
-
-@internal_borrowing
-def _drop_block(free: Free, b: int) -> None:
-    """Remove block b."""
-    n, row = free.blocks[0] - 1, free.row
-    r = row[b]
-    for k in range(b, n):
-        row[k] = row[k + 1]
-    row[n] = r
-    free.blocks[0] = n
 
 
 @internal_borrowing
@@ -240,7 +225,7 @@ def _join(free: Free, b: int) -> None:
                 length[left] += length[right]
                 free.least[left] = min(free.least[left], free.least[right])
                 free.most[left] = max(free.most[left], free.most[right])
-                _drop_block(free, lower + 1)
+                remove_block(free.blocks, free.row, lower + 1)
                 return
 
 

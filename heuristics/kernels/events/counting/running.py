@@ -9,6 +9,7 @@ import numpy as np
 from .....models.compiled import internal_borrowing
 from ...by_address import by_address
 from ...profile import Ints
+from .blocks import insert_block, remove_block
 
 BLOCK = 128  # jobs in a full block
 
@@ -70,25 +71,9 @@ def _block_of(running: Running, end: int) -> int:
 @internal_borrowing
 def _new_block(running: Running, b: int) -> int:
     """Insert an empty block before block b; return its row."""
-    n, row = running.blocks[0], running.row
-    r = row[n]
-    for k in range(n, b, -1):
-        row[k] = row[k - 1]
-    row[b] = r
+    r = insert_block(running.blocks, running.row, b)
     running.length[r], running.units[r] = 0, 0
-    running.blocks[0] = n + 1
     return int(r)
-
-
-@internal_borrowing
-def _drop_block(running: Running, b: int) -> None:
-    """Remove empty block b."""
-    n, row = running.blocks[0] - 1, running.row
-    r = row[b]
-    for k in range(b, n):
-        row[k] = row[k + 1]
-    row[n] = r
-    running.blocks[0] = n
 
 
 @internal_borrowing
@@ -140,14 +125,14 @@ def remove(running: Running, units: Ints, j: int, end: int) -> None:
     for k in range(i, length[r]):
         running.end[r, k], jobs[r, k] = running.end[r, k + 1], jobs[r, k + 1]
     if length[r] == 0:
-        _drop_block(running, b)
+        remove_block(running.blocks, running.row, b)
         return
     for lower in (b - 1, b):
         if lower >= 0 and lower + 1 < running.blocks[0]:
             left, right = running.row[lower], running.row[lower + 1]
             if length[left] + length[right] <= BLOCK // 2:
                 _move(running, units, right, 0, left)
-                _drop_block(running, lower + 1)
+                remove_block(running.blocks, running.row, lower + 1)
                 return
 
 
