@@ -150,7 +150,10 @@ class RoomForWaiting(CompiledDestroy):
 
 
 def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
-    """Return the default destroy operators: they remove fewer jobs in dispatching problems, where smaller steps gain more.
+    """Return the default destroy operators.
+
+    Most steps in dispatching problems remove a few jobs on one to three nodes and at most two waiting jobs, anywhere: near
+    a local optimum, these gain about ten times as much per second as larger steps.
 
     Parameters
     ----------
@@ -160,9 +163,13 @@ def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
     Returns
     -------
     tuple
-        An ``AroundIdleTime``, a ``ConsecutiveStarts`` and a ``RoomForWaiting``.
+        One or two ``AroundIdleTime``, a ``ConsecutiveStarts`` and a ``RoomForWaiting``.
     """
     if profits:
         return AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting()
-    around = AroundIdleTime(jobs=(2, 10), waiting=(1, 6))
-    return around, ConsecutiveStarts(jobs=(3, 12), waiting=(0, 6)), RoomForWaiting()
+    return (
+        AroundIdleTime(pairs=1, nodes=3, jobs=(2, 10), waiting=(0, 3), weight=0.7),
+        AroundIdleTime(jobs=(2, 10), waiting=(1, 6), weight=0.15),
+        ConsecutiveStarts(jobs=(3, 12), waiting=(0, 3), weight=0.1),
+        RoomForWaiting(weight=0.05),
+    )

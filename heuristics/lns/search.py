@@ -50,7 +50,7 @@ from .stopping import FirstOf, Seconds, Stopping, Turns
 from .threads.turns import as_text
 
 ORDERS_SHARE = 0.7  # profit problems: share of the time for orders; then "ruin" and "solver" improve the best schedule
-KEYS_SHARE = 0.04  # sums of costs of the jobs: least share of the time for changes of keys
+ORDER_SHARES = {"keys": 0.02, "moves": 0.03}  # sums of costs of the jobs: least shares of the time
 
 
 def lns(
@@ -207,8 +207,10 @@ def usual_selection(a: Arrays, operators: Sequence[Operator], timed: bool) -> Se
     if not timed:
         return Alternate(since)
     shares = {name: (1 - ORDERS_SHARE) / len(polish) for name in polish}
-    if a.costs.mode != LAST_END:
-        shares["keys"] = ORDERS_SHARE if a.costs.mode == EARNINGS else KEYS_SHARE
+    if a.costs.mode == EARNINGS:
+        shares["keys"] = ORDERS_SHARE
+    elif a.costs.mode != LAST_END:
+        shares |= ORDER_SHARES
     return GainPerSecond(shares=shares, since=since)
 
 

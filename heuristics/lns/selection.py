@@ -23,13 +23,10 @@ class Turn(NamedTuple):
         Its time, above 0.
     gain
         Improvement of the best objective.
-    worth
-        The gain, plus a quarter of an improvement of the best order that did not improve the best schedule.
     """
 
     seconds: float
     gain: float
-    worth: float
 
 
 @with_short_repr
@@ -61,10 +58,10 @@ class History:
         self.gain += turn.gain
 
     def rate(self, memory: float) -> float:
-        """Return the running average of worth per second; ``memory`` is the weight of the old average after a turn."""
+        """Return the running average of the gain per second; ``memory`` is the weight of the old average after a turn."""
         rate = 0.0
         for turn in self.turns[-REMEMBERED:]:
-            rate = memory * rate + (1 - memory) * turn.worth / turn.seconds
+            rate = memory * rate + (1 - memory) * turn.gain / turn.seconds
         return rate
 
 

@@ -185,12 +185,11 @@ class TurnSearch(ABC):
     def take_turn(self, selection: Selection) -> None:
         """Let an operator take a turn. Raises Stopped."""
         k = selection.select(self.histories, self.over, self.rng)
-        before, orders, began = self.best_value, self.order_value, time.perf_counter()
+        before, began = self.best_value, time.perf_counter()
         try:
             self._turns[k](None if self.limit is None else self.turn_seconds)
         finally:
-            gain, more = before - self.best_value, orders - self.order_value
-            worth = gain + 0.25 * max(0.0, more - gain)
-            self.histories[k].add(Turn(max(1e-6, time.perf_counter() - began), gain, worth))
+            gain = before - self.best_value
+            self.histories[k].add(Turn(max(1e-6, time.perf_counter() - began), gain))
             done = sum(len(history.turns) for history in self.histories)
             self._last_gain = done if gain > 0 else self._last_gain

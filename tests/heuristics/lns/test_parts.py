@@ -175,7 +175,7 @@ class TestSelection:
         return found
 
     def test_alternate_selects_the_fewest_turns_among_those_that_may(self) -> None:
-        one = Turn(1.0, 0.0, 0.0)
+        one = Turn(1.0, 0.0)
         histories = self.histories(a=[one, one], b=[one], c=[])
         assert Alternate().select(histories, 0.0, RNG) == 2
         assert Alternate({"c": 0.5}).select(histories, 0.4, RNG) == 1
@@ -183,13 +183,13 @@ class TestSelection:
         assert Alternate({"a": 0.5, "b": 0.5, "c": 0.5}).select(histories, 0.1, RNG) == 2  # none may: all may
 
     def test_gain_per_second_gives_shares_of_the_time_and_then_the_best_rate(self) -> None:
-        histories = self.histories(a=[Turn(8.0, 8.0, 8.0)], b=[Turn(1.0, 3.0, 3.0)], c=[Turn(1.0, 0.0, 0.0)])
+        histories = self.histories(a=[Turn(8.0, 8.0)], b=[Turn(1.0, 3.0)], c=[Turn(1.0, 0.0)])
         assert GainPerSecond(0.05).select(histories, 0.0, RNG) == 1  # 3 per second
         assert GainPerSecond(0.05, {"c": 0.2}).select(histories, 0.0, RNG) == 2  # 1 of 10 seconds
         assert GainPerSecond(0.05, {"c": 0.2}, {"c": 0.5}).select(histories, 0.0, RNG) == 1
 
     def test_the_rate_forgets_old_turns(self) -> None:
-        histories = self.histories(old=[Turn(1.0, 9.0, 9.0)] + [Turn(1.0, 0.0, 0.0)] * 9, new=[Turn(1.0, 1.0, 1.0)])
+        histories = self.histories(old=[Turn(1.0, 9.0)] + [Turn(1.0, 0.0)] * 9, new=[Turn(1.0, 1.0)])
         assert GainPerSecond(0.0, memory=0.5).select(histories, 0.0, RNG) == 1
         assert GainPerSecond(0.0, memory=0.99).select(histories, 0.0, RNG) == 0
 
