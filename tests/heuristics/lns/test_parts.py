@@ -243,10 +243,11 @@ class TestDestroy:
         own = own_schedule(problem(60, seed=8))
         steps = own.draw(20_000)
         waiting = (steps.draws[:, WAITING] * 11).astype(int)
-        for operator in range(3):
-            share = np.bincount(waiting[steps.destroy == operator], minlength=11) / (steps.destroy == operator).sum()
-            assert share == pytest.approx(np.full(11, 1 / 11), abs=0.02)
-        assert np.bincount(steps.destroy) / 20_000 == pytest.approx([0.3, 0.3, 0.4], abs=0.02)
+        for operator, weight in enumerate([0.7, 0.15, 0.1, 0.05]):
+            number = (steps.destroy == operator).sum()
+            share = np.bincount(waiting[steps.destroy == operator], minlength=11) / number
+            assert share == pytest.approx(np.full(11, 1 / 11), abs=4 * (0.1 / number) ** 0.5)  # four standard errors
+            assert number / 20_000 == pytest.approx(weight, abs=0.02)
         assert np.bincount(steps.repair) / 20_000 == pytest.approx(np.full(8, 1 / 8), abs=0.02)
 
     def test_no_two_choices_share_a_random_number(self) -> None:
