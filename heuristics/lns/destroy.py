@@ -166,7 +166,12 @@ def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
         One or two ``AroundIdleTime``, a ``ConsecutiveStarts`` and a ``RoomForWaiting``.
     """
     if profits:
-        return AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting()
+        return (
+            AroundIdleTime(pairs=1, nodes=8, jobs=(2, 10), waiting=(1, 3), weight=0.5),
+            AroundIdleTime(weight=0.2),
+            ConsecutiveStarts(weight=0.25),
+            RoomForWaiting(weight=0.05),
+        )
     return (
         AroundIdleTime(pairs=1, nodes=3, jobs=(2, 10), waiting=(0, 3), weight=0.7),
         AroundIdleTime(jobs=(2, 10), waiting=(1, 6), weight=0.15),
