@@ -16,8 +16,8 @@ import numpy as np
 from ...errors import WrongValue
 from ...models.excerpt import with_short_repr
 from ..arrays import Placement
-from ..kernels.destroy import AROUND, CONSECUTIVE, MOST_NODES, MOST_PAIRS, ROOM, DestroyRow
 from ..kernels.profile import Ints
+from ..kernels.ruin.destroy import AROUND, CONSECUTIVE, MOST_NODES, MOST_PAIRS, ROOM, DestroyRow
 
 
 class Destroy(Protocol):

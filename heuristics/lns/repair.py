@@ -11,8 +11,8 @@ import numpy as np
 from ...errors import WrongValue
 from ...models.excerpt import with_short_repr
 from ..arrays import Placement
-from ..kernels import ruin_and_recreate as kernel
 from ..kernels.profile import Floats, Ints
+from ..kernels.ruin import recreate as kernel
 
 NUMBERS = {
     "random": kernel.RANDOM,

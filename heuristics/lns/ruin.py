@@ -15,12 +15,12 @@ from ...models import Profit
 from ...models.excerpt import with_short_repr
 from ..arrays import Placement
 from ..kernels.costs import EARNINGS, LAST_END, objective
-from ..kernels.destroy import GIVEN, NOISE, DestroyRow, chosen_alone
 from ..kernels.earnings import profit
 from ..kernels.placement import POSTPONED
 from ..kernels.profile import Floats, Ints
-from ..kernels.ruin_and_recreate import BY_GIVEN, Steps, profile_of, ruin_and_recreate
-from ..kernels.ruin_arrays import Known, Places, new_room
+from ..kernels.ruin.arrays import Known, Places, new_room
+from ..kernels.ruin.destroy import GIVEN, NOISE, DestroyRow, chosen_alone
+from ..kernels.ruin.recreate import BY_GIVEN, Steps, profile_of, ruin_and_recreate
 from .acceptance import Acceptance, Threshold
 from .destroy import CompiledDestroy, Destroy, usual_destroy
 from .repair import InsertBy, Repair, usual_repair

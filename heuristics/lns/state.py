@@ -15,7 +15,7 @@ from ..kernels.costs import EARNINGS, objective
 from ..kernels.orders.moves import OrderResult
 from ..kernels.placement import POSTPONED, build, same_for
 from ..kernels.profile import NEVER, Floats, Ints
-from ..kernels.ruin_arrays import Places
+from ..kernels.ruin.arrays import Places
 from ..list_scheduling.multi_search import AFTERWARDS
 from ..list_scheduling.orders import order_by
 from ..list_scheduling.postponed import reserve_for_postponed

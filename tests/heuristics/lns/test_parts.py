@@ -10,9 +10,9 @@ import pytest
 from schedlab import backends
 from schedlab.heuristics.arrays import Placement, arrays
 from schedlab.heuristics.clock import running
-from schedlab.heuristics.kernels.destroy import AROUND, CONSECUTIVE, ROOM, WAITING, chosen_alone
 from schedlab.heuristics.kernels.orders.moves import Mover, OrderResult
 from schedlab.heuristics.kernels.placement import POSTPONED, same_for
+from schedlab.heuristics.kernels.ruin.destroy import AROUND, CONSECUTIVE, ROOM, WAITING, chosen_alone
 from schedlab.heuristics.list_scheduling.moves import not_worse
 from schedlab.heuristics.lns import (
     Alternate,
@@ -251,7 +251,7 @@ class TestDestroy:
         assert np.bincount(steps.repair) / 20_000 == pytest.approx(np.full(8, 1 / 8), abs=0.02)
 
     def test_no_two_choices_share_a_random_number(self) -> None:
-        from schedlab.heuristics.kernels import destroy as k
+        from schedlab.heuristics.kernels.ruin import destroy as k
 
         single = [k.NODES, k.WINDOW, k.JOBS, k.JOBS_FROM, k.WAITING, k.WAITING_FROM]
         ranges = [(k.PAIR_NODE, k.MOST_PAIRS), (k.PAIR_TIME, k.MOST_PAIRS), (k.NODE, k.MOST_NODES), (k.NOISE, 40)]

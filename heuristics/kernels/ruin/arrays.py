@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .aggregate import BLOCK, Aggregate, levels, new_aggregate, no_aggregate
-from .by_address import by_address
-from .chunks.hopeless import Hopeless, new_hopeless
-from .costs import Bools, Jobs
-from .earliest import Scratch, new_scratch
-from .profile import Floats, Ints, Machine, new_profile
+from ..aggregate import BLOCK, Aggregate, levels, new_aggregate, no_aggregate
+from ..by_address import by_address
+from ..chunks.hopeless import Hopeless, new_hopeless
+from ..costs import Bools, Jobs
+from ..earliest import Scratch, new_scratch
+from ..profile import Floats, Ints, Machine, new_profile
 
 COLUMNS = 48  # about the most columns of the bound: more exclude more starts, but take longer to change
 

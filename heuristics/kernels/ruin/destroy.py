@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...models.compiled import compiled, internal
-from .costs import Jobs
-from .earliest import fill_most
-from .events.sorting import sort_places
-from .placement import POSTPONED
-from .profile import NEVER, Floats, Ints, Machine, Profile, segment
-from .ruin_arrays import Known, Places, Room
+from ....models.compiled import compiled, internal
+from ..costs import Jobs
+from ..earliest import fill_most
+from ..events.sorting import sort_places
+from ..placement import POSTPONED
+from ..profile import NEVER, Floats, Ints, Machine, Profile, segment
+from .arrays import Known, Places, Room
 
 AROUND, CONSECUTIVE, ROOM, GIVEN = range(4)
 MOST_PAIRS = 32  # most (node, time) pairs of which the idlest is chosen

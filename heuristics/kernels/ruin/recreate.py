@@ -15,16 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...models.compiled import compiled, internal, internal_borrowing
-from .aggregate import Aggregate, recount
-from .by_address import by_address
-from .costs import EARNINGS, Costs, Jobs, cost, penalized, penalty
+from ....models.compiled import compiled, internal, internal_borrowing
+from ..aggregate import Aggregate, recount
+from ..by_address import by_address
+from ..costs import EARNINGS, Costs, Jobs, cost, penalized, penalty
+from ..earnings import book, cooling_cost
+from ..events.sorting import sort_places
+from ..placement import POSTPONED, place, put_all, put_counted, take_counted
+from ..profile import NEVER, Floats, Ints, Machine, Profile, new_profile
+from .arrays import Known, Places, Room
 from .destroy import NOISE, ROOM, choose
-from .earnings import book, cooling_cost
-from .events.sorting import sort_places
-from .placement import POSTPONED, place, put_all, put_counted, take_counted
-from .profile import NEVER, Floats, Ints, Machine, Profile, new_profile
-from .ruin_arrays import Known, Places, Room
 
 # repair operators; BY_GIVEN: keys by the caller
 RANDOM, AREA, WIDTH, DURATION, START, RELEASE, NEAR_START, POWER_PER_PROFIT, WEIGHT_PER_AREA, BY_GIVEN = range(10)
