@@ -33,6 +33,7 @@ from ...models.language.clock import look
 from ...models.language.constraints import Constraint
 from ...models.language.semantics import REAL_TOLERANCE
 from .alternatives import Choices, Row, masters
+from .bulk import add_intervals, add_starts
 from .demands import Demands, segments
 from .expressions import CpSatExpressions
 from .forbidden import forbid_extent, transitions
@@ -109,16 +110,17 @@ class CpSatLowering:
         n = len(model.intervals)
         e.start, e.size, e.end, e.presence = [-1] * n, [-1] * n, [-1] * n, [-1] * n
         self.shares = master = {} if self.guarded else masters(model)
+        add_starts(self)
         for i, v in enumerate(model.intervals):
             if v.optional:
                 e.presence[i] = native.boolean(f"{v.name} present")
-            if i in master:
+            if i in master or e.start[i] >= 0:
                 continue
-            fixed = v.start_lo == v.start_hi
-            e.start[i] = native.constant(v.start_lo) if fixed else native.variable(v.windows, v.name)
+            lo, hi = (windows := v.windows)[0][0], windows[-1][1]
+            e.start[i] = native.constant(lo) if lo == hi else native.variable(windows, v.name)
             if v.size_lo < v.size_hi:
                 e.size[i] = native.variable(((v.size_lo, v.size_hi),), f"{v.name} size")
-                e.end[i] = native.variable(((v.start_lo + v.size_lo, v.start_hi + v.size_hi),), f"{v.name} end")
+                e.end[i] = native.variable(((lo + v.size_lo, hi + v.size_hi),), f"{v.name} end")
                 native.inside(WholeForm({e.start[i]: 1, e.size[i]: 1, e.end[i]: -1}, 0), [(0, 0)], ())
         for i, root in master.items():
             e.start[i], e.size[i], e.end[i] = e.start[root], e.size[root], e.end[root]
@@ -265,6 +267,8 @@ class CpSatLowering:
                 interval, demand = self._chosen(group)
                 intervals.append(interval)
                 demands.append(demand)
+        elif not self.guarded:
+            add_intervals(self, members)
         for v, demand in rows:
             also, height = self._demands.lower(demand) if isinstance(demand, Linear) else ((), demand)
             if type(height) is int and not height:
@@ -318,14 +322,12 @@ class CpSatLowering:
         f = self.expressions.form(aim)
         moving = Form(f.terms, 0, f.error)
         w = self.native.whole(moving, self.native.objective_scale(moving, maximize=self.model.sense == "maximize"))
-        expression = self.native.expression(w)
         sign = 1 if self.model.sense == "minimize" else -1
-        if sign > 0:
-            self.native.model.minimize(expression)
-        else:
-            self.native.model.maximize(expression)
-        proto = self.native.model.proto.objective  # so the log and the bounds are in the model's units
-        proto.scaling_factor = sign / w.scale
+        proto = self.native.model.proto.objective
+        proto.vars.extend(list(w.terms))
+        proto.coeffs.extend([sign * c for c in w.terms.values()])
+        self.native.nonzeros += len(w.terms)
+        proto.scaling_factor = sign / w.scale  # so the log and the bounds are in the model's units
         proto.offset = sign * float(f.constant * w.scale)
         self.objective = Objective(w.scale, float(w.error))
 
