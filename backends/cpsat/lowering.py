@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -38,14 +37,7 @@ from .demands import Demands, segments
 from .expressions import CpSatExpressions
 from .forbidden import forbid_extent, transitions
 from .native import Form, NativeModel, NumberRangeError, WholeForm
-
-
-@dataclass
-class Objective:
-    """The native objective: it is multiplied by ``scale``, and its error is at most ``error`` in units of the model."""
-
-    scale: int
-    error: float
+from .objective import Objective, set_objective
 
 
 class NativeInterval(NamedTuple):
@@ -92,7 +84,7 @@ class CpSatLowering:
         for name, constraint in model.constraints:
             self._guarded(name, lambda name=name, c=constraint: self._constraint(name, c))
         for aim in model.objectives[:1]:
-            self._guarded("the objective", lambda aim=aim: self._aim(aim))
+            self._guarded("the objective", lambda aim=aim: self._set_objective(aim))
 
     def _guarded(self, name: str, lower: Any) -> None:
         look()
@@ -270,6 +262,11 @@ class CpSatLowering:
         elif not self.guarded:
             add_intervals(self, members)
         for v, demand in rows:
+            if type(demand) is int and v.index in self.intervals and v.size_lo > 0 and not self.guarded:
+                if demand:
+                    intervals.append(self.intervals[v.index])
+                    demands.append(demand)
+                continue
             also, height = self._demands.lower(demand) if isinstance(demand, Linear) else ((), demand)
             if type(height) is int and not height:
                 continue
@@ -318,18 +315,8 @@ class CpSatLowering:
         self.native.inside(WholeForm({size: 1}, 0), [(0, 0)], (~positive,))
         return positive
 
-    def _aim(self, aim: Linear) -> None:
-        f = self.expressions.form(aim)
-        moving = Form(f.terms, 0, f.error)
-        w = self.native.whole(moving, self.native.objective_scale(moving, maximize=self.model.sense == "maximize"))
-        sign = 1 if self.model.sense == "minimize" else -1
-        proto = self.native.model.proto.objective
-        proto.vars.extend(list(w.terms))
-        proto.coeffs.extend([sign * c for c in w.terms.values()])
-        self.native.nonzeros += len(w.terms)
-        proto.scaling_factor = sign / w.scale  # so the log and the bounds are in the model's units
-        proto.offset = sign * float(f.constant * w.scale)
-        self.objective = Objective(w.scale, float(w.error))
+    def _set_objective(self, aim: Linear) -> None:
+        self.objective = set_objective(self.native, self.expressions.form(aim), self.model.sense == "maximize")
 
     def hint(self, assignment: Assignment) -> list[int]:
         """Return the values of all native variables, by index; starts of absent intervals get their least value."""

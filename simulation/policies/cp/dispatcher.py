@@ -279,7 +279,7 @@ class CPDispatcher(ProfileFollower):
         start = placed(np.arange(len(chosen)))
         pooled = None
         if self.starts_pooled:
-            pooled = partial(pooled_start, self._capacity, moment.now, runs.modelled, held, chosen, windows)
+            pooled = partial(pooled_start, self._capacity, moment.now, problem.returns, held, chosen, windows)
         built = time.perf_counter() - modelling
         deadline = began + USED * self.control.total
         few = FewJobs(self.planned, len(chosen))
