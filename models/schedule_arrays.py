@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .dispatch.desired.levels import Blocks, Levels
-from .dispatch.job_arrays import Bools, Ints, NodeArrays, column, occupied
+from .dispatch.job_arrays import Bools, Ints, NodeArrays, column
 from .dispatch.job_intervals import startable_later
 from .dispatch.problem import Dispatch
+from .dispatch.running.amounts import occupied
 from .platform import ProblemError
 from .problem import Schedule
 from .profit.left_out import with_rest

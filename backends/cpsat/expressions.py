@@ -66,12 +66,25 @@ class CpSatExpressions:
 
     def form(self, e: Linear) -> Form:
         """Return the expression as a linear form over native variables."""
-        if all(type(a) is Integer and type(c) is int for a, c in e.terms.items()):  # the most common sum, made fast
-            return Form({self.integer[a.index]: c for a, c in e.terms.items()}, rational(e.constant))  # type: ignore[attr-defined,misc]
+        if found := self._of_variables(e):
+            return found
         for atom in atoms_below([e]):
             if atom not in self._known:
                 self._known[atom] = self._atom(atom)
         return self._combined(e)
+
+    def _of_variables(self, e: Linear) -> Form | None:
+        """Return the form of a sum of integer variables and starts that are never absent, the usual sums; else None."""
+        terms: dict[int, Rational] = {}
+        for atom, c in e.terms.items():
+            if type(atom) is Integer:
+                i = self.integer[atom.index]
+            elif type(atom) is Attribute and atom.field == "start" and self.presence[atom.interval.index] < 0:
+                i = self.start[atom.interval.index]
+            else:
+                return None
+            terms[i] = terms[i] + rational(c) if i in terms else rational(c)
+        return Form(terms, rational(e.constant))
 
     def _combined(self, e: Linear) -> Form:
         terms: dict[int, Rational] = {}

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -33,18 +32,12 @@ from ...models.language.clock import look
 from ...models.language.constraints import Constraint
 from ...models.language.semantics import REAL_TOLERANCE
 from .alternatives import Choices, Row, masters
+from .bulk import add_intervals, add_starts
 from .demands import Demands, segments
 from .expressions import CpSatExpressions
 from .forbidden import forbid_extent, transitions
 from .native import Form, NativeModel, NumberRangeError, WholeForm
-
-
-@dataclass
-class Objective:
-    """The native objective: it is multiplied by ``scale``, and its error is at most ``error`` in units of the model."""
-
-    scale: int
-    error: float
+from .objective import Objective, set_objective
 
 
 class NativeInterval(NamedTuple):
@@ -91,7 +84,7 @@ class CpSatLowering:
         for name, constraint in model.constraints:
             self._guarded(name, lambda name=name, c=constraint: self._constraint(name, c))
         for aim in model.objectives[:1]:
-            self._guarded("the objective", lambda aim=aim: self._aim(aim))
+            self._guarded("the objective", lambda aim=aim: self._set_objective(aim))
 
     def _guarded(self, name: str, lower: Any) -> None:
         look()
@@ -109,16 +102,17 @@ class CpSatLowering:
         n = len(model.intervals)
         e.start, e.size, e.end, e.presence = [-1] * n, [-1] * n, [-1] * n, [-1] * n
         self.shares = master = {} if self.guarded else masters(model)
+        add_starts(self)
         for i, v in enumerate(model.intervals):
             if v.optional:
                 e.presence[i] = native.boolean(f"{v.name} present")
-            if i in master:
+            if i in master or e.start[i] >= 0:
                 continue
-            fixed = v.start_lo == v.start_hi
-            e.start[i] = native.constant(v.start_lo) if fixed else native.variable(v.windows, v.name)
+            lo, hi = (windows := v.windows)[0][0], windows[-1][1]
+            e.start[i] = native.constant(lo) if lo == hi else native.variable(windows, v.name)
             if v.size_lo < v.size_hi:
                 e.size[i] = native.variable(((v.size_lo, v.size_hi),), f"{v.name} size")
-                e.end[i] = native.variable(((v.start_lo + v.size_lo, v.start_hi + v.size_hi),), f"{v.name} end")
+                e.end[i] = native.variable(((lo + v.size_lo, hi + v.size_hi),), f"{v.name} end")
                 native.inside(WholeForm({e.start[i]: 1, e.size[i]: 1, e.end[i]: -1}, 0), [(0, 0)], ())
         for i, root in master.items():
             e.start[i], e.size[i], e.end[i] = e.start[root], e.size[root], e.end[root]
@@ -265,7 +259,14 @@ class CpSatLowering:
                 interval, demand = self._chosen(group)
                 intervals.append(interval)
                 demands.append(demand)
+        elif not self.guarded:
+            add_intervals(self, members)
         for v, demand in rows:
+            if type(demand) is int and v.index in self.intervals and v.size_lo > 0 and not self.guarded:
+                if demand:
+                    intervals.append(self.intervals[v.index])
+                    demands.append(demand)
+                continue
             also, height = self._demands.lower(demand) if isinstance(demand, Linear) else ((), demand)
             if type(height) is int and not height:
                 continue
@@ -314,20 +315,8 @@ class CpSatLowering:
         self.native.inside(WholeForm({size: 1}, 0), [(0, 0)], (~positive,))
         return positive
 
-    def _aim(self, aim: Linear) -> None:
-        f = self.expressions.form(aim)
-        moving = Form(f.terms, 0, f.error)
-        w = self.native.whole(moving, self.native.objective_scale(moving, maximize=self.model.sense == "maximize"))
-        expression = self.native.expression(w)
-        sign = 1 if self.model.sense == "minimize" else -1
-        if sign > 0:
-            self.native.model.minimize(expression)
-        else:
-            self.native.model.maximize(expression)
-        proto = self.native.model.proto.objective  # so the log and the bounds are in the model's units
-        proto.scaling_factor = sign / w.scale
-        proto.offset = sign * float(f.constant * w.scale)
-        self.objective = Objective(w.scale, float(w.error))
+    def _set_objective(self, aim: Linear) -> None:
+        self.objective = set_objective(self.native, self.expressions.form(aim), self.model.sense == "maximize")
 
     def hint(self, assignment: Assignment) -> list[int]:
         """Return the values of all native variables, by index; starts of absent intervals get their least value."""

@@ -199,7 +199,7 @@ class NativeModel:
         return low, high
 
     def _reach(self, i: int) -> int:
-        return max(abs(self.lo[i]), abs(self.hi[i]))
+        return max(-self.lo[i], self.hi[i])
 
     def scale(self, forms: Sequence[Form], room: int = ROOM, rounding: int = ROOM) -> int:
         """Return the common denominator of the forms, or a power of two if scaled sums would exceed ``room``.
@@ -213,7 +213,8 @@ class NativeModel:
 
     def _size(self, f: Form) -> float:
         """Return the sum of the greatest absolute values of the terms and the constant."""
-        return math.fsum([abs(float(f.constant)), *(abs(float(c)) * self._reach(i) for i, c in f.terms.items())])
+        terms = [abs(c.numerator / c.denominator) * max(-self.lo[i], self.hi[i]) for i, c in f.terms.items()]
+        return math.fsum([abs(float(f.constant)), *terms])  # float() of a fraction takes ten times as long
 
     def auxiliary_scale(self, forms: Sequence[Form]) -> int:
         """Return the scale of an auxiliary variable that takes the values of these forms."""
@@ -239,7 +240,7 @@ class NativeModel:
         size = max(1.0, self._size(f))
         if common := _common_denominator([f], size, ROOM):
             return common
-        near = [(float(c), self.lo[i], self.hi[i]) for i, c in f.terms.items()]
+        near = [(c.numerator / c.denominator, self.lo[i], self.hi[i]) for i, c in f.terms.items()]
         best = abs(math.fsum([float(f.constant), *(c * (hi if (c > 0) == maximize else lo) for c, lo, hi in near)]))
         numbers = [(f.constant, 1), *((c, self._reach(i)) for i, c in f.terms.items())]
         parts = [(c.numerator, c.denominator, reach) for c, reach in numbers]
@@ -266,7 +267,7 @@ class NativeModel:
         return self._checked(WholeForm(terms, constant, scale, error))
 
     def _checked(self, w: WholeForm) -> WholeForm:
-        if sum((abs(c) * self._reach(i) for i, c in w.terms.items()), abs(w.constant)) > LARGEST:
+        if sum([abs(c) * max(-self.lo[i], self.hi[i]) for i, c in w.terms.items()]) + abs(w.constant) > LARGEST:
             raise NumberRangeError("a sum can exceed 2^61")
         return w
 

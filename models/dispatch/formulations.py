@@ -44,7 +44,18 @@ from .. import language as sl
 from ..language import Assignment, Integer, Interval
 from ..problem import Encoding, Schedule
 from .desired.levels import Capacity
-from .job_intervals import SHARES, DemandRow, JobModel, Need, SetObjective, above, job_model, request_of
+from .job_intervals import (
+    SHARES,
+    DemandRow,
+    JobModel,
+    Need,
+    SetObjective,
+    above,
+    job_model,
+    least,
+    request_of,
+    returned,
+)
 from .jobs import Job
 
 if TYPE_CHECKING:
@@ -83,7 +94,7 @@ def units(problem: Dispatch, set_objective: SetObjective | None = None, before: 
             need = request_of(resource)
             demands = [DemandRow(v, need(j)) for v, j in rows[node] if need(j)]
             level = b.capacity((node,), resource, limit)
-            b.add_cumulative([*demands, *b.running_rows(running[node], need)], level, f"{resource} of {node}")
+            b.add_cumulative(demands, level, f"{resource} of {node}", returned(running[node], need))
 
     def read(a: Assignment) -> Schedule:
         nodes: dict[str, dict[str, int]] = {}
@@ -155,7 +166,7 @@ def counts(problem: Dispatch, set_objective: SetObjective | None = None, before:
         for resource, limit in zip(problem.platform.resources, capacity[node], strict=True):
             need = request_of(resource)
             allowed = b.capacity((node,), resource, limit)
-            b.add_cumulative(_rows(here, need) + b.running_rows(running[node], need), allowed, f"{resource} of {node}")
+            b.add_cumulative(_rows(here, need), allowed, f"{resource} of {node}", returned(running[node], need))
 
     def read(a: Assignment) -> Schedule:
         nodes = {
@@ -191,7 +202,7 @@ def classes(problem: Dispatch, set_objective: SetObjective | None = None, before
         vector, nodes = members[name]
 
         def add(need: Need, limit: int | Capacity, what: str) -> None:
-            b.add_cumulative(_rows(here, need) + b.running_rows(running[name], need), limit, what)  # noqa: B023
+            b.add_cumulative(_rows(here, need), limit, what, returned(running[name], need))  # noqa: B023
 
         for resource, limit in zip(platform.resources, vector, strict=True):
             add(request_of(resource), b.capacity(nodes, resource, len(nodes) * limit), f"{resource} of {name}")
@@ -215,11 +226,15 @@ def classes(problem: Dispatch, set_objective: SetObjective | None = None, before
 def pool(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
     """Make the relaxation with one cumulative per resource over the whole platform."""
     b = job_model(problem, "pool", set_objective, before)
-    running = b.running(dict.fromkeys(problem.platform.nodes, "the machine"))["the machine"]
-    for resource, amounts in zip(problem.platform.resources, problem.job_arrays.amounts.T.tolist(), strict=True):
+    platform, ends = problem.platform, problem.returns.end.tolist()
+    use = zip(problem.job_arrays.amounts.T.tolist(), problem.returns.amount.T.tolist(), strict=True)
+    for resource, (amounts, returns) in zip(platform.resources, use, strict=True):
+        capacity = b.capacity(platform.nodes, resource, platform.total(resource))
+        if sum(amounts) + sum(returns) <= least(capacity):
+            continue
         rows = [DemandRow(v, amount) for v, amount in zip(b.jobs, amounts, strict=True) if amount]
-        most = b.capacity(problem.platform.nodes, resource, problem.platform.total(resource))
-        b.add_cumulative(rows + b.running_rows(running, request_of(resource)), most, resource)
+        held = {end: amount for end, amount in zip(ends, returns, strict=True) if amount}
+        b.add_cumulative(rows, capacity, resource, held)
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), b.write_starts, relaxation=True)
 
 

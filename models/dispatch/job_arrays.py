@@ -7,7 +7,7 @@ verifiers do not: they read the jobs themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol, Self
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..platform import Platform
 from .chunks.arrays import FurtherChunks, further_chunks
-from .jobs import Job, Running
+from .jobs import Job
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -165,7 +165,14 @@ class JobArrays:
         index: Ints = np.flatnonzero(which) if which.dtype == np.bool_ else which  # type: ignore[assignment]
         further = None if self.further is None else self.further.some(index, len(self))
         columns: dict[str, Any] = {name: values[index] for name, values in self._columns()}
-        return replace(self, further=further, **columns)
+        return self.changed(further=further, **columns)
+
+    def changed(self, **values: Any) -> Self:
+        """Return a copy with other values of some fields, in a fifth of the time of ``dataclasses.replace``."""
+        made = object.__new__(type(self))
+        own = self.__dict__
+        made.__dict__.update({name: own[name] for name in self.__dataclass_fields__}, **values)
+        return made
 
     def joined(self, other: Self) -> Self:
         """Return the jobs of both, first those of this object."""
@@ -176,21 +183,22 @@ class JobArrays:
             requests, row = numbered_rows(listed, self.requests.shape[1])
             shift = len(self.requests)
             columns["kind"] = np.concatenate([row[self.kind], row[other.kind + shift]])
-        mine, theirs = self.further or NO_CHUNKS, other.further or NO_CHUNKS
-        further = FurtherChunks(
-            np.concatenate([mine.job, theirs.job + len(self)]),
-            np.concatenate([mine.units, theirs.units]),
-            np.concatenate([row[mine.kind], row[theirs.kind + shift]]),
-        )
-        made: dict[str, Any] = {**columns, "requests": requests}
-        return replace(self, further=further if further.job.size else None, **made)
+        further = None
+        if self.further is not None or other.further is not None:
+            mine, theirs = self.further or NO_CHUNKS, other.further or NO_CHUNKS
+            further = FurtherChunks(
+                np.concatenate([mine.job, theirs.job + len(self)]),
+                np.concatenate([mine.units, theirs.units]),
+                np.concatenate([row[mine.kind], row[theirs.kind + shift]]),
+            )
+        return self.changed(further=further, requests=requests, **columns)
 
     def _columns(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield the arrays with one entry per job, by name, also those of a class that extends this one."""
-        for one in fields(self):
-            values = getattr(self, one.name)
-            if isinstance(values, np.ndarray) and one.name != "requests":
-                yield one.name, values
+        for name in self.__dataclass_fields__:
+            values = self.__dict__[name]
+            if isinstance(values, np.ndarray) and name != "requests":
+                yield name, values
 
 
 class Rows(NamedTuple):
@@ -246,33 +254,6 @@ class NodeArrays:
         """Return the sum over resources of request / capacity of the platform, for each row."""
         found: Floats = (requests / self.total).sum(axis=1)
         return found
-
-
-class Occupied(NamedTuple):
-    """What running jobs occupy, one entry per running job and node.
-
-    Parameters
-    ----------
-    job : array of int, shape (entries,)
-        The index of the running job.
-    node : array of int, shape (entries,)
-        The index of the node.
-    amount : array of int, shape (entries, resources)
-        The amounts of all units of the job on the node.
-    """
-
-    job: Ints
-    node: Ints
-    amount: Ints
-
-
-def occupied(running: Sequence[Running], nodes: NodeArrays) -> Occupied:
-    """Return what the running jobs occupy on the nodes."""
-    rows = [(k, nodes.index[name], units) for k, r in enumerate(running) for name, units in r.nodes.items()]
-    # contiguous: kernels are compiled once more for arrays with gaps
-    job, node, units = np.ascontiguousarray(np.array(rows, np.int64).reshape(-1, 3).T)
-    requests, kind = distinct_requests([r.job for r in running], nodes.platform.resources)
-    return Occupied(job, node, units[:, None] * requests[kind[job]])
 
 
 def distinct_requests(jobs: Iterable[Requester], resources: Sequence[str]) -> tuple[Ints, Ints]:

@@ -6,6 +6,11 @@ expected waiting time ``ewt[j]``; for each end e > now of a running job, that en
 Variables: an interval ``v[j]`` of size ``d[j]`` per job with ``v[j].start in W[j]``; ``w[j] = v[j].start - q[j]``
 stands for its waiting time. A fixed interval ``r[e] = [now, e)`` per end e: running jobs with the same end share it.
 
+A cumulative has no more capacity than the sum M of the greatest demands of its jobs. Of the running jobs it has only what
+counts then: with the free amount ``free(t) = capacity - sum over e > t of the amounts that running jobs return at e``, it
+has the capacity ``C = min(capacity, M)``, and interval r[e] the demand ``min(free(e), M) - min(free(e - 1), M)``. The jobs
+can use ``min(free(t), M)`` at each time t, which excludes the same starts as ``free(t)``: they never need more than M.
+
 The objective is made from the costs of the jobs (``costs.expressions``); if it is maximized, it is minus this cost. The
 limits on objectives are constraints (``costs.constraints``).
 """
@@ -62,9 +67,8 @@ class JobModel:
         The model.
     jobs : tuple of Interval
         The interval of each job, in the order of ``problem.jobs``.
-    running_ends : mapping of int to Interval
-        For each end time of running jobs after ``now``, one interval from ``now`` to that end. Jobs with the same end
-        share it. Running jobs whose end is over occupy nothing.
+    running_ends : dict of int to Interval
+        The intervals of ``until``, by their ends.
     levels : Levels, optional
         What a hard desired profile allows on each node; None: the capacity.
     """
@@ -72,7 +76,7 @@ class JobModel:
     problem: Dispatch
     model: Model
     jobs: tuple[Interval, ...]
-    running_ends: Mapping[int, Interval]
+    running_ends: dict[int, Interval]
     levels: Levels | None = None
 
     @property
@@ -102,6 +106,14 @@ class JobModel:
             a.set(v, self.problem.now, end)
         return a
 
+    def until(self, end: int) -> Interval:
+        """Return the fixed interval from ``now`` to an end of running jobs in seconds, made at the first call."""
+        found = self.running_ends.get(end)
+        if found is None:
+            now = self.problem.now
+            found = self.running_ends[end] = self.model.interval(f"running until {end}", size=end - now, start=now)
+        return found
+
     def running(self, places: Mapping[str, str]) -> dict[str, list[tuple[int, Job, int]]]:
         """Return the running jobs of each place as (end, job, units there); ``places`` maps nodes to places."""
         found: dict[str, list[tuple[int, Job, int]]] = {place: [] for place in places.values()}
@@ -113,10 +125,7 @@ class JobModel:
 
     def running_rows(self, here: Iterable[tuple[int, Job, int]], need: Need) -> list[DemandRow]:
         """Return the demands of the running jobs of one place, which are given as ``running`` returns them."""
-        amounts: Counter[int] = Counter()
-        for end, job, n in here:
-            amounts[end] += n * need(job)
-        return [DemandRow(self.running_ends[end], amount) for end, amount in amounts.items() if amount]
+        return [DemandRow(self.until(end), amount) for end, amount in returned(here, need).items()]
 
     def capacity(self, nodes: Sequence[str], resource: str, capacity: int) -> Capacity:
         """Return the steps of the capacity of some nodes together; ``capacity``: without a desired profile."""
@@ -124,11 +133,35 @@ class JobModel:
             return ((0, capacity),)
         return self.levels.capacity(nodes, self.problem.platform.resources.index(resource))
 
-    def add_cumulative(self, rows: Sequence[DemandRow], capacity: int | Capacity, name: str) -> None:
-        """Add a cumulative of the demands to the model, unless all of them fit at once."""
+    def add_cumulative(
+        self,
+        rows: Sequence[DemandRow],
+        capacity: int | Capacity,
+        name: str,
+        held: Mapping[int, int] | None = None,
+    ) -> None:
+        """Add a cumulative to the model, unless all demands fit at once.
+
+        Parameters
+        ----------
+        rows : sequence of DemandRow
+            The demands.
+        capacity : int or steps
+            The capacity.
+        name : str
+            The name of the constraint.
+        held : mapping of int to int, optional
+            Amounts of running jobs by their ends in seconds.
+        """
         steps = ((0, capacity),) if isinstance(capacity, int) else capacity
-        if sum(row.most for row in rows) <= min(least for _, least in steps):
+        most = sum([amount if times is None else amount * times.hi for _, amount, times in rows])
+        held = {} if held is None else held
+        if most + sum(held.values()) <= least(steps):
             return
+        if len(steps) == 1:
+            top, held = usable(steps[0][1], held, most)
+            steps = ((steps[0][0], top),)
+        rows = [*rows, *(DemandRow(self.until(end), amount) for end, amount in held.items())]
         # made directly: with tens of thousands of demands, the checks of sl.cumulative would take most of the time
         demands: list[int | Linear] = [
             amount if times is None else Linear({times: amount}) for _, amount, times in rows
@@ -137,6 +170,30 @@ class JobModel:
         if any(job.chunks for job in self.problem.jobs):
             intervals, demands = _together(intervals, demands)
         self.model.add(Cumulative(tuple(intervals), tuple(demands), steps), name)
+
+
+def least(capacity: Capacity) -> int:
+    """Return the least capacity of all steps."""
+    return min(level for _, level in capacity)
+
+
+def returned(here: Iterable[tuple[int, Job, int]], need: Need) -> dict[int, int]:
+    """Return what running jobs (end, job, units) give back at each end, by the end in seconds; no zeros."""
+    amounts: Counter[int] = Counter()
+    for end, job, n in here:
+        amounts[end] += n * need(job)
+    return {end: amount for end, amount in amounts.items() if amount}
+
+
+def usable(capacity: int, held: Mapping[int, int], most: int) -> tuple[int, dict[int, int]]:
+    """Return the capacity and the amounts of running jobs where the other demands add up to ``most`` (see the module)."""
+    top, free, kept = min(capacity, most), capacity - sum(held.values()), {}
+    for end in sorted(held):
+        if free >= top:
+            break
+        kept[end] = min(held[end], top - free)
+        free += held[end]
+    return top, kept
 
 
 def _together(
@@ -190,21 +247,18 @@ def job_model(
     horizon = problem.horizon if before is None else problem.horizon_from(before)
     model = Model(f"{name} of {len(problem.jobs)} jobs", horizon=horizon)
     jobs = []
-    for j, size in zip(problem.jobs, problem.job_arrays.duration.tolist(), strict=True):
+    arrays = problem.job_arrays
+    for j, size, release in zip(problem.jobs, arrays.duration.tolist(), arrays.release.tolist(), strict=True):
         windows = problem.start_windows(j, horizon)
         optional = before is not None and startable_later(problem, j)
         if optional:
             windows = tuple((lo, min(hi, before - 1)) for lo, hi in windows if lo < before)  # type: ignore[operator]
-        v = model.interval(j.id, size=size, start=windows or problem.earliest(j), optional=optional)
+        v = model.interval(j.id, size=size, start=windows or release, optional=optional)
         if not windows:
-            model.add(v.start <= problem.earliest(j) - 1, f"job {j.id} can start nowhere in its windows")
+            model.add(v.start <= release - 1, f"job {j.id} can start nowhere in its windows")
         jobs.append(v)
-    ends = sorted({r.end for r in problem.running if r.end > problem.now})
-    running_ends = {
-        end: model.interval(f"running until {end}", size=end - problem.now, start=problem.now) for end in ends
-    }
     until = horizon + max((v.size_hi for v in jobs), default=0)
-    made = JobModel(problem, model, tuple(jobs), running_ends, Levels.of(problem, until))
+    made = JobModel(problem, model, tuple(jobs), {}, Levels.of(problem, until))
     if set_objective is None:
         set_cost(made, problem.costs, over=problem.over)
     else:

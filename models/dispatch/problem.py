@@ -16,9 +16,10 @@ from .costs.limits import CostLimit, cost_limits, whole_limits
 from .desired.check import over_hours
 from .desired.faults import desired_faults, waits
 from .desired.over import OverCost
-from .job_arrays import JobArrays
+from .job_arrays import JobArrays, NodeArrays, column
 from .jobs import DAY, Durations, Job, Queue, Running, Window
 from .objectives import OBJECTIVES, JobCosts, find_objective
+from .running.amounts import Returns, occupied
 from .whole_jobs import contradictions, whole_jobs
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ class Dispatch:
         now: int,
         running: Sequence[Running],
         arrays: JobArrays | None = None,
+        returns: Returns | None = None,
     ) -> Dispatch:
         """Make a problem from data that were checked before, such as those of a moment of a replay.
 
@@ -152,8 +154,8 @@ class Dispatch:
         ----------
         platform, jobs, queues, objective, now, running
             As of the class; every job takes its walltime.
-        arrays : JobArrays, optional
-            What ``job_arrays`` will be, if it is known already.
+        arrays, returns : optional
+            What ``job_arrays`` and ``returns`` will be, if they are known already.
         """
         made = object.__new__(cls)
         made.__dict__.update(
@@ -162,7 +164,7 @@ class Dispatch:
             queues=tuple(queues),
             aim=objective,
             now=now,
-            running=tuple(running),
+            running=running,
             durations="walltime",
             limits={},
             desired=None,
@@ -170,8 +172,8 @@ class Dispatch:
             kind="dispatch",
             sense=find_objective(objective).sense,
         )
-        if arrays is not None:
-            made.__dict__["job_arrays"] = arrays
+        known = {"job_arrays": arrays, "returns": returns}.items()
+        made.__dict__.update({name: value for name, value in known if value is not None})
         return made
 
     @cached_property
@@ -204,6 +206,12 @@ class Dispatch:
         """The jobs as arrays, with their durations and their earliest starts in this problem."""
         return JobArrays.of(self.jobs, self.platform.resources, self.duration, self.now)
 
+    @cached_property
+    def returns(self) -> Returns:
+        """What the running jobs give back to the machine at each of their ends after ``now``."""
+        job, _, amount = occupied(self.running, NodeArrays(self.platform))
+        return Returns.of(column((r.end for r in self.running), len(self.running))[job], amount, self.now)
+
     def duration(self, job: Job) -> int:
         """Return the duration of the job in this problem, in seconds."""
         return job.walltime if self.durations == "walltime" or job.runtime is None else job.runtime
@@ -227,7 +235,7 @@ class Dispatch:
         last = [hi for j in self.jobs for _, hi in j.windows]
         steady, profiled = waits(self)
         jobs = self.job_arrays
-        begin: int = max([steady, self.now, *jobs.release.tolist(), *(r.end for r in self.running), *last])
+        begin: int = max([steady, self.now, *jobs.release.tolist(), *self.returns.end.tolist(), *last])
         daily = {q.name for q in self.queues if q.daily}
         held = sum(DAY for j in self.jobs if j.queue in daily) if daily else 0
         return begin + int(jobs.duration.sum()) + held + profiled + moment - self.now
@@ -236,9 +244,9 @@ class Dispatch:
         """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""
         horizon = self.horizon if horizon is None else horizon
         last = horizon if job.deadline is None else min(horizon, job.deadline - self.duration(job))
-        found = [(self.earliest(job), last)]
+        found: tuple[Window, ...] = ((self.earliest(job), last),)
         if not job.windows and not self._queues[job.queue].daily:  # the common case, kept fast
-            return tuple(found) if found[0][0] <= last else ()
+            return found if found[0][0] <= last else ()
         if job.windows:
             found = _intersect(found, job.windows)
         daily = self.calendar(job)
@@ -318,10 +326,10 @@ class Dispatch:
         return Schedule.from_json(data)
 
 
-def _intersect(some: Sequence[Window], others: Sequence[Window]) -> list[Window]:
-    """Return the common parts of two lists of windows."""
+def _intersect(some: Sequence[Window], others: Sequence[Window]) -> tuple[Window, ...]:
+    """Return the common parts of two sets of windows."""
     found = [(max(a, c), min(b, d)) for a, b in some for c, d in others if max(a, c) <= min(b, d)]
-    return sorted(found)
+    return tuple(sorted(found))
 
 
 def with_durations(problem: Dispatch, durations: Durations) -> Dispatch:

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ... import language as sl
-from ...language import Expression, Interval
+from ...language import Expression, Interval, Linear
+from ...language.quantities import Number
 from ..objectives import Excess, JobCosts, LastEnd, Late
 
 
@@ -39,11 +40,13 @@ def total_cost(costs: JobCosts, jobs: Sequence[Interval], submit: Sequence[int],
     if isinstance(costs, LastEnd):
         return sl.max([*(v.end for v in jobs), *costs.others, *(() if fixed is None else (fixed,))])
     if isinstance(costs, Excess) and not (costs.grace > 0).any():  # linear in the starts
-        weight = None if costs.is_unweighted else costs.weight.tolist()
-        found = sl.sum((v.start for v in jobs), weights=weight)
         begun = np.array(submit, np.int64) + costs.grace
-        shift = -int(begun.sum()) if weight is None else float((costs.constant - costs.weight * begun).sum())
-        found = found + shift
+        shift: Number = -int(begun.sum())
+        weights: list[Number] = [1] * len(jobs)
+        if not costs.is_unweighted:
+            weights, shift = costs.weight.tolist(), float((costs.constant - costs.weight * begun).sum())
+        # made directly: sl.sum would check weights again that are known to be finite
+        found = Linear({v.start: w for v, w in zip(jobs, weights, strict=True) if w}, shift)
         return found if fixed is None else found + fixed
     terms = cost_terms(costs, jobs, submit)
     if isinstance(costs, Late):

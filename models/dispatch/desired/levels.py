@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...profiles.empty_machine import whole_amount
-from ..job_arrays import Ints, NodeArrays, column, occupied
+from ..job_arrays import Ints, NodeArrays, column
+from ..running.amounts import occupied
 
 if TYPE_CHECKING:
     from ...profiles.profile import DesiredProfile

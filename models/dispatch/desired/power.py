@@ -35,7 +35,7 @@ def limit_power(b: JobModel, until: int) -> None:
         if not steps or steps[-1][1] != level:
             steps.append((t, level))
     demands = [*own, *(w for _, w in running)]
-    intervals = [*b.jobs, *(b.running_ends[end] for end, _ in running)]
+    intervals = [*b.jobs, *(b.until(end) for end, _ in running)]
     some = [(v, d) for v, d in zip(intervals, demands, strict=True) if d]
     if some and min(level for _, level in steps) < all_of_them:
         made = Cumulative(tuple(v for v, _ in some), tuple(d for _, d in some), tuple(steps))

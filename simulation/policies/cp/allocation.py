@@ -110,17 +110,23 @@ def no_allocation(requests: Requests) -> Allocation:
 def requests_of(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nodes: int) -> Requests:
     """Return the arrays of some jobs with their start windows; ``nodes`` is the number of nodes of the platform."""
     flat = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
-    further, slots = jobs.further or NO_CHUNKS, np.minimum(jobs.units, nodes)
-    np.add.at(slots, further.job, np.minimum(further.units, nodes))
+    further, slots, first_further = (
+        jobs.further or NO_CHUNKS,
+        np.minimum(jobs.units, nodes),
+        np.zeros(len(jobs) + 1, np.int64),
+    )
+    if jobs.further is not None:
+        np.add.at(slots, further.job, np.minimum(further.units, nodes))
+        first_further = offsets(further.counts(len(jobs)))
     return Requests(
         units=jobs.units,
         duration=jobs.duration,
         request=jobs.request,
-        first=offsets([len(one) for one in windows]),
+        first=offsets(list(map(len, windows))),
         lo=flat[:, 0].copy(),
         hi=flat[:, 1].copy(),
         slot=offsets(slots),
-        first_further=offsets(further.counts(len(jobs))),
+        first_further=first_further,
         further_units=further.units,
         further_request=jobs.requests[further.kind],
     )

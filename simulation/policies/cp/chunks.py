@@ -84,8 +84,14 @@ def nodes_of_parts(
 ) -> dict[str, dict[str, int]]:
     """Return the nodes of allocated jobs, given by their indices, as a schedule has them."""
     found: dict[str, dict[str, int]] = {}
+    if requests.further_units.size:
+        for j, job in jobs.items():
+            found |= by_part(job, allocation.nodes(requests, j, names))
+        return found
+    slot, pieces, node, put = (a.tolist() for a in (requests.slot, allocation.pieces, allocation.node, allocation.put))
     for j, job in jobs.items():
-        found |= by_part(job, allocation.nodes(requests, j, names))
+        at, end = slot[j], slot[j] + pieces[j]
+        found[job.id] = {names[n]: units for n, units in zip(node[at:end], put[at:end], strict=True)}
     return found
 
 

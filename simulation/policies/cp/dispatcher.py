@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -278,7 +279,7 @@ class CPDispatcher(ProfileFollower):
         start = placed(np.arange(len(chosen)))
         pooled = None
         if self.starts_pooled:
-            pooled = pooled_start(self._capacity, moment.now, runs.modelled, held, chosen, windows)
+            pooled = partial(pooled_start, self._capacity, moment.now, problem.returns, held, chosen, windows)
         built = time.perf_counter() - modelling
         deadline = began + USED * self.control.total
         few = FewJobs(self.planned, len(chosen))

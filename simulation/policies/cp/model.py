@@ -12,15 +12,16 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from typing import NamedTuple, overload
 
 import numpy as np
 
 from ....heuristics.kernels.profile import Ints
 from ....models import Dispatch, Job, Platform, Queue, Running
-from ....models.dispatch.job_arrays import JobArrays, NodeArrays, column, numbered_rows, occupied
+from ....models.dispatch.job_arrays import JobArrays, NodeArrays, column, numbered_rows
 from ....models.dispatch.jobs import DAY, Window
+from ....models.dispatch.running.amounts import Returns, occupied
 from ....models.node_states.states import node_states
 from ...engine.moment import Moment
 from .waiting import Waiting
@@ -265,10 +266,9 @@ def problem_of(moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]
         requests, kind = numbered_rows(list(map(tuple, jobs.request.tolist())), jobs.requests.shape[1])
         release = np.maximum(jobs.submit, moment.now)
         arrays = JobArrays(jobs.submit, release, jobs.duration, jobs.units, requests, kind)
-    running = _merged(moment.platform, moment.now, usage)
-    return Dispatch.unchecked(
-        moment.platform, listed, _open_queues(tuple(moment.queues)), aim, moment.now, running, arrays
-    )
+    now, queues = moment.now, _open_queues(tuple(moment.queues))
+    running, returns = MergedRunning(moment.platform, now, usage), Returns.of(*usage[1:], now)
+    return Dispatch.unchecked(moment.platform, listed, queues, aim, now, running, arrays, returns)
 
 
 def as_modelled(job: Job, duration: int, windows: Sequence[Window]) -> Job:
@@ -284,6 +284,43 @@ def as_modelled(job: Job, duration: int, windows: Sequence[Window]) -> Job:
 def _open_queues(queues: tuple[Queue, ...]) -> tuple[Queue, ...]:
     """Return the queues without their daily windows."""
     return tuple(Queue(q.name, q.ewt) for q in queues)
+
+
+class MergedRunning(Sequence[Running]):
+    """One running job per node and expected end; the jobs are made when they are first read.
+
+    Parameters
+    ----------
+    platform : Platform
+        The nodes.
+    now : int
+        The current time in seconds.
+    usage : tuple of ndarray
+        The use of nodes.
+    """
+
+    def __init__(self, platform: Platform, now: int, usage: Usage) -> None:
+        self._of = platform, now, usage
+
+    @cached_property
+    def _jobs(self) -> tuple[Running, ...]:
+        return tuple(_merged(*self._of))
+
+    @overload
+    def __getitem__(self, index: int) -> Running: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Running]: ...
+    def __getitem__(self, index: int | slice) -> Running | Sequence[Running]:
+        return self._jobs[index]
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __eq__(self, other: object) -> bool:
+        return self._jobs == (other._jobs if isinstance(other, MergedRunning) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._jobs)
 
 
 def _merged(platform: Platform, now: int, usage: Usage) -> list[Running]:

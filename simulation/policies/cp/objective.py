@@ -35,11 +35,11 @@ from ....models.dispatch.costs.limits import origin_of as origin_of_objective
 from ....models.dispatch.desired.levels import Blocks
 from ....models.dispatch.job_arrays import column
 from ....models.dispatch.jobs import Window
+from ....models.dispatch.running.amounts import Returns
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .waiting import Waiting
 
 if TYPE_CHECKING:
-    from .model import Usage
     from .urgency import Held
 
 Family = Literal["pcp", "hcp"]
@@ -146,7 +146,7 @@ def moved_to_now(timeline: NodeTimeline, requests: Requests, begun: Allocation, 
 
 
 def pooled_start(
-    capacity: Ints, now: int, usage: Usage, held: Held, jobs: Waiting, windows: Sequence[Sequence[Window]]
+    capacity: Ints, now: int, returns: Returns, held: Held, jobs: Waiting, windows: Sequence[Sequence[Window]]
 ) -> Schedule | None:
     """Return the schedule of jobs, each at its earliest start in their order, on the pooled machine; None if one fits nowhere.
 
@@ -156,8 +156,8 @@ def pooled_start(
         Capacity of each node.
     now : int
         The current time in seconds.
-    usage : tuple of ndarray
-        The use of nodes by the running jobs.
+    returns : Returns
+        What the running jobs return at their ends.
     held : Held
         Jobs with fixed starts.
     jobs : Waiting
@@ -172,8 +172,8 @@ def pooled_start(
     """
     begin = np.array([w[0][0] for w in held.windows], np.int64)
     fixed = Blocks(np.zeros_like(begin), np.maximum(now, begin), begin + held.jobs.duration, held.jobs.amounts)
-    node, ends, amounts = usage
-    timeline = NodeTimeline(capacity.sum(axis=0)[None, :], now, (np.zeros_like(node), ends, amounts), fixed)
+    usage = np.zeros_like(returns.end), returns.end, returns.amount
+    timeline = NodeTimeline(capacity.sum(axis=0)[None, :], now, usage, fixed)
     requests = requests_of(jobs.as_units(), windows, 1)
     starts = timeline.place(requests, np.arange(len(jobs))).start
     if (starts < 0).any():

@@ -30,6 +30,9 @@ from .objective import best_kept, best_start, followed_by, is_best, origin_of, p
 Placed = Callable[[Ints], Schedule | None]
 """Places the waiting jobs of a decision, in an order of their indices, each at its earliest start; None if one fits nowhere."""
 
+Pooled = Callable[[], Schedule | None]
+"""Returns the schedule of a decision on the pooled machine; None if a job fits nowhere."""
+
 USED = 0.95  # of the limit of a decision, until the solver stops: the rest is for its end and for the nodes
 RELAXATION = "pool"  # the formulation whose starts order the jobs for a model with nodes
 VARIABLES = 3000  # most numbers of units (jobs times nodes) per unit of the limit: each takes 15 us to model, 5 % of it
@@ -104,7 +107,7 @@ class Solver:
         seed: int,
         deadline: float,
         jobs: int,
-        pooled: Schedule | None = None,
+        pooled: Pooled | None = None,
     ) -> Solved:
         """Solve a problem.
 
@@ -120,8 +123,8 @@ class Solver:
             Time on the clock ``time.perf_counter`` at which the search ends; ignored if the control is deterministic.
         jobs : int
             The number of waiting jobs in the problem.
-        pooled : Schedule, optional
-            A schedule on the pooled machine, from which a search of the relaxation starts.
+        pooled : callable, optional
+            Returns a schedule on the pooled machine, from which a search of the relaxation starts.
 
         Returns
         -------
@@ -133,14 +136,16 @@ class Solver:
             start = best_start(problem, start, end)
         if start is not None and is_best(problem, start):
             return Solved(start, False, "optimal", 0.0, time.perf_counter() - began, 0.0)
-        if self.formulation == RELAXATION and pooled is not None and is_best(problem, pooled):
-            return Solved(pooled, True, "optimal", 0.0, time.perf_counter() - began, 0.0)
+        begin = start
+        if self.formulation == RELAXATION and pooled is not None and (on_pool := pooled()) is not None:
+            if is_best(problem, on_pool):
+                return Solved(on_pool, True, "optimal", 0.0, time.perf_counter() - began, 0.0)
+            begin = on_pool
         made = modelled(problem, self.formulation, self.backend, end)
         if made is None:
             self.control.too_large(jobs)
             return Solved(start, False, "limit", None, time.perf_counter() - began, 0.0)
         encoding, compiled = made
-        begin = start if pooled is None or self.formulation != RELAXATION else pooled
         warm = None if begin is None else encoding.write(begin)
         solving = time.perf_counter()
         origin = origin_of(problem)
@@ -157,7 +162,7 @@ class Solver:
         seed: int,
         deadline: float,
         jobs: int,
-        pooled: Schedule | None = None,
+        pooled: Pooled | None = None,
     ) -> Solved:
         """Solve the pooled relaxation, place the jobs on nodes in the order of its starts, and improve that on the nodes.
 
@@ -267,7 +272,7 @@ class Solver:
         deadline: float,
         few: FewJobs,
         placed: Placed | None = None,
-        pooled: Schedule | None = None,
+        pooled: Pooled | None = None,
     ) -> tuple[Solved, int]:
         """Solve a problem with a limited number of waiting jobs: those that multi-search starts first; the others follow.
 
@@ -279,7 +284,7 @@ class Solver:
             The largest number of waiting jobs in the model.
         placed : callable, optional
             As of ``solve_relaxed_first``, which is used if it is given.
-        pooled : Schedule, optional
+        pooled : callable, optional
             As of ``solve``.
 
         Returns

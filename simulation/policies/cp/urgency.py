@@ -22,7 +22,6 @@ near, keep other jobs away, and are never met: on the KTH trace at load 1.2 they
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -189,4 +188,4 @@ class Guard:
 
 def by_walltime(jobs: Waiting) -> Waiting:
     """Return the jobs with max(walltime, expected duration) as duration."""
-    return replace(jobs, duration=np.maximum(jobs.duration, jobs.walltime))
+    return jobs.changed(duration=np.maximum(jobs.duration, jobs.walltime))

@@ -47,16 +47,18 @@ class Waiting(JobArrays):
     def some(self, which: Bools | Ints) -> Waiting:
         """Return some of the jobs, selected by a mask, or by indices in the order of the indices."""
         index = np.flatnonzero(which) if which.dtype == np.bool_ else which
-        return replace(super().some(index), jobs=[self.jobs[k] for k in index.tolist()])
+        return super().some(index).changed(jobs=[self.jobs[k] for k in index.tolist()])
 
     def joined(self, other: Waiting) -> Waiting:
         """Return the jobs of both, first those of this object."""
-        return replace(super().joined(other), jobs=[*self.jobs, *other.jobs])
+        if not other.jobs:
+            return self
+        return super().joined(other).changed(jobs=[*self.jobs, *other.jobs])
 
     def as_units(self) -> Waiting:
         """Return each job as one unit that requests the amounts of all units of all its chunks."""
         n = len(self.jobs)
-        return replace(self, units=np.ones(n, np.int64), requests=self.amounts, kind=np.arange(n), further=None)
+        return self.changed(units=np.ones(n, np.int64), requests=self.amounts, kind=np.arange(n), further=None)
 
     @property
     def demand(self) -> Floats:

@@ -5,7 +5,10 @@ import random
 
 import pytest
 import schedlab as sl
+from hypothesis import given
+from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Running, Schedule
+from schedlab.models.dispatch.job_intervals import usable
 from schedlab.models.dispatch.problem import OBJECTIVES, impossible
 
 EURORA_4 = Platform(
@@ -242,10 +245,35 @@ def test_a_schedule_written_as_an_assignment_keeps_its_objective(name):
 def test_jobs_running_until_the_same_end_are_one_interval():
     running = [Running(job(f"r{n}", cores=8), -5, {f"gpu-{n}": 1}, end) for n, end in ((1, 30), (2, 30), (1, 0))]
     running = [Running(job(f"r{k}", cores=8), r.start, r.nodes, r.end) for k, r in enumerate(running)]
-    problem = Dispatch(EURORA_4, [job("a"), job("b", units=2)], [PARALLEL], "waiting", running=running)
+    waiting = [job("a"), job("b", units=4, cores=16)]
+    problem = Dispatch(EURORA_4, waiting, [PARALLEL], "waiting", running=running)
     for name in problem.formulations:
         names = [v.name for v in problem.formulations[name]().model.intervals if v.name.startswith("running")]
         assert names == ["running until 30"], name
+
+
+@given(st.dictionaries(st.integers(1, 20), st.integers(1, 9), max_size=6), st.integers(0, 60), st.integers(1, 40))
+def test_jobs_can_use_as_much_beside_the_capacity_that_counts_as_beside_all_of_it(held, capacity, most):
+    """At each time the free amount is the same, up to the sum of all demands."""
+
+    def free(capacity, held, t):
+        return capacity - sum(amount for end, amount in held.items() if end > t)
+
+    top, kept = usable(capacity, held, most)
+    assert all(0 < amount <= held[end] for end, amount in kept.items())
+    for t in range(22):
+        assert free(top, kept, t) == min(free(capacity, held, t), most)
+
+
+def test_running_jobs_whose_capacity_nobody_needs_are_not_in_the_model():
+    """Four nodes of 16 cores are in use until 10, 20, 30 and 40; 20 cores are enough for all jobs."""
+    running = [Running(job(f"r{k}", cores=16), 0, {node: 1}, 10 * k) for k, node in enumerate(EURORA_4.nodes, 1)]
+    problem = Dispatch(EURORA_4, [job("a", cores=12), job("b", cores=8)], [PARALLEL], "waiting", running=running)
+    model = problem.formulations["pool"]().model
+    assert [v.name for v in model.intervals] == ["a", "b", "running until 10", "running until 20"]
+    (cores,) = (c for name, c in model.constraints if name == "cores")
+    assert cores.demands == (12, 8, 16, 4)
+    assert cores.steps == ((0, 20),)
 
 
 @pytest.mark.parametrize("name", ["units", "counts", "classes", "pool"])

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
+from schedlab.models.dispatch.running.amounts import Returns
 from schedlab.models.language.quantities import windows_of
 from schedlab.simulation.engine.moment import Moment
 from schedlab.simulation.policies.cp.model import (
@@ -93,10 +94,12 @@ def test_the_pooled_start_ignores_nodes_and_keeps_the_order_of_the_jobs():
     jobs = Register(small, QUEUES).allowed(m)
     none = Held(jobs.some(np.zeros(0, np.int64)), [], np.ones(3, np.bool_), NOW)
     capacity, usage = np.array(list(small.capacity.values())), running_usage(m, False).expected
-    found = pooled_start(capacity, NOW, usage, none, jobs, [((NOW, NOW + FOLLOWED),)] * 3)
+    returns = Returns.of(*usage[1:], NOW)
+    assert (returns.end.tolist(), returns.amount.tolist()) == ([NOW + 50], [[4, 0]])
+    found = pooled_start(capacity, NOW, returns, none, jobs, [((NOW, NOW + FOLLOWED),)] * 3)
     assert found.start == {"wide": NOW, "next": NOW + 20, "last": NOW + 20 + 10}
     assert found.nodes == {}
-    assert pooled_start(capacity, NOW, usage, none, jobs, [((NOW, NOW + 1),)] * 3) is None
+    assert pooled_start(capacity, NOW, returns, none, jobs, [((NOW, NOW + 1),)] * 3) is None
 
 
 def test_a_job_as_one_unit_requests_what_all_its_units_request():

@@ -1,0 +1,1 @@
+"""What running jobs occupy, as flat arrays."""
