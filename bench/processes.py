@@ -117,13 +117,25 @@ def is_suspended(group: int) -> bool:
 
 
 def kill_group(group: int) -> None:
-    """Kill all processes of a process group, and the descendants of its first process."""
-    every = list(members(group))
+    """Kill all processes of a process group, and the descendants of its first process in groups of their own."""
+    apart = (
+        [number for number in _descendants(group) if _group_of(number) not in (None, group)]
+        if psutil is not None
+        else []
+    )
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
-    for process in every:
-        with contextlib.suppress(psutil.Error, OSError):
-            process.kill()
+    for number in apart:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(number, signal.SIGKILL)
+
+
+def _group_of(process: int) -> int | None:
+    """Return the process group of a process, None if it has ended."""
+    try:
+        return os.getpgid(process)
+    except OSError:
+        return None
 
 
 def machine_memory() -> int | None:

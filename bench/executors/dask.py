@@ -6,6 +6,7 @@ takes its processes with it; its runs are sent to others.
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import select
@@ -148,7 +149,7 @@ class DaskExecutor:
                 "key": key,
             }
             future = self._client.submit(
-                perform, work, key=key, workers=[address], allow_other_workers=False, pure=False
+                perform, json.dumps(work), key=key, workers=[address], allow_other_workers=False, pure=False
             )
             self._active[key] = (task, address, future)
             future.add_done_callback(lambda future: self._news.put((future.key, None)))
@@ -181,7 +182,7 @@ class DaskExecutor:
         task, _, future = self._active[key]
         if future.status == "finished":
             del self._active[key]
-            yield task, {"event": "ended", "record": future.result()}
+            yield task, {"event": "ended", "record": json.loads(future.result())}
         elif future.status == "error" and not isinstance(future.exception(), self._distributed.scheduler.KilledWorker):
             raise WrongUse(
                 f"a Dask worker cannot perform {task.run.method} on {task.run.instance}: {future.exception()!r}"
@@ -283,16 +284,20 @@ class Gate:
 GATE = Gate()
 
 
-def perform(work: Mapping[str, Any]) -> Record | None:
-    """Perform a run on this worker and return its record; None if the client has cancelled it or is gone."""
+def perform(text: str) -> bytes:
+    """Perform a run on this worker and return its record as JSON; null if the client has cancelled it or is gone.
+
+    Dask would go through all values of dictionaries, to look for other tasks and for types that it packs itself.
+    """
     from distributed import get_worker
 
+    work = json.loads(text)
     worker, threads = get_worker(), work["spec"]["threads"]
     if not GATE.enter(threads, work["threads"], lambda: _is_cancelled(worker, work["key"])):
-        return None
+        return b"null"
     try:
         worker.log_event(work["topic"], (work["key"], {"event": "begun"}))
-        return _performed(work, worker)
+        return json.dumps(_performed(work, worker)).encode()
     finally:
         GATE.leave(threads)
 

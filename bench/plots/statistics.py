@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PANEL, ROW = 1.9, 0.24  # inches: height of a panel with curves; height of a bar
+LEGEND = 60  # letters of a line of a legend
 ALL = ""
 CLASSES = {ALL: "all jobs", "short_": "jobs below 1 h", "medium_": "jobs of 1 to 5 h", "long_": "jobs above 5 h"}
 
@@ -66,7 +68,7 @@ def ecdf(rows: Sequence[DispatcherRow], quantity: str = "ratio") -> str:
         if found:
             name = f"{row.name} ({row.records[0]['simulation']['predictor']})" if quantity == "ratio" else row.name
             same.setdefault(tuple(found), []).append(name)
-    curves = {", ".join(names): values for values, names in same.items()}
+    curves = {fill(", ".join(names), LEGEND): values for values, names in same.items()}
     if not curves:
         return ""
     return figure(f"distribution: {label}", [lambda ax: draw_ecdf(ax, curves, label)], 1, 1.4 * PANEL)

@@ -10,6 +10,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from ..errors import WrongUse
+from .markup import with_short_markup
 from .paths import with_short_paths
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def as_svg(figure: Figure, title: str) -> str:
 
 
 def inline(svg: str, title: str) -> str:
-    """Return the SVG element without size and metadata, with a title, short paths, and only the ids that are referred to."""
+    """Return the SVG element without size and metadata, with a title, in short form, and only with the ids that are referred to."""
     element = svg[svg.index("<svg ") :]
     element = re.sub(r"<metadata>.*?</metadata>\s*", "", element, flags=re.DOTALL)
     element = re.sub(
@@ -74,6 +75,7 @@ def inline(svg: str, title: str) -> str:
     element = with_short_paths(element)
     used = set(re.findall(r'(?:url\(#|href="#)([^)"]+)', element))
     element = re.sub(r' id="([^"]+)"', lambda m: m.group(0) if m.group(1) in used else "", element)
+    element = with_short_markup(element)
     text = escape(title, quote=True)
     return re.sub(r"<svg ([^>]*)>", rf'<svg role="img" aria-label="{text}" \1><title>{text}</title>', element, count=1)
 

@@ -27,6 +27,11 @@ saws = [sl.models.Resource("saw 1", 1), sl.models.Resource("saw 2", 1)]
 modes = (sl.models.Mode("1", 2, {"saw 1": 1}), sl.models.Mode("2", 3, {"saw 2": 1}))
 sl.solve(sl.models.Project([sl.models.Task(name, modes) for name in "abcde"], saws), method="lns:rounds=3", threads=1)
 """,
+    "cpsat:modes, large project": """
+import schedlab as sl
+tasks = [sl.models.Task.single(str(k), 1, {"crew": 2}) for k in range(250)]
+sl.models.Project(tasks, [sl.models.Resource("crew", 3)]).formulations["modes"]()
+""",
     "branch-and-bound": """
 import schedlab as sl
 sl.solve(sl.load("eurora_99").problem.at(43200, first=8), method="branch-and-bound", time_limit=1, threads=1)

@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 Matrix = NDArray[np.bool_]
 
 
+PLAIN = 200  # tasks up to which numba, whose import takes half a second, is not needed
+MOST_MEMBERS = 100_000  # of all sets together
+
+
 def exclusive_sets(project: Project) -> Iterator[list[str]]:
     """Yield sets of tasks that exclude each other, until every pair that a resource excludes is in one of them.
 
-    The sets are made by a greedy algorithm. Pairs that share a resource of capacity 1 need no set.
+    The sets are made by a greedy algorithm. Pairs that share a resource of capacity 1 need no set. No further set is made once all
+    sets together have 100,000 tasks or more (``MOST_MEMBERS``): the first sets cover most pairs.
 
     Examples
     --------
@@ -39,13 +44,29 @@ def exclusive_sets(project: Project) -> Iterator[list[str]]:
     ordered = _ordered(project)
     exclusive = (apart | ordered) & pairs
     left = apart & pairs & ~ordered & ~machine
+    if not left.any():
+        return
+    for found in (_cover if len(names) <= PLAIN else _cover_many)(exclusive, left):
+        yield [names[k] for k in found]
+
+
+def _cover(exclusive: Matrix, left: Matrix) -> Iterator[list[int]]:
+    """Yield sets of tasks that cover all pairs of ``left``, which are deleted."""
     missing = left.sum(axis=1)  # pairs of each task that are in no set
     while missing.any():
         found = _grow(exclusive, left, int(missing.argmax()))
         inside = np.ix_(found, found)
         missing[found] -= left[inside].sum(axis=1)
         left[inside] = False
-        yield [names[k] for k in found]
+        yield found.tolist()
+
+
+def _cover_many(exclusive: Matrix, left: Matrix) -> Iterator[list[int]]:
+    """Yield the same sets as ``_cover``, up to the limit of members."""
+    from .covering import cover, rows_of_bits
+
+    members, first = cover(rows_of_bits(exclusive), rows_of_bits(left), MOST_MEMBERS)
+    return (some.tolist() for some in np.split(members, first[1:-1]))
 
 
 def _kept_apart(project: Project) -> tuple[Matrix, Matrix]:

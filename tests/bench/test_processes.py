@@ -73,6 +73,15 @@ def test_processes_that_a_group_starts_in_sessions_of_their_own_belong_to_it():
     assert psutil.wait_procs([inner], timeout=10)[1] == []
 
 
+def test_a_group_is_killed_without_reading_all_processes_of_the_machine(monkeypatch, group):
+    """A machine may have thousands; a run ends with this call."""
+    leader, inner = group
+    child = psutil.Process(inner)
+    monkeypatch.setattr(psutil, "pids", lambda: pytest.fail("read"))
+    processes.kill_group(leader.pid)
+    assert leader.wait(timeout=10) == -signal.SIGKILL and psutil.wait_procs([child], timeout=10)[1] == []
+
+
 def test_the_memory_of_the_machine_is_known_here():
     assert processes.is_memory_readable() and processes.machine_memory() > 2**28
 

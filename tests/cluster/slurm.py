@@ -32,7 +32,10 @@ spec = json.loads(sys.argv[1])
 def tell(**event):
     sys.stdout.write(json.dumps(event) + chr(10)); sys.stdout.flush()
 tell(event="begin", sense="minimize")
-time.sleep(float(spec["method"].partition(":")[2]))
+kind, _, seconds = spec["method"].partition(":")
+time.sleep(float(seconds))
+while kind == "hold" and not (pathlib.Path(sys.argv[0]).parent / "released").exists():
+    time.sleep(0.01)
 tell(event="end", status="feasible", objective=7.0, bound=3.0, verified=True, sense="minimize", incumbents=[],
      message=os.environ["SLURM_ARRAY_JOB_ID"])
 """
@@ -81,7 +84,7 @@ def perform(folder, runs, observer=None, jobs=None, said=None, **options):
 
 def marks(folder):
     """Return how often each method was begun."""
-    return Counter(path.name.partition("work:")[2] for path in folder.glob("pid.*"))
+    return Counter(path.name.rpartition(":")[2] for path in folder.glob("pid.*"))
 
 
 def wait_for(condition, seconds=60.0):
@@ -125,11 +128,14 @@ def test_short_runs_are_packed_and_equal_resources_share_an_array(tmp_path, clus
 
 
 def test_a_node_that_fails_in_mid_array_loses_no_run(tmp_path, cluster):
-    heard, runs = Heard(), runs_of(*(f"work:{0.4 + k / 1000}" for k in range(24)))
+    """The ninth run and those after it run until the node fails."""
+    heard, runs = Heard(), runs_of(*(f"{'work' if k < 8 else 'hold'}:{0.4 + k / 1000}" for k in range(24)))
 
     def fail(count):
         if count == 8:  # in mid-pack
+            assert wait_for(lambda: len(marks(tmp_path)) > 8)
             cluster.kill_node()
+            (tmp_path / "released").touch()
             assert wait_for(lambda: cluster.state() == "down")
             cluster.start_node()
             cluster.start_requeued()

@@ -39,6 +39,8 @@ def draw_ecdf(ax: Axes, curves: Mapping[str, Sequence[float]], label: str, log: 
     log : bool
         Whether the x axis is logarithmic; values of at most 0 are then left out.
     """
+    from matplotlib.ticker import NullFormatter
+
     for k, (name, values) in enumerate(curves.items()):
         x, y = np.asarray(values, np.float64), np.linspace(0, 100, len(values))
         keep = x > 0 if log else np.ones_like(x, np.bool_)
@@ -52,6 +54,8 @@ def draw_ecdf(ax: Axes, curves: Mapping[str, Sequence[float]], label: str, log: 
     if log:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
+        begin, end = ax.get_xlim()
+        ax.xaxis.set_minor_formatter("{x:g}" if end < 10 * begin else NullFormatter())
     ax.set_ylim(0, 102)
     ax.set_xlabel(label)
     ax.set_ylabel("jobs, %")

@@ -1,8 +1,8 @@
 """Overhead of executors: what a run costs beyond its process, and the memory of the bench for 10,000 short runs.
 
 Run it as ``python -m schedlab.bench.speed.scale.executors``. The process of a run is a shell that prints a result at once, so that starting
-it is nearly all that it does. One run at a time, the least of some batches; the start of workers and jobs is not counted. SLURM is measured
-where it is installed and running.
+it is nearly all that it does. One run at a time, the least and the median of some batches; the start of workers and jobs is not counted.
+SLURM is measured where it is running.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -119,18 +120,24 @@ def peak(folder: Path, count: int) -> tuple[float, float]:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, (time.perf_counter() - began) / 60
 
 
+def is_slurm_running() -> bool:
+    """Return whether SLURM is installed here and answers."""
+    return bool(shutil.which("sinfo")) and subprocess.run(["sinfo"], capture_output=True, check=False).returncode == 0
+
+
 def main() -> None:
     """Print the overhead of each executor and the memory of many runs, with the targets."""
     console = Console()
-    table = Table("executor", "ms of a run", "ms of its process", "overhead ms", "target ms", box=box.SIMPLE)
-    names = [name for name in TARGETS_MS if name != "slurm" or shutil.which("sinfo")]
-    for name in names:
+    table = Table("executor", "ms of a run", "ms of its process", "overhead ms", "median", "target ms", box=box.SIMPLE)
+    for name in [name for name in TARGETS_MS if name != "slurm" or is_slurm_running()]:
         with TemporaryDirectory(dir=Path.cwd()) as folder:
-            alone = min(process_seconds() for _ in range(BATCHES))
-            each = min(run_seconds(name, Path(folder, str(k))) for k in range(BATCHES))
-        figures = (each, alone, each - alone)
+            batches = [(run_seconds(name, Path(folder, str(k))), process_seconds()) for k in range(BATCHES)]
+        each, alone = map(min, zip(*batches, strict=True))
+        figures = (each, alone, each - alone, median(run - process for run, process in batches))
         table.add_row(name, *(f"{1000 * x:.1f}" for x in figures), f"{TARGETS_MS[name]:g}")
-    console.print(f"{RUNS} runs, one at a time, the least of {BATCHES} batches", highlight=False)
+    console.print(
+        f"{RUNS} runs, one at a time, the least of {BATCHES} batches, and the median overhead", highlight=False
+    )
     console.print(table)
     with TemporaryDirectory(dir=Path.cwd()) as folder:
         gigabytes, minutes = memory_gb(Path(folder, "out"), MANY)

@@ -325,7 +325,7 @@ def test_names_of_groups_of_nodes_are_not_written_over_each_other_and_have_room(
         name for name in ("fat (1)", "gpu (1)", "thin (60)", "a name that is long… (38)") if f">{name}</text>" in svg
     ]
     assert named == ["fat (1)", "thin (60)", "a name that is long… (38)"]
-    end = float(re.search(r'text-anchor: end[^>]* x="([\d.]+)"[^>]*>a name', svg).group(1))
+    end = float(re.search(r'text-anchor:end[^>]* x="([\d.]+)"[^>]*>a name', svg).group(1))
     assert 8 * 0.6 * 25 < end < 200  # points, for 25 letters of 8 points
 
 

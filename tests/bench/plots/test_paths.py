@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -61,3 +62,61 @@ def test_bars_take_a_third_of_the_text_or_less() -> None:
     )
     short = with_short_paths(f'<path d="{bars}"/>')
     assert short.count("z") == 500 and len(short) < 500 * 32
+
+
+Ring = list[tuple[float, float]]
+
+
+def rings(path: str) -> list[Ring]:
+    """Return the points of each part of a path without relative closed parts; filling closes each part."""
+    found: list[Ring] = []
+    for part in re.findall(r"[mM][^mM]*", path):
+        x, y = found[-1][-1] if found and part[0] == "m" else (0.0, 0.0)
+        found.append([(a + x, b + y) for a, b in points(part)])
+    return found
+
+
+def turns(found: list[Ring], x: float, y: float) -> int:
+    """Return how often rings go around a point: filled are the points with another value than 0."""
+    count = 0
+    for ring in found:
+        for (a, b), (c, d) in pairwise([*ring, ring[0]]):
+            if (b <= y) != (d <= y):
+                left = (c - a) * (y - b) - (x - a) * (d - b)
+                count += (left > 0 and d > b) - (left < 0 and d < b)
+    return count
+
+
+twentieth = st.integers(0, 12).map(lambda n: f"{n / 20:.6f}")
+areas = st.lists(st.lists(st.tuples(twentieth, twentieth), min_size=3, max_size=6), min_size=1, max_size=4)
+
+
+@given(areas)
+def test_long_filled_paths_cover_the_same_area(parts: list[list[tuple[str, str]]]) -> None:
+    """Coordinates are multiples of a twentieth here, so that the area is exactly the same; squares far away make it long."""
+    far = "".join(f"M {k} 9 L {k}.5 9 L {k}.5 9.5 L {k} 9.5 z " for k in range(10, 30))
+    path = " ".join("M " + " L ".join(f"{x} {y}" for x, y in ring) + " z" for ring in parts) + " " + far
+    text = with_short_paths(f'<path d="{path}" clip-path="url(#a)" style="fill: #ffffff"/>')
+    assert re.fullmatch(
+        r'<g clip-path="url\(#a\)"><path transform="scale\(0.05\)" d="[^z"]*" style="fill: #ffffff"/></g>', text
+    )
+    short = re.findall(r' d="([^"]*)"', text)[0]
+    absolute = re.sub(r"[-\d.]+", lambda m: f"{20 * float(m.group(0)):g}", path)
+    old, new = rings(absolute), rings(short)
+    for x, y in [(k + 0.3, n + 0.6) for k in range(12) for n in range(12)] + [
+        (20 * k + 0.3, 185.6) for k in range(10, 30)
+    ]:
+        assert turns(new, x, y) == turns(old, x, y)
+
+
+def test_outlined_paths_are_not_scaled() -> None:
+    bars = "".join(f"M {k} 20 L {k}.5 20 L {k}.5 40 L {k} 40 z " for k in range(100, 600))
+    for style in ("fill: #ffffff; stroke: #333333", "fill: none; stroke: #333333", "fill: url(#h)"):
+        assert "transform" not in with_short_paths(f'<path d="{bars}" style="{style}"/>')
+
+
+def test_a_filled_bar_takes_twenty_letters_or_less() -> None:
+    bars = "".join(
+        f"M {k}.123456 20.654321 L {k}.5 20.654321 L {k}.5 40.25 L {k}.123456 40.25 z " for k in range(100, 600)
+    )
+    assert len(with_short_paths(f'<path d="{bars}" style="fill: #ffffff"/>')) < 500 * 20

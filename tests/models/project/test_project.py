@@ -7,6 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.models.platform import ProblemError
 from schedlab.models.problem import Schedule
+from schedlab.models.project import cliques
 from schedlab.models.project.cliques import exclusive_sets
 from schedlab.models.project.problem import Project
 from schedlab.models.project.tasks import Mode, Resource, Task
@@ -167,3 +168,31 @@ def test_exclusive_sets_cover_every_pair_that_a_resource_keeps_apart() -> None:
     }
     ordered = {frozenset((f"t{a}", f"t{b}")) for a in range(20) for b in range(a + 5, 20, 5)}
     assert apart - ordered <= covered <= apart | ordered
+
+
+def crowded(count: int) -> Project:
+    """Return a project in which most tasks exclude each other, by resources or by their order."""
+    rng = random.Random(count)
+    tasks = [
+        Task.single(f"t{k}", rng.randint(0, 5), {"r": rng.randint(0, 6), "s": rng.randint(0, 4)}) for k in range(count)
+    ]
+    links = [(f"t{rng.randrange(max(0, k - 20), k)}", f"t{k}") for k in range(1, count, 2)]
+    return Project(tasks, [Resource("r", 6), Resource("s", 5)], links)
+
+
+@pytest.mark.parametrize("count", [1, 2, 63, 64, 65, 130])  # rows of bits have words of 64
+def test_large_projects_have_the_same_exclusive_sets_as_small_ones(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = crowded(count)
+    small = list(exclusive_sets(project))
+    monkeypatch.setattr(cliques, "PLAIN", 0)
+    assert list(exclusive_sets(project)) == small and (count < 60 or len(small) > 5)
+
+
+def test_the_number_of_members_of_exclusive_sets_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    project = crowded(130)
+    whole = list(exclusive_sets(project))
+    monkeypatch.setattr(cliques, "PLAIN", 0)
+    monkeypatch.setattr(cliques, "MOST_MEMBERS", 300)
+    some = list(exclusive_sets(project))
+    assert some == whole[: len(some)] and sum(map(len, some[:-1])) < 300 <= sum(map(len, some))
+    assert sum(map(len, whole)) > 600
