@@ -42,6 +42,17 @@ VARIANTS: Mapping[str, Callable[[], tuple[Operator, ...]]] = {
     "without keys": lambda: (OrderMoves(), RuinAndRecreate()),
     "without moves": lambda: (KeyChanges(), RuinAndRecreate()),
     "without ruin": lambda: (KeyChanges(), OrderMoves()),
+    "ruin removes jobs around idle times, 2 to 11 and up to 6 waiting ones": lambda: (
+        KeyChanges(),
+        OrderMoves(),
+        RuinAndRecreate(
+            destroy=[
+                AroundIdleTime(jobs=(2, 10), waiting=(1, 6)),
+                ConsecutiveStarts(jobs=(3, 12), waiting=(0, 6)),
+                RoomForWaiting(),
+            ]
+        ),
+    ),
     "ruin removes up to 32 jobs and 12 waiting jobs": lambda: (
         KeyChanges(),
         OrderMoves(),

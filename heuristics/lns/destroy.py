@@ -152,8 +152,8 @@ class RoomForWaiting(CompiledDestroy):
 def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
     """Return the default destroy operators.
 
-    Most steps in dispatching problems remove a few jobs on one to three nodes and at most two waiting jobs, anywhere: near
-    a local optimum, these gain about ten times as much per second as larger steps.
+    Most steps in dispatching problems remove a few jobs on one to three nodes around a random time, and at most two waiting
+    jobs. Near a local optimum they gain several times as much per second as larger steps.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
     Returns
     -------
     tuple
-        One or two ``AroundIdleTime``, a ``ConsecutiveStarts`` and a ``RoomForWaiting``.
+        Two ``AroundIdleTime``, a ``ConsecutiveStarts`` and a ``RoomForWaiting``.
     """
     if profits:
         return (
