@@ -5,12 +5,24 @@ from __future__ import annotations
 from ..terminal import console_for
 from . import compiling, decide, evictions, groups, heuristics, profit, queues, replay, store
 from .lowering import ratios
-from .scale import replays
+from .scale import placements, replays
 
 
 def main() -> None:
     """Print all measurements with their targets."""
-    for measured in (ratios, heuristics, profit, replay, queues, groups, evictions, decide, store, compiling):
+    for measured in (
+        ratios,
+        heuristics,
+        placements,
+        profit,
+        replay,
+        queues,
+        groups,
+        evictions,
+        decide,
+        store,
+        compiling,
+    ):
         measured.main()
     replays.small(console_for())
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...models.compiled import borrowing, internal_borrowing
 from .by_address import by_address
+from .memory import move_items
 from .profile import NEVER, Ints, Machine, Profile, segment
 
 if TYPE_CHECKING:
@@ -177,6 +178,8 @@ def count_all(a: Aggregate, profile: Profile) -> None:
 @internal_borrowing
 def recount(a: Aggregate, profile: Profile) -> None:
     """Take over the breakpoints of the profile, drop all others, and set the counts at each of them."""
+    if a.groups == 0:
+        return
     a.blocks[0], a.order[0], a.size[0], a.time[0, 0] = 1, 0, 1, profile.time[0, 0]
     for n in range(a.group.size):
         for i in range(1, profile.length[n]):
@@ -188,7 +191,7 @@ def recount(a: Aggregate, profile: Profile) -> None:
     for n in range(a.group.size):
         _count_node(a, profile, n)
     for b in range(a.blocks[0]):
-        _sum_up(a, b)
+        _sum_up(a, b, 0, a.units.shape[2])
 
 
 @internal_borrowing
@@ -211,12 +214,12 @@ def _count_node(a: Aggregate, profile: Profile, n: int) -> None:
 
 
 @internal_borrowing
-def _sum_up(a: Aggregate, b: int) -> None:
-    """Set the least and the greatest counts of block b."""
-    for c in range(a.units.shape[2]):
+def _sum_up(a: Aggregate, b: int, low: int, high: int) -> None:
+    """Set the least and the greatest counts of block b in the columns of [low, high)."""
+    for c in range(low, high):
         a.least[b, c] = a.most[b, c] = a.units[b, 0, c]
     for i in range(1, a.size[b]):
-        for c in range(a.units.shape[2]):
+        for c in range(low, high):
             a.least[b, c] = min(a.least[b, c], a.units[b, i, c])
             a.most[b, c] = max(a.most[b, c], a.units[b, i, c])
 
@@ -256,8 +259,8 @@ def _divide(a: Aggregate, k: int) -> None:
         for c in range(a.units.shape[2]):
             a.units[new, i, c] = a.units[b, half + i, c]
     a.size[b] = half
-    _sum_up(a, b)
-    _sum_up(a, new)
+    _sum_up(a, b, 0, a.units.shape[2])
+    _sum_up(a, new, 0, a.units.shape[2])
 
 
 @internal_borrowing
@@ -271,10 +274,9 @@ def _insert(a: Aggregate, t: int) -> None:
         _divide(a, k)
         k, i = find(a, t)
         b = a.order[k]
-    for p in range(a.size[b], i + 1, -1):
-        a.time[b, p] = a.time[b, p - 1]
-        for c in range(a.units.shape[2]):
-            a.units[b, p, c] = a.units[b, p - 1, c]
+    columns, at, later = a.units.shape[2], b * BLOCK + i + 1, a.size[b] - i - 1
+    move_items(a.time, at + 1, at, later)
+    move_items(a.units, (at + 1) * columns, at * columns, later * columns)
     a.time[b, i + 1] = t
     for c in range(a.units.shape[2]):
         a.units[b, i + 1, c] = a.units[b, i, c]
@@ -304,7 +306,8 @@ def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, ch
         return
     _insert(a, start)
     _insert(a, end)
-    size = _span(a, start, end)
+    low, high = _columns(a, chosen)
+    size = _span(a, start, end, low, high)
     k = 0
     while k < chosen.size:
         n, units = chosen[k], 1
@@ -316,17 +319,26 @@ def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, ch
             _note(a, a.group[n] * a.level.size, profile.free[n, i], request, sign * units, first, last)
             i, first = i + 1, last
         k += units
-    _apply(a, start, size)
+    _apply(a, start, size, low, high)
 
 
 @internal_borrowing
-def _span(a: Aggregate, start: int, end: int) -> int:
-    """Copy the breakpoints in [start, end) to ``span``, set ``change`` to 0; return their number."""
+def _columns(a: Aggregate, chosen: Ints) -> tuple[int, int]:
+    """Return the first column of the groups of these nodes, and the end of their columns."""
+    low, high = a.groups, 0
+    for k in range(chosen.size):
+        low, high = min(low, a.group[chosen[k]]), max(high, a.group[chosen[k]] + 1)
+    return low * a.level.size, high * a.level.size
+
+
+@internal_borrowing
+def _span(a: Aggregate, start: int, end: int, low: int, high: int) -> int:
+    """Copy the breakpoints in [start, end) to ``span``, set ``change`` to 0 in [low, high); return their number."""
     k, i = find(a, start)
     size = 0
     while k < a.blocks[0] and a.time[a.order[k], i] < end:
         a.span[size] = a.time[a.order[k], i]
-        for c in range(a.change.shape[1]):
+        for c in range(low, high):
             a.change[size, c] = 0
         size += 1
         i += 1
@@ -362,7 +374,8 @@ def _note(a: Aggregate, offset: int, free: Ints, request: Ints, units: int, firs
             for c in range(a.first_level[r], a.first_level[r + 1]):
                 if a.level[c] > before:  # so are all following levels
                     break
-                less = before // a.level[c] - free[r] // a.level[c]
+                # a division of doubles is faster, and exact for amounts below 2**53 (MOST_CAPACITY)
+                less = int(before / a.level[c]) - int(np.floor(free[r] / a.level[c]))
                 if less > 0:
                     a.change[first, offset + c] -= sign * less
                     if last < a.change.shape[0]:
@@ -370,17 +383,17 @@ def _note(a: Aggregate, offset: int, free: Ints, request: Ints, units: int, firs
 
 
 @internal_borrowing
-def _apply(a: Aggregate, start: int, size: int) -> None:
-    """Add the changes to the counts along the span."""
+def _apply(a: Aggregate, start: int, size: int, low: int, high: int) -> None:
+    """Add the changes of the columns in [low, high) to the counts along the span."""
     k, i = find(a, start)
     b = a.order[k]
     for x in range(size):
-        for c in range(a.change.shape[1]):
+        for c in range(low, high):
             if x > 0:
                 a.change[x, c] += a.change[x - 1, c]
             a.units[b, i, c] += a.change[x, c]
         i += 1
         if i == a.size[b] or x == size - 1:
-            _sum_up(a, b)
+            _sum_up(a, b, low, high)
             k, i = k + 1, 0
             b = a.order[k] if k < a.blocks[0] else b

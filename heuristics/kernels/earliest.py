@@ -47,8 +47,8 @@ class Scratch(NamedTuple):
         Heap of nodes by the end of their bounds: the nodes and the keys.
     queued
         Whether the node is in the heap.
-    at
-        Segment at which the last count began.
+    first, last
+        First and last segment of the last count; the first one is that of its start if a unit fits.
     score
         Worth of the free amounts of the node, for best fit; infinite if no unit fits.
     """
@@ -61,7 +61,8 @@ class Scratch(NamedTuple):
     heap: Ints
     key: Ints
     queued: NDArray[np.bool_]
-    at: Ints
+    first: Ints
+    last: Ints
     score: Floats
 
 
@@ -77,13 +78,14 @@ def new_scratch(nodes: int) -> Scratch:
         np.empty(nodes, np.int64),
         np.empty(nodes, np.bool_),
         np.empty(nodes, np.int64),
+        np.empty(nodes, np.int64),
         np.empty(nodes, np.float64),
     )
 
 
 @internal_borrowing
-def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int) -> tuple[int, int]:
-    """Return how many units fit from ``start`` to the end of segment i, and the end of this bound."""
+def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int) -> tuple[int, int, int]:
+    """Return how many units fit from ``start`` to the end of segment i, the end of this bound, and its first segment."""
     count, bound_end = most, NEVER
     following = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
     while True:
@@ -93,7 +95,7 @@ def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int)
                 bound_end = following
         following = profile.time[n, i]
         if count == 0 or following <= start or i == 0:
-            return count, bound_end
+            return count, bound_end, i
         i -= 1
 
 
@@ -144,12 +146,18 @@ def _drop_up_to(s: Scratch, t: int, raised: int, size: int) -> tuple[int, int]:
 
 
 @internal_borrowing
+def _count(profile: Profile, s: Scratch, n: int, request: Ints, t: int, duration: int) -> None:
+    """Count node n at t exactly."""
+    s.last[n] = segment_from(profile, n, t + duration - 1, s.last[n])
+    s.fits[n], s.bound_end[n], s.first[n] = _fit(profile, n, request, s.most[n], t, s.last[n])
+    s.checked[n] = t
+
+
+@internal_borrowing
 def _recount(profile: Profile, s: Scratch, n: int, request: Ints, t: int, duration: int, size: int) -> tuple[int, int]:
     """Count node n at t exactly; return the change of its count and the size of the heap."""
     before = s.fits[n]
-    s.at[n] = segment_from(profile, n, t + duration - 1, s.at[n])
-    s.fits[n], s.bound_end[n] = _fit(profile, n, request, s.most[n], t, s.at[n])
-    s.checked[n] = t
+    _count(profile, s, n, request, t, duration)
     if s.fits[n] < s.most[n] and not s.queued[n]:
         size = _push(s, size, n)
     return s.fits[n] - before, size
@@ -225,10 +233,15 @@ def earliest(
     """
     t, total, size = lo, 0, 0
     for n in range(s.fits.size):
-        s.fits[n], s.queued[n], s.at[n] = 0, False, 0
+        s.fits[n], s.queued[n], s.last[n] = 0, False, 0
         if s.most[n] > 0:
-            change, size = _recount(profile, s, n, request, t, duration, size)
-            total += change
+            _count(profile, s, n, request, t, duration)
+            total += s.fits[n]
+    if total >= units:
+        return t
+    for n in range(s.fits.size):
+        if s.fits[n] < s.most[n]:
+            size = _push(s, size, n)
     while True:
         while total < units:
             t, raised, size = _advance(s, a, j, units, duration, units - total, t, size)
@@ -245,6 +258,13 @@ def earliest(
                     break
         if total >= units:
             return t
+
+
+@internal_borrowing
+def fit_all(profile: Profile, s: Scratch, start: int) -> None:
+    """Let each node hold the units that it holds empty, for a job that occupies nothing."""
+    for n in range(s.fits.size):
+        s.fits[n], s.first[n] = s.most[n], segment(profile, n, start)
 
 
 @internal_borrowing
@@ -303,10 +323,9 @@ def choose(profile: Profile, machine: Machine, s: Scratch, units: int, start: in
     for n in range(s.fits.size):
         s.score[n] = np.inf
         if s.fits[n] > 0:
-            i = segment(profile, n, start)
             s.score[n] = 0.0
             for r in range(machine.worth.size):
-                s.score[n] += machine.worth[r] * profile.free[n, i, r]
+                s.score[n] += machine.worth[r] * profile.free[n, s.first[n], r]
     best = 0
     for n in range(s.score.size):
         if s.score[n] < s.score[best]:

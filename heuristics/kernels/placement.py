@@ -17,7 +17,7 @@ from .aggregate import Aggregate, Levels, levels, new_aggregate, take
 from .chunks.hopeless import Hopeless, new_hopeless, note, skip
 from .chunks.together import count, place_together
 from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, together
-from .earliest import Scratch, choose, earliest, fill_most, new_scratch
+from .earliest import Scratch, choose, earliest, fill_most, fit_all, new_scratch
 from .possible import possible
 from .profile import Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
@@ -176,8 +176,7 @@ def place(
         if lo <= hi:
             if jobs.duration[j] == 0:  # such a job occupies nothing
                 start = lo
-                for n in range(s.most.size):
-                    s.fits[n] = s.most[n]
+                fit_all(profile, s, start)
                 break
             start = _search(profile, s, known, a, jobs, j, lo, hi)
             if start >= 0:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...models.compiled import compiled, internal, internal_borrowing
 from .by_address import by_address
+from .memory import move_items
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -146,15 +147,20 @@ def segment_from(profile: Profile, n: int, t: int, i: int) -> int:
 
 
 @internal_borrowing
+def _move_from(profile: Profile, n: int, i: int, by: int) -> None:
+    """Move the breakpoints of node n from index i on to the next index (by 1) or to the one before (by -1)."""
+    resources, at, number = profile.free.shape[2], n * profile.time.shape[1] + i, profile.length[n] - i
+    move_items(profile.time, at + by, at, number)
+    move_items(profile.free, (at + by) * resources, at * resources, number * resources)
+
+
+@internal_borrowing
 def _split(profile: Profile, n: int, t: int) -> int:
     """Return the index of the breakpoint of node n at time t; insert one if there is none."""
     i = segment(profile, n, t)
     if profile.time[n, i] == t:
         return i
-    for k in range(profile.length[n], i + 1, -1):
-        profile.time[n, k] = profile.time[n, k - 1]
-        for r in range(profile.free.shape[2]):
-            profile.free[n, k, r] = profile.free[n, k - 1, r]
+    _move_from(profile, n, i + 1, 1)
     profile.time[n, i + 1] = t
     for r in range(profile.free.shape[2]):
         profile.free[n, i + 1, r] = profile.free[n, i, r]
@@ -226,11 +232,8 @@ def _merge(profile: Profile, n: int, i: int) -> None:
     for r in range(profile.free.shape[2]):
         if profile.free[n, i, r] != profile.free[n, i - 1, r]:
             return
+    _move_from(profile, n, i + 1, -1)
     profile.length[n] -= 1
-    for k in range(i, profile.length[n]):
-        profile.time[n, k] = profile.time[n, k + 1]
-        for r in range(profile.free.shape[2]):
-            profile.free[n, k, r] = profile.free[n, k + 1, r]
 
 
 @compiled

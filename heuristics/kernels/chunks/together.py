@@ -14,7 +14,7 @@ from __future__ import annotations
 from ....models.compiled import internal, internal_borrowing, native
 from ..aggregate import Aggregate, take
 from ..costs import Jobs
-from ..earliest import Scratch, choose, earliest, fill_most
+from ..earliest import Scratch, choose, earliest, fill_most, fit_all
 from ..profile import NEVER, Ints, Machine, Profile, put_units, segment
 
 
@@ -86,8 +86,7 @@ def _at(
             bound = row if c == 0 else jobs.release.size + row
             fits = earliest(profile, s, a, bound, request, units, jobs.duration[j], t, t)
         else:  # such a job occupies nothing
-            for n in range(s.most.size):
-                s.fits[n] = s.most[n]
+            fit_all(profile, s, t)
         if fits != t:
             for done in range(k):
                 profile = _put_chunk(profile, jobs, j, (begin + done) % chunks, t, chosen, -1)

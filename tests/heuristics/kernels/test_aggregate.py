@@ -17,6 +17,7 @@ from schedlab.heuristics.kernels.possible import possible as _possible
 from schedlab.heuristics.kernels.profile import NEVER, new_profile
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.compiled import compiled
+from schedlab.models.platform import MOST_CAPACITY
 
 
 @compiled
@@ -122,3 +123,10 @@ def test_what_is_excluded_is_impossible_and_counts_stay_true():
         assert part.min(axis=0).tolist() == bound.least[b].tolist()
         assert part.max(axis=0).tolist() == bound.most[b].tolist()
     assert seen == sorted(set(seen))
+
+
+@pytest.mark.parametrize("factor", [1, MOST_CAPACITY // 8])
+def test_the_largest_amounts_are_counted_exactly(factor):
+    platform = Platform([NodeGroup("n", 3, {"mem": 8 * factor})])
+    jobs = [Job(f"j{i}", i, 10 + i, 1 + i % 4, {"mem": (1 + i % 3) * factor - i % 2}, "q") for i in range(40)]
+    assert_same(Dispatch(platform, jobs, [Queue("q", 100)], "waiting"), ["est", "-area"])
