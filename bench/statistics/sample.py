@@ -7,7 +7,7 @@ limits are measured on one scale. A method has the seeds of all its records; a s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -147,6 +147,22 @@ def sample_of(records: Iterable[Mapping[str, Any]], known: Mapping[str, float] |
     problems = [_problem(name, members, ordered, known or {}) for name, members in groups.items()]
     notes = [f"{n} {what} are no part of the statistics" for what, n in left_out.items() if n]
     return Sample(list(ordered), problems, ordered, notes)
+
+
+def unproven(sample: Sample) -> Sample:
+    """Return the problems that no run proved, with a note on the others.
+
+    Raises
+    ------
+    WrongUse
+        If each problem is proven.
+    """
+    kept = [p for p in sample.problems if all(o.state != "proven" for found in p.runs.values() for o in found)]
+    if not kept:
+        raise WrongUse(f"all {len(sample.problems)} problems are proven by some run; leave out --unproven")
+    less = len(sample.problems) - len(kept)
+    notes = [f"{less} problems that a run proved are left out"] if less else []
+    return replace(sample, problems=kept, notes=[*sample.notes, *notes])
 
 
 def name_of(record: Mapping[str, Any]) -> str:

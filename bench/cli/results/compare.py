@@ -11,7 +11,7 @@ from ...errors import WrongUse
 from ...runs.selection import parse_methods
 from ...statistics.comparison import ALPHA
 from ...terminal import console_for
-from .options import SHIFT_USUAL, Folder, Methods, Shift, Target, measure_of
+from .options import SHIFT_USUAL, Folder, Methods, Shift, Target, Unproven, measure_of
 
 
 def compare(
@@ -24,6 +24,7 @@ def compare(
         float, typer.Option(min=1e-6, max=0.5, help="chance of reporting any difference where there is none")
     ] = ALPHA,
     target: Target = None,
+    unproven: Unproven = False,
     shift: Shift = SHIFT_USUAL,
     explain: Annotated[bool, typer.Option("--explain", help="print what each column means")] = False,
 ) -> None:
@@ -39,15 +40,15 @@ def compare(
 
     Example: bench compare results/before results/after
     """
+    from ...statistics import sample as samples
     from ...statistics.comparison import compare as compared
     from ...statistics.comparison import two_folders
-    from ...statistics.sample import records_of, sample_of
     from ...tables.comparison import show_comparison
     from .reading import known_of, records_with
 
     pairs = None
     if other is None:
-        sample = sample_of(records_with(results, methods), known_of(results))
+        sample = samples.sample_of(records_with(results, methods), known_of(results))
         if len(sample.methods) < 2:
             raise WrongUse(f"{results}: expected at least two methods to compare, found {', '.join(sample.methods)}")
     else:
@@ -56,5 +57,6 @@ def compare(
         names = (results.name, other.name) if results.name != other.name else (str(results), str(other))
         chosen = () if methods is None else parse_methods(methods)
         known = known_of(other) | known_of(results)
-        sample, pairs = two_folders(records_of(results), records_of(other), names, chosen, known)
+        sample, pairs = two_folders(samples.records_of(results), samples.records_of(other), names, chosen, known)
+    sample = samples.unproven(sample) if unproven else sample
     show_comparison(console_for(), sample, compared(sample, pairs, alpha, measure_of(target), shift), alpha, explain)

@@ -19,6 +19,7 @@ Target = Annotated[
 ]
 Shift = Annotated[float, typer.Option(min=0.0, help="seconds added to times before their geometric mean")]
 Methods = Annotated[list[str] | None, typer.Option(help="only these methods, separated by commas")]
+Unproven = Annotated[bool, typer.Option("--unproven", help="only the problems that no run of these methods proved")]
 SHIFT_USUAL = SHIFT
 
 

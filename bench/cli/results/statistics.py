@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from ...terminal import console_for, say
-from .options import SHIFT_USUAL, Folder, Methods, Shift, Target, measure_of
+from .options import SHIFT_USUAL, Folder, Methods, Shift, Target, Unproven, measure_of
 
 
 def statistics(
     results: Folder,
     methods: Methods = None,
     target: Target = None,
+    unproven: Unproven = False,
     shift: Shift = SHIFT_USUAL,
     plot: Annotated[
         Path | None, typer.Option(help="SVG file to write: performance profiles, data profiles, shares over the gap")
@@ -34,16 +35,22 @@ def statistics(
 
     Example: bench statistics results/classic
 
+    Example: bench statistics results/classic --methods cpsat:modes,lns@cpsat --unproven
+
     Example: bench statistics results/classic --target 0.01 --plot profiles.svg
     """
-    from ...statistics.sample import sample_of
+    from ...statistics import sample as samples
     from ...tables.runs import write_csv, write_parquet
     from ...tables.statistics import show_statistics
     from .reading import known_of, records_with
 
     records = records_with(results, methods)
     known = known_of(results)
-    sample = sample_of(records, known)
+    sample = samples.sample_of(records, known)
+    if unproven:
+        sample = samples.unproven(sample)
+        kept = {problem.name for problem in sample.problems}
+        records = [r for r in records if samples.name_of(r) in kept]
     show_statistics(console_for(), sample, measure_of(target), target, shift, explain)
     if plot is not None:
         from ...plots.profiles.page import write_profiles

@@ -10,14 +10,15 @@ from schedlab.bench.records.store import Store
 from schedlab.bench.runs.selection import Run
 
 
-def write(folder, values, methods=("a", "b")):
-    """Write a record for each (instance, seed) and method; a value of None is a crash."""
+def write(folder, values, methods=("a", "b"), proven=()):
+    """Write a record for each (instance, seed) and method; a value of None is a crash; the first method proves some."""
     with Store(folder) as store:
         for (instance, seed), pair in values.items():
             for method, value in zip(methods, pair, strict=True):
                 run = Run(instance, instance, instance, method, seed, kind="dispatch")
                 found = {
                     "status": "error" if value is None else "feasible",
+                    "bound": None,
                     "cause": "crash" if value is None else None,
                     "objective": value,
                     "verified": None if value is None else True,
@@ -26,6 +27,8 @@ def write(folder, values, methods=("a", "b")):
                     "incumbents": [] if value is None else [{"seconds": 1.0, "objective": value, "bound": None}],
                     "seconds": {"build": 0.0, "lower": 0.0, "solve": 10.0, "total": 10.0},
                 }
+                if instance in proven and method == methods[0]:
+                    found |= {"status": "optimal", "bound": value}
                 store.write(record(run, found, "2026-01-01T00:00:00+00:00"))
     return folder
 
@@ -128,3 +131,20 @@ def test_wrong_options_are_one_line(bench, results, words, message):
 def test_an_empty_folder_is_wrong_use(bench, tmp_path):
     assert "there are no records" in bench("statistics", tmp_path)[2]
     assert "no such folder" in bench("compare", tmp_path / "nowhere")[2]
+
+
+def test_only_the_unproven_problems_count(bench, tmp_path):
+    values = {(f"i{k}", 1): (100 + k, 110 + k) for k in range(9)}
+    folder = write(tmp_path / "some", values, proven=("i0", "i1", "i2"))
+    path = tmp_path / "runs.csv"
+    text = bench("statistics", folder, "--unproven", "--csv", path)[1]
+    assert "3 problems that a run proved are left out" in text and "dispatch problems: 6," in text
+    assert set(pd.read_csv(path)["instance"]) == {f"i{k}" for k in range(3, 9)}
+    assert "6 problems" in bench("compare", folder, "--unproven")[1]
+    assert "dispatch problems: 9," in bench("statistics", folder)[1]
+
+
+def test_a_folder_in_which_all_is_proven_has_no_unproven_problems(bench, tmp_path):
+    folder = write(tmp_path / "all", {("i1", 1): (100, 100)}, proven=("i1",))
+    code, _, error = bench("statistics", folder, "--unproven")
+    assert code == 2 and "all 1 problems are proven by some run; leave out --unproven" in " ".join(error.split())
