@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -276,7 +276,7 @@ class CPDispatcher(ProfileFollower):
         if windows is None:
             return Decision(first, "infeasible", urgent=urgent)
         problem, placed = self._problem(moment, chosen, windows, runs, held)
-        start = placed(np.arange(len(chosen)))
+        start = cache(partial(placed, np.arange(len(chosen))))
         pooled = None
         if self.starts_pooled:
             pooled = partial(pooled_start, self._capacity, moment.now, problem.returns, held, chosen, windows)
