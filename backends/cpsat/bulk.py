@@ -152,20 +152,14 @@ def add_cumulative(lowering: CpSatLowering, c: Cumulative) -> bool:
     known = lowering.rows
     if not known.keys() >= {v.index for v in c.intervals}:
         return False
-    intervals, demands = [], []
-    amounts: dict[object, Any] = {}
-    for v, amount in zip(c.intervals, c.demands, strict=True):
-        if amount:
-            intervals.append(known[v.index])
-            if amount not in amounts:
-                amounts[amount] = made = _message("constraints").interval.size
-                made.offset = amount
-            demands.append(amounts[amount])
+    rows = [(known[v.index], amount) for v, amount in zip(c.intervals, c.demands, strict=True) if amount]
     posted = lowering.native.model.proto.constraints.add().cumulative
     posted.capacity.offset = c.steps[0][1]
-    posted.intervals.extend(intervals)
-    posted.demands.extend(demands)
-    lowering.native.nonzeros += len(intervals)
+    posted.intervals.extend([row for row, _ in rows])
+    demand, append = _message("constraints").interval.size, posted.demands.append
+    for _, demand.offset in rows:
+        append(demand)
+    lowering.native.nonzeros += len(rows)
     return True
 
 

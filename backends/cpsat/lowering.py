@@ -32,7 +32,7 @@ from ...models.language.clock import look
 from ...models.language.constraints import Constraint
 from ...models.language.semantics import REAL_TOLERANCE
 from .alternatives import Choices, Row, masters
-from .bulk import add_cumulative, add_intervals, add_starts
+from .bulk import add_cumulative, add_intervals, add_starts, add_variables
 from .demands import Demands, segments
 from .expressions import CpSatExpressions
 from .forbidden import forbid_extent, transitions
@@ -122,7 +122,7 @@ class CpSatLowering:
                 native.inside(WholeForm({e.start[i]: 1}, 0), windows, (e.presence[i],))
         if not self.guarded:
             self.choices = Choices(model.constraints, native, e.presence)
-        e.integer = [native.variable(((x.lo, x.hi),), x.name) for x in model.integers]
+        e.integer = list(add_variables(native, [(((x.lo, x.hi),), x.name) for x in model.integers]))
 
     def present(self, v: Interval) -> tuple[int, ...]:
         """Return the presence literal of an interval; nothing if it is not optional."""

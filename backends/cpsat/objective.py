@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .native import ROOM, ROUNDED_UP, Form, NativeModel, common_denominator, power_of_two
+import numpy as np
+
+from .native import LARGEST, ROOM, ROUNDED_UP, Form, NativeModel, common_denominator, power_of_two
 
 BITS = (40, 42, 44, 46, 48)
 LEAST_GAP = 2.0**-31  # in the objective's unit: a gap below 1e-9 counts as 0
@@ -51,22 +53,25 @@ def objective_scale(native: NativeModel, f: Form, *, maximize: bool) -> int:
     parts = [(c.numerator, c.denominator, i) for i, c in f.terms.items()]
     best = [n / d * (hi[i] if (n > 0) == maximize else lo[i]) for n, d, i in parts]
     enough = NEGLIGIBLE * abs(math.fsum(best))
-    rounded = [(n, d, max(-lo[i], hi[i])) for n, d, i in parts if d > 1]
-    least = min(enough, LEAST_GAP)
-    tried = []
-    for bits in BITS:
-        scale = power_of_two((1 << bits) / size)
-        lost = _lost(rounded, scale)
-        if lost <= least * scale:
-            return scale
-        tried.append((lost, scale))
-    return next((scale for lost, scale in tried if lost <= enough * scale), power_of_two(ROOM / size))
+    scales = [power_of_two((1 << bits) / size) for bits in BITS]
+    lost = _lost([(n, d, max(-lo[i], hi[i])) for n, d, i in parts], scales)
+    for most in (min(enough, LEAST_GAP), enough):
+        for scale, error in zip(scales, lost, strict=True):
+            if error <= most * scale:
+                return scale
+    return power_of_two(ROOM / size)
 
 
-def _lost(parts: Iterable[tuple[int, int, int]], scale: int) -> float:
-    """Return a bound on what rounding changes in a sum of ``scale * numerator / denominator * x`` with ``|x| <= reach``.
+def _lost(parts: Sequence[tuple[int, int, int]], scales: Sequence[int]) -> list[float]:
+    """Return for each scale a bound on what rounding changes in a sum of ``scale * numerator / denominator * x``.
 
-    ``parts`` has the numerator, the denominator and the reach of each term.
+    ``parts`` has the numerator, the denominator and the greatest absolute value of x of each term.
     """
-    rest = [(numerator * scale % d, d, reach) for numerator, d, reach in parts]
-    return math.fsum([(r if 2 * r < d else d - r) / d * reach for r, d, reach in rest]) * ROUNDED_UP
+    numerator, denominator, reach = zip(*parts, strict=True)
+    most = max(map(abs, numerator)) * max(scales)
+    whole = np.int64 if max(most, *denominator) < LARGEST else object  # numbers of Python: slow, and of any size
+    d = np.array(denominator, whole)
+    rest = np.array(numerator, whole) * np.array(scales, whole)[:, None] % d
+    off = (np.minimum(rest, d - rest) / d).astype(np.float64) * np.array(reach, np.float64)
+    found: list[float] = (off.sum(axis=1) * ROUNDED_UP).tolist()
+    return found

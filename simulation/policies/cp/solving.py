@@ -126,10 +126,6 @@ class Solver:
             The number of waiting jobs in the problem.
         pooled : callable, optional
             Returns a schedule on the pooled machine, from which a search of the relaxation starts.
-
-        Returns
-        -------
-        Solved
         """
         began = time.perf_counter()
         end = None if self.control.deterministic else deadline
@@ -184,7 +180,9 @@ class Solver:
         began = time.perf_counter()
         starts = column((relaxed.schedule.start[j.id] for j in problem.jobs[:jobs]), jobs)
         own = start()
-        known = [(cost_of(problem, s), s) for s in (own, placed(np.argsort(starts, kind="stable"))) if s is not None]
+        order = np.argsort(starts, kind="stable")
+        tried = (own, placed(order)) if (np.diff(order) < 0).any() else (own,)  # else it is the order of priority
+        known = [(cost_of(problem, s), s) for s in tried if s is not None]
         last, best = min(known, key=itemgetter(0), default=(None, None))
         first = None if own is None else known[0][0]
         gain = relative_gain(first, last, 1, origin_of(problem))
