@@ -32,7 +32,7 @@ from ...models.language.clock import look
 from ...models.language.constraints import Constraint
 from ...models.language.semantics import REAL_TOLERANCE
 from .alternatives import Choices, Row, masters
-from .bulk import add_intervals, add_starts
+from .bulk import add_cumulative, add_intervals, add_starts, add_variables
 from .demands import Demands, segments
 from .expressions import CpSatExpressions
 from .forbidden import forbid_extent, transitions
@@ -71,6 +71,7 @@ class CpSatLowering:
         self.scaled: list[str] = []
         self.shares: dict[int, int] = {}
         self.intervals: dict[int, Any] = {}
+        self.rows: dict[int, int] = {}  # the constraints of intervals that were made many at once
         self.choices = Choices((), self.native, [])
         self._spans: dict[tuple[int, int, int], tuple[Any, Any, Any]] = {}
         self._occupying: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Any] = {}
@@ -121,7 +122,7 @@ class CpSatLowering:
                 native.inside(WholeForm({e.start[i]: 1}, 0), windows, (e.presence[i],))
         if not self.guarded:
             self.choices = Choices(model.constraints, native, e.presence)
-        e.integer = [native.variable(((x.lo, x.hi),), x.name) for x in model.integers]
+        e.integer = list(add_variables(native, [(((x.lo, x.hi),), x.name) for x in model.integers]))
 
     def present(self, v: Interval) -> tuple[int, ...]:
         """Return the presence literal of an interval; nothing if it is not optional."""
@@ -139,7 +140,12 @@ class CpSatLowering:
         """Return the native interval variable, made at the first call."""
         found = self.intervals.get(v.index)
         if found is None:
-            found = self.intervals[v.index] = self.span_interval(v, self.expressions.presence[v.index])
+            row = self.rows.get(v.index)
+            if row is None:
+                found = self.span_interval(v, self.expressions.presence[v.index])
+            else:
+                found = self.native.model.get_interval_var_from_proto_index(row)
+            self.intervals[v.index] = found
         return found
 
     def native_interval(self, v: Interval) -> NativeInterval:
@@ -239,6 +245,8 @@ class CpSatLowering:
         self.native.require(Form(dict(terms), right.constant - left.constant), c.delay, most, when)
 
     def _cumulative(self, c: Cumulative) -> None:
+        if add_cumulative(self, c):
+            return
         intervals, demands = self._rows(c.intervals, c.demands)
         self.native.nonzeros += len(intervals)
         most = max(capacity for _, capacity in c.steps)
@@ -262,9 +270,9 @@ class CpSatLowering:
         elif not self.guarded:
             add_intervals(self, members)
         for v, demand in rows:
-            if type(demand) is int and v.index in self.intervals and v.size_lo > 0 and not self.guarded:
+            if type(demand) is int and v.index in self.rows and not self.guarded:
                 if demand:
-                    intervals.append(self.intervals[v.index])
+                    intervals.append(self.interval(v))
                     demands.append(demand)
                 continue
             also, height = self._demands.lower(demand) if isinstance(demand, Linear) else ((), demand)

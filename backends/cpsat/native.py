@@ -17,6 +17,7 @@ from ortools.sat.python import cp_model
 from ...errors import SchedlabError
 from ...models.language.expressions import Number, Window
 from ...models.whole_numbers import Rational, rational
+from .bulk import Variables
 
 Recipe = Callable[[list[int]], int]
 """Computes the value of an auxiliary variable from the values of the variables made before it."""
@@ -27,10 +28,7 @@ AUXILIARY_ROOM = 1 << 34  # the same for auxiliary variables: their values are m
 # greatest values of rounded auxiliary variables: the coarsest is best for sums, finer ones if it is too coarse
 AUXILIARY_ROUNDINGS = (1 << 28, 1 << 37, 1 << 45)
 FINE = Fraction(1, 1 << 26)  # greatest error of a rounding that is fine enough, relative to the greatest value
-OBJECTIVE_BITS = (40, 42, 44, 46, 48)
-LEAST_GAP = 2.0**-31  # in the objective's unit: a gap below 1e-9 counts as 0
 ROUNDED_UP = 1 + 1e-12  # factor for sums of floats that serve as upper bounds
-NEGLIGIBLE = 2.0**-28  # greatest error of a rounded objective, relative to its best value
 
 
 class NumberRangeError(SchedlabError, ArithmeticError):
@@ -81,7 +79,7 @@ def _nearest(c: Rational, scale: int) -> tuple[int, float]:
     return found, abs(times - found * d) / d
 
 
-def _common_denominator(forms: Sequence[Form], size: float, room: int) -> int:
+def common_denominator(forms: Sequence[Form], size: float, room: int) -> int:
     """Return the common denominator of forms whose values reach ``size``; 0 if the scaled values would exceed ``room``."""
     if size > room:
         raise NumberRangeError(f"a sum with real coefficients reaches {size:.3g}")
@@ -94,19 +92,9 @@ def _common_denominator(forms: Sequence[Form], size: float, room: int) -> int:
     return common
 
 
-def _power_of_two(most: float) -> int:
+def power_of_two(most: float) -> int:
     """Return the greatest power of two that is at most ``most``, at least 1."""
     return 1 << max(0, math.floor(most).bit_length() - 1)
-
-
-def _lost(parts: Sequence[tuple[int, int, int]], scale: int) -> float:
-    """Return a bound on what rounding changes in a sum of ``scale * numerator / denominator * x`` with ``|x| <= reach``.
-
-    ``parts`` has the numerator, the denominator and the reach of each term.
-    """
-    rest = [numerator * scale % d for numerator, d, _ in parts]
-    off = [(r if 2 * r < d else d - r) / d * reach for r, (_, d, reach) in zip(rest, parts, strict=True)]
-    return math.fsum(off) * ROUNDED_UP
 
 
 class CpModel(cp_model.CpModel):
@@ -132,7 +120,7 @@ class NativeModel:
     def __init__(self, name: str) -> None:
         self.model = CpModel()
         self.model.name = name
-        self.vars: list[Any] = []
+        self.vars = Variables(self.model)
         self.lo: list[int] = []
         self.hi: list[int] = []
         self.recipes: list[tuple[int, Recipe]] = []
@@ -198,7 +186,8 @@ class NativeModel:
             high += c * (self.hi[i] if c > 0 else self.lo[i])
         return low, high
 
-    def _reach(self, i: int) -> int:
+    def reach(self, i: int) -> int:
+        """Return the greatest absolute value of a variable."""
         return max(-self.lo[i], self.hi[i])
 
     def scale(self, forms: Sequence[Form], room: int = ROOM, rounding: int = ROOM) -> int:
@@ -208,10 +197,10 @@ class NativeModel:
         """
         if all(f.is_whole for f in forms):
             return 1
-        size = max(1.0, *(self._size(f) for f in forms))
-        return _common_denominator(forms, size, room) or _power_of_two(rounding / size)
+        size = max(1.0, *(self.size(f) for f in forms))
+        return common_denominator(forms, size, room) or power_of_two(rounding / size)
 
-    def _size(self, f: Form) -> float:
+    def size(self, f: Form) -> float:
         """Return the sum of the greatest absolute values of the terms and the constant."""
         terms = [abs(c.numerator / c.denominator) * max(-self.lo[i], self.hi[i]) for i, c in f.terms.items()]
         return math.fsum([abs(float(f.constant)), *terms])  # float() of a fraction takes ten times as long
@@ -228,29 +217,6 @@ class NativeModel:
                 break
         return scale
 
-    def objective_scale(self, f: Form, *, maximize: bool) -> int:
-        """Return the scale of the objective: if it must be rounded, the least scale with a negligible error.
-
-        Negligible is relative to the best value that the objective can have. If that is 0, no error is negligible, as
-        the optimum may be arbitrarily small. Small numbers are better: CP-SAT then multiplies its rows by finer
-        factors, and proofs at 2^44 take half the time of those at 2^56.
-        """
-        if f.is_whole:
-            return 1
-        size = max(1.0, self._size(f))
-        if common := _common_denominator([f], size, ROOM):
-            return common
-        near = [(c.numerator / c.denominator, self.lo[i], self.hi[i]) for i, c in f.terms.items()]
-        best = abs(math.fsum([float(f.constant), *(c * (hi if (c > 0) == maximize else lo) for c, lo, hi in near)]))
-        numbers = [(f.constant, 1), *((c, self._reach(i)) for i, c in f.terms.items())]
-        parts = [(c.numerator, c.denominator, reach) for c, reach in numbers]
-        for enough in (min(NEGLIGIBLE * best, LEAST_GAP), NEGLIGIBLE * best):
-            for bits in OBJECTIVE_BITS:
-                scale = _power_of_two((1 << bits) / size)
-                if _lost(parts, scale) <= enough * scale:
-                    return scale
-        return _power_of_two(ROOM / size)
-
     def whole(self, f: Form, scale: int) -> WholeForm:
         """Return the form multiplied by ``scale``, with numbers rounded to integers."""
         if scale == 1 and f.is_whole:
@@ -261,7 +227,7 @@ class NativeModel:
             if c:
                 terms[i], off = _nearest(c, scale)
                 if off:
-                    errors.append(off * self._reach(i))
+                    errors.append(off * self.reach(i))
         lost = math.fsum(errors)
         error = f.error + Fraction(lost * ROUNDED_UP) / scale if lost else f.error
         return self._checked(WholeForm(terms, constant, scale, error))
@@ -273,7 +239,7 @@ class NativeModel:
 
     def multiple(self, i: int, factor: int) -> Any:
         """Return the native expression ``factor * variable i``."""
-        if factor * self._reach(i) > LARGEST:
+        if factor * self.reach(i) > LARGEST:
             raise NumberRangeError("a product can exceed 2^61")
         self.nonzeros += 1
         return self.vars[i] if factor == 1 else self.vars[i] * factor

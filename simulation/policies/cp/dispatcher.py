@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -276,7 +276,7 @@ class CPDispatcher(ProfileFollower):
         if windows is None:
             return Decision(first, "infeasible", urgent=urgent)
         problem, placed = self._problem(moment, chosen, windows, runs, held)
-        start = placed(np.arange(len(chosen)))
+        start = cache(partial(placed, np.arange(len(chosen))))
         pooled = None
         if self.starts_pooled:
             pooled = partial(pooled_start, self._capacity, moment.now, problem.returns, held, chosen, windows)
@@ -299,18 +299,19 @@ class CPDispatcher(ProfileFollower):
         self, moment: Moment, chosen: Waiting, windows: list[tuple[Window, ...]], runs: RunningUsage, held: Held
     ) -> tuple[Dispatch, Placed]:
         """Return the problem of the chosen and the urgent jobs, and the function that places the chosen ones."""
-        requests = requests_of(chosen, windows, len(self._nodes))
-        timeline = held.reserve_on(self.timeline(self._capacity, moment.now, runs.modelled))
         jobs = chosen.joined(held.jobs)
         own = windows if self.naive or self.following is not None else without_horizon(windows, moment.now)
         problem = problem_of(moment, jobs, [*own, *held.windows], runs.modelled, self.aim)
         names, fixed = [j.id for j in jobs.jobs], [w[0][0] for w in held.windows]
 
+        requests = cache(partial(requests_of, chosen, windows, len(self._nodes)))
+        timeline = cache(lambda: held.reserve_on(self.timeline(self._capacity, moment.now, runs.modelled)))
+
         def placed(order: Ints) -> Schedule | None:
-            allocation = timeline.copy().place(requests, order)
+            allocation = timeline().copy().place(requests(), order)
             if not (allocation.start >= 0).all():
                 return None
-            nodes = nodes_of_parts(allocation, requests, dict(enumerate(chosen.jobs)), self._nodes)
+            nodes = nodes_of_parts(allocation, requests(), dict(enumerate(chosen.jobs)), self._nodes)
             starts = dict(zip(names, [*allocation.start.tolist(), *fixed], strict=True))
             return Schedule(starts, nodes | held.nodes(self._nodes))
 

@@ -87,9 +87,14 @@ def is_best(problem: Dispatch, schedule: Schedule) -> bool:
     jobs = problem.job_arrays
     windows = (j.windows[0][0] if j.windows else problem.now for j in problem.jobs)
     earliest = np.maximum(jobs.release, column(windows, len(jobs)))
+    return cost_of(problem, schedule) <= problem.costs.value(earliest - jobs.submit, earliest + jobs.duration)
+
+
+def cost_of(problem: Dispatch, schedule: Schedule) -> float:
+    """Return the cost of a schedule, which is minimized, from the costs of the jobs as models have them."""
+    jobs = problem.job_arrays
     starts = column((schedule.start[j.id] for j in problem.jobs), len(jobs))
-    least, cost = (problem.costs.value(t - jobs.submit, t + jobs.duration) for t in (earliest, starts))
-    return cost <= least
+    return problem.costs.value(starts - jobs.submit, starts + jobs.duration)
 
 
 def planned_first(problem: Dispatch, plan: Schedule, waiting: int, most: int) -> Dispatch:

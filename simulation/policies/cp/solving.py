@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -25,13 +26,13 @@ from ...engine.moment import Ended
 from .allocation import warm_up_kernels
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control, relative_gain, search
-from .objective import best_kept, best_start, followed_by, is_best, origin_of, planned_first
+from .objective import best_kept, best_start, cost_of, followed_by, is_best, origin_of, planned_first
 
 Placed = Callable[[Ints], Schedule | None]
 """Places the waiting jobs of a decision, in an order of their indices, each at its earliest start; None if one fits nowhere."""
 
-Pooled = Callable[[], Schedule | None]
-"""Returns the schedule of a decision on the pooled machine; None if a job fits nowhere."""
+Begin = Callable[[], Schedule | None]
+"""Returns a schedule to start from, or None; the same one at each call."""
 
 USED = 0.95  # of the limit of a decision, until the solver stops: the rest is for its end and for the nodes
 RELAXATION = "pool"  # the formulation whose starts order the jobs for a model with nodes
@@ -103,11 +104,11 @@ class Solver:
     def solve(
         self,
         problem: Dispatch,
-        start: Schedule | None,
+        start: Begin,
         seed: int,
         deadline: float,
         jobs: int,
-        pooled: Pooled | None = None,
+        pooled: Begin | None = None,
     ) -> Solved:
         """Solve a problem.
 
@@ -115,8 +116,8 @@ class Solver:
         ----------
         problem : Dispatch
             The problem.
-        start : Schedule or None
-            A schedule to start from.
+        start : callable
+            Returns a schedule to start from; called only if that of the pooled machine does not suffice.
         seed : int
             The seed of the solver.
         deadline : float
@@ -125,31 +126,23 @@ class Solver:
             The number of waiting jobs in the problem.
         pooled : callable, optional
             Returns a schedule on the pooled machine, from which a search of the relaxation starts.
-
-        Returns
-        -------
-        Solved
         """
         began = time.perf_counter()
         end = None if self.control.deterministic else deadline
-        if self.searched:
-            start = best_start(problem, start, end)
-        if start is not None and is_best(problem, start):
-            return Solved(start, False, "optimal", 0.0, time.perf_counter() - began, 0.0)
-        begin = start
-        if self.formulation == RELAXATION and pooled is not None and (on_pool := pooled()) is not None:
-            if is_best(problem, on_pool):
-                return Solved(on_pool, True, "optimal", 0.0, time.perf_counter() - began, 0.0)
-            begin = on_pool
+        begin = pooled() if self.formulation == RELAXATION and pooled is not None else None
+        on_pool = begin is not None
+        if not on_pool:
+            begin = best_start(problem, start(), end) if self.searched else start()
+        if begin is not None and is_best(problem, begin):
+            return Solved(begin, on_pool, "optimal", 0.0, time.perf_counter() - began, 0.0)
         made = modelled(problem, self.formulation, self.backend, end)
         if made is None:
             self.control.too_large(jobs)
-            return Solved(start, False, "limit", None, time.perf_counter() - began, 0.0)
+            return Solved(start() if on_pool else begin, False, "limit", None, time.perf_counter() - began, 0.0)
         encoding, compiled = made
         warm = None if begin is None else encoding.write(begin)
         solving = time.perf_counter()
-        origin = origin_of(problem)
-        found = self.control.search(compiled, encoding.model, warm, seed, deadline, origin, jobs)
+        found = self.control.search(compiled, encoding.model, warm, seed, deadline, origin_of(problem), jobs)
         schedule = None if found.best is None else encoding.read(found.best)
         spent = solving - began, time.perf_counter() - solving
         return Solved(schedule, encoding.relaxation, found.ended, found.gain, *spent)
@@ -158,11 +151,11 @@ class Solver:
         self,
         problem: Dispatch,
         placed: Placed,
-        start: Schedule | None,
+        start: Begin,
         seed: int,
         deadline: float,
         jobs: int,
-        pooled: Pooled | None = None,
+        pooled: Begin | None = None,
     ) -> Solved:
         """Solve the pooled relaxation, place the jobs on nodes in the order of its starts, and improve that on the nodes.
 
@@ -183,21 +176,24 @@ class Solver:
         """
         relaxed = replace(self, formulation=RELAXATION).solve(problem, start, seed, deadline, jobs, pooled)
         if not relaxed.relaxation or relaxed.schedule is None:  # no search was needed or possible, or no solution found
-            return relaxed if relaxed.ended == "infeasible" else relaxed._replace(schedule=start, relaxation=False)
+            return relaxed if relaxed.ended == "infeasible" else relaxed._replace(schedule=start(), relaxation=False)
         began = time.perf_counter()
         starts = column((relaxed.schedule.start[j.id] for j in problem.jobs[:jobs]), jobs)
-        known = [s for s in (start, placed(np.argsort(starts, kind="stable"))) if s is not None]
-        best = min(known, key=problem.objective, default=None)
-        first, last = (None if s is None else problem.objective(s) for s in (start, best))
+        own = start()
+        order = np.argsort(starts, kind="stable")
+        tried = (own, placed(order)) if (np.diff(order) < 0).any() else (own,)  # else it is the order of priority
+        known = [(cost_of(problem, s), s) for s in tried if s is not None]
+        last, best = min(known, key=itemgetter(0), default=(None, None))
+        first = None if own is None else known[0][0]
         gain = relative_gain(first, last, 1, origin_of(problem))
         modelling, solving = relaxed.modelling + time.perf_counter() - began, relaxed.solving
-        if relaxed.ended == "optimal" and last is not None and last <= problem.objective(relaxed.schedule):
+        if relaxed.ended == "optimal" and last is not None and last <= cost_of(problem, relaxed.schedule):
             return Solved(best, False, "optimal", gain, modelling, solving)
         if jobs * len(problem.platform.nodes) > VARIABLES * self.control.total:
             return Solved(best, False, "limit" if relaxed.ended == "limit" else "no-gain", gain, modelling, solving)
-        found = self.solve(problem, best, seed, deadline, jobs)
+        found = self.solve(problem, lambda: best, seed, deadline, jobs)
         if found.schedule is not None:
-            gain = relative_gain(first, problem.objective(found.schedule), 1, origin_of(problem))
+            gain = relative_gain(first, cost_of(problem, found.schedule), 1, origin_of(problem))
         return found._replace(gain=gain, modelling=modelling + found.modelling, solving=solving + found.solving)
 
     def with_share(self, share: float) -> Solver:
@@ -211,7 +207,7 @@ class Solver:
         self,
         problem: Dispatch,
         slack: Mapping[str, float],
-        start: Schedule | None,
+        start: Begin,
         seed: int,
         deadline: float,
         jobs: int,
@@ -228,8 +224,8 @@ class Solver:
             The problem with its main objective.
         slack : mapping of str to float
             The slack of each kept objective, see ``models.dispatch.costs.composite``; not empty.
-        start : Schedule or None
-            A schedule to start from.
+        start : callable
+            Returns a schedule to start from.
         seed : int
             The seed of the solver.
         deadline : float
@@ -255,9 +251,11 @@ class Solver:
                 return found._replace(modelling=modelling, solving=solving)
             known[name], theta[name] = found.schedule, alone.objective(found.schedule)
         bounded = problem.replace(limits=limits_of(problem, theta, slack))
-        candidates = known if start is None else {**known, "": start}
+        own = start()
+        candidates = known if own is None else {**known, "": own}
         last = self.with_share(1 - PURE_SHARE) if self.control.deterministic else self
-        found = replace(last, searched=False).solve(bounded, best_kept(bounded, candidates), seed, deadline, jobs)
+        best = best_kept(bounded, candidates)
+        found = replace(last, searched=False).solve(bounded, lambda: best, seed, deadline, jobs)
         if found.schedule is None:
             chosen = nearest(bounded, known)
             found = found._replace(schedule=None if chosen is None else known[chosen])
@@ -267,12 +265,12 @@ class Solver:
         self,
         problem: Dispatch,
         slack: Mapping[str, float],
-        start: Schedule | None,
+        start: Begin,
         seed: int,
         deadline: float,
         few: FewJobs,
         placed: Placed | None = None,
-        pooled: Pooled | None = None,
+        pooled: Begin | None = None,
     ) -> tuple[Solved, int]:
         """Solve a problem with a limited number of waiting jobs: those that multi-search starts first; the others follow.
 
@@ -294,10 +292,10 @@ class Solver:
         """
         plan, fixed = None, len(problem.jobs) - few.waiting
         if few.most is not None and few.waiting > few.most:
-            plan = best_start(problem, start, None if self.control.deterministic else deadline)
+            plan = best_start(problem, start(), None if self.control.deterministic else deadline)
             if plan is not None:
                 problem = planned_first(problem, plan, few.waiting, few.most)
-                start = Schedule({j.id: plan.start[j.id] for j in problem.jobs}, plan.nodes)
+                start = partial(Schedule, {j.id: plan.start[j.id] for j in problem.jobs}, plan.nodes)
         number = len(problem.jobs)
         if placed is not None:
             found = self.solve_relaxed_first(problem, placed, start, seed, deadline, number - fixed, pooled)

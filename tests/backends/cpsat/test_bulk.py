@@ -3,43 +3,45 @@
 import pytest
 import schedlab as sl
 from ortools.sat.python import cp_model
-from schedlab.backends.cpsat import bulk
 
 
-def model():
-    """Four jobs on one resource: two have the same window, one has a calendar, one a fixed start; one has size 0."""
+def model(empty=True):
+    """Four jobs on one resource: two have the same window, one has a calendar, one a fixed start; one more has size 0."""
     m = sl.Model("jobs")
     jobs = [
         m.interval("a", size=3, start=(2, 9)),
         m.interval("b", size=3, start=(2, 9)),
         m.interval("c", size=5, start=[(0, 1), (6, 8)]),
         m.interval("held", size=4, start=2),
-        m.interval("empty", size=0, start=(0, 9)),
     ]
-    m.add(sl.cumulative(jobs, demands=[1, 2, 2, 1, 3], capacity=3))
-    m.minimize(sl.sum([v.start for v in jobs], weights=[1, 2, 0.5, 1, 1]))
+    if empty:
+        jobs.append(m.interval("empty", size=0, start=(0, 9)))
+    m.add(sl.cumulative(jobs, demands=[1, 2, 2, 1, 3][: len(jobs)], capacity=3))
+    m.minimize(sl.sum([v.start for v in jobs], weights=[1, 2, 0.5, 1, 1][: len(jobs)]))
     return m
 
 
-def by_calls():
-    """Return the variables and intervals of the same jobs, made one by one."""
+def by_calls(empty=True):
+    """Return the variables, intervals and the resource of the same jobs, made one by one."""
     made = cp_model.CpModel()
-    domains = {"a": [[2, 9]], "b": [[2, 9]], "c": [[0, 1], [6, 8]], "empty": [[0, 9]]}
+    domains = {"a": [[2, 9]], "b": [[2, 9]], "c": [[0, 1], [6, 8]], **({"empty": [[0, 9]]} if empty else {})}
     x = {n: made.new_int_var_from_domain(cp_model.Domain.from_intervals(d), n) for n, d in domains.items()}
-    for name, size in (("a", 3), ("b", 3), ("c", 5)):
-        made.new_interval_var(x[name], size, x[name] + size, name)
+    rows = [made.new_interval_var(x[name], size, x[name] + size, name) for name, size in (("a", 3), ("b", 3), ("c", 5))]
+    held = made.new_int_var_from_domain(cp_model.Domain(2, 2), "")
+    rows.append(made.new_interval_var(held, 4, 6, "held"))
+    made.add_cumulative(rows, [1, 2, 2, 1], 3)
     return made.proto
 
 
-@pytest.mark.parametrize("quick", [bulk.QUICK, False])
-def test_variables_and_intervals_are_those_of_single_calls(monkeypatch, quick):
-    monkeypatch.setattr(bulk, "QUICK", quick)
-    compiled = sl.compile(model(), "cpsat")
-    proto, expected = compiled.native.proto, by_calls()
-    assert [str(v) for v in proto.variables][:4] == [str(v) for v in expected.variables]
-    assert [str(c) for c in proto.constraints][:3] == [str(c) for c in expected.constraints]
+@pytest.mark.parametrize("empty", [True, False])
+def test_variables_intervals_and_resources_are_those_of_single_calls(empty):
+    compiled = sl.compile(model(empty), "cpsat")
+    proto, expected = compiled.native.proto, by_calls(empty)
+    assert [str(v) for v in proto.variables] == [str(v) for v in expected.variables]
+    same = [str(c) for c in expected.constraints]
+    assert [str(c) for c in proto.constraints][: len(same) - empty] == same[: len(same) - empty]
     assert [x.index for x in compiled.lowering.native.vars] == list(range(len(proto.variables)))
-    assert compiled.var(compiled.model.intervals[1]).interval.index == 1
+    assert [compiled.var(v).interval.index for v in compiled.model.intervals[:4]] == [0, 1, 2, 3]
     assert compiled.native.validate() == ""
 
 

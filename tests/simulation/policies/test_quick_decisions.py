@@ -84,13 +84,15 @@ def test_nodes_in_the_order_of_the_relaxation_are_optimal_where_units_take_whole
     start = placed(np.arange(3))
     solver = solving.Solver("cpsat", "counts", Control(1, 1e-9, deterministic=True, patience=9), False)
     roomy = solving.Solver("cpsat", "counts", Control(0.5, 1, deterministic=True), False)
-    found = roomy.solve_relaxed_first(problem, placed, start, 1, 0.0, 3)
+    found = roomy.solve_relaxed_first(problem, placed, lambda: start, 1, 0.0, 3)
     assert found.ended == "optimal"
     assert problem.objective(found.schedule) == pytest.approx(3 + 1 / 9)
     assert tried == [[0, 1, 2], [1, 2, 0]]
     assert not found.relaxation
     assert found.gain > 0
-    short = solver.solve_relaxed_first(problem, placed, start, 1, 0.0, 3)  # no time: the start, or the order found
+    short = solver.solve_relaxed_first(
+        problem, placed, lambda: start, 1, 0.0, 3
+    )  # no time: the start, or the order found
     assert problem.objective(short.schedule) <= problem.objective(start)
 
 
@@ -117,3 +119,23 @@ def test_a_model_of_the_nodes_is_made_only_if_it_is_small_for_the_limit(monkeypa
     assert made == []
     sl.simulate(morning, DAY.platform, CPDispatcher("pcp", 3, deterministic=0.01))
     assert 0 < max(made) <= solving.VARIABLES * 0.01
+
+
+def test_a_schedule_on_the_nodes_is_made_only_if_the_pooled_machine_gives_none_or_the_model_is_late(monkeypatch):
+    problem, made = pair(), []
+    placed = placed_on(problem, made)
+
+    def start():
+        return placed(np.arange(3))
+
+    solver = solving.Solver("cpsat", "pool", Control(0.5, 1, deterministic=True), False)
+    on_pool = Schedule({"long": 0, "short": 10, "narrow": 10})
+    found = solver.solve(problem, start, 1, 0.0, 3, lambda: on_pool)
+    assert found.ended == "optimal" and problem.objective(found.schedule) == pytest.approx(3 + 1 / 9)
+    assert made == []
+    solver.solve(problem, start, 1, 0.0, 3, lambda: None)
+    assert made == [[0, 1, 2]]
+    monkeypatch.setattr(solving, "modelled", lambda *rest: None)
+    late = solver.solve(problem, start, 1, 0.0, 3, lambda: on_pool)
+    assert late.ended == "limit" and late.schedule.nodes
+    assert len(made) == 2

@@ -57,7 +57,7 @@ def test_at_one_moment_each_pure_model_is_best_on_its_own_and_composites_keep_th
     pure = {}
     for main, *kept in MODELS.values():
         if not kept:
-            found = solver().solve(p.replace(objective=main), None, 1, 0.0, len(p.jobs))
+            found = solver().solve(p.replace(objective=main), lambda: None, 1, 0.0, len(p.jobs))
             assert found.ended == "optimal" and p.verify(found.schedule) == []
             pure[main] = values(p, found.schedule)
     for name, own in pure.items():
@@ -68,7 +68,7 @@ def test_at_one_moment_each_pure_model_is_best_on_its_own_and_composites_keep_th
         answers = set()
         for backend_name in SOLVERS:
             found = solver(backend_name).solve_keeping(
-                p.replace(objective=main), dict.fromkeys(kept, 1.1), None, 1, 0.0, len(p.jobs)
+                p.replace(objective=main), dict.fromkeys(kept, 1.1), lambda: None, 1, 0.0, len(p.jobs)
             )
             assert found.ended in ("optimal", "infeasible") and p.verify(found.schedule) == []
             if found.ended == "optimal":
@@ -108,7 +108,7 @@ def test_without_a_composite_solution_the_nearest_pure_schedule_is_used():
         *(Job(f"s{k}", 0, 10, 1, {"cores": 4}, "fast") for k in range(3)),
     ]
     p = Dispatch(TWO, jobs, QUEUES, "late-jobs")
-    found = solver().solve_keeping(p, {"makespan": 1.0, "weighted-tardiness": 1.0}, None, 1, 0.0, len(p.jobs))
+    found = solver().solve_keeping(p, {"makespan": 1.0, "weighted-tardiness": 1.0}, lambda: None, 1, 0.0, len(p.jobs))
     assert found.ended == "infeasible" and p.verify(found.schedule) == []
 
 
