@@ -13,7 +13,7 @@ from .engine.moment import Decision
 from .engine.simulation import Decisions
 from .model_sizes import SizeCount
 
-PARTS = ("model", "solve", "allocate")  # of a call, recorded one by one; other parts are summed
+PARTS = ("start", "model", "solve", "allocate")  # of a call, recorded one by one; other parts are summed
 
 
 class CallStatistics:

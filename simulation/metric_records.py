@@ -84,8 +84,8 @@ class DecisionMetrics:
         Wall time per call in seconds. For compiled replays: mean = time of the replay / calls, no p99 and max.
     solver_seconds : Timing
         Wall time in seconds of the calls that used a solver (those with a solve time above 0).
-    model_seconds, solve_seconds, allocate_seconds : Timing
-        Wall time in seconds of the parts of all calls: build the model, solve it, choose nodes.
+    start_seconds, model_seconds, solve_seconds, allocate_seconds : Timing
+        Wall time in seconds of the parts of all calls: warm starts, building and lowering the model, solving it, choosing nodes.
     gain_mean : float
         Mean of ``(start - end) / |start|`` over the calls with a warm start: the relative improvement of the objective
         from ``start`` (warm start) to ``end`` (result). Without unit.
@@ -109,6 +109,7 @@ class DecisionMetrics:
     ended: Mapping[str, int | None] = field(default_factory=lambda: dict.fromkeys(get_args(Ended)))
     seconds: Timing = Timing()
     solver_seconds: Timing = Timing()
+    start_seconds: Timing = Timing()
     model_seconds: Timing = Timing()
     solve_seconds: Timing = Timing()
     allocate_seconds: Timing = Timing()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 HOUR = 3600
-PHASES = ("model", "solve", "allocate")
+PHASES = ("start", "model", "solve", "allocate")
 
 __all__ = [
     "BSLD_FLOOR",
@@ -281,6 +281,7 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
         ended={kind: d.ended.get(kind, 0) if reported else None for kind in kinds},
         seconds=Timing.of(total) if total.size else spread,
         solver_seconds=Timing.of(total[solved]) if solved.shape == total.shape else Timing(),
+        start_seconds=Timing.of(parts["start"]),
         model_seconds=Timing.of(parts["model"]),
         solve_seconds=Timing.of(parts["solve"]),
         allocate_seconds=Timing.of(parts["allocate"]),

@@ -258,8 +258,8 @@ class Decision:
         Relative improvement of the objective over the warm start, ``(start - end) / |start|``; 0 if the solver returned
         the warm start. None: unknown.
     seconds : mapping of str to float
-        Wall time of the parts of the call, in seconds: ``"model"``, ``"solve"`` and ``"allocate"``, and other parts under
-        names of your own, of which the sums are kept.
+        Wall time of the parts of the call, in seconds: ``"start"`` (warm starts), ``"model"`` (building and lowering),
+        ``"solve"`` and ``"allocate"``, and other parts under names of your own, of which the sums are kept.
     jobs : int
         Number of waiting jobs in the model of this call.
     requested : mapping of str to int

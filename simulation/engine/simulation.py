@@ -63,7 +63,7 @@ class Decisions:
     ended : mapping of str to int
         How the calls ended (``moment.Ended``) -> number of calls. Empty for policies.
     seconds : mapping of str to ndarray
-        Wall time of each call in seconds, for the keys ``"total"``, ``"model"``, ``"solve"``, ``"allocate"``. Empty for
+        Wall time of each call in seconds, for the keys ``"total"``, ``"start"``, ``"model"``, ``"solve"``, ``"allocate"``. Empty for
         compiled replays, which are timed as a whole.
     total_seconds : float
         Wall time of all calls in seconds; for compiled replays, of the whole replay.

@@ -169,6 +169,7 @@ CALLS = Decisions(
     ended={"trivial": 2, "optimal": 1, "limit": 1},
     seconds={
         "total": np.array([0.1, 0.5, 0.1, 0.9]),
+        "start": np.array([0.0, 0.1, 0.0, 0.0]),
         "model": np.array([0.0, 0.1, 0.0, 0.3]),
         "solve": np.array([0.0, 0.3, 0.0, 0.5]),
         "allocate": np.array([0.1, 0.1, 0.1, 0.1]),
@@ -187,6 +188,7 @@ def test_decisions_of_a_solver():
     assert (d.seconds.mean, d.seconds.max, d.seconds.total) == pytest.approx((0.4, 0.9, 1.6))
     assert d.seconds.p99 == pytest.approx(0.5 + 0.97 * 0.4)
     assert (d.solver_seconds.mean, d.solver_seconds.max) == pytest.approx((0.7, 0.9))  # without trivial calls
+    assert d.start_seconds.total == pytest.approx(0.1)
     assert [t.total for t in (d.model_seconds, d.solve_seconds, d.allocate_seconds)] == pytest.approx([0.4, 0.8, 0.4])
     assert (d.gain_mean, d.gain_none) == (0.125, 1)
     assert (m.thesis["AO"], m.thesis["MO"], m.thesis["%O"]) == pytest.approx((0.4, 0.9, 160 / 155))

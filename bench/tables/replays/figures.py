@@ -15,8 +15,8 @@ SPREAD = ("mean", "std", "median", "p95", "p99", "max")
 CLASSES = ("short", "medium", "long")
 ENDS = ("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing")
 NAMES = "dispatchers"  # the heading of a column with several names
-PHASES = ("model_", "solve_", "allocate_")
-OWN_METRIC = ("model", "solve", "allocate")
+PHASES = ("start_", "model_", "solve_", "allocate_")
+OWN_METRIC = ("start", "model", "solve", "allocate")
 USED = "decisions_used_"
 OF_EWT, PART_OF_WAIT = "wait_over_ewt_", "wait_contribution_"
 RATIOS = ("p5", "p25", "p50", "p75", "p95")
@@ -196,6 +196,7 @@ def _times(results: ReplayResults) -> TextGrid:
     parts = {
         "all": "",
         "solver calls": "solver_",
+        "start": "start_",
         "model": "model_",
         "solve": "solve_",
         "allocation": "allocate_",
@@ -211,7 +212,8 @@ def _times(results: ReplayResults) -> TextGrid:
             rows.append([row.name, *known, _cell(row, "decisions_seconds_total", short)])
     heads = ["dispatcher", *(f"{n}: mean/p99/max" for n in parts), "sum of all, s"]
     meaning = (
-        "solver calls: only the calls that used the solver; model, solve, allocation: parts of the time of these calls."
+        "solver calls: only the calls that used the solver; start: warm starts; model: building and lowering; solve; allocation: parts "
+        "of the time of these calls."
     )
     return TextGrid("time of a decision, in milliseconds", heads, rows, meaning)
 
@@ -236,21 +238,21 @@ def models(results: ReplayResults) -> TextGrid:
 
 
 def phases(results: ReplayResults) -> TextGrid:
-    """Return the seconds of all decisions of each dispatcher by phase: model, solver, allocation of nodes, the rest."""
+    """Return the seconds of all decisions of each dispatcher by phase: warm start, model, solver, nodes, the rest."""
     rows = []
     for row in results.rows:
-        parts = [row.metric(f"decisions_{name}seconds_total") for name in ("", *PHASES)]
-        known = [value for value in parts if value is not None]
-        if len(known) < len(parts):  # a compiled policy is timed as a whole
+        whole, *inside = (row.metric(f"decisions_{name}seconds_total") for name in ("", *PHASES))
+        if whole is None or None in inside[1:]:  # a compiled policy is timed as a whole
             continue
-        whole, *inside = known
-        rest = max(0.0, whole - sum(inside))
-        shares = [f"{short(v)} {100 * v / whole:.0f}%" if whole else short(v) for v in (*inside, rest)]
+        rest = max(0.0, whole - sum(v for v in inside if v is not None))
+        shares = [
+            "-" if v is None else f"{short(v)} {100 * v / whole:.0f}%" if whole else short(v) for v in (*inside, rest)
+        ]
         rows.append([row.name, short(whole), *shares, _cell(row, "prediction_seconds", short)])
-    heads = ["dispatcher", "all\ns", "model\ns", "solver\ns", "nodes\ns", "other\ns", "prediction\ns"]
+    heads = ["dispatcher", "all\ns", "start\ns", "model\ns", "solver\ns", "nodes\ns", "other\ns", "prediction\ns"]
     meaning = (
-        "all: sum over the decisions; its parts: model: building and compiling the models; solver; nodes: allocation of the jobs "
-        "that start; other: choice of the jobs, reservations. prediction: time of the predictor, not a part of all."
+        "all: sum over the decisions; its parts: start: warm starts (older records have them in model); model: "
+        "building and compiling the models; solver; nodes: allocation of the jobs that start; other: choice of the jobs, reservations. prediction: time of the predictor, not a part of all."
     )
     return TextGrid("seconds of all decisions, by phase", heads, rows, meaning)
 

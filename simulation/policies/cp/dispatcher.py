@@ -178,7 +178,7 @@ class CPDispatcher(ProfileFollower):
                 f"planned is {planned!r}; it is a number above 0, for another objective than the usual one"
             )
         self.solver = Solver(backend, self.formulation, self.control, self.another_aim or over_cost is not None)
-        # the start of a model with nodes: see ``solving.placed_by_relaxation``
+        # the start of a model with nodes: see ``Solver.solve_relaxed_first``
         self.relaxes = family == "pcp" and formulation is None and not (adaptive or self.another_aim or profile)
         self.starts_pooled = (self.relaxes or self.formulation == RELAXATION) and not (self.another_aim or profile)
 
@@ -286,7 +286,7 @@ class CPDispatcher(ProfileFollower):
         relaxed = placed if self.relaxes else None
         answer, number = self.solver.solve_few(problem, self.slack, start, self.seed, deadline, few, relaxed, pooled)
         allocating = time.perf_counter()
-        seconds = {"model": built + answer.modelling, "solve": answer.solving}
+        seconds = {"start": answer.starting, "model": built + answer.modelling, "solve": answer.solving}
         asked = requested(chosen.joined(held.jobs), moment.platform.resources)
         size: dict[str, Any] = {"jobs": number, "urgent": urgent, "requested": asked}
         if answer.schedule is None:

@@ -55,16 +55,23 @@ class Solved(NamedTuple):
         How the search ended.
     gain : float or None
         The relative improvement over the warm start.
-    modelling, solving : float
-        Seconds for models and warm starts, and of the solver.
+    starting, modelling, solving : float
+        Seconds for warm starts, for models and their lowering, and of the solver.
     """
 
     schedule: Schedule | None
     relaxation: bool
     ended: Ended
     gain: float | None
+    starting: float
     modelling: float
     solving: float
+
+    def after(self, starting: float, modelling: float, solving: float) -> Solved:
+        """Return the solution with the seconds of earlier solves added."""
+        return self._replace(
+            starting=starting + self.starting, modelling=modelling + self.modelling, solving=solving + self.solving
+        )
 
 
 class FewJobs(NamedTuple):
@@ -134,17 +141,19 @@ class Solver:
         if not on_pool:
             begin = best_start(problem, start(), end) if self.searched else start()
         if begin is not None and is_best(problem, begin):
-            return Solved(begin, on_pool, "optimal", 0.0, time.perf_counter() - began, 0.0)
+            return Solved(begin, on_pool, "optimal", 0.0, time.perf_counter() - began, 0.0, 0.0)
+        modelling = time.perf_counter()
         made = modelled(problem, self.formulation, self.backend, end)
         if made is None:
             self.control.too_large(jobs)
-            return Solved(start() if on_pool else begin, False, "limit", None, time.perf_counter() - began, 0.0)
+            spent = modelling - began, time.perf_counter() - modelling, 0.0
+            return Solved(start() if on_pool else begin, False, "limit", None, *spent)
         encoding, compiled = made
         warm = None if begin is None else encoding.write(begin)
         solving = time.perf_counter()
         found = self.control.search(compiled, encoding.model, warm, seed, deadline, origin_of(problem), jobs)
         schedule = None if found.best is None else encoding.read(found.best)
-        spent = solving - began, time.perf_counter() - solving
+        spent = modelling - began, solving - modelling, time.perf_counter() - solving
         return Solved(schedule, encoding.relaxation, found.ended, found.gain, *spent)
 
     def solve_relaxed_first(
@@ -186,15 +195,15 @@ class Solver:
         last, best = min(known, key=itemgetter(0), default=(None, None))
         first = None if own is None else known[0][0]
         gain = relative_gain(first, last, 1, origin_of(problem))
-        modelling, solving = relaxed.modelling + time.perf_counter() - began, relaxed.solving
+        spent = relaxed.starting + time.perf_counter() - began, relaxed.modelling, relaxed.solving
         if relaxed.ended == "optimal" and last is not None and last <= cost_of(problem, relaxed.schedule):
-            return Solved(best, False, "optimal", gain, modelling, solving)
+            return Solved(best, False, "optimal", gain, *spent)
         if jobs * len(problem.platform.nodes) > VARIABLES * self.control.total:
-            return Solved(best, False, "limit" if relaxed.ended == "limit" else "no-gain", gain, modelling, solving)
+            return Solved(best, False, "limit" if relaxed.ended == "limit" else "no-gain", gain, *spent)
         found = self.solve(problem, lambda: best, seed, deadline, jobs)
         if found.schedule is not None:
             gain = relative_gain(first, cost_of(problem, found.schedule), 1, origin_of(problem))
-        return found._replace(gain=gain, modelling=modelling + found.modelling, solving=solving + found.solving)
+        return found._replace(gain=gain).after(*spent)
 
     def with_share(self, share: float) -> Solver:
         """Return the solver with a share of the limit of a decision; adaptive limits have no shares."""
@@ -242,13 +251,14 @@ class Solver:
         begin = deadline - self.control.total
         known: dict[str, Schedule] = {}
         theta: dict[str, float] = {}
-        modelling = solving = 0.0
+        spent = 0.0, 0.0, 0.0
         for k, name in enumerate(slack, 1):
             alone = problem.replace(objective=name)
             found = self.with_share(share).solve(alone, start, seed, begin + k * share * self.control.total, jobs)
-            modelling, solving = modelling + found.modelling, solving + found.solving
+            found = found.after(*spent)
+            spent = found.starting, found.modelling, found.solving
             if found.schedule is None:
-                return found._replace(modelling=modelling, solving=solving)
+                return found
             known[name], theta[name] = found.schedule, alone.objective(found.schedule)
         bounded = problem.replace(limits=limits_of(problem, theta, slack))
         own = start()
@@ -259,7 +269,7 @@ class Solver:
         if found.schedule is None:
             chosen = nearest(bounded, known)
             found = found._replace(schedule=None if chosen is None else known[chosen])
-        return found._replace(modelling=modelling + found.modelling, solving=solving + found.solving)
+        return found.after(*spent)
 
     def solve_few(
         self,
