@@ -21,7 +21,7 @@ from schedlab.models.compiled import compiled
 
 @compiled
 def place(profile, machine, jobs, scratch, known, bound, j, not_before, chosen):
-    return _place(profile, machine, jobs, scratch, known, bound, j, not_before, chosen)
+    return _place(profile, machine, jobs, scratch, known, bound, j, not_before, NEVER, chosen)
 
 
 @compiled
