@@ -30,6 +30,8 @@ from .random_keys import bulk_of, features, keys_of
 from .threads.turns import TurnSearch
 
 SPREAD = 3**0.5  # the keys of a start are from -SPREAD to SPREAD: their standard deviation is 1
+# orders of a profit problem that are tried even beyond the share of the presets: the fourth is a join, which gains more
+BEFORE_LIMIT = 4
 WEIGHTED = ("submit-weighted-area", "weighted-area")  # orders tried before the presets
 SAME = 1e-12  # relative: smaller improvements are rounding errors
 
@@ -165,7 +167,10 @@ class LnsSearch(TurnSearch):
         most_seconds = np.inf if self.limit is None else self.population.presets_share * self.limit
         joins = Joins(self.arrays) if self.arrays.costs.mode == EARNINGS else None
         for every in self._first_keys(joins):
-            if found and self.elapsed + self.trial_seconds > most_seconds:
+            if (
+                len(found) >= (1 if joins is None else BEFORE_LIMIT)
+                and self.elapsed + self.trial_seconds > most_seconds
+            ):
                 break
             for order in self.place_all(every):
                 if np.isfinite(order.value):
