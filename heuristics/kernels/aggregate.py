@@ -20,7 +20,7 @@ import numpy as np
 from ...models.compiled import borrowing, internal_borrowing
 from .by_address import by_address
 from .memory import move_items
-from .profile import NEVER, Ints, Machine, Profile, segment
+from .profile import Ints, Machine, Profile, segment
 
 if TYPE_CHECKING:
     from .costs import Jobs
@@ -183,34 +183,41 @@ def recount(a: Aggregate, profile: Profile) -> None:
     a.blocks[0], a.order[0], a.size[0], a.time[0, 0] = 1, 0, 1, profile.time[0, 0]
     for n in range(a.group.size):
         for i in range(1, profile.length[n]):
-            _insert(a, profile.time[n, i])
+            _insert_time(a, profile.time[n, i])
     for b in range(a.blocks[0]):  # the blocks in use are the first ones
         for i in range(a.size[b]):
             for c in range(a.units.shape[2]):
                 a.units[b, i, c] = 0
     for n in range(a.group.size):
-        _count_node(a, profile, n)
-    for b in range(a.blocks[0]):
+        _note_node(a, profile, n)
+    holds = a.change[0]
+    for c in range(a.units.shape[2]):
+        holds[c] = 0
+    for k in range(a.blocks[0]):
+        b = a.order[k]
+        for i in range(a.size[b]):
+            for c in range(a.units.shape[2]):
+                holds[c] += a.units[b, i, c]
+                a.units[b, i, c] = holds[c]
         _sum_up(a, b, 0, a.units.shape[2])
 
 
 @internal_borrowing
-def _count_node(a: Aggregate, profile: Profile, n: int) -> None:
-    """Add the units that node n can hold to the counts at each breakpoint."""
-    levels, at, following = a.level.size, -1, -NEVER  # segment of the node, and its end
+def _note_node(a: Aggregate, profile: Profile, n: int) -> None:
+    """Add to the counts by how much the units that node n can hold change at each of its breakpoints."""
+    levels = a.level.size
     offset, holds = a.group[n] * levels, a.change[0]
-    for k in range(a.blocks[0]):
+    for c in range(levels):
+        holds[c] = 0
+    for at in range(profile.length[n]):
+        k, i = find(a, profile.time[n, at])
         b = a.order[k]
-        for i in range(a.size[b]):
-            if a.time[b, i] >= following:
-                while following <= a.time[b, i]:
-                    at += 1
-                    following = profile.time[n, at + 1] if at + 1 < profile.length[n] else NEVER
-                for r in range(a.first_level.size - 1):
-                    for c in range(a.first_level[r], a.first_level[r + 1]):
-                        holds[c] = max(0, profile.free[n, at, r]) // a.level[c]
-            for c in range(levels):
-                a.units[b, i, offset + c] += holds[c]
+        for r in range(a.first_level.size - 1):
+            free = max(0, profile.free[n, at, r])
+            for c in range(a.first_level[r], a.first_level[r + 1]):
+                units = free // a.level[c] if a.level[c] <= free else 0
+                a.units[b, i, offset + c] += units - holds[c]
+                holds[c] = units
 
 
 @internal_borrowing
@@ -246,8 +253,8 @@ def find(a: Aggregate, t: int) -> tuple[int, int]:
 
 
 @internal_borrowing
-def _divide(a: Aggregate, k: int) -> None:
-    """Move the later half of the k-th block to a new block."""
+def _divide_times(a: Aggregate, k: int) -> tuple[int, int]:
+    """Move the later half of the times of the k-th block to a new block; return both blocks."""
     b, new, half = a.order[k], a.blocks[0], BLOCK // 2
     for p in range(new, k + 1, -1):
         a.order[p] = a.order[p - 1]
@@ -256,11 +263,36 @@ def _divide(a: Aggregate, k: int) -> None:
     a.size[new] = a.size[b] - half
     for i in range(a.size[new]):
         a.time[new, i] = a.time[b, half + i]
-        for c in range(a.units.shape[2]):
-            a.units[new, i, c] = a.units[b, half + i, c]
     a.size[b] = half
+    return b, new
+
+
+@internal_borrowing
+def _divide(a: Aggregate, k: int) -> None:
+    """Move the later half of the k-th block to a new block."""
+    b, new = _divide_times(a, k)
+    for i in range(a.size[new]):
+        for c in range(a.units.shape[2]):
+            a.units[new, i, c] = a.units[b, BLOCK // 2 + i, c]
     _sum_up(a, b, 0, a.units.shape[2])
     _sum_up(a, new, 0, a.units.shape[2])
+
+
+@internal_borrowing
+def _insert_time(a: Aggregate, t: int) -> None:
+    """Insert a breakpoint at t if there is none; all counts have to be set afterwards."""
+    k, i = find(a, t)
+    b = a.order[k]
+    if a.time[b, i] == t:
+        return
+    if a.size[b] == BLOCK:
+        _divide_times(a, k)
+        k, i = find(a, t)
+        b = a.order[k]
+    for p in range(a.size[b], i + 1, -1):
+        a.time[b, p] = a.time[b, p - 1]
+    a.time[b, i + 1] = t
+    a.size[b] += 1
 
 
 @internal_borrowing

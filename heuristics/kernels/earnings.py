@@ -160,3 +160,29 @@ def profit(ledger: Ledger, duration: Ints, starts: Ints, joules: Floats) -> floa
         if starts[j] >= 0:
             earned += book(ledger, j, starts[j], starts[j] + duration[j], 1.0, joules)
     return earned - cooling_costs(ledger, joules)
+
+
+@borrowing
+def profits(ledger: Ledger, duration: Ints, starts: Ints, joules: Floats, found: Floats) -> None:
+    """Write the profit in euro of each segment to ``found``, without what the running jobs earn, shape (segments,).
+
+    Parameters
+    ----------
+    ledger, duration, starts, joules
+        As for ``profit``.
+    found
+        Output: the profit of each segment in euro, shape (segments,).
+    """
+    for s in range(joules.size):
+        joules[s], found[s] = ledger.running_joules[s], 0.0
+    for j in range(starts.size):
+        s = first_segment(ledger.bound, starts[j])
+        end = starts[j] + duration[j] if starts[j] >= 0 else -1
+        while s < joules.size and ledger.bound[s] < end:
+            ran = min(end, ledger.bound[s + 1]) - max(starts[j], ledger.bound[s])
+            if ran > 0:
+                joules[s] += ran * ledger.watts[j]
+                found[s] += ran * ledger.gain[j]
+            s += 1
+    for s in range(joules.size):
+        found[s] -= joules[s] * ledger.euro_per_joule[s] + cooling_cost(ledger, s, joules[s])

@@ -19,7 +19,7 @@ from .chunks.together import count, place_together
 from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, together
 from .earliest import Scratch, choose, earliest, fill_most, fit_all, new_scratch
 from .possible import possible
-from .profile import Floats, Ints, Machine, Profile, grown, new_profile, occupy
+from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
 
 KINDS = 1024  # with more kinds, the test for hopeless times would cost more than a search
 SAME = 1e-12  # relative: smaller differences of costs are rounding errors
@@ -138,9 +138,10 @@ def place(
     a: Aggregate,
     j: int,
     not_before: int,
+    not_after: int,
     chosen: Ints,
 ) -> tuple[int, Profile]:
-    """Place job j at its earliest feasible start from ``not_before`` on.
+    """Place job j at its earliest feasible start in [not_before, not_after].
 
     Parameters
     ----------
@@ -156,8 +157,8 @@ def place(
         Bound of the whole machine, of this profile (``put_counted``, ``take_counted``), or ``no_aggregate``.
     j
         Index of the job.
-    not_before
-        Earliest start in seconds.
+    not_before, not_after
+        Earliest and latest start in seconds.
     chosen
         Output: node of each unit of the job, shape (units,).
 
@@ -167,12 +168,12 @@ def place(
         The start in seconds (-1: no feasible start) and the profile.
     """
     if jobs.first_further[j] < jobs.first_further[j + 1]:
-        return place_together(profile, machine, jobs, s, a, j, not_before, chosen)
+        return place_together(profile, machine, jobs, s, a, j, not_before, not_after, chosen)
     fill_most(machine, s, jobs.request[j], jobs.units[j])
     start = -1
     for w in range(jobs.first_window[jobs.group[j]], jobs.first_window[jobs.group[j] + 1]):
         lo = max(jobs.lo[w], jobs.release[j], not_before)
-        hi = min(jobs.hi[w], jobs.latest[j])
+        hi = min(jobs.hi[w], jobs.latest[j], not_after)
         if lo <= hi:
             if jobs.duration[j] == 0:  # such a job occupies nothing
                 start = lo
@@ -287,7 +288,7 @@ def fill(
             return profile, -1, spent
         j = order[k]
         chosen = nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        starts[j], profile = place(profile, machine, jobs, s, known, a, j, bound[j], chosen)
+        starts[j], profile = place(profile, machine, jobs, s, known, a, j, bound[j], NEVER, chosen)
         if starts[j] == POSTPONED:
             if costs.may_postpone[j]:
                 continue

@@ -6,6 +6,7 @@ Those here remove jobs near an idle time: of some random (node, time) pairs, the
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,6 +76,11 @@ class AroundIdleTime(CompiledDestroy):
         Range of the number of jobs, as in ``range``.
     waiting
         Range of the number of waiting jobs: released, but started later.
+    candidates
+        Each waiting job is one of so many; in profit problems that with the least power per profit.
+    reach
+        The jobs are inserted at most so much earlier than the first removed one, as a share of the time from its start to
+        the last end, and not after that; infinite: at any time.
     weight
         Relative frequency.
     """
@@ -85,6 +91,8 @@ class AroundIdleTime(CompiledDestroy):
     window_share: float = 1 / 3
     jobs: tuple[int, int] = (4, 20)
     waiting: tuple[int, int] = (1, 12)
+    candidates: int = 1
+    reach: float = math.inf
     weight: float = 0.3
 
     def row(self) -> DestroyRow:
@@ -94,7 +102,15 @@ class AroundIdleTime(CompiledDestroy):
         if self.least_window <= 0:
             raise WrongValue(f"least_window is {self.least_window} s; it must be above 0")
         return DestroyRow(
-            AROUND, _pairs(self.pairs), self.nodes, self.least_window, self.window_share, *self.jobs, *self.waiting
+            AROUND,
+            _pairs(self.pairs),
+            self.nodes,
+            self.least_window,
+            self.window_share,
+            *self.jobs,
+            *self.waiting,
+            self.candidates,
+            self.reach,
         )
 
 
@@ -111,6 +127,8 @@ class ConsecutiveStarts(CompiledDestroy):
         Range of the number of jobs, as in ``range``.
     waiting
         Range of the number of waiting jobs: released, but started later.
+    candidates, reach
+        As of ``AroundIdleTime``.
     weight
         Relative frequency.
     """
@@ -118,11 +136,15 @@ class ConsecutiveStarts(CompiledDestroy):
     pairs: int = 12
     jobs: tuple[int, int] = (4, 32)
     waiting: tuple[int, int] = (0, 8)
+    candidates: int = 1
+    reach: float = math.inf
     weight: float = 0.3
 
     def row(self) -> DestroyRow:
         """Return the number of the operator and its parameters."""
-        return DestroyRow(CONSECUTIVE, _pairs(self.pairs), 0, 0.0, 0.0, *self.jobs, *self.waiting)
+        return DestroyRow(
+            CONSECUTIVE, _pairs(self.pairs), 0, 0.0, 0.0, *self.jobs, *self.waiting, self.candidates, self.reach
+        )
 
 
 @with_short_repr
@@ -153,7 +175,9 @@ def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
     """Return the default destroy operators.
 
     Most steps in dispatching problems remove a few jobs on one to three nodes around a random time, and at most two waiting
-    jobs. Near a local optimum they gain several times as much per second as larger steps.
+    jobs. Near a local optimum they gain several times as much per second as larger steps. In profit problems a job may
+    wait until the horizon, so that most searches over all times find nothing: there, jobs are inserted near their old
+    places, and waiting jobs with low power are preferred.
 
     Parameters
     ----------
@@ -167,9 +191,9 @@ def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
     """
     if profits:
         return (
-            AroundIdleTime(pairs=1, nodes=8, jobs=(2, 10), waiting=(1, 3), weight=0.5),
-            AroundIdleTime(weight=0.2),
-            ConsecutiveStarts(weight=0.25),
+            AroundIdleTime(pairs=1, nodes=8, jobs=(2, 10), waiting=(1, 3), candidates=4, reach=0.5, weight=0.5),
+            AroundIdleTime(candidates=4, reach=0.5, weight=0.2),
+            ConsecutiveStarts(candidates=4, reach=0.5, weight=0.25),
             RoomForWaiting(weight=0.05),
         )
     return (

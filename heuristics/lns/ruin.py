@@ -14,7 +14,7 @@ from ...errors import WrongValue
 from ...models import Profit
 from ...models.excerpt import with_short_repr
 from ..arrays import Placement
-from ..kernels.costs import EARNINGS, LAST_END, objective
+from ..kernels.costs import EARNINGS, LAST_END, Costs, objective
 from ..kernels.earnings import profit
 from ..kernels.placement import POSTPONED
 from ..kernels.profile import Floats, Ints
@@ -106,6 +106,8 @@ class OwnSchedule:
         self.value = np.inf
         self.seen = Placement(a, _read_only(self.places.starts), _read_only(self.places.nodes))
         self.end = search.problem.horizon_end if isinstance(search.problem, Profit) else None
+        self.by_release = np.argsort(a.jobs.release, kind="stable")
+        self.rank = _rank(a.costs)
         self.each = 0.0  # seconds of one step, measured
 
     def turn(self, seconds: float | None) -> None:
@@ -242,7 +244,23 @@ class OwnSchedule:
         scheduled = np.flatnonzero(starts != POSTPONED)
         by_start = scheduled[np.argsort(starts[scheduled], kind="stable")]
         last = int(starts.max(initial=a.machine.now)) + 1
-        return Known(by_start, a.shares, a.machine.now, last if self.end is None else self.end)
+        return Known(
+            by_start,
+            self.by_release,
+            self.rank,
+            int(a.jobs.duration.max(initial=0)),
+            a.shares,
+            a.machine.now,
+            last if self.end is None else self.end,
+        )
+
+
+def _rank(costs: Costs) -> Floats:
+    """Return the power per profit of each job; zeros if the objective is no profit."""
+    if costs.mode != EARNINGS:
+        return np.zeros(costs.submit.size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(costs.ledger.gain > 0, costs.ledger.watts / costs.ledger.gain, np.inf)
 
 
 def _read_only(numbers: Ints) -> Ints:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from ..kernels.orders.moves import OrderResult
 from ..kernels.placement import POSTPONED, build, same_for
 from ..kernels.profile import NEVER, Floats, Ints
 from ..kernels.ruin.arrays import Places
+from ..list_scheduling.joins import Joins
 from ..list_scheduling.multi_search import AFTERWARDS
 from ..list_scheduling.orders import order_by
 from ..list_scheduling.postponed import reserve_for_postponed
@@ -27,6 +30,8 @@ from .random_keys import bulk_of, features, keys_of
 from .threads.turns import TurnSearch
 
 SPREAD = 3**0.5  # the keys of a start are from -SPREAD to SPREAD: their standard deviation is 1
+# orders of a profit problem that are tried even beyond the share of the presets: the fourth is a join, which gains more
+BEFORE_LIMIT = 4
 WEIGHTED = ("submit-weighted-area", "weighted-area")  # orders tried before the presets
 SAME = 1e-12  # relative: smaller improvements are rounding errors
 
@@ -143,20 +148,46 @@ class LnsSearch(TurnSearch):
         if order.order_value < self.order_value:
             self.orders = [order.orders[0], *self.orders][: max(1, self.population.orders)]
 
+    def place_all(self, every: Sequence[Floats]) -> list[Order]:
+        """Place all jobs in the order of each of these keys, each in a thread of its own. Raises Stopped."""
+        if len(every) == 1:
+            return [self.place(every[0])]
+        with ThreadPoolExecutor(len(every)) as pool:
+            try:
+                return list(pool.map(self.place, every))
+            except BaseException:  # a stop or Ctrl-C in this thread ends the other ones, too
+                self.clock.stop[0] = 1
+                raise
+
     def look_around(self) -> None:
         """Keep the start and the best of the presets, no two of them with the same objective."""
         found: dict[float, Order] = {}
         if self.seen.start is not None:
             found = {order.value: order for order in reversed(list(self._of_start(self.seen.start)))}
         most_seconds = np.inf if self.limit is None else self.population.presets_share * self.limit
-        for keys in self._presets():
-            if found and self.elapsed + self.trial_seconds > most_seconds:
+        joins = Joins(self.arrays) if self.arrays.costs.mode == EARNINGS else None
+        for every in self._first_keys(joins):
+            if (
+                len(found) >= (1 if joins is None else BEFORE_LIMIT)
+                and self.elapsed + self.trial_seconds > most_seconds
+            ):
                 break
-            order = self.place(keys)
-            if np.isfinite(order.value):
-                found.setdefault(order.value, order)
-                self.keep(order.value, order.answer.starts, order.answer.nodes)
+            for order in self.place_all(every):
+                if np.isfinite(order.value):
+                    found.setdefault(order.value, order)
+                    self.keep(order.value, order.answer.starts, order.answer.nodes)
+                    if joins is not None:
+                        joins.add(order.keys, order.answer.starts)
         self.orders = [found[value] for value in sorted(found)][: self.population.orders]
+
+    def _first_keys(self, joins: Joins | None) -> Iterator[list[Floats]]:
+        """Yield the keys of the presets, as many at a time as there are threads, and between them those of joins."""
+        presets, number = self._presets(), 1  # the first one is finished even after the time limit
+        while every := list(islice(presets, number)):
+            yield every
+            number = self.threads
+            if joins is not None and (keys := joins.best()) is not None:
+                yield [keys]
 
     def _presets(self) -> Iterator[Floats]:
         """Yield the keys of the first orders, the most promising ones first."""

@@ -119,13 +119,21 @@ def count(profile: Profile, jobs: Jobs, a: Aggregate, j: int, start: int, chosen
 
 @internal
 def place_together(
-    profile: Profile, machine: Machine, jobs: Jobs, s: Scratch, a: Aggregate, j: int, not_before: int, chosen: Ints
+    profile: Profile,
+    machine: Machine,
+    jobs: Jobs,
+    s: Scratch,
+    a: Aggregate,
+    j: int,
+    not_before: int,
+    not_after: int,
+    chosen: Ints,
 ) -> tuple[int, Profile]:
     """Place heterogeneous job j; parameters and results are those of ``placement.place``."""
     chunks = jobs.first_further[j + 1] - jobs.first_further[j] + 1
     for w in range(jobs.first_window[jobs.group[j]], jobs.first_window[jobs.group[j] + 1]):
         t = max(jobs.lo[w], jobs.release[j], not_before)
-        hi = min(jobs.hi[w], jobs.latest[j])
+        hi = min(jobs.hi[w], jobs.latest[j], not_after)
         while t <= hi:
             if jobs.duration[j] > 0:
                 t = _each_alone(profile, machine, jobs, s, a, j, t, hi)

@@ -243,7 +243,7 @@ def _place_from(
             return profile, np.inf
         j = trial.order[k]
         chosen = trial.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        trial.starts[j], profile = place(profile, machine, jobs, s, known, bound, j, -NEVER, chosen)
+        trial.starts[j], profile = place(profile, machine, jobs, s, known, bound, j, -NEVER, NEVER, chosen)
         if trial.starts[j] == POSTPONED and not costs.may_postpone[j]:
             return profile, np.inf
         if trial.starts[j] != POSTPONED:

@@ -40,8 +40,12 @@ class Known(NamedTuple):
 
     Parameters
     ----------
-    by_start
-        Indices of the scheduled jobs by start, shape (scheduled jobs,).
+    by_start, by_release
+        Indices of the scheduled jobs by start, shape (scheduled jobs,); of all jobs by release, shape (jobs,).
+    rank
+        Waiting jobs with less rank are chosen first, shape (jobs,): power per profit in profit problems, else 0.
+    longest
+        The longest duration of a job in seconds.
     share
         Share of the platform of one unit of each job, shape (jobs,).
     begin, end
@@ -49,6 +53,9 @@ class Known(NamedTuple):
     """
 
     by_start: Ints
+    by_release: Ints
+    rank: Floats
+    longest: int
     share: Floats
     begin: int
     end: int

@@ -50,7 +50,10 @@ class DestroyRow(NamedTuple):
     waiting_from, waiting_below
         Range of the number of waiting jobs.
     candidates
-        Number of waiting jobs of which the largest is chosen.
+        Number of waiting jobs of which one is chosen: by ROOM the largest, else one with the least ``Known.rank``.
+    reach
+        The removed jobs are inserted at most so much earlier than the first of their starts, as a share of the time from
+        there to the last of their ends, and not after the last end; infinite: at any time.
     """
 
     kind: int
@@ -63,6 +66,10 @@ class DestroyRow(NamedTuple):
     waiting_from: int = 0
     waiting_below: int = 0
     candidates: int = 1
+    reach: float = np.inf
+
+
+REACH = DestroyRow._fields.index("reach")
 
 
 @internal
@@ -79,6 +86,7 @@ def _row_of(values: Floats) -> DestroyRow:
         int(values[7]),
         int(values[8]),
         int(values[9]),
+        values[10],
     )
 
 
@@ -96,6 +104,32 @@ def _free(room: Room, size: int, j: int) -> int:
     room.is_free[j] = True
     room.free[size] = j
     return size + 1
+
+
+@internal
+def _first_from(known: Known, places: Places, t: int) -> int:
+    """Return the index in ``by_start`` of the first job that starts at t or later."""
+    low, high = 0, known.by_start.size
+    while low < high:
+        middle = (low + high) // 2
+        if places.starts[known.by_start[middle]] < t:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@internal
+def _released_by(jobs: Jobs, known: Known, t: int) -> int:
+    """Return the number of jobs that are released by t; they are the first ones of ``by_release``."""
+    low, high = 0, known.by_release.size
+    while low < high:
+        middle = (low + high) // 2
+        if jobs.release[known.by_release[middle]] <= t:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @internal
@@ -142,17 +176,20 @@ def _free_around(
     _mark_nodes(profile, room, node, row.nodes, draw)
     longest = max(row.least_window, (known.end - known.begin) * row.window_share)
     width = int(row.least_window * (longest / row.least_window) ** draw[WINDOW])
-    n, size = places.starts.size, 0
-    most = _between(row.jobs_from, row.jobs_below, draw[JOBS])
+    most, size = min(room.free.size, _between(row.jobs_from, row.jobs_below, draw[JOBS])), 0
+    first = _first_from(known, places, t - width - known.longest)
+    n = _first_from(known, places, t + width) - first
     shift = int(draw[JOBS_FROM] * n)
     for i in range(n):
-        j = (i + shift) % n
-        start = places.starts[j]
+        if size == most:
+            break
+        j = known.by_start[first + (i + shift) % n]
+        start = places.starts[j]  # an earlier step may have changed it
         if start == POSTPONED or start >= t + width or start + jobs.duration[j] <= t - width:
             continue
-        if size < most and _uses_target(jobs, places, room, j):
+        if _uses_target(jobs, places, room, j):
             size = _free(room, size, j)
-    return _add_waiting(jobs, places, room, size, row, t + width, draw)
+    return _add_waiting(jobs, places, known, room, size, row, t + width, draw)
 
 
 @internal
@@ -163,27 +200,20 @@ def _free_consecutive(
     n = known.by_start.size
     _, t = _idle_moment(profile, known, row.pairs, draw)
     size = min(n, room.free.size, _between(row.jobs_from, row.jobs_below, draw[JOBS]))
-    low, high = 0, n
-    while low < high:
-        middle = (low + high) // 2
-        if places.starts[known.by_start[middle]] < t:
-            low = middle + 1
-        else:
-            high = middle
-    first = min(max(0, low - int(draw[JOBS_FROM] * size)), n - size)
+    first = min(max(0, _first_from(known, places, t) - int(draw[JOBS_FROM] * size)), n - size)
     for k in range(size):
         _free(room, k, known.by_start[first + k])
-    return _add_waiting(jobs, places, room, size, row, t, draw)
+    return _add_waiting(jobs, places, known, room, size, row, t, draw)
 
 
 @internal
 def _waiting_job(jobs: Jobs, places: Places, known: Known, t: int, candidates: int, draw: float) -> int:
     """Return the largest of some jobs released by t that start later or are postponed; -1 if there is none."""
-    n, found, most, seen = places.starts.size, -1, -1.0, 0
+    n, found, most, seen = _released_by(jobs, known, t), -1, -1.0, 0
     shift = int(draw * n)
     for i in range(n):
-        j = (i + shift) % n
-        if jobs.release[j] <= t and (places.starts[j] == POSTPONED or places.starts[j] > t):
+        j = known.by_release[(i + shift) % n]
+        if places.starts[j] == POSTPONED or places.starts[j] > t:
             area = known.share[j] * jobs.units[j] * jobs.duration[j]
             if area > most:
                 found, most = j, area
@@ -237,7 +267,7 @@ def _free_room(
             room.target[n] = 1
             left -= room.fit.most[n]
     size = _free(room, 0, chosen)
-    for k in range(known.by_start.size):
+    for k in range(_first_from(known, places, t - known.longest), known.by_start.size):
         j = known.by_start[k]
         if places.starts[j] >= end:
             break
@@ -249,17 +279,27 @@ def _free_room(
 
 
 @internal
-def _add_waiting(jobs: Jobs, places: Places, room: Room, size: int, row: DestroyRow, t: int, draw: Floats) -> int:
+def _add_waiting(
+    jobs: Jobs, places: Places, known: Known, room: Room, size: int, row: DestroyRow, t: int, draw: Floats
+) -> int:
     """Choose more jobs released before t that start at t or later or are postponed; return the new number."""
-    n = places.starts.size
     wanted = min(room.free.size, size + _between(row.waiting_from, row.waiting_below, draw[WAITING]))
+    n, best, seen = _released_by(jobs, known, t - 1), -1, 0
     shift = int(draw[WAITING_FROM] * n)
     for i in range(n):
-        j = (i + shift) % n
         if size >= wanted:
             break
-        if jobs.release[j] < t and (places.starts[j] == POSTPONED or places.starts[j] >= t):
-            size = _free(room, size, j)
+        j = known.by_release[(i + shift) % n]
+        if room.is_free[j] or (places.starts[j] != POSTPONED and places.starts[j] < t):
+            continue
+        if best < 0 or known.rank[j] < known.rank[best]:
+            best = j
+        seen += 1
+        if seen == row.candidates:
+            size = _free(room, size, best)
+            best, seen = -1, 0
+    if best >= 0 and size < wanted:  # fewer candidates than wanted
+        size = _free(room, size, best)
     return size
 
 

@@ -4,7 +4,8 @@ The caller chooses the operators of all steps and draws their random numbers; ``
 
 1. The destroy operator of the step chooses jobs to remove (``destroy``).
 2. The repair operator of the step gives each removed job a key.
-3. Remove the jobs from the profile and place them again by key, each at its earliest start.
+3. Remove the jobs from the profile and place them again by key, each at its earliest start within the reach of the
+   operator.
 4. Accept if all jobs are placed and the objective is at most ``over_current`` worse than before the step and at most
    ``over_best`` worse than the best one; else restore the old schedule.
 """
@@ -24,7 +25,7 @@ from ..events.sorting import sort_places
 from ..placement import POSTPONED, place, put_all, put_counted, take_counted
 from ..profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 from .arrays import Known, Places, Room
-from .destroy import NOISE, ROOM, choose
+from .destroy import NOISE, REACH, ROOM, choose
 
 # repair operators; BY_GIVEN: keys by the caller
 RANDOM, AREA, WIDTH, DURATION, START, RELEASE, NEAR_START, POWER_PER_PROFIT, WEIGHT_PER_AREA, BY_GIVEN = range(10)
@@ -186,37 +187,6 @@ def _save(jobs: Jobs, places: Places, room: Room, size: int, record: Places) -> 
 
 
 @internal
-def _put_in(
-    profile: Profile, machine: Machine, jobs: Jobs, costs: Costs, places: Places, room: Room, size: int, most: float
-) -> tuple[Profile, float, bool]:
-    """Place the removed jobs by key; return the profile, the change of the objective, and if all are placed.
-
-    Give up when the change is certain to exceed ``most`` (not for profits, which are no sum over jobs).
-    """
-    change, complete, rest = 0.0, True, 0.0  # rest: least cost of the jobs that are not placed yet
-    if costs.mode != EARNINGS:
-        for k in range(size):
-            rest += cost(costs, jobs, room.free[k], jobs.release[room.free[k]])
-    for k in range(room.hopeless.end.size):
-        room.hopeless.end[k] = 0
-    sort_places(room.key, size, room.sorted)
-    for k in range(size):
-        j = room.free[room.sorted[k]]
-        chosen = places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
-        places.starts[j], profile = place(
-            profile, machine, jobs, room.fit, room.hopeless, room.bound, j, -NEVER, chosen
-        )
-        if places.starts[j] == POSTPONED and not costs.may_postpone[j]:
-            complete = False
-        change += _book(costs, jobs, places, j, 1.0)
-        if costs.mode != EARNINGS:
-            rest -= cost(costs, jobs, j, jobs.release[j])
-            if not complete or change + rest > most:
-                return profile, change, False
-    return profile, change, complete
-
-
-@internal
 def _cooling_change(costs: Costs, places: Places, room: Room) -> float:
     """Return the change of the cooling cost in euro against the saved energy."""
     change = 0.0
@@ -227,6 +197,80 @@ def _cooling_change(costs: Costs, places: Places, room: Room) -> float:
                     costs.ledger, s, room.joules[s]
                 )
     return change
+
+
+@internal
+def _within(jobs: Jobs, room: Room, size: int, reach: float) -> tuple[int, int]:
+    """Return the first and the last start of the jobs that are placed again, by ``DestroyRow.reach``."""
+    first, last = NEVER, -NEVER
+    for k in range(size):
+        if room.starts[k] != POSTPONED:
+            first = min(first, room.starts[k])
+            last = max(last, room.starts[k] + jobs.duration[room.free[k]])
+    if last < first or reach == np.inf:
+        return -NEVER, NEVER
+    return first - int(reach * (last - first)), last
+
+
+@internal
+def _cheapest(costs: Costs) -> float:
+    """Return the least energy price in euro per joule; -inf if more energy can cost less, or without a ledger."""
+    if costs.mode != EARNINGS:
+        return -np.inf
+    least, book = np.inf, costs.ledger
+    for s in range(book.euro_per_joule.size):
+        least = min(least, book.euro_per_joule[s])
+        for k in range(book.point[s] + 1, book.point[s + 1]):
+            if book.cooling[k] < book.cooling[k - 1]:
+                return -np.inf
+    return float(least) if least >= 0.0 else -np.inf
+
+
+@internal
+def _at_least(jobs: Jobs, costs: Costs, j: int, cheapest: float) -> float:
+    """Return a lower bound of what job j adds to the objective; ``cheapest``: see ``_cheapest``."""
+    if costs.mode != EARNINGS:
+        return cost(costs, jobs, j, jobs.release[j])
+    return float(-max(0.0, jobs.duration[j] * (costs.ledger.gain[j] - costs.ledger.watts[j] * cheapest)))
+
+
+@internal
+def _put_in(
+    profile: Profile,
+    machine: Machine,
+    jobs: Jobs,
+    costs: Costs,
+    places: Places,
+    room: Room,
+    size: int,
+    reach: float,
+    most: float,
+    cheapest: float,
+) -> tuple[Profile, float, bool]:
+    """Place the removed jobs by key; return the profile, the change of the objective, and if all are placed.
+
+    Give up when the change is certain to exceed ``most``.
+    """
+    change, complete, rest = 0.0, True, 0.0  # rest: least cost of the jobs that are not placed yet
+    for k in range(size):
+        rest += _at_least(jobs, costs, room.free[k], cheapest)
+    first, last = _within(jobs, room, size, reach)
+    for k in range(room.hopeless.end.size):
+        room.hopeless.end[k] = 0
+    sort_places(room.key, size, room.sorted)
+    for k in range(size):
+        j = room.free[room.sorted[k]]
+        chosen = places.nodes[jobs.first_unit[j] : jobs.first_unit[j + 1]]
+        places.starts[j], profile = place(
+            profile, machine, jobs, room.fit, room.hopeless, room.bound, j, first, last, chosen
+        )
+        if places.starts[j] == POSTPONED and not costs.may_postpone[j]:
+            complete = False
+        change += _book(costs, jobs, places, j, 1.0)
+        rest -= _at_least(jobs, costs, j, cheapest)
+        if not complete or change + _cooling_change(costs, places, room) + rest > most:
+            return profile, change, False
+    return profile, change, complete
 
 
 @compiled
@@ -268,7 +312,7 @@ def ruin_and_recreate(
     tuple
         The profile, the change of the objective, and the objective of ``record`` (``best`` if none was written).
     """
-    total, limited = 0.0, penalized(costs)
+    total, limited, cheapest = 0.0, penalized(costs), _cheapest(costs)
     fine = penalty(costs, jobs, places.starts)
     for d in range(steps.destroy.size):
         if stop[0] != 0:
@@ -287,7 +331,7 @@ def ruin_and_recreate(
         if limited:  # a step that mends a broken limit may cost more
             most = np.inf
         profile, more, complete = _put_in(
-            profile, machine, jobs, costs, places, room, size, most + ROUNDING * (1 + abs(now))
+            profile, machine, jobs, costs, places, room, size, row[REACH], most + ROUNDING * (1 + abs(now)), cheapest
         )
         after = penalty(costs, jobs, places.starts) if limited and complete else fine
         change = less + more + _cooling_change(costs, places, room) + (after - fine)

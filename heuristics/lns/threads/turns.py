@@ -96,6 +96,7 @@ class TurnSearch(ABC):
         self._turns: list[Callable[[float | None], None]] = []
         self._last_gain = 0  # turns until the last one that improved the best objective
         self.stopping: Stopping = Turns()
+        self.threads = 1  # that may make the first schedules
 
     @property
     @abstractmethod
@@ -146,7 +147,7 @@ class TurnSearch(ABC):
         names = [operator.name for operator in operators]
         if not names or len(set(names)) < len(names):
             raise WrongValue(f"lns needs operators with different names, not {names}")
-        self.stopping = stopping
+        self.stopping, self.threads = stopping, threads
         try:
             with self.clock:
                 self.look_around()

@@ -127,4 +127,4 @@ def _as_jobs(requests: Requests) -> Jobs:
 def _place(
     profile: Profile, machine: Machine, jobs: Jobs, s: Scratch, a: Aggregate, j: int, chosen: Ints
 ) -> tuple[int, Profile]:
-    return place_together(profile, machine, jobs, s, a, j, -NEVER, chosen)
+    return place_together(profile, machine, jobs, s, a, j, -NEVER, NEVER, chosen)

@@ -22,7 +22,7 @@ from schedlab.models.platform import MOST_CAPACITY
 
 @compiled
 def place(profile, machine, jobs, scratch, known, bound, j, not_before, chosen):
-    return _place(profile, machine, jobs, scratch, known, bound, j, not_before, chosen)
+    return _place(profile, machine, jobs, scratch, known, bound, j, not_before, NEVER, chosen)
 
 
 @compiled

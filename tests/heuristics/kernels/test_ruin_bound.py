@@ -2,8 +2,13 @@
 
 import numpy as np
 import pytest
+from schedlab import load
 from schedlab.heuristics.kernels.aggregate import count_all, no_aggregate
-from schedlab.heuristics.lns.acceptance import SimulatedAnnealing
+from schedlab.heuristics.kernels.costs import objective
+from schedlab.heuristics.kernels.earnings import profit
+from schedlab.heuristics.kernels.placement import POSTPONED
+from schedlab.heuristics.lns.acceptance import SimulatedAnnealing, Threshold
+from schedlab.heuristics.lns.destroy import AroundIdleTime
 from schedlab.heuristics.lns.ruin import OwnSchedule, RuinAndRecreate
 from schedlab.heuristics.lns.state import LnsSearch
 from schedlab.instances import generators
@@ -60,3 +65,67 @@ def test_the_bound_is_counted_anew_before_it_is_full():
     own = own_schedule(3)
     room = own.room
     assert 0 < room.blocks[0] <= room.bound.order.size - 4 * own.settings.most_jobs
+
+
+def test_counts_after_steps_are_those_of_the_nodes():
+    own = own_schedule(2)
+    bound, profile = own.room.bound, own.profile
+    count_all(bound, profile)
+    levels = bound.level.size
+    for b in bound.order[: bound.blocks[0]].tolist():
+        for i in range(bound.size[b]):
+            counts = np.zeros(bound.groups * levels, np.int64)
+            for n, g in enumerate(bound.group.tolist()):
+                times = profile.time[n, : profile.length[n]]
+                free = profile.free[n, np.searchsorted(times, bound.time[b, i], side="right") - 1]
+                for r in range(free.size):
+                    at = slice(bound.first_level[r], bound.first_level[r + 1])
+                    counts[g * levels : (g + 1) * levels][at] += np.maximum(0, free[r]) // bound.level[at]
+            assert counts.tolist() == bound.units[b, i].tolist()
+        part = bound.units[b, : bound.size[b]]
+        assert part.min(axis=0).tolist() == bound.least[b].tolist()
+        assert part.max(axis=0).tolist() == bound.most[b].tolist()
+
+
+def profit_steps(destroy):
+    """Return the operator's own schedule of a profit problem, and the jobs that moved in one batch of steps."""
+    search = LnsSearch(load("profit_small").problem, seed=1)
+    search.look_around()
+    own = OwnSchedule(RuinAndRecreate([destroy], acceptance=SimulatedAnnealing(1e-3, 1e-3), restart=1.0), search)
+    own.begin()
+    before = own.places.starts.copy()
+    own.make(own.draw(300))
+    return own, np.flatnonzero(before != own.places.starts)
+
+
+@pytest.mark.parametrize("reach", [0.0, 0.5, np.inf])
+def test_the_profit_is_exact_after_steps_that_were_given_up(reach):
+    own, moved = profit_steps(AroundIdleTime(jobs=(2, 10), waiting=(1, 4), candidates=3, reach=reach))
+    a = own.search.arrays
+    exact = float(objective(a.costs, a.jobs, own.places.starts))
+    assert moved.size
+    assert abs(own.value - exact) <= 1e-9 * abs(exact)
+    joules = np.zeros(own.places.joules.size)
+    profit(a.costs.ledger, a.jobs.duration, own.places.starts, joules)
+    assert np.allclose(joules, own.places.joules, rtol=1e-9, atol=1e-3)
+
+
+def test_jobs_are_inserted_within_the_reach():
+    search = LnsSearch(load("profit_small").problem, seed=1)
+    search.look_around()
+    anything = Threshold(1e9)
+    own = OwnSchedule(RuinAndRecreate([AroundIdleTime(reach=0.0)], acceptance=anything, restart=1e9), search)
+    own.begin()
+    steps, known, seen = own.draw(60), own._known(), 0
+    for d in range(60):
+        before, duration = own.places.starts.copy(), search.arrays.jobs.duration
+        alone = own._alone(steps, d, own.repair[0], known)._replace(rows=steps.rows)
+        jobs = alone.given[before[alone.given] != POSTPONED]
+        if jobs.size == 0:
+            continue
+        own._run(alone._replace(destroy=np.zeros(1, np.int64), repair=np.zeros(1, np.int64)), known)
+        known = own._known()
+        moved = own.places.starts[(before != own.places.starts) & (own.places.starts != POSTPONED)]
+        assert (moved >= before[jobs].min()).all() and (moved <= (before + duration)[jobs].max()).all()
+        seen += moved.size
+    assert seen
