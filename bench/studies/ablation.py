@@ -20,7 +20,7 @@ from rich.console import Console
 
 from ...heuristics.arrays import arrays
 from ...heuristics.lns import (
-    AroundIdleTime,
+    AroundTime,
     ConsecutiveStarts,
     KeyChanges,
     Operator,
@@ -47,7 +47,7 @@ VARIANTS: Mapping[str, Callable[[], tuple[Operator, ...]]] = {
         OrderMoves(),
         RuinAndRecreate(
             destroy=[
-                AroundIdleTime(jobs=(2, 10), waiting=(1, 6)),
+                AroundTime(jobs=(2, 10), waiting=(1, 6)),
                 ConsecutiveStarts(jobs=(3, 12), waiting=(0, 6)),
                 RoomForWaiting(),
             ]
@@ -56,7 +56,7 @@ VARIANTS: Mapping[str, Callable[[], tuple[Operator, ...]]] = {
     "ruin removes up to 32 jobs and 12 waiting jobs": lambda: (
         KeyChanges(),
         OrderMoves(),
-        RuinAndRecreate(destroy=[AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting()]),
+        RuinAndRecreate(destroy=[AroundTime(), ConsecutiveStarts(), RoomForWaiting()]),
     ),
     "ruin accepts as in simulated annealing": lambda: (
         KeyChanges(),

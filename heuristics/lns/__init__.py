@@ -1,7 +1,7 @@
 """Large-neighbourhood search for dispatching and profit problems, and the objects it is made of."""
 
 from .acceptance import Acceptance, HillClimbing, RecordToRecord, SimulatedAnnealing, Threshold, Tolerances
-from .destroy import AroundIdleTime, CompiledDestroy, ConsecutiveStarts, Destroy, RoomForWaiting, usual_destroy
+from .destroy import AroundTime, CompiledDestroy, ConsecutiveStarts, Destroy, RoomForWaiting, usual_destroy
 from .operators import KeyChanges, Operator, OrderMoves
 from .orders import Order, Population
 from .random_keys import KeyNoise
@@ -17,7 +17,7 @@ from .threads.turns import Gain
 __all__ = [
     "Acceptance",
     "Alternate",
-    "AroundIdleTime",
+    "AroundTime",
     "CompiledDestroy",
     "ConsecutiveStarts",
     "Destroy",

@@ -1,7 +1,7 @@
 """Destroy operators of ruin and recreate: they choose the jobs that are removed from the schedule.
 
 The operators here run in compiled code. An operator in Python is an object with ``weight`` and ``jobs``, see ``Destroy``.
-Those here remove jobs near an idle time: of some random (node, time) pairs, the one with the most free resources.
+Those here remove jobs near a node and a time: of some random (node, time) pairs, the one with the most free resources.
 """
 
 from __future__ import annotations
@@ -60,27 +60,28 @@ def _pairs(number: int) -> int:
 
 @with_short_repr
 @dataclass(frozen=True)
-class AroundIdleTime(CompiledDestroy):
-    """Remove jobs that run on some nodes around an idle time, and some waiting jobs.
+class AroundTime(CompiledDestroy):
+    """Remove jobs that run on some nodes around a random time, and some waiting jobs.
 
     Parameters
     ----------
     pairs
-        Number of random (node, time) pairs of which the idlest is chosen, at most 32.
+        Number of random (node, time) pairs of which the idlest is chosen, at most 32; 1: any node and time.
     nodes
-        The jobs run on the idle node or on some random ones: fewer than this number, at most 32.
+        The jobs run on the chosen node or on some random ones: fewer than this number, at most 32.
     least_window, window_share
-        The jobs run at most so far from the idle time: a random number of seconds, at least ``least_window``, at most
-        this share of the time range.
+        The jobs run within a random distance of the chosen time: at least ``least_window`` seconds, at most
+        ``window_share`` of the time range.
     jobs
         Range of the number of jobs, as in ``range``.
     waiting
         Range of the number of waiting jobs: released, but started later.
     candidates
-        Each waiting job is one of so many; in profit problems that with the least power per profit.
+        Number of random waiting jobs from which each one is chosen: in profit problems the one with the least power per
+        profit.
     reach
-        The jobs are inserted at most so much earlier than the first removed one, as a share of the time from its start to
-        the last end, and not after that; infinite: at any time.
+        Limits where the jobs are inserted: not after the last end of the removed jobs, and not earlier than ``reach`` times
+        the time from their first start to their last end before that start. Infinite: no limit.
     weight
         Relative frequency.
     """
@@ -128,7 +129,7 @@ class ConsecutiveStarts(CompiledDestroy):
     waiting
         Range of the number of waiting jobs: released, but started later.
     candidates, reach
-        As of ``AroundIdleTime``.
+        As of ``AroundTime``.
     weight
         Relative frequency.
     """
@@ -187,18 +188,18 @@ def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
     Returns
     -------
     tuple
-        Two ``AroundIdleTime``, a ``ConsecutiveStarts`` and a ``RoomForWaiting``.
+        Two ``AroundTime``, a ``ConsecutiveStarts`` and a ``RoomForWaiting``.
     """
     if profits:
         return (
-            AroundIdleTime(pairs=1, nodes=8, jobs=(2, 10), waiting=(1, 3), candidates=4, reach=0.5, weight=0.5),
-            AroundIdleTime(candidates=4, reach=0.5, weight=0.2),
+            AroundTime(pairs=1, nodes=8, jobs=(2, 10), waiting=(1, 3), candidates=4, reach=0.5, weight=0.5),
+            AroundTime(candidates=4, reach=0.5, weight=0.2),
             ConsecutiveStarts(candidates=4, reach=0.5, weight=0.25),
             RoomForWaiting(weight=0.05),
         )
     return (
-        AroundIdleTime(pairs=1, nodes=3, jobs=(2, 10), waiting=(0, 3), weight=0.7),
-        AroundIdleTime(jobs=(2, 10), waiting=(1, 6), weight=0.15),
+        AroundTime(pairs=1, nodes=3, jobs=(2, 10), waiting=(0, 3), weight=0.7),
+        AroundTime(jobs=(2, 10), waiting=(1, 6), weight=0.15),
         ConsecutiveStarts(jobs=(3, 12), waiting=(0, 3), weight=0.1),
         RoomForWaiting(weight=0.05),
     )

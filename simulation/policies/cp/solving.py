@@ -37,7 +37,6 @@ Begin = Callable[[], Schedule | None]
 USED = 0.95  # of the limit of a decision, until the solver stops: the rest is for its end and for the nodes
 RELAXATION = "pool"  # the formulation whose starts order the jobs for a model with nodes
 VARIABLES = 3000  # most numbers of units (jobs times nodes) per unit of the limit: each takes 15 us to model, 5 % of it
-
 PURE_SHARE = 0.5  # of the limit of a decision: for the kept objectives together, in equal parts
 
 
@@ -233,14 +232,8 @@ class Solver:
             The problem with its main objective.
         slack : mapping of str to float
             The slack of each kept objective, see ``models.dispatch.costs.composite``; not empty.
-        start : callable
-            Returns a schedule to start from.
-        seed : int
-            The seed of the solver.
-        deadline : float
-            As of ``solve``, of all solves together.
-        jobs : int
-            As of ``solve``.
+        start, seed, deadline, jobs
+            As of ``solve``; the deadline is that of all solves together.
 
         Returns
         -------

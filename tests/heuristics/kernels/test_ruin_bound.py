@@ -8,7 +8,7 @@ from schedlab.heuristics.kernels.costs import objective
 from schedlab.heuristics.kernels.earnings import profit
 from schedlab.heuristics.kernels.placement import POSTPONED
 from schedlab.heuristics.lns.acceptance import SimulatedAnnealing, Threshold
-from schedlab.heuristics.lns.destroy import AroundIdleTime
+from schedlab.heuristics.lns.destroy import AroundTime
 from schedlab.heuristics.lns.ruin import OwnSchedule, RuinAndRecreate
 from schedlab.heuristics.lns.state import LnsSearch
 from schedlab.instances import generators
@@ -100,7 +100,7 @@ def profit_steps(destroy):
 
 @pytest.mark.parametrize("reach", [0.0, 0.5, np.inf])
 def test_the_profit_is_exact_after_steps_that_were_given_up(reach):
-    own, moved = profit_steps(AroundIdleTime(jobs=(2, 10), waiting=(1, 4), candidates=3, reach=reach))
+    own, moved = profit_steps(AroundTime(jobs=(2, 10), waiting=(1, 4), candidates=3, reach=reach))
     a = own.search.arrays
     exact = float(objective(a.costs, a.jobs, own.places.starts))
     assert moved.size
@@ -114,7 +114,7 @@ def test_jobs_are_inserted_within_the_reach():
     search = LnsSearch(load("profit_small").problem, seed=1)
     search.look_around()
     anything = Threshold(1e9)
-    own = OwnSchedule(RuinAndRecreate([AroundIdleTime(reach=0.0)], acceptance=anything, restart=1e9), search)
+    own = OwnSchedule(RuinAndRecreate([AroundTime(reach=0.0)], acceptance=anything, restart=1e9), search)
     own.begin()
     steps, known, seen = own.draw(60), own._known(), 0
     for d in range(60):

@@ -16,7 +16,7 @@ from schedlab.heuristics.kernels.ruin.destroy import AROUND, CONSECUTIVE, ROOM, 
 from schedlab.heuristics.list_scheduling.moves import not_worse
 from schedlab.heuristics.lns import (
     Alternate,
-    AroundIdleTime,
+    AroundTime,
     ConsecutiveStarts,
     FirstOf,
     GainPerSecond,
@@ -49,7 +49,7 @@ from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 RNG = np.random.default_rng(0)
 
-LARGE = (AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting())
+LARGE = (AroundTime(), ConsecutiveStarts(), RoomForWaiting())
 
 
 def problem(jobs: int = 30, objective: str = "waiting", seed: int = 3) -> Dispatch:
@@ -261,7 +261,7 @@ class TestDestroy:
     @pytest.mark.parametrize(
         ("operator", "least", "most"),
         [
-            (AroundIdleTime(jobs=(2, 3), waiting=(0, 1)), 0, 2),
+            (AroundTime(jobs=(2, 3), waiting=(0, 1)), 0, 2),
             (ConsecutiveStarts(jobs=(5, 6), waiting=(0, 1)), 5, 5),
             (ConsecutiveStarts(jobs=(5, 6), waiting=(3, 4)), 5, 8),
             (ConsecutiveStarts(jobs=(50, 60)), 9, 9),
@@ -269,7 +269,7 @@ class TestDestroy:
         ],
     )
     def test_the_parameters_bound_the_jobs(
-        self, operator: AroundIdleTime | ConsecutiveStarts | RoomForWaiting, least: int, most: int
+        self, operator: AroundTime | ConsecutiveStarts | RoomForWaiting, least: int, most: int
     ) -> None:
         own = own_schedule(problem(60), destroy=[operator], most_jobs=9)
         a, steps = own.search.arrays, own.draw(200)
@@ -297,13 +297,13 @@ class TestDestroy:
         assert found > 100
 
     def test_rows_name_their_operator_and_wrong_parameters_are_refused(self) -> None:
-        rows = [operator.row().kind for operator in (AroundIdleTime(), ConsecutiveStarts(), RoomForWaiting())]
+        rows = [operator.row().kind for operator in (AroundTime(), ConsecutiveStarts(), RoomForWaiting())]
         assert rows == [AROUND, CONSECUTIVE, ROOM]
         for wrong in (
-            AroundIdleTime(pairs=33),
+            AroundTime(pairs=33),
             ConsecutiveStarts(pairs=0),
-            AroundIdleTime(nodes=33),
-            AroundIdleTime(least_window=0.0),
+            AroundTime(nodes=33),
+            AroundTime(least_window=0.0),
         ):
             with pytest.raises(ValueError, match="must be"):
                 lns(problem(), rounds=1, operators=[RuinAndRecreate(destroy=[wrong])])
@@ -350,7 +350,7 @@ class TestOperatorsInPython:
     def test_they_stand_beside_compiled_ones(self) -> None:
         p, seen = problem(), list[list[int]]()
         ruin = RuinAndRecreate(
-            [Some(range(10)), AroundIdleTime(weight=1.0)], [Keys(range(30), seen), InsertBy("area", 0.5)], steps=40
+            [Some(range(10)), AroundTime(weight=1.0)], [Keys(range(30), seen), InsertBy("area", 0.5)], steps=40
         )
         search = LnsSearch(p, seed=1)
         search.run([KeyChanges(), ruin], Alternate(), Turns(8))
