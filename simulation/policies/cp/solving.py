@@ -279,14 +279,12 @@ class Solver:
 
         Parameters
         ----------
-        problem, slack, start, seed, deadline
-            As of ``solve_keeping``; ``slack`` may be empty.
+        problem, slack, start, seed, deadline, pooled
+            As of ``solve_keeping`` and ``solve``; ``slack`` may be empty.
         few : FewJobs
             The largest number of waiting jobs in the model.
         placed : callable, optional
             As of ``solve_relaxed_first``, which is used if it is given.
-        pooled : callable, optional
-            As of ``solve``.
 
         Returns
         -------
