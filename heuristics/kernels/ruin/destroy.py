@@ -52,8 +52,8 @@ class DestroyRow(NamedTuple):
     candidates
         Number of waiting jobs of which one is chosen: by ROOM the largest, else one with the least ``Known.rank``.
     reach
-        The removed jobs are inserted at most so much earlier than the first of their starts, as a share of the time from
-        there to the last of their ends, and not after the last end; infinite: at any time.
+        The jobs are inserted not after the last end of the removed jobs, and not earlier than ``reach`` times the time from
+        their first start to their last end before that start; infinite: at any time.
     """
 
     kind: int
