@@ -107,6 +107,31 @@ def _free(room: Room, size: int, j: int) -> int:
 
 
 @internal
+def _shift(draw: float, jobs: Jobs, n: int) -> int:
+    """Return where a search through the first n jobs begins: at a random job, or with the first one if that is not among them.
+
+    The jobs that were released first are so preferred: they wait longest.
+    """
+    shift = int(draw * jobs.release.size)
+    return shift if shift < n else 0
+
+
+@internal
+def _insert(room: Room, size: int, most: int, number: int) -> int:
+    """Insert a number into ``room.free[:size]``, which is sorted and keeps the ``most`` least ones; return the new size."""
+    if size == most:
+        if most == 0 or number >= room.free[most - 1]:
+            return size
+        size -= 1
+    k = size
+    while k > 0 and room.free[k - 1] > number:
+        room.free[k] = room.free[k - 1]
+        k -= 1
+    room.free[k] = number
+    return size + 1
+
+
+@internal
 def _first_from(known: Known, places: Places, t: int) -> int:
     """Return the index in ``by_start`` of the first job that starts at t or later."""
     low, high = 0, known.by_start.size
@@ -171,24 +196,27 @@ def _uses_target(jobs: Jobs, places: Places, room: Room, j: int) -> bool:
 def _free_around(
     profile: Profile, jobs: Jobs, places: Places, known: Known, room: Room, row: DestroyRow, draw: Floats
 ) -> int:
-    """Choose jobs on some nodes around an idle time, and some waiting jobs; return their number."""
+    """Choose jobs on some nodes around a time, and some waiting jobs; return their number.
+
+    If there are too many, those count that follow a random job in the order of indices. As the jobs around a time have
+    near indices, these are mostly the first submitted ones; any random ones gain less.
+    """
     node, t = _idle_moment(profile, known, row.pairs, draw)
     _mark_nodes(profile, room, node, row.nodes, draw)
     longest = max(row.least_window, (known.end - known.begin) * row.window_share)
     width = int(row.least_window * (longest / row.least_window) ** draw[WINDOW])
-    most, size = min(room.free.size, _between(row.jobs_from, row.jobs_below, draw[JOBS])), 0
-    first = _first_from(known, places, t - width - known.longest)
-    n = _first_from(known, places, t + width) - first
+    most, size, n = min(room.free.size, _between(row.jobs_from, row.jobs_below, draw[JOBS])), 0, jobs.release.size
     shift = int(draw[JOBS_FROM] * n)
-    for i in range(n):
-        if size == most:
-            break
-        j = known.by_start[first + (i + shift) % n]
+    for k in range(_first_from(known, places, t - width - known.longest), _first_from(known, places, t + width)):
+        j = known.by_start[k]
         start = places.starts[j]  # an earlier step may have changed it
         if start == POSTPONED or start >= t + width or start + jobs.duration[j] <= t - width:
             continue
         if _uses_target(jobs, places, room, j):
-            size = _free(room, size, j)
+            size = _insert(room, size, most, (j - shift) % n)
+    for k in range(size):
+        j = (room.free[k] + shift) % n
+        room.free[k], room.is_free[j] = j, True
     return _add_waiting(jobs, places, known, room, size, row, t + width, draw)
 
 
@@ -210,7 +238,7 @@ def _free_consecutive(
 def _waiting_job(jobs: Jobs, places: Places, known: Known, t: int, candidates: int, draw: float) -> int:
     """Return the largest of some jobs released by t that start later or are postponed; -1 if there is none."""
     n, found, most, seen = _released_by(jobs, known, t), -1, -1.0, 0
-    shift = int(draw * n)
+    shift = _shift(draw, jobs, n)
     for i in range(n):
         j = known.by_release[(i + shift) % n]
         if places.starts[j] == POSTPONED or places.starts[j] > t:
@@ -285,7 +313,7 @@ def _add_waiting(
     """Choose more jobs released before t that start at t or later or are postponed; return the new number."""
     wanted = min(room.free.size, size + _between(row.waiting_from, row.waiting_below, draw[WAITING]))
     n, best, seen = _released_by(jobs, known, t - 1), -1, 0
-    shift = int(draw[WAITING_FROM] * n)
+    shift = _shift(draw[WAITING_FROM], jobs, n)
     for i in range(n):
         if size >= wanted:
             break
