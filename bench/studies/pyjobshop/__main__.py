@@ -84,42 +84,48 @@ def results_of(records: Iterable[Mapping[str, Any]], projects: Container[str], a
 
 
 def table(results: Results, best: Mapping[str, float]) -> TextGrid:
-    """Return the table: a row for each method, on the runs that all methods have.
+    """Return the table: each method beside PyJobShop on the runs that both have.
 
     Parameters
     ----------
     results
-        The results of all methods.
+        The results of all methods, PyJobShop among them.
     best
         Instance -> best-known value; where it is missing, the best of the results.
     """
-    shared = sorted(set.intersection(*(set(of) for of in results.values())))
     values: dict[str, float] = {}
-    for instance, seed in shared:
-        found = (of[instance, seed].objective for of in results.values())
-        values[instance] = min(values.get(instance, inf), *(inf if v is None else v for v in found))
+    for of in results.values():
+        for (instance, _), run in of.items():
+            values[instance] = min(values.get(instance, inf), inf if run.objective is None else run.objective)
     reference = values | {name: best[name] for name in values if name in best}
+    alike: dict[frozenset[tuple[str, int]], list[str]] = {}
+    for method in results.keys() - {NAME}:
+        alike.setdefault(frozenset(results[method].keys() & results[NAME].keys()), []).append(method)
     rows = []
-    for method, of in results.items():
-        runs = [(instance, of[instance, seed]) for instance, seed in shared]
-        gaps = [100 * (run.objective / reference[i] - 1) for i, run in runs if run.objective is not None]
-        rows.append(
-            [
-                method,
-                str(len(runs)),
-                str(sum(run.objective is None for _, run in runs)),
-                str(sum(run.proven for _, run in runs)),
-                f"{median(run.seconds for _, run in runs):.1f}" if runs else "-",
-                f"{fmean(gaps):.2f}" if gaps else "-",
-            ]
-        )
+    for runs in sorted(alike, key=lambda of: (-len(of), sorted(of))):
+        rows += [_row(method, {key: results[method][key] for key in runs}, reference) for method in sorted(alike[runs])]
+        rows.append(_row(NAME, {key: results[NAME][key] for key in runs}, reference))
     return TextGrid(
-        f"{len(values)} projects",
+        f"{len({instance for instance, _ in results[NAME]})} projects",
         ["method", "runs", "without schedule", "proven", "median s", "mean gap %"],
         rows,
-        "gap: to the best-known value, or the best of these results; runs without a schedule are not in it. Seconds of "
-        "bench run include the import of the solver, those of PyJobShop do not",
+        "methods with the same runs stand together, with PyJobShop on these runs below them. gap: to the best-known value, "
+        "or the best of these results; runs without a schedule are not in it. Seconds of bench run include the import of "
+        "the solver, those of PyJobShop do not",
     )
+
+
+def _row(method: str, runs: Mapping[tuple[str, int], Value], reference: Mapping[str, float]) -> list[str]:
+    """Return the row of a method: its figures over runs."""
+    gaps = [100 * (run.objective / reference[i] - 1) for (i, _), run in runs.items() if run.objective is not None]
+    return [
+        method,
+        str(len(runs)),
+        str(sum(run.objective is None for run in runs.values())),
+        str(sum(run.proven for run in runs.values())),
+        f"{median(run.seconds for run in runs.values()):.1f}" if runs else "-",
+        f"{fmean(gaps):.2f}" if gaps else "-",
+    ]
 
 
 def study(options: argparse.Namespace, console: Console) -> None:

@@ -86,14 +86,25 @@ def test_projects_are_found_by_their_formulation():
     assert list(projects_of(records)) == ["project_small"]
 
 
-def test_the_table_compares_the_runs_that_all_methods_have():
+def test_the_table_has_each_method_beside_pyjobshop_on_the_runs_of_both():
     records = [record("a", "lns", 110.0), record("b", "lns", 50.0, verified=False), record("c", "lns", 1.0)]
     answers = [Answer("a", 1, 100.0, 100.0, True, 0.4, ""), Answer("b", 1, 60.0, None, False, 5.0, "")]
     found = results_of([*records, record("day", "lns", 5.0)], {"a", "b", "c"}, answers)
     assert found["lns"]["b", 1] == Value(None, False, 1.5)
-    rows = {row[0]: row[1:] for row in table(found, {"b": 50.0}).rows}
-    assert rows["lns"] == ["2", "1", "0", "1.5", "10.00"]
-    assert rows[NAME] == ["2", "0", "1", "2.7", "10.00"]  # 0 % and 20 % above the best known
+    assert table(found, {"b": 50.0}).rows == [
+        ["lns", "2", "1", "0", "1.5", "10.00"],
+        [NAME, "2", "0", "1", "2.7", "10.00"],  # 0 % and 20 % above the best known
+    ]
+
+
+def test_a_method_with_fewer_runs_does_not_shorten_the_rows_of_the_others():
+    records = [record("a", "cpsat", 100.0), record("b", "cpsat", 66.0), record("b", "lns", 60.0)]
+    records += [record("a", "mip", 100.0), record("b", "mip", 60.0)]
+    answers = [Answer("a", 1, 100.0, 100.0, True, 0.5, ""), Answer("b", 1, 72.0, None, False, 5.0, "")]
+    rows = table(results_of(records, {"a", "b"}, answers), {}).rows
+    assert [(row[0], row[1], row[-1]) for row in rows] == [
+        ("cpsat", "2", "5.00"), ("mip", "2", "0.00"), (NAME, "2", "10.00"), ("lns", "1", "0.00"), (NAME, "1", "20.00"),
+    ]  # fmt: skip
 
 
 def test_a_folder_without_projects_is_wrong_use(tmp_path, capsys):
