@@ -37,13 +37,14 @@ is a part of the objective (``desired``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from .. import language as sl
 from ..language import Assignment, Integer, Interval
 from ..problem import Encoding, Schedule
 from .desired.levels import Capacity
+from .job_arrays import request_rows
 from .job_intervals import (
     SHARES,
     DemandRow,
@@ -62,6 +63,14 @@ if TYPE_CHECKING:
     from .problem import Dispatch
 
 Vector = tuple[int, ...]
+Request = tuple[int, ...]
+"""What one unit of a job needs of each resource."""
+Needed = TypeVar("Needed")
+
+
+def _requests(b: JobModel) -> list[Request]:
+    """Return the request of each part of each job."""
+    return request_rows([j for j, _ in b.parts], b.problem.platform.resources)
 
 
 def _most(problem: Dispatch, job: Job) -> dict[Vector, int]:
@@ -75,26 +84,24 @@ def units(problem: Dispatch, set_objective: SetObjective | None = None, before: 
     """Make the formulation with an optional interval per job, node and unit."""
     b = job_model(problem, "units", set_objective, before)
     capacity = problem.platform.capacity
-    rows: dict[str, list[tuple[Interval, Job]]] = {n: [] for n in capacity}
+    rows: dict[str, list[tuple[Request, Interval]]] = {n: [] for n in capacity}
     options: list[list[tuple[str, Interval]]] = []
     parts = b.parts
-    for j, v in parts:
+    for (j, v), request in zip(parts, _requests(b), strict=True):
         most = _most(problem, j)
         made: list[tuple[str, Interval]] = []
         for node, vector in capacity.items():
             for k in range(most[vector]):
                 o = b.model.interval(f"{j.id}.{k + 1} on {node}", v.size_lo, v.windows, optional=True)
                 made.append((node, o))
-                rows[node].append((o, j))
+                rows[node].append((request, o))
         b.model.add(sl.alternative(v, [o for _, o in made], count=j.units), f"units of {j.id}")
         options.append(made)
-    running = b.running({n: n for n in capacity})
+    back = b.returned_on_nodes()
     for node, vector in capacity.items():
-        for resource, limit in zip(problem.platform.resources, vector, strict=True):
-            need = request_of(resource)
-            demands = [DemandRow(v, need(j)) for v, j in rows[node] if need(j)]
-            level = b.capacity((node,), resource, limit)
-            b.add_cumulative(demands, level, f"{resource} of {node}", returned(running[node], need))
+        for r, (resource, limit) in enumerate(zip(problem.platform.resources, vector, strict=True)):
+            demands = [DemandRow(o, request[r]) for request, o in rows[node] if request[r]]
+            b.add_cumulative(demands, b.capacity((node,), resource, limit), f"{resource} of {node}", back[node][r])
 
     def read(a: Assignment) -> Schedule:
         nodes: dict[str, dict[str, int]] = {}
@@ -143,12 +150,14 @@ def _count_variables(b: JobModel, places: Mapping[str, tuple[Vector, int]]) -> l
     return found
 
 
-def _counted(b: JobModel, counts: list[Places]) -> dict[str, list[tuple[Job, Interval, Integer]]]:
-    """Return for each place the jobs that may run there, with their intervals and the numbers of their units there."""
-    found: dict[str, list[tuple[Job, Interval, Integer]]] = {}
-    for (j, v), made in zip(b.parts, counts, strict=True):
+def _counted(
+    b: JobModel, counts: list[Places], needed: Sequence[Needed]
+) -> dict[str, list[tuple[Needed, Interval, Integer]]]:
+    """Return for each place what the parts that may run there need, with their intervals and numbers of units there."""
+    found: dict[str, list[tuple[Needed, Interval, Integer]]] = {}
+    for needs, (_, v), made in zip(needed, b.parts, counts, strict=True):
         for place, x in made.items():
-            found.setdefault(place, []).append((j, v, x))
+            found.setdefault(place, []).append((needs, v, x))
     return found
 
 
@@ -161,12 +170,11 @@ def counts(problem: Dispatch, set_objective: SetObjective | None = None, before:
     b = job_model(problem, "counts", set_objective, before)
     capacity = problem.platform.capacity
     numbers = _count_variables(b, {n: (vector, 1) for n, vector in capacity.items()})
-    running, jobs = b.running({n: n for n in capacity}), _counted(b, numbers)
-    for node, here in jobs.items():
-        for resource, limit in zip(problem.platform.resources, capacity[node], strict=True):
-            need = request_of(resource)
-            allowed = b.capacity((node,), resource, limit)
-            b.add_cumulative(_rows(here, need), allowed, f"{resource} of {node}", returned(running[node], need))
+    back = b.returned_on_nodes()
+    for node, here in _counted(b, numbers, _requests(b)).items():
+        for r, (resource, limit) in enumerate(zip(problem.platform.resources, capacity[node], strict=True)):
+            rows = [DemandRow(v, request[r], x) for request, v, x in here if request[r]]
+            b.add_cumulative(rows, b.capacity((node,), resource, limit), f"{resource} of {node}", back[node][r])
 
     def read(a: Assignment) -> Schedule:
         nodes = {
@@ -198,7 +206,7 @@ def classes(problem: Dispatch, set_objective: SetObjective | None = None, before
     members = {f"class {i + 1}": (vector, nodes) for i, (vector, nodes) in enumerate(platform.classes.items())}
     numbers = _count_variables(b, {name: (vector, len(nodes)) for name, (vector, nodes) in members.items()})
     running = b.running({node: name for name, (_, nodes) in members.items() for node in nodes})
-    for name, here in _counted(b, numbers).items():
+    for name, here in _counted(b, numbers, [j for j, _ in b.parts]).items():
         vector, nodes = members[name]
 
         def add(need: Need, limit: int | Capacity, what: str) -> None:

@@ -30,6 +30,7 @@ from .costs.expressions import total_cost
 from .desired.levels import Capacity, Levels
 from .desired.over import OverCost
 from .desired.power import limit_power
+from .job_arrays import request_rows
 from .jobs import Job
 from .objectives import JobCosts
 
@@ -122,6 +123,18 @@ class JobModel:
                 for node, n in r.nodes.items():
                     found[places[node]].append((r.end, r.job, n))
         return found
+
+    def returned_on_nodes(self) -> dict[str, list[dict[int, int]]]:
+        """Return for each node, and there for each resource, what running jobs return at each end: {end: amount}, no zeros."""
+        platform = self.problem.platform
+        ending = [r for r in self.problem.running if r.end > self.problem.now]
+        totals: dict[str, dict[int, list[int]]] = {node: {} for node in platform.capacity}
+        for r, request in zip(ending, request_rows([r.job for r in ending], platform.resources), strict=True):
+            for node, n in r.nodes.items():
+                known = totals[node].get(r.end, (0,) * len(request))
+                totals[node][r.end] = [k + n * q for k, q in zip(known, request, strict=True)]
+        columns = range(len(platform.resources))
+        return {n: [{e: a[c] for e, a in of.items() if a[c]} for c in columns] for n, of in totals.items()}
 
     def running_rows(self, here: Iterable[tuple[int, Job, int]], need: Need) -> list[DemandRow]:
         """Return the demands of the running jobs of one place, which are given as ``running`` returns them."""

@@ -169,11 +169,12 @@ class Model:
         >>> Model("m").integer("units on node 3", 0, 4)
         units on node 3
         """
-        a, b = whole(lo, f"the lower bound of {name}"), whole(hi, f"the upper bound of {name}")
-        if a > b:
-            raise ModelError(f"integer {name!r}: the lower bound {a} is above the upper bound {b}")
+        if not type(lo) is type(hi) is int:  # else no texts are made: models have tens of thousands of integers
+            lo, hi = whole(lo, f"the lower bound of {name}"), whole(hi, f"the upper bound of {name}")
+        if lo > hi:
+            raise ModelError(f"integer {name!r}: the lower bound {lo} is above the upper bound {hi}")
         look()
-        made = Integer(self, len(self.integers), name, a, b)
+        made = Integer(self, len(self.integers), name, lo, hi)
         self.integers.append(made)
         return made
 
