@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PANEL, ROW = 1.9, 0.24  # inches: height of a panel with curves; height of a bar
-LEGEND = 60  # letters of a line of a legend
+LEGEND = 34  # letters of a line of a legend
 ALL = ""
 CLASSES = {ALL: "all jobs", "short_": "jobs below 1 h", "medium_": "jobs of 1 to 5 h", "long_": "jobs above 5 h"}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....models.step_function import HOUR
+from ..panels.legends import add_legend
 from ..svg import COLOURS, INK, LINES
 
 if TYPE_CHECKING:
@@ -44,4 +45,4 @@ def draw_use(ax: Axes, curves: Mapping[str, Mapping[str, Any]], label: str) -> N
     ax.yaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel(f"time since the begin, {unit}")
     ax.set_ylabel(label)
-    ax.legend(frameon=False, fontsize=7)
+    add_legend(ax)

@@ -10,6 +10,7 @@ import numpy as np
 from ....models.step_function import HOUR
 from ...tables.replays.columns import short
 from ..svg import COLOURS, GREY, INK, LINES
+from .legends import add_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,8 +61,7 @@ def draw_ecdf(ax: Axes, curves: Mapping[str, Sequence[float]], label: str, log: 
     ax.set_xlabel(label)
     ax.set_ylabel("jobs, %")
     ax.grid(color=GREY, alpha=0.25, linewidth=0.5)
-    if ax.lines:
-        ax.legend(frameon=False, fontsize=7, loc="best")
+    add_legend(ax)
 
 
 def draw_bars(ax: Axes, bars: Sequence[Bar], label: str) -> None:
@@ -94,11 +94,13 @@ def draw_histogram(ax: Axes, counts: Mapping[str, Mapping[str, float]], label: s
         total = sum(here.values()) or 1
         shares = [100 * here.get(b, 0) / total for b in bins]
         offset = (k - (len(counts) - 1) / 2) * width
-        ax.bar(np.arange(len(bins)) + offset, shares, width, label=name, color=COLOURS[k % len(COLOURS)])
-    ax.set_xticks(np.arange(len(bins)), bins, fontsize=6.5)
+        repeated = "////" if k // len(COLOURS) % 2 else None  # a second round of the colours is hatched
+        place, colour = np.arange(len(bins)) + offset, COLOURS[k % len(COLOURS)]
+        ax.bar(place, shares, width, label=name, color=colour, hatch=repeated, edgecolor="white", linewidth=0)
+    ax.set_xticks(np.arange(len(bins)), bins, fontsize=6.5, rotation=30, ha="right", rotation_mode="anchor")
     ax.set_xlabel(label)
     ax.set_ylabel("jobs, %")
-    ax.legend(frameon=False, fontsize=7)
+    add_legend(ax)
 
 
 def draw_over_time(ax: Axes, curves: Mapping[str, tuple[Any, Any]], label: str) -> None:
@@ -119,8 +121,7 @@ def draw_over_time(ax: Axes, curves: Mapping[str, tuple[Any, Any]], label: str) 
     ax.yaxis.set_major_formatter("{x:,g}")
     ax.set_xlabel(f"time since the first event, {unit}")
     ax.set_ylabel(label)
-    if known:
-        ax.legend(frameon=False, fontsize=7)
+    add_legend(ax)
 
 
 def _few() -> Any:

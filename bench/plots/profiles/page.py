@@ -15,6 +15,7 @@ from ...errors import WrongUse
 from ...statistics.measures import Measure, gap
 from ...statistics.profiles import Curve, below_one, data_profiles, performance_profiles
 from ...statistics.sample import Sample
+from ..panels.legends import add_legend
 from ..picture import side_by_side
 from ..svg import COLOURS, GREY, LINES, require_matplotlib, single
 
@@ -59,8 +60,7 @@ def draw_profiles(ax: Axes, curves: Sequence[Curve], begin: float, end: float, l
     ax.set_xlabel(label)
     ax.set_ylabel(share)
     ax.grid(color=GREY, alpha=0.25, linewidth=0.5)
-    if ax.lines:
-        ax.legend(frameon=False, fontsize=7, loc="lower right")
+    add_legend(ax, "lower right")
 
 
 def profile_figures(sample: Sample, time: Measure, target: float | None) -> list[tuple[str, str]]:

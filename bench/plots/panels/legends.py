@@ -1,0 +1,31 @@
+"""The legend of a panel with curves or bars, where it covers none of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FEW = 4  # most entries of a legend inside the axes
+ROWS = 23  # most entries of a column beside a panel of 2.7 inches
+
+
+def add_legend(ax: Axes, inside: str = "best") -> None:
+    """Add the legend inside the axes, or to the right of them if it has more than ``FEW`` entries; none without entries.
+
+    Parameters
+    ----------
+    ax : Axes
+        The panel; its figure has the layout "constrained".
+    inside : str
+        The place inside the axes, as ``loc`` of matplotlib.
+    """
+    entries = len(ax.get_legend_handles_labels()[1])
+    if entries > FEW:
+        ax.legend(
+            frameon=False, fontsize=6, loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=-(-entries // ROWS),
+            handlelength=1.8, labelspacing=0.3, borderpad=0.0,
+        )  # fmt: skip
+    elif entries:
+        ax.legend(frameon=False, fontsize=7, loc=inside)
