@@ -7,9 +7,9 @@ from schedlab.bench.plots.panels.plain import draw_histogram
 figures = pytest.importorskip("matplotlib.figure")
 
 
-def panel(curves):
-    figure = figures.Figure(figsize=(5.8, 2.7), layout="constrained")
-    ax = figure.subplots()
+def panel(curves, height=2.7, down=1):
+    figure = figures.Figure(figsize=(5.8, height * down), layout="constrained")
+    ax = figure.subplots(down, squeeze=False)[0, 0]
     for k in range(curves):
         ax.plot([0, 1], [0, k], label=f"plan:weighted:guard={k}@lns")
     add_legend(ax)
@@ -23,9 +23,11 @@ def test_a_few_entries_are_inside():
     assert ax.get_window_extent().containsx(box.x0) and ax.get_window_extent().containsx(box.x1)
 
 
-@pytest.mark.parametrize("curves", [FEW + 1, 12, 23, 30])
-def test_many_entries_cover_no_data_and_are_on_the_picture(curves):
-    figure, ax = panel(curves)
+@pytest.mark.parametrize(
+    ("curves", "height", "down"), [(FEW + 1, 1.9, 1), (12, 1.9, 2), (21, 2.3, 1), (23, 2.7, 1), (30, 2.7, 1)]
+)
+def test_many_entries_cover_no_data_and_are_on_the_picture(curves, height, down):
+    figure, ax = panel(curves, height, down)
     axes, box = ax.get_window_extent(), ax.get_legend().get_window_extent()
     assert box.x0 >= axes.x1 - 1
     assert box.x1 <= figure.bbox.x1 + 1 and box.y0 >= -1 and box.y1 <= figure.bbox.y1 + 1
