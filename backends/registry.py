@@ -39,7 +39,7 @@ class UnknownName(SchedlabError, LookupError):
     """
 
     def __init__(self, what: str, name: str, known: list[str], note: str = "") -> None:
-        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.4)
+        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"known are {', '.join(known)}"
         super().__init__(f"there is no {what} {excerpt(name)}{note}; {hint}")
 
