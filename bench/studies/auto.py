@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import median, median_low
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -50,6 +50,11 @@ GENERATED: Sequence[tuple[str, Mapping[str, int]]] = (
 """Generators with their options."""
 
 
+Ordered = tuple[float, ...]
+"""An objective, or several in lexicographic order."""
+NOTHING: Ordered = (float("inf"),)
+
+
 class Row(NamedTuple):
     """An instance: ``auto`` beside the best single method.
 
@@ -58,18 +63,19 @@ class Row(NamedTuple):
     instance, kind
         The name of the instance and the kind of its problem.
     auto, single
-        The median objective of ``auto`` over the seeds, and that of the best single method; None without a schedule.
+        The median objective of ``auto`` over the seeds, and that of the best single method: one number, or the ordered
+        objectives of an eviction problem; None without a schedule.
     method
         The best single method.
     worse
         By how much ``auto`` is worse, in percent of the best single method's objective; below 0 if it is better. Infinite
-        if ``auto`` alone has no schedule.
+        if ``auto`` alone has no schedule. Of ordered objectives, the first one that differs.
     """
 
     instance: str
     kind: str
-    auto: float | None
-    single: float | None
+    auto: Ordered | None
+    single: Ordered | None
     method: str
     worse: float
 
@@ -108,27 +114,35 @@ def rows(records: Iterable[Mapping[str, Any]]) -> list[Row]:
     A run without a verified schedule counts as infinitely bad, so that a method which fails on half of the seeds has no
     median.
     """
-    values: dict[tuple[str, str, int], dict[str, list[float]]] = {}
+    values: dict[tuple[str, str, int], dict[str, list[Ordered]]] = {}
     for r in records:
         sign = -1 if r["sense"] == "maximize" else 1
-        held = r["objective"] is not None and r["verified"]
         found = values.setdefault((r["kind"], r["instance"], sign), {}).setdefault(r["method"], [])
-        found.append(sign * r["objective"] if held else float("inf"))
+        objective = r["objective"] if r["verified"] else None
+        listed = objective if isinstance(objective, list) else [objective]
+        found.append(NOTHING if objective is None else tuple(sign * v for v in listed))
     return [_row(kind, instance, sign, methods) for (kind, instance, sign), methods in sorted(values.items())]
 
 
-def _row(kind: str, instance: str, sign: int, methods: Mapping[str, Sequence[float]]) -> Row:
+def _row(kind: str, instance: str, sign: int, methods: Mapping[str, Sequence[Ordered]]) -> Row:
     """Return the row of an instance; ``methods``: method -> objectives times ``sign``, to be minimized."""
-    medians = {method: median(found) for method, found in methods.items()}
+    medians = {method: _median(found) for method, found in methods.items()}
     auto = medians.pop(AUTO)
     method = min(medians, key=lambda m: medians[m])
     single = medians[method]
-    if single == float("inf"):
-        worse = 0.0 if auto == single else float("-inf")
-    else:
-        worse = 0.0 if auto == single else 100 * (auto - single) / max(abs(single), 1e-9)
-    shown = [None if v == float("inf") else sign * v for v in (auto, single)]
+    worse = 0.0
+    if auto != single:
+        mine, other = next((x, y) for x, y in zip(auto, single, strict=False) if x != y)
+        worse = float("-inf") if single == NOTHING else 100 * (mine - other) / max(abs(other), 1e-9)
+    shown = [None if v == NOTHING else tuple(sign * x for x in v) for v in (auto, single)]
     return Row(instance, kind, shown[0], shown[1], method, worse)
+
+
+def _median(found: Sequence[Ordered]) -> Ordered:
+    """Return the median; of an even number of ordered objectives, the lower one of the two in the middle."""
+    if all(len(v) == 1 for v in found):
+        return (median(v[0] for v in found),)
+    return median_low(found)
 
 
 def table(found: Sequence[Row]) -> TextGrid:
@@ -142,8 +156,8 @@ def table(found: Sequence[Row]) -> TextGrid:
     )
 
 
-def _text(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.6g}"
+def _text(value: Ordered | None) -> str:
+    return "-" if value is None else ", ".join(f"{v:,.6g}" for v in value)
 
 
 def study(options: argparse.Namespace, console: Console) -> None:

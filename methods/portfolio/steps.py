@@ -10,7 +10,8 @@ from ..method import Method
 from ..text import parse_method
 
 FEW = 40  # jobs: exact methods get most of the time
-SMALL = 200  # jobs: CP-SAT repairs parts of the schedule in LNS
+SMALL = 100  # jobs: CP-SAT repairs parts of the schedule in LNS
+FINE = 200  # jobs: the linear relaxation has a fine grid
 
 
 def dispatch(problem: Dispatch) -> Sequence[Step]:
@@ -21,7 +22,7 @@ def dispatch(problem: Dispatch) -> Sequence[Step]:
     from ...heuristics import HEURISTICS
 
     jobs = len(problem.jobs)
-    linear = "highs:pool@600s..36000s-energy" if jobs <= SMALL else "highs:pool@1800s..100000s-energy"
+    linear = "highs:pool@600s..36000s-energy" if jobs <= FINE else "highs:pool@1800s..100000s-energy"
     bound = "lagrangian" if HEURISTICS["lagrangian"].takes(problem) else linear
     if jobs > SMALL:
         return [Step("multi-search"), Step("lns", 0.9), Step(bound)]
