@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path 
     ----------
     words
         Names of shipped instances and suites; instance folders; files of benchmark libraries; folders of these; suites
-        as TOML files.
+        as TOML files; patterns of paths.
     given
         The options of the command line. Those that are given replace the settings of a suite.
     has_seeds
@@ -94,7 +95,8 @@ def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path 
         return path, loaded[path]
 
     plain: list[tuple[str, Instance]] = []
-    for word in dict.fromkeys(words):
+    words = _expanded(words)
+    for word in words:
         if word not in names() and is_suite(word):
             suite = read_suite(word, data)
             suites.append(suite)
@@ -118,6 +120,15 @@ def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path 
         raise WrongUse(f"--data {data}: for suites, such as: bench run classic --data {data}")
     parts += [Part(plain, given)] if plain else []
     return Chosen(parts, suites, folders[0] if len(folders) == 1 and len(words) == 1 else None, notes)
+
+
+def _expanded(words: Sequence[str]) -> list[str]:
+    """Return the words, each once; a pattern in quotes, which the shell has not expanded, as the paths that match it."""
+    found: list[str] = []
+    for word in words:
+        pattern = not GLOB.isdisjoint(word) and not Path(word).exists()
+        found += (sorted(glob(word)) if pattern else []) or [word]
+    return list(dict.fromkeys(found))
 
 
 def request_of(suite: Suite, group: RunGroup, given: RunRequest, has_seeds: bool) -> RunRequest:
