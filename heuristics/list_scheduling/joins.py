@@ -7,7 +7,9 @@ when few jobs have been released, and another one, which prefers low power, may 
 2. The estimate of a join is the profit of the first order's schedule before a segment's begin, plus that of the second
    order's schedule after it. Take the join with the best estimate that was not tried.
 3. Place the jobs that the first order starts before that time in the first order, then all others in the second one.
-4. Add the result to the orders. Stop when no estimate is better than the best order.
+4. Add the result to the orders. Stop when no estimate is better than the best order, or the best estimates are those of
+   joins that were tried. With all joins, the kept orders are alike, and the search from them ends 0.1 % worse on average
+   (`profit_medium`).
 """
 
 from __future__ import annotations
@@ -58,7 +60,11 @@ class Joins:
             self.earned = np.vstack([self.earned, earned])
 
     def best(self) -> Floats | None:
-        """Return the keys of the join with the best estimate, once; None if none is better than the best order."""
+        """Return the keys of the join with the best estimate, once.
+
+        None if none is better than the best order, or if of the best estimates, one more than joins were tried, all belong
+        to these.
+        """
         if len(self.orders) < 2:
             return None
         whole = self.earned[:, -1]
