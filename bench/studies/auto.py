@@ -118,9 +118,11 @@ def rows(records: Iterable[Mapping[str, Any]]) -> list[Row]:
     for r in records:
         sign = -1 if r["sense"] == "maximize" else 1
         found = values.setdefault((r["kind"], r["instance"], sign), {}).setdefault(r["method"], [])
-        objective = r["objective"] if r["verified"] else None
-        listed = objective if isinstance(objective, list) else [objective]
-        found.append(NOTHING if objective is None else tuple(sign * v for v in listed))
+        objective: float | list[float] | None = r["objective"] if r["verified"] else None
+        if objective is None:
+            found.append(NOTHING)
+        else:
+            found.append(tuple(sign * v for v in (objective if isinstance(objective, list) else [objective])))
     return [_row(kind, instance, sign, methods) for (kind, instance, sign), methods in sorted(values.items())]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -11,7 +11,7 @@ FEW = 4  # most entries of a legend inside the axes
 ROW = 0.115  # inches: height of an entry beside a panel
 
 
-def add_legend(ax: Axes, inside: str = "best") -> None:
+def add_legend(ax: Axes, inside: Literal["best", "lower right"] = "best") -> None:
     """Add the legend inside the axes, or to the right of them if it has more than ``FEW`` entries; none without entries.
 
     Parameters
@@ -19,7 +19,7 @@ def add_legend(ax: Axes, inside: str = "best") -> None:
     ax : Axes
         The panel; its figure has the layout "constrained".
     inside : str
-        The place inside the axes, as ``loc`` of matplotlib.
+        The place inside the axes: "best" or "lower right".
     """
     entries = len(ax.get_legend_handles_labels()[1])
     if entries > FEW:
