@@ -315,7 +315,7 @@ class Dispatch:
 
     def objective(self, schedule: Schedule) -> float:
         """Return the objective of a schedule that starts all jobs, from the data alone."""
-        value = find_objective(self.aim).value(self, schedule)
+        value = find_objective(self.aim).value_of(self, schedule)
         if self.desired is None or self.over_cost is None:
             return value
         over = self.over_cost * over_hours(self, schedule)

@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import WrongValue
 from ...models import Platform, Queue
 from ...models.excerpt import with_short_repr
+from ...models.returned import returned_numbers
 from ...models.whole_numbers import is_number, shown
 from .priorities import DAY, Aging, Fairshare, JobSize, QueuePriority
 from .ranker import Floats, News, RankedJobs, Ranker
@@ -68,7 +69,8 @@ class WeightedSum:
         total = np.zeros(len(waiting))
         for weight, ranker in self.parts:
             if weight > 0:
-                total += weight * np.asarray(ranker.rank(now, waiting), np.float64)
+                keys = ranker.rank(now, waiting)
+                total += weight * returned_numbers(f"ranker {ranker.name}: rank", keys, len(waiting), "waiting jobs")
         return total
 
 

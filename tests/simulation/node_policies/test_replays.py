@@ -269,7 +269,7 @@ class Wrong:
     ("answer", "why"),
     [
         (NodeDecision(off=[0]), "node 'n-1' cannot be switched off: it is on, runs a job or is needed"),
-        (NodeDecision(off=[2]), "off has 2; expected the number of a node, 0 to 1"),
+        (NodeDecision(off=[2]), "NodeDecision.off returned 2 at position 0; expected indices of nodes"),
         (NodeDecision(off=[1], on=[1]), "node 'n-2' is in off and in on"),
         (NodeDecision(wake=0), "wake is 0; expected a time after 0"),
         ([0], r"it returned \[0\]; expected a NodeDecision"),
