@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models import Profit
+from ...models.comparing import hashable
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.returned import returned_indices, returned_numbers
 from ...models.whole_numbers import is_number
@@ -34,6 +35,7 @@ NO_JOBS, NO_KEYS = np.zeros(0, np.int64), np.zeros(0)
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class RuinAndRecreate:
     """Operator "ruin": remove some jobs from the schedule and insert them again; all others stay [Shaw1998].

@@ -61,7 +61,7 @@ class Progress(NamedTuple):
 OnProgress = Callable[[Progress], Any]  # the replay stops if it returns False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReplayPlan:
     """All inputs of a replay.
 

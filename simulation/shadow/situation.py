@@ -27,7 +27,7 @@ from .reservations import holding
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Situation:
     """The state of a machine with at least one waiting job, and the expected durations of the jobs.
 

@@ -375,7 +375,7 @@ class TestOperatorsInPython:
 
     def test_a_key_too_few_or_no_number_is_an_error(self) -> None:
         for keys in ([np.nan] * 30, [[1.0, 2.0]] * 30):
-            with pytest.raises(ValueError, match="keys returned .*; expected one number for each of 2 removed jobs"):
+            with pytest.raises(ValueError, match=r"keys returned .*; expected one number for each of 2 removed jobs"):
                 lns(problem(), rounds=1, operators=[RuinAndRecreate([Some([1, 2])], [Keys(keys, [])])])
 
     def test_the_schedule_is_read_only(self) -> None:
