@@ -135,6 +135,11 @@ class Preempting(ProductionChanges):
         """Return the row in the workload of job j of the state."""
         return self._row[j]
 
+    def start_of(self, j: int) -> int:
+        """Return the start of running job j in seconds, of a first attempt from before the begin that of its job."""
+        row = self.row_of(j)
+        return int(self.state.start[j]) if j == row else self.begun[row].start
+
     def index_of(self, row: int) -> int:
         """Return the number in the state of the running job of a row."""
         return row if self.plan.log.counts[row] else self._index.get(row, row)
@@ -243,7 +248,7 @@ class Preempting(ProductionChanges):
         w, held = self.plan.workload, self.claims.reserved_before(waits)
         found = []
         for j in sorted(self.state.running[: self.state.clock[RUNNING]].tolist()):
-            row, start = self.row_of(j), int(self.state.start[j])
+            row, start = self.row_of(j), self.start_of(j)
             free = row not in self.on_demand and row not in self.leaving
             if free and (held is None or not held[self._nodes(j)].any()):
                 worked = self.now - start - self._restart(row)
@@ -279,7 +284,7 @@ class Preempting(ProductionChanges):
         if self.leaving.get(row) is not gone:
             return
         j = self.index_of(row)
-        worked = max(0, gone.stop - int(self.state.start[j]) - self._restart(row))
+        worked = max(0, gone.stop - self.start_of(j) - self._restart(row))
         kept = self.preemption.checkpoints.taken(row, worked) if gone.strategy == "kill" else worked
         number, nodes = self.plan.log.counts[row] + 1, self._nodes(j)
         del self.leaving[row]
@@ -300,7 +305,7 @@ class Preempting(ProductionChanges):
         worked = ran - self._restart(row)
         gone = self.leaving.get(row)
         if gone is not None and gone.strategy != "kill":
-            worked = min(worked, gone.stop - int(self.state.start[j]) - self._restart(row))
+            worked = min(worked, gone.stop - self.start_of(j) - self._restart(row))
         return self.preemption.checkpoints.taken(row, worked)
 
     def put_back(self, j: int, why: str, kept: int, time: int) -> None:
@@ -334,7 +339,7 @@ class Preempting(ProductionChanges):
         if j == row:
             super().end_for_good(j, why)
         else:
-            (on,), start = self.nodes_of(j), int(self.state.start[j])
+            (on,), start = self.nodes_of(j), self.start_of(j)
             self.plan.log.gone.append(Attempt(self.plan.workload.ids[row], 1, start, self.now, on, why, 0))
             end_now(self.plan.trace, self.state, j)
         self.claims.to_reserve(nodes)
