@@ -226,7 +226,7 @@ class Powered(NodeChanges):
         self._wanted[on] = self.node_state[on] != ON
         self._wanted[self.node_state == BOOTING] = False
         self._block()
-        if self._wanted.any():
+        if self._wanted.any() or len(found.off):  # also nodes that are switched off now may be needed later
             self._boot(np.where(self._wanted, now, needed))
         self._wake = NEVER if found.wake is None or self._tired() else int(found.wake)
 
