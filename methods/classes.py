@@ -117,6 +117,6 @@ def _of_heuristic(name: str, found: Any) -> type[Method]:
 
 def _class(name: str, rows: list[Any], base: type[Method]) -> type[Method]:
     title = "".join(word.capitalize() for word in name.replace("_", "-").split("-"))
-    made = hashable(make_dataclass(title, rows, bases=(base,), frozen=True, namespace={"name": name}))
+    made: type[Method] = hashable(make_dataclass(title, rows, bases=(base,), frozen=True, namespace={"name": name}))
     made.__doc__ = f"The {'backend' if base is SolverMethod else 'heuristic'} {name} of a third party."
     return made

@@ -49,9 +49,9 @@ def compared_by_identity(record: type[T]) -> type[T]:
     >>> pair == pair, pair == Pair(np.zeros(2)), pair != Pair(np.zeros(2)), len({pair, pair})
     (True, False, True, 1)
     """
-    record.__eq__ = object.__eq__  # type: ignore[method-assign, assignment]
-    record.__ne__ = object.__ne__  # type: ignore[method-assign, assignment]
-    record.__hash__ = object.__hash__  # type: ignore[method-assign, assignment]
+    record.__eq__ = object.__eq__  # type: ignore[method-assign]
+    record.__ne__ = object.__ne__  # type: ignore[method-assign]
+    record.__hash__ = object.__hash__  # type: ignore[method-assign]
     return record
 
 

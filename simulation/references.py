@@ -199,7 +199,7 @@ def _kinds(what: Callable[..., object]) -> dict[str, type]:
     """
     annotated: dict[str, object] = {}
     with suppress(NameError, TypeError):  # of a third party's names that are imported for types alone
-        annotated = get_type_hints(what.__init__ if isinstance(what, type) else what)
+        annotated = get_type_hints(vars(what).get("__init__", what) if isinstance(what, type) else what)
     found: dict[str, type] = {}
     for name, parameter in inspect.signature(what).parameters.items():
         kind = annotated.get(name)

@@ -128,6 +128,7 @@ class Dardis:
         self._silent = 0
         self._away: list[str] = []  # the reservations that are not for the jobs of the queue
         self._kept: Ints | None = None
+        self._total, self._amounts = int(capacity.sum()), dict[str, int]()  # of the machine; of each running job
         self._extensions: dict[str, int] = {}
         self._retry: int | None = None
         self.attempts.clear()
@@ -222,10 +223,10 @@ class Dardis:
         for k, reserved in enumerate(moment.reserved):
             request = np.array([reserved.request.get(r, 0) for r in self._platform.resources], np.int64)
             number = {self._number[name]: units for name, units in reserved.nodes.items()}
-            nodes = np.array(sorted(number), np.int64)
-            units = np.array([number[n] for n in nodes.tolist()], np.int64)
+            on = np.array(sorted(number), np.int64)
+            held = np.array([number[n] for n in sorted(number)], np.int64)
             start = max(moment.now, reserved.start)
-            self._hold_for(Placement(f" reservation {k}", start, reserved.end, nodes, units, request, moment.now))
+            self._hold_for(Placement(f" reservation {k}", start, reserved.end, on, held, request, moment.now))
         self._hold_kept(moment)
         if moment.ready is None:
             return
@@ -243,6 +244,9 @@ class Dardis:
 
     def _hold_kept(self, moment: Moment) -> None:
         """Reserve what is kept free for on-demand jobs, for the next days: nobody knows for how long it is."""
+        used = sum(self._used(r) for r in moment.running)
+        if self._kept is None and int(moment.free.sum()) == self._total - used:
+            return  # all that is not in use is free
         unused = self._capacity.copy()
         for r in moment.running:
             request = self._request(r.job)
@@ -259,9 +263,14 @@ class Dardis:
         rows = np.flatnonzero(kept.any(axis=1))
         for k, request in enumerate(np.unique(kept[rows], axis=0)):
             here = rows[(kept[rows] == request).all(axis=1)]
-            units = np.ones(here.size, np.int64)
-            end = moment.now + KEPT
-            self._hold_for(Placement(f" kept free, {k}", moment.now, end, here, units, request, moment.now))
+            ones, end = np.ones(here.size, np.int64), moment.now + KEPT
+            self._hold_for(Placement(f" kept free, {k}", moment.now, end, here, ones, request, moment.now))
+
+    def _used(self, r: Running) -> int:
+        """Return the sum of the amounts of all resources that a running job uses."""
+        if r.job.id not in self._amounts:
+            self._amounts[r.job.id] = r.job.units * sum(r.job.request.values())
+        return self._amounts[r.job.id]
 
     def _taken_out(self, moment: Moment) -> list[Planned]:
         """Take the nodes that are not up or silent out of the protocol; return the jobs that are planned on them."""

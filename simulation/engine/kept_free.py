@@ -20,4 +20,5 @@ def kept_free(moment: Moment, unused: Ints) -> Ints:
             request = np.array([r.request.get(name, 0) for name in moment.platform.resources], np.int64)
             for name, units in r.nodes.items():
                 left[number[name]] -= units * request
-    return np.maximum(0, left)
+    kept: Ints = np.maximum(0, left)
+    return kept

@@ -233,7 +233,7 @@ def earliest_end(case: ReplayCase) -> int:
         work = (w.job_arrays.amounts[stays, r] * runtime[stays])[order].astype(np.float64)
         if total > 0 and work.size:
             ends.append(int(np.floor((release[order] + np.cumsum(work) / total).max())))
-    return max(ends)
+    return int(max(ends))
 
 
 def _watts(replay: ReplaySettings) -> dict[str, Any]:
