@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WrongArgument
+from ..models.comparing import hashable
 from ..models.dispatch.jobs import Job, Queue
 from ..models.dispatch.problem import Dispatch
 from ..models.eviction.problem import Eviction
@@ -23,6 +24,7 @@ from .scenarios import Scenarios, UnknownScenario
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Instance:
     """A problem with a name and a record of its origin.

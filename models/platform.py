@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..errors import SchedlabError
+from .comparing import hashable
 from .excerpt import with_short_repr
 from .whole_numbers import Fields, whole_records
 
@@ -21,6 +22,7 @@ class ProblemError(SchedlabError, ValueError):
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class NodeGroup:
     """A group of identical nodes.
@@ -58,6 +60,7 @@ class NodeGroup:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class NamedNodes(NodeGroup):
     """A group of identical nodes with names of their own, such as those of a real machine.
@@ -88,6 +91,7 @@ class NamedNodes(NodeGroup):
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Platform:
     """All nodes of a machine.

@@ -28,7 +28,7 @@ UNITS = (2, 5, 17, 65, 257, 1025, 4097)  # first number of units of each class a
 UNIT_HOURS = (1, 10, 100, 1000, 10_000)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JobFigures:
     """Arrays with one entry per job that started, from which the metrics are computed.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..backends import UnknownName
 from ..errors import WrongArgument
+from ..models.comparing import hashable
 from .accuracy import Accuracy
 from .engine.moment import Ended
 from .groups import GROUPINGS, Groups
@@ -66,6 +67,7 @@ class Timing:
         return cls(float(seconds.mean()), float(np.percentile(seconds, 99)), float(seconds.max()), float(seconds.sum()))
 
 
+@hashable
 @dataclass(frozen=True)
 class DecisionMetrics:
     """The metrics of the calls of a dispatcher; None if it does not report the value.
@@ -122,6 +124,7 @@ class DecisionMetrics:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
+@hashable
 @dataclass(frozen=True)
 class Metrics:
     """The metrics of a replay. Times are seconds; a value that is not known is None.

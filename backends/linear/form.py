@@ -87,7 +87,7 @@ class Blocks:
         return self.names[bisect_right(self.first, index) - 1]
 
 
-@dataclass
+@dataclass(eq=False)
 class LinearForm:
     """A mixed-integer linear program with m rows, n columns and k non-zeros.
 

@@ -54,7 +54,7 @@ class Deadline(NamedTuple):
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TradeOff:
     """The optimal loss for every number of nodes and every deadline in whole steps, with the plans.
 
@@ -160,7 +160,7 @@ class TradeOff:
         return self.table.time[inside], self.table.key[inside]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EvictionArrays:
     """The jobs as arrays, sorted by nodes (ascending); all arrays have the shape (jobs,).
 

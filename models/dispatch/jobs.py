@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
 from ..problem import part_name
@@ -87,6 +88,7 @@ class Queue:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Job:
     """A job of ``units`` equal units; each unit runs on one node, and all start together.
@@ -209,6 +211,7 @@ class Job:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Running:
     """A job that is running. The chunks of a heterogeneous job (``Job.parts``) are running jobs of their own.

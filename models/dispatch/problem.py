@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import Platform, ProblemError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Dispatch:
     """Start the waiting ``jobs`` from ``now`` on, next to the ``running`` jobs, so that the ``objective`` is best.
@@ -315,7 +317,7 @@ class Dispatch:
 
     def objective(self, schedule: Schedule) -> float:
         """Return the objective of a schedule that starts all jobs, from the data alone."""
-        value = find_objective(self.aim).value(self, schedule)
+        value = find_objective(self.aim).value_of(self, schedule)
         if self.desired is None or self.over_cost is None:
             return value
         over = self.over_cost * over_hours(self, schedule)

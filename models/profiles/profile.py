@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..comparing import hashable
 from ..excerpt import excerpt, with_short_repr
 from ..platform import Platform, ProblemError
 from .arrays import ProfileArrays, arrays_of
@@ -21,6 +22,7 @@ TOLERANCE = 1e-9  # relative; amounts above the capacity by less are rounding
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class DesiredProfile:
     """How much of each resource an administrator wishes to be in use on each node, over time [Bridi2018, 5.1].

@@ -78,7 +78,7 @@ class Account:
         return 1 + self.cooling_kwh / self.it_kwh if self.it_kwh > 0 else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
     """The load of the machine in each segment.
 

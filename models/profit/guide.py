@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ..comparing import hashable
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
 
@@ -46,6 +47,7 @@ Rule = Leaf | Split
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Guide:
     r"""Rules that give an advice from the utilisation of the day before, one rule per cooling.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..whole_numbers import Fields
 
@@ -39,6 +40,7 @@ class Resource:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Mode:
     """One of the modes in which a task can be processed.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...errors import MissingPackage, SchedlabError
 from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, NodeStates, Platform, Schedule
+from ...models.comparing import compared_by_identity
 from ...models.excerpt import one_line
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+@compared_by_identity
 class NodeRanges(NamedTuple):
     """The nodes of all jobs, as ranges of node numbers.
 
@@ -50,7 +52,7 @@ class NodeRanges(NamedTuple):
     units: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decisions:
     """Statistics of the calls of a dispatcher in one replay.
 
@@ -94,7 +96,7 @@ class Decisions:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(eq=False)
 class Simulation:
     """The result of ``simulate``: the schedule of a replay and its statistics.
 

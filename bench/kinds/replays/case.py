@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TRACE_OBJECTIVE = "weighted-wait"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReplayCase:
     """The workload of a replay, its machine and its objective.
 
