@@ -105,7 +105,8 @@ def _rows(c: Constraint, choices: Choices) -> list[tuple[Interval, bool]]:
             alternative = choices.alternative(group)
             whole = len(group) == len(alternative.options) and not alternative.interval.optional
             grouped.append((alternative.interval, not whole))
-    return grouped + [(v, not _always_runs(v) or not isinstance(d, int)) for v, d in single if d != 0]
+    needed = [(v, d) for v, d in single if isinstance(d, Linear) or d]
+    return grouped + [(v, not _always_runs(v) or isinstance(d, Linear)) for v, d in needed]
 
 
 class _Relations:

@@ -155,6 +155,15 @@ class TestOff:
         link(m, a, b, x, y)
         assert not on(m)
 
+    def test_a_variable_demand(self):
+        m = sl.Model("demand")
+        a, b, x, y = pairs(m)
+        need = m.integer("need", 0, 2)
+        m.add(sl.cumulative([a, b], [need, 0], 2))
+        assert on(m)
+        m.add(sl.cumulative([a, x], [need, 1], 2))
+        assert not on(m)
+
     def test_a_chain_of_masters(self):
         m = sl.Model("nested")
         task = m.interval("task", size=2)
