@@ -126,10 +126,14 @@ class Conflict(NamedTuple):
         Names of these constraints, and of variables whose domains take part; None if they are not known.
     reason : str
         How small the conflict is known to be, or why it is not known.
+    solution : Assignment or None
+        A solution of the model that the search came upon; the driver verifies it. If it is one, the model is not
+        infeasible, and the result becomes an error.
     """
 
     names: tuple[str, ...] | None
     reason: str
+    solution: Assignment | None = None
 
 
 class Watch(Protocol):

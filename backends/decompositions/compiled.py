@@ -85,7 +85,8 @@ class DecomposedCompiled:
         """Find constraints that cannot hold together; those of the decomposed model have the names of the original."""
         found = self.inner.conflict(time_limit)
         if found.names is None:
-            return found
+            solution = None if found.solution is None else self.chain.back(found.solution)
+            return Conflict(None, found.reason, solution)
         origin = self.chain.origin
         known = {c.name for c in origin.constraints}
         known |= {v.name for v in origin.intervals} | {x.name for x in origin.integers}

@@ -157,7 +157,7 @@ class TestOff:
 
     def test_a_variable_demand(self):
         m = sl.Model("demand")
-        a, b, x, y = pairs(m)
+        a, b, x, _ = pairs(m)
         need = m.integer("need", 0, 2)
         m.add(sl.cumulative([a, b], [need, 0], 2))
         assert on(m)
