@@ -126,14 +126,30 @@ class Conflict(NamedTuple):
         Names of these constraints, and of variables whose domains take part; None if they are not known.
     reason : str
         How small the conflict is known to be, or why it is not known.
-    solution : Assignment or None
-        A solution of the model that the search came upon; the driver verifies it. If it is one, the model is not
-        infeasible, and the result becomes an error.
     """
 
     names: tuple[str, ...] | None
     reason: str
-    solution: Assignment | None = None
+
+
+class NoConflict(Conflict):
+    """No conflict, as the search for one found a solution of the model.
+
+    The driver verifies the solution. If it is one, the result of a solve that ended as infeasible becomes an error.
+
+    Attributes
+    ----------
+    solution : Assignment
+    """
+
+    solution: Assignment
+
+    @classmethod
+    def of(cls, solution: Assignment) -> NoConflict:
+        """Return the outcome of a search that found this solution."""
+        made = cls(None, "the model has a solution")
+        made.solution = solution
+        return made
 
 
 class Watch(Protocol):

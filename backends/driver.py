@@ -13,7 +13,19 @@ from typing import Any
 
 from ..models.language import Assignment, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
-from .base import Backend, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
+from .base import (
+    Backend,
+    Compiled,
+    Conflict,
+    Exactness,
+    Limits,
+    NoConflict,
+    Outcome,
+    SolverUnavailable,
+    Status,
+    WarmStart,
+    Watch,
+)
 from .gaps import refutation
 from .interrupts import INTERRUPTED, NotCompiled, catch_first, new_call
 from .parameters.obeyed import checked, require_obeyed
@@ -167,7 +179,7 @@ def run(
             result.warm_start = replace(fate, returned=same)
     if result.status == "infeasible" and conflict:
         result.conflict = _conflict(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
-        if result.conflict.solution is not None and not model.check(result.conflict.solution):
+        if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
             result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
     return _timed(result, began)
 

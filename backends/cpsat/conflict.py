@@ -13,7 +13,7 @@ import time
 from ortools.sat.python import cp_model
 
 from ...models.language import Model
-from ..base import Conflict
+from ..base import Conflict, NoConflict
 from .backend import CompiledCpSat
 from .lowering import CpSatLowering
 
@@ -50,7 +50,7 @@ def _suspects(model: Model, deadline: float | None) -> list[int] | Conflict:
         named = set(solver.sufficient_assumptions_for_infeasibility())
         return [k for k, g in enumerate(lowering.guards) if g in named] or list(range(len(lowering.guards)))
     if status in ("OPTIMAL", "FEASIBLE"):
-        return Conflict(None, "the model has a solution", CompiledCpSat(lowering).assignment(solver))
+        return NoConflict.of(CompiledCpSat(lowering).assignment(solver))
     return Conflict(None, "the time ended before the model was proven infeasible")
 
 
