@@ -35,12 +35,13 @@ from .constructs import CONSTRUCTS
 from .copies import Copy
 from .declaration import declaration
 from .planted_faults import FAULTS, faulty
+from .planted_parameters import PARAMETERS, caught_by, known_to_be_wrong
 from .random_models import random_model
 
 STANDARD = "cpsat,highs:pairwise,highs:time-indexed,cpo"
 FAULT_MODELS = 400  # each planted fault must be caught within this number of models
 METAMORPHIC_SHARE = 5  # all checks are made on each fifth model, only "solve" and "fixed" on the others
-LEAST_SHARE = 0.08  # each construct must occur in this share of the models: 40 of 500
+LEAST_SHARE = 0.05  # each construct must occur in this share of the models: 25 of 500
 LEAST_INFEASIBLE = 0.2  # least share of infeasible models
 MOST_UNDECIDED = 0.02  # largest share of models that a backend may leave without a proof
 SHOWN = 5  # number of wrong answers that are printed with a small model
@@ -170,6 +171,8 @@ def main(
         examined = cases(count, seed, labels, limits, jobs)
         found = list(progress.track(examined, total=count, description="models"))
     caught = catch_faults(FAULTS, seed)
+    if "cpsat" in labels:
+        caught |= {name: caught_by(name, seed) for name in PARAMETERS if known_to_be_wrong(name)}
     console.print(construct_table(found), backend_table(found, labels), fault_table(caught))
     for case, verdict in disagreements(found)[:SHOWN]:
         console.print(explained(case.seed, verdict, limits), markup=False, highlight=False, soft_wrap=True)
@@ -267,7 +270,7 @@ def fault_table(caught: dict[str, int | None]) -> Table:
     table.add_column("fault")
     table.add_column("description")
     table.add_column("caught after", justify="right")
-    for fault in FAULTS:
-        k = caught[fault.__name__]
-        table.add_row(fault.__name__, (fault.__doc__ or "").rstrip("."), f"{k} models" if k else "[red]not caught")
+    described = {fault.__name__: (fault.__doc__ or "").rstrip(".") for fault in FAULTS} | PARAMETERS
+    for name, k in caught.items():
+        table.add_row(name, described[name], f"{k} models" if k else "[red]not caught")
     return table
