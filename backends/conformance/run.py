@@ -144,6 +144,7 @@ def main(
     ] = STANDARD,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes that check models in parallel.")] = 1,
     time_limit: Annotated[float, typer.Option(min=0.1, help="Time limit of each solve, in seconds.")] = 20.0,
+    threads: Annotated[int, typer.Option(min=1, help="Number of threads of each solve.")] = 1,
 ) -> None:
     """Run the conformance command (its help text is ``HELP``); leave with ``typer.Exit``.
 
@@ -159,9 +160,11 @@ def main(
         Number of processes.
     time_limit : float
         Time limit of each solve in seconds.
+    threads : int
+        Number of threads of each solve.
     """
     console = Console()
-    limits = Limits(time=time_limit, threads=1)
+    limits = Limits(time=time_limit, threads=threads)
     try:
         labels = usable([b.strip() for b in backends.split(",") if b.strip()], console)
     except UnknownName as e:
