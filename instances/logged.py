@@ -20,6 +20,10 @@ MISSING = float("nan")
 UNLIMITED = float("inf")
 UNNAMED = "none"  # the partition of a job without a partition
 NUMBERED = "job id missing, the position in the log is used instead"
+NEVER_STARTED = "it never started"
+CANCELLED_WAITING = "it never started: it was cancelled in the queue"
+AFTER_START = "submit time after the start, the start is used instead"
+SEVERAL_NODES = "requested several nodes, a replay may put their shares on fewer nodes"
 ROWS = 8192  # rows by which the columns of jobs grow
 
 
@@ -52,6 +56,7 @@ class Logged:
     """A job as a log records it; the fields are those of ``Trace``, for one job.
 
     ``changed``: repairs that the reader made; ``unusable``: the reason why the job cannot be replayed, empty if it can.
+    ``gpu_types``: the GPUs of the whole job by type, ``a100=4``; ``eligible``: time from which the job could have started.
     ``chunks``: all chunks of a heterogeneous job, of which ``units`` and ``request`` are the first; ``array``: the name
     of its job array.
     """
@@ -71,6 +76,8 @@ class Logged:
     unusable: str = ""
     chunks: tuple[Chunk, ...] = ()
     array: str = ""
+    gpu_types: str = ""
+    eligible: float = MISSING
 
 
 class _Codes(Generic[T]):
@@ -121,9 +128,10 @@ class JobColumns:
         self.chunks: dict[int, tuple[Chunk, ...]] = {}
         self.arrays: dict[int, str] = {}
         self._submit, self._start, self._runtime, self._walltime, self._power = (array("d") for _ in range(5))
-        self._units, self._request = array("q"), array("q")
+        self._units, self._request, self._eligible = array("q"), array("q"), array("d")
         self._queue, self._user, self._program = _Codes[str](), _Codes[str](), _Codes[str]()
         self._unusable, self._changed = _Codes[str](), _Codes[tuple[str, ...]]()
+        self._gpu_types = _Codes[str]()
 
     @classmethod
     def of(cls, jobs: Iterable[Logged], resources: Sequence[str]) -> JobColumns:
@@ -144,8 +152,9 @@ class JobColumns:
         self[len(self.ids) - 1] = job
 
     def _grow(self) -> None:
-        codes = (self._queue, self._user, self._program, self._unusable, self._changed)
-        for column in (self._submit, self._start, self._runtime, self._walltime, self._power, self._units):
+        codes = (self._queue, self._user, self._program, self._unusable, self._changed, self._gpu_types)
+        times = (self._submit, self._start, self._runtime, self._walltime, self._eligible)
+        for column in (*times, self._power, self._units):
             column.frombytes(bytes(8 * ROWS))
         for column in (each.index for each in codes):
             column.frombytes(bytes(8 * ROWS))
@@ -161,7 +170,8 @@ class JobColumns:
             self._request[k] = job.request.get(resource, 0)
         self._queue[row] = plain(job.queue) or "default"
         self._user[row], self._program[row] = plain(job.user), plain(job.program)
-        self._unusable[row] = job.unusable
+        self._unusable[row], self._gpu_types[row] = job.unusable, job.gpu_types
+        self._eligible[row] = job.eligible
         self._changed[row] = job.changed if name else (*job.changed, NUMBERED)
         if job.chunks:
             self.chunks[row] = job.chunks
@@ -177,6 +187,16 @@ class JobColumns:
     def power(self) -> Floats:
         """Power in W, shape (jobs,)."""
         return self._floats(self._power)
+
+    @property
+    def eligible(self) -> Floats:
+        """Time from which the job could have started, in s, NaN if unknown, shape (jobs,)."""
+        return self._floats(self._eligible)
+
+    @property
+    def gpu_types(self) -> TextColumn | None:
+        """GPUs by type of each job; None if no job has any."""
+        return _column(self._gpu_types, len(self)) if any(self._gpu_types.known) else None
 
     def _floats(self, values: array[float]) -> Floats:
         return np.asarray(values, np.float64)[: len(self)]
