@@ -55,7 +55,7 @@ class TextColumn:
 class Logged:
     """A job as a log records it; the fields are those of ``Trace``, for one job.
 
-    ``changed``: repairs that the reader made; ``unusable``: the reason why the job cannot be replayed, empty if it can.
+    ``changed``: repairs that the reader made; ``not_obeyed``: what the job requested that a replay does not give; ``unusable``: the reason why the job cannot be replayed, empty if it can.
     ``gpu_types``: the GPUs of the whole job by type, ``a100=4``; ``eligible``: time from which the job could have started.
     ``chunks``: all chunks of a heterogeneous job, of which ``units`` and ``request`` are the first; ``array``: the name
     of its job array.
@@ -78,6 +78,7 @@ class Logged:
     array: str = ""
     gpu_types: str = ""
     eligible: float = MISSING
+    not_obeyed: tuple[str, ...] = ()
 
 
 class _Codes(Generic[T]):
@@ -131,7 +132,7 @@ class JobColumns:
         self._units, self._request, self._eligible = array("q"), array("q"), array("d")
         self._queue, self._user, self._program = _Codes[str](), _Codes[str](), _Codes[str]()
         self._unusable, self._changed = _Codes[str](), _Codes[tuple[str, ...]]()
-        self._gpu_types = _Codes[str]()
+        self._gpu_types, self._not_obeyed = _Codes[str](), _Codes[tuple[str, ...]]()
 
     @classmethod
     def of(cls, jobs: Iterable[Logged], resources: Sequence[str]) -> JobColumns:
@@ -152,7 +153,15 @@ class JobColumns:
         self[len(self.ids) - 1] = job
 
     def _grow(self) -> None:
-        codes = (self._queue, self._user, self._program, self._unusable, self._changed, self._gpu_types)
+        codes = (
+            self._queue,
+            self._user,
+            self._program,
+            self._unusable,
+            self._changed,
+            self._gpu_types,
+            self._not_obeyed,
+        )
         times = (self._submit, self._start, self._runtime, self._walltime, self._eligible)
         for column in (*times, self._power, self._units):
             column.frombytes(bytes(8 * ROWS))
@@ -171,7 +180,7 @@ class JobColumns:
         self._queue[row] = plain(job.queue) or "default"
         self._user[row], self._program[row] = plain(job.user), plain(job.program)
         self._unusable[row], self._gpu_types[row] = job.unusable, job.gpu_types
-        self._eligible[row] = job.eligible
+        self._eligible[row], self._not_obeyed[row] = job.eligible, job.not_obeyed
         self._changed[row] = job.changed if name else (*job.changed, NUMBERED)
         if job.chunks:
             self.chunks[row] = job.chunks
@@ -225,11 +234,19 @@ class JobColumns:
     @property
     def changed(self) -> dict[str, Bools]:
         """Repair that the reader made -> mask of the jobs."""
-        found: dict[str, Bools] = {}
-        for repairs, mask in self._changed.masks(len(self)).items():
-            for repair in repairs:
-                found[repair] = found[repair] | mask if repair in found else mask
-        return found
+        return self._each(self._changed)
+
+    @property
+    def not_obeyed(self) -> dict[str, Bools]:
+        """What jobs requested that a replay does not give -> mask of the jobs."""
+        return self._each(self._not_obeyed)
+
+    def _each(self, codes: _Codes[tuple[str, ...]]) -> dict[str, Bools]:
+        masks: dict[str, Bools] = {}
+        for several, mask in codes.masks(len(self)).items():
+            for what in several:
+                masks[what] = masks[what] | mask if what in masks else mask
+        return masks
 
     def requested(self, always: str) -> list[str]:
         """Return the resources of which a job requests more than 0, and ``always``, in the order of ``resources``."""

@@ -97,6 +97,8 @@ class Trace:
         Time from which the job could have started (no dependency, hold or begin time any more), in s; NaN if unknown.
     gpu_types
         GPUs of the whole job by type, such as ``a100=4``, one text per job; None if the log has no types.
+    not_obeyed
+        What jobs requested that a replay does not give, such as several nodes -> mask of the jobs.
     """
 
     name: str
@@ -129,6 +131,7 @@ class Trace:
     latest_start: Floats | None = None
     eligible: Floats | None = None
     gpu_types: TextColumn | None = None
+    not_obeyed: Mapping[str, Bools] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -182,6 +185,7 @@ class Trace:
             report=Report(bad_lines=tuple(bad_lines), notes=tuple(notes)),
             eligible=jobs.eligible,
             gpu_types=jobs.gpu_types,
+            not_obeyed=jobs.not_obeyed,
         )
 
     def keep(self, rows: Bools | Ints) -> Trace:
@@ -207,6 +211,7 @@ class Trace:
             eligible=None if self.eligible is None else self.eligible[index],
             gpu_types=None if self.gpu_types is None else self.gpu_types.keep(index),
             changed={what: mask[index] for what, mask in self.changed.items()},
+            not_obeyed={what: mask[index] for what, mask in self.not_obeyed.items()},
             unusable={why: mask[index] for why, mask in self.unusable.items()},
         )
 
@@ -282,7 +287,12 @@ class Trace:
             chunks=kept_rows(self.chunks, rows.tolist()),
             arrays=kept_rows(self.arrays, rows.tolist()),
             unix_start=self.unix_start,
-            report=self.report.and_also(repairs, self._left_out(), notes),
+            report=self.report.and_also(
+                repairs,
+                self._left_out(),
+                notes,
+                not_obeyed={what: int(mask[rows].sum()) for what, mask in self.not_obeyed.items()},
+            ),
             latest_start=whole_seconds(self.latest_start, rows),
             partition=np.zeros(0, np.int64) if partition is None else partition.index,
             partitions=() if partition is None else partition.names,

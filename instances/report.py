@@ -34,7 +34,7 @@ class Report:
 
     ``repairs``: kind of repair -> number of jobs; ``bad_lines``: lines that could not be read; ``dropped``: (id,
     reason) of each job that was left out; ``skipped``: kind of row or record that is no job -> number of them;
-    ``notes``: sentences for the user.
+    ``not_obeyed``: what jobs requested that a replay does not give -> number of jobs; ``notes``: sentences for the user.
     """
 
     repairs: Mapping[str, int] = field(default_factory=dict)
@@ -42,6 +42,7 @@ class Report:
     dropped: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
+    not_obeyed: Mapping[str, int] = field(default_factory=dict)
 
     def losses(self) -> str:
         """Return a text: the numbers of lost lines and jobs, then the first lost line and the most frequent reasons."""
@@ -60,14 +61,16 @@ class Report:
         dropped: Iterable[tuple[str, str]] = (),
         notes: Iterable[str] = (),
         skipped: Mapping[str, int] | None = None,
+        not_obeyed: Mapping[str, int] | None = None,
     ) -> Report:
-        """Return a copy of this report with further repairs, dropped jobs, notes and skipped rows."""
+        """Return a copy of this report with further repairs, dropped jobs, notes and so on."""
         return replace(
             self,
             repairs=_added(self.repairs, repairs or {}),
             dropped=(*self.dropped, *dropped),
             notes=(*self.notes, *notes),
             skipped=_added(self.skipped, skipped or {}),
+            not_obeyed=_added(self.not_obeyed, not_obeyed or {}),
         )
 
 

@@ -128,10 +128,9 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
     units, request = chunks[0]
     limit = values.get("Resource_List.walltime", "")
     took = values.get("resources_used.walltime", "")
-    changed = _placement(values, sum(c.units for c in chunks))
+    changed: tuple[str, ...] = ()
     if start < submit:
-        submit = start
-        changed.append(AFTER_START)
+        submit, changed = start, (AFTER_START,)
     why = ""
     if re.search(r"\[\]", name):
         why = "it is a job array, whose subjobs have records of their own"
@@ -151,12 +150,13 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
         unusable=why,
         chunks=tuple(chunks) if len(chunks) > 1 else (),
         array=SUBJOB.sub("[]", name, count=1) if SUBJOB.search(name) else "",
-        changed=tuple(changed),
+        changed=changed,
+        not_obeyed=_placement(values, sum(c.units for c in chunks)),
         eligible=eligible if eligible > 0 else MISSING,
     )
 
 
-def _placement(values: Mapping[str, str], units: int) -> list[str]:
+def _placement(values: Mapping[str, str], units: int) -> tuple[str, ...]:
     """Return what a replay does not obey of the placement of a job: chunks on other nodes, on one node, on whole nodes."""
     place = re.split("[:=]", values.get("Resource_List.place", ""))
     several = "scatter" in place or "vscatter" in place
@@ -167,7 +167,7 @@ def _placement(values: Mapping[str, str], units: int) -> list[str]:
         ("pack" in place and units > 1, ONE_NODE),
         ("excl" in place or "exclhost" in place, WHOLE_NODES),
     )
-    return [what for holds, what in asked if holds]
+    return tuple(what for holds, what in asked if holds)
 
 
 def geometry(values: Mapping[str, str]) -> list[Chunk]:

@@ -276,6 +276,7 @@ def _whole_job(name: str, components: list[Logged]) -> Logged:
         array=_array(job_id),
         unusable=unusable,
         changed=tuple(dict.fromkeys(what for job in listed for what in job.changed)),
+        not_obeyed=(SEVERAL_NODES,),
         gpu_types=",".join(job.gpu_types for job in listed if job.gpu_types),
     )
 
@@ -367,7 +368,6 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     if units:
         request, types, whole = _request(row, units, cpus)
         changed += [WHOLE_MEMORY] if whole else []
-        changed += [SEVERAL_NODES] if units > 1 else []
     why = times.why
     if not why and not cpus:
         why = NO_CPUS
@@ -385,6 +385,7 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
         unusable=why,
         array=_array(name),
         changed=tuple(changed),
+        not_obeyed=(SEVERAL_NODES,) if units > 1 else (),
         gpu_types=",".join(f"{kind}={number}" for kind, number in types.items()),
         eligible=times.eligible,
     )

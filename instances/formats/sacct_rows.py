@@ -170,7 +170,7 @@ def table_of(path: str | Path, lines: Iterator[tuple[int, str]], columns: Sequen
     header = header_of(line)
     if header is None and not columns:
         raise WorkloadError(
-            f"{path}, line {number}: there is no header with a column JobID; {EXPECTED}, or give the columns of "
+            f"{path}, line {number}: there is no column JobID in the first line; {EXPECTED}, or give the columns of "
             "--noheader (bench: --columns JobID,Submit,...)"
         )
     if header is not None and columns:
