@@ -6,11 +6,15 @@ This code is the same for all backends.
 from __future__ import annotations
 
 import copy
+import inspect
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..errors import WrongArgument
+from ..models.arguments import expect, unknown_keyword
+from ..models.given import is_problem
 from ..models.language import Assignment, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
 from .base import Backend, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
@@ -60,11 +64,27 @@ def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A0
     >>> type(sl.compile(m, "cpsat").native).__name__
     'CpModel'
     """
+    if not isinstance(model, Model):
+        raise WrongArgument(f"model of compile is {model!r:.80}; expected a Model{_model_of(model)}")
+    expect("backend of compile", backend, str)
     found = find_backend(backend)
+    known = list(inspect.signature(found.compile).parameters.values())[1:]
+    if not any(p.kind is p.VAR_KEYWORD for p in known):
+        for name in options:
+            if name not in [p.name for p in known]:
+                raise unknown_keyword(f"compile for {backend}", name, [p.name for p in known])
     try:
         return _compiled(found, stage_of(model, 0), options)
     except ImportError as e:
         raise SolverUnavailable(f"backend {backend!r} cannot be used: {found.availability().reason or e}") from e
+
+
+def _model_of(what: object) -> str:
+    """Return how to make a model of a problem, for a message; "" for anything else."""
+    if not is_problem(what):
+        return ""
+    names = ", ".join(map(repr, what.formulations))  # type: ignore[attr-defined]
+    return f"; that of a problem p is p.formulations[NAME]().model, where NAME is one of {names}"
 
 
 def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ..backends import Incumbent, Result, UnknownName, WarmStart
@@ -15,6 +14,7 @@ from ..models.compiled import progress_line
 from ..models.compiling.second_process import second_process
 from ..models.excerpt import with_short_repr
 from ..models.plugins import PluginError, Registry
+from ..models.unknown_names import similar
 from .allocation import Allocator
 from .errors import NotForThisProblem, NothingFound, UnknownOrder
 from .incumbents import OnIncumbent, accepted, answer, improves
@@ -213,7 +213,7 @@ class Heuristic(NamedTuple):
         for option in request.options:
             if option not in self.options:
                 others = ", ".join(name for name, each in HEURISTICS.usable() if option in each.options)
-                near = get_close_matches(option, self.options, n=1)
+                near = similar(option, self.options, 1)
                 takes = f"did you mean {near[0]!r}?" if near else f"it takes: {', '.join(self.options) or 'none'}"
                 also = f"; {option!r} is an option of: {others}" if others else ""
                 raise WrongArgument(f"{self.name} takes no option {option!r}; {takes}{also}")

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ..backends import UnknownName, names
 from ..models import Problem
+from ..models.arguments import Positive
 from .method import ARGUMENT, BACKEND, OPTION, START, Method, Start
 
 
@@ -129,7 +130,7 @@ class DelaySearch(Search):
 
     name: ClassVar[str] = "delay-search"
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
-    delay: int | None = field(default=None, metadata={**OPTION, "least": 1})
+    delay: Positive | None = field(default=None, metadata=OPTION)
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class RelaxationSearch(Search):
     name: ClassVar[str] = "relaxation-search"
     backend: str = field(default="cpsat", metadata=BACKEND)
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
-    largest: int | None = field(default=None, metadata={**OPTION, "least": 1})
+    largest: Positive | None = field(default=None, metadata=OPTION)
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ class Lns(Search):
     name: ClassVar[str] = "lns"
     backend: str | None = field(default=None, metadata=BACKEND)
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
-    rounds: int | None = field(default=None, metadata={**OPTION, "least": 0})
+    rounds: Positive | None = field(default=None, metadata=OPTION)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from ..backends import UnknownName, backend
 from ..backends.base import GridOption, LoweringName, Side
 from ..models import Problem
+from ..models.arguments import Positive
 from .lowerings import lowering_text
 from .method import ARGUMENT, LOWERING, OPTION, PARAMETERS, START, Method, Start
 from .values import Parameters, Value
@@ -101,7 +102,7 @@ class LinearMethod(SolverMethod):
     grid: GridOption | None = field(default=None, metadata=LOWERING)
     side: Side = field(default="restrict", metadata=LOWERING)
     integral: bool = field(default=True, metadata=LOWERING)
-    max_nonzeros: int = field(default=MOST_NONZEROS, metadata={**OPTION, "least": 1})
+    max_nonzeros: Positive = field(default=MOST_NONZEROS, metadata=OPTION)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,7 +8,6 @@ A package adds a kind by an entry point of the group ``schedlab.problems`` that 
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -16,7 +15,8 @@ from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 from ..errors import SchedlabError, WrongArgument
-from .excerpt import MOST, excerpt
+from .excerpt import excerpt
+from .unknown_names import hint, similar
 
 GROUP = "schedlab.problems"
 OWN = {  # a dictionary, not entry points, because the package is also used without being installed
@@ -40,9 +40,8 @@ class UnknownKind(SchedlabError, LookupError):
 
     def __init__(self, name: str) -> None:
         known = names()
-        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"known are {', '.join(known)}"
-        super().__init__(f"there is no problem kind {excerpt(name)}; {hint}")
+        self.near = similar(name, known)
+        super().__init__(f"there is no problem kind {excerpt(name)}; {hint(name, known)}")
 
 
 class Step(NamedTuple):

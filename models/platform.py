@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..errors import SchedlabError
+from .arguments import checked, expect, named
 from .excerpt import with_short_repr
+from .unknown_names import UnknownName
 from .whole_numbers import Fields, whole_records
 
 GROUP = Fields(one=("count",), amounts=("capacity",))
@@ -20,6 +22,7 @@ class ProblemError(SchedlabError, ValueError):
     """The data of a problem contradict each other; the message names the job, queue or node."""
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class NodeGroup:
@@ -57,6 +60,7 @@ class NodeGroup:
         return tuple(f"{self.name}-{i:0{width}d}" for i in range(1, self.count + 1))
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class NamedNodes(NodeGroup):
@@ -87,6 +91,7 @@ class NamedNodes(NodeGroup):
         return self.names
 
 
+@checked(values=False)
 @with_short_repr
 @dataclass(frozen=True)
 class Platform:
@@ -121,6 +126,8 @@ class Platform:
     nodes: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        for group in self.groups:
+            expect("name of NodeGroup", group.name, str)
         groups, faults = whole_records(self.groups, GROUP, lambda g: f"node group {g.name!r}")
         if faults:
             raise ProblemError("\n".join(faults))
@@ -170,7 +177,9 @@ class Platform:
         return tuple(group.capacity.get(r, 0) for r in self.resources)
 
     def total(self, resource: str) -> int:
-        """Return the capacity of the whole machine."""
+        """Return the capacity of the whole machine; raise UnknownName for a resource that it does not have."""
+        if not isinstance(resource, str) or resource not in self.resources:
+            raise UnknownName("resource", resource, self.resources)
         return sum(g.count * g.capacity.get(resource, 0) for g in self.groups)
 
     def units_on(self, vector: Sequence[int], request: Sequence[int]) -> int:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from .arguments import checked
 from .excerpt import with_short_repr
 from .platform import ProblemError
 from .whole_numbers import all_whole, is_number, is_whole, shown, wrong
@@ -14,6 +15,7 @@ HOUR = 3600  # seconds
 DAY = 86400  # seconds
 
 
+@checked(values=False)
 @with_short_repr
 @dataclass(frozen=True)
 class StepFunction:

@@ -101,7 +101,10 @@ def shown(value: object) -> str:
     """
     if isinstance(value, int) and value.bit_length() > LONGEST:
         return f"an integer of {value.bit_length()} bits"  # repr() refuses more than 4300 digits
-    text = str(value) if isinstance(value, Real) else repr(value)
+    try:
+        text = str(value) if isinstance(value, Real) else repr(value)
+    except ValueError:  # a collection with an integer of more than 4,300 digits
+        return f"a {type(value).__name__} with a long integer"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 

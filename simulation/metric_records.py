@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..backends import UnknownName
 from ..errors import WrongArgument
+from ..models.unknown_names import hint
 from .accuracy import Accuracy
 from .engine.moment import Ended
 from .groups import GROUPINGS, Groups
@@ -278,7 +279,7 @@ class Metrics:
             raise UnknownName("grouping", grouping, list(GROUPINGS))
         if grouping not in self.groups:
             raise WrongArgument(
-                f"by {grouping}: the log does not record the {grouping} of its jobs; known: {', '.join(self.groups)}"
+                f"by {grouping}: the log does not record the {grouping} of its jobs; {hint(grouping, self.groups, 'known:', 'it records no groups')}"
             )
         return self.groups[grouping]
 

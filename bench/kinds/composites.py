@@ -74,7 +74,7 @@ def run_composite(
     dispatch = cast(Dispatch, problem)
     found = composite(
         dispatch,
-        dispatch.aim,
+        dispatch.objective,
         slack_of(keep),
         method,
         on_incumbent=on_incumbent,

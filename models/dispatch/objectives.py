@@ -13,7 +13,6 @@ costs. The verifier does not: ``Objective.value`` computes the objective from a 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -21,7 +20,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..excerpt import excerpt
 from ..platform import ProblemError
+from ..unknown_names import hint
 from . import values
 
 if TYPE_CHECKING:
@@ -261,9 +262,7 @@ def find_objective(name: str) -> Objective:
     """
     if name in _KNOWN:
         return _KNOWN[name]
-    near = difflib.get_close_matches(str(name), _KNOWN, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(_KNOWN)}"
-    raise ProblemError(f"there is no objective {name!r}; {hint}")
+    raise ProblemError(f"there is no objective {excerpt(name)}; {hint(name, _KNOWN)}")
 
 
 def _seconds(grace: ArrayLike) -> Ints:

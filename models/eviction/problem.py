@@ -14,10 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from ..arguments import checked, unknown_keyword
 from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import ProblemError
-from ..problem import Encoding, Schedule
+from ..problem import Encoding, Schedule, checked_schedule
 from ..whole_numbers import is_number, is_whole, shown
 from .from_trace import Checkpointing, Log, running_jobs
 from .jobs import BatchJob, EvictionCandidate, exact, job_faults, possible, whole_job, whole_steps
@@ -26,6 +27,7 @@ from .plan import STRATEGIES, EvictionPlan, Strategy
 SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers and their least values
 
 
+@checked(values=False)
 @with_short_repr
 @dataclass(frozen=True, init=False)
 class Eviction:
@@ -124,6 +126,7 @@ class Eviction:
         return job.candidate(self.now, self.file_system_mb_s, self.node_mb_s)
 
     @classmethod
+    @checked
     def from_trace(
         cls,
         trace: Log | str | Path,
@@ -202,6 +205,9 @@ class Eviction:
         """Return a copy with other values of the named parameters."""
         names = ("jobs", "nodes_needed", "deadline_s", "step_s", "now", "file_system_mb_s", "node_mb_s")
         values = {name: getattr(self, name) for name in (*names, "shared_bandwidth")}
+        for name in changes:
+            if name not in values:
+                raise unknown_keyword("replace", name, values)
         return Eviction(**{**values, **changes})
 
     @property
@@ -215,13 +221,13 @@ class Eviction:
         """Return all violations of the plan, from the data alone."""
         from .check import verify
 
-        return verify(self, schedule)
+        return verify(self, checked_schedule(schedule, "verify"))
 
     def objective(self, schedule: Schedule) -> tuple[int, int]:
         """Return (loss in node-seconds, checkpoint time in seconds) of a plan, from the data alone."""
         from .check import objective
 
-        return objective(self, schedule)
+        return objective(self, checked_schedule(schedule, "objective"))
 
     def read(self, data: Any) -> EvictionPlan:
         """Return the plan of JSON data, as result records hold it; raise ValueError if they are malformed."""

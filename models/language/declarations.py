@@ -16,11 +16,11 @@ from .constraints import (
     Synchronize,
 )
 from .expressions import Expression, Interval, Linear, Window, common_model
-from .quantities import ModelError, Number, pair, whole
+from .quantities import ModelError, Number, listed, pair, whole
 
 
 def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:
-    found = tuple(items)
+    found = tuple(listed(items, f"{where}: the intervals"))
     for i in found:
         if not isinstance(i, Interval):
             raise ModelError(f"{where}: {i!r} is not an interval")
@@ -69,7 +69,9 @@ def alternative(interval: Interval, options: Iterable[Interval], count: int = 1)
     >>> on = [m.interval(f"a on {n}", size=3, optional=True) for n in range(2)]
     >>> m.add(alternative(a, on))
     """
-    found = _intervals([interval, *options], f"alternative({interval})", at_least=2)
+    found = _intervals(
+        [interval, *listed(options, f"alternative({interval}): the options")], f"alternative({interval})", at_least=2
+    )
     for option in found[1:]:
         if not option.optional:
             raise ModelError(f"alternative({interval}): the option {option} must be declared optional=True")
@@ -113,7 +115,7 @@ def cumulative(
     >>> m.add(cumulative([a, b], demands=[2, 1], capacity=[(0, 2), (10, 3)]))
     """
     found = _intervals(intervals, "cumulative()")
-    given = list(demands)
+    given = listed(demands, "cumulative(): the demands")
     if len(given) != len(found):
         names = ", ".join(str(i) for i in found[:5]) + (", ..." if len(found) > 5 else "")
         raise ModelError(f"cumulative([{names}]): {len(found)} intervals but {len(given)} demands")
@@ -222,7 +224,7 @@ def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> For
         raise ModelError(f"forbid_extent({interval!r}): the first argument must be an interval")
     what = f"a window of forbid_extent({interval})"
     one = isinstance(windows, tuple) and len(windows) == 2 and not isinstance(windows[0], (tuple, list))
-    given = [windows] if one else list(windows)
+    given = [windows] if one else listed(windows, f"the windows of forbid_extent({interval})")
     found: list[Window] = []
     for lo, hi in sorted((whole(a, what), whole(b, what)) for a, b in (pair(w, what) for w in given)):
         if lo >= hi:
@@ -275,7 +277,9 @@ def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int
 def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     """Return the checked matrix of transition times; empty if all times are 0."""
     n, shape = len(intervals), "no_overlap(): transitions must have one row and one column for each interval"
-    rows = [list(row) if isinstance(row, Iterable) else [] for row in given]
+    rows = [
+        list(row) if isinstance(row, Iterable) else [] for row in listed(given, "no_overlap(): the transition times")
+    ]
     if len(rows) != n:
         raise ModelError(f"{shape}: {n} rows, not {len(rows)}")
     for v, row in zip(intervals, rows, strict=True):
@@ -316,7 +320,7 @@ def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=3)
     >>> m.add(synchronize(a, [b]))
     """
-    found = _intervals([interval, *others], f"synchronize({interval})")
+    found = _intervals([interval, *listed(others, f"synchronize({interval}): the others")], f"synchronize({interval})")
     return Synchronize(found[0], found[1:])
 
 

@@ -21,7 +21,7 @@ from .expressions import (
     Piecewise,
     linear,
 )
-from .quantities import ModelError, Number, number, pair, whole
+from .quantities import ModelError, Number, listed, number, pair, whole
 
 
 def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None = None) -> Linear:  # noqa: A001
@@ -51,12 +51,12 @@ def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None =
     >>> sum(xs, weights=[1, 2, 3])
     x0 + 2*x1 + 3*x2
     """
-    items = list(terms)
+    items = listed(terms, "the terms of sum()")
     factors: Iterable[Number]
     if weights is None:
         factors = (1 for _ in items)
     else:
-        factors = [number(w) for w in weights]
+        factors = [number(w) for w in listed(weights, "the weights of sum()")]
         if len(factors) != len(items):
             raise ModelError(f"sum: {len(items)} terms but {len(factors)} weights")
     total: dict[Atom, Number] = {}
@@ -256,7 +256,7 @@ def element(array: Sequence[Number], index: Expression | int) -> Linear:
     >>> element([5, 7, 9], i)
     element(array of 3, i)
     """
-    values = tuple(number(v, "an entry of the array") for v in array)
+    values = tuple(number(v, "an entry of the array") for v in listed(array, "the array of element()"))
     at = linear(index)
     if not values:
         raise ModelError(f"element([], {index}): the array is empty")
@@ -293,7 +293,7 @@ def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -
     piecewise(x, 3 points)
     """
     at = linear(x)
-    given = (pair(p, "a point of piecewise()") for p in points)
+    given = (pair(p, "a point of piecewise()") for p in listed(points, "the points of piecewise()"))
     pairs = tuple((number(a, "a point"), number(b, "a point")) for a, b in given)
     if len(pairs) < 2:
         raise ModelError(f"piecewise({x}): at least two points are needed, not {len(pairs)}")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Any, Literal, NamedTuple, overload
 
 from ..excerpt import one_line, with_short_repr
+from ..unknown_names import hint
 from .clock import look
 from .constraints import (
     SCHEDULING,
@@ -311,6 +313,15 @@ class Model:
         return f"Model({name}: {counts})"
 
 
+def _named(name: object, known: list[str]) -> str:
+    """Return what a message says about a name that is given in place of a variable."""
+    if not isinstance(name, str):
+        return ""
+    if name in known:
+        return f"; {name!r} is the name of one: keep the object that Model.interval or Model.integer returned"
+    return f"; {hint(name, known, 'the variables are', 'the model has none')}"
+
+
 class Assignment:
     """Values for all variables of a model; they need not satisfy its constraints.
 
@@ -342,6 +353,10 @@ class Assignment:
     __slots__ = ("end", "integer", "model", "present", "start")
 
     def __init__(self, model: Model, values: Mapping[Any, Any] | None = None) -> None:
+        if not isinstance(model, Model):
+            raise ModelError(f"model of Assignment is {model!r:.100}; expected a Model")
+        if not isinstance(values, (Mapping, NoneType)):
+            raise ModelError(f"values of Assignment is {values!r:.100}; expected a mapping {{variable: value}} or None")
         self.model = model
         self.start = [0] * len(model.intervals)
         self.end = [0] * len(model.intervals)
@@ -376,6 +391,12 @@ class Assignment:
     @overload
     def __getitem__(self, variable: Integer) -> int: ...
     def __getitem__(self, variable: Interval | Integer) -> IntervalValue | int:
+        if not isinstance(variable, (Interval, Integer)):
+            known = [v.name for v in (*self.model.intervals, *self.model.integers)]
+            raise ModelError(
+                f"{variable!r:.100} is not a variable of model {self.model.name!r}; expected an interval or an integer "
+                f"variable itself{_named(variable, known)}"
+            )
         if variable.model is not self.model:
             raise ModelError(f"{variable} is not a variable of model {self.model.name!r}")
         i = variable.index

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 
+from ..arguments import checked
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
 from ..whole_numbers import is_real, shown
@@ -42,6 +43,7 @@ def along(points: Sequence[Point], x: float) -> float:
     return c + (d - c) * (x - a) / (b - a)
 
 
+@checked(values=False)
 @with_short_repr
 @dataclass(frozen=True)
 class Cooling:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ..arguments import checked
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
 
@@ -45,6 +46,7 @@ class Split:
 Rule = Leaf | Split
 
 
+@checked(values=False)
 @with_short_repr
 @dataclass(frozen=True)
 class Guide:

@@ -179,7 +179,7 @@ def replay_case(
     case = ReplayCase(
         workload,
         whole.platform,
-        whole.aim,
+        whole.objective,
         replay.kill,
         offline,
         instance.events,

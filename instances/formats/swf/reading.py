@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ....models.arguments import checked
 from ...files.lines import line_blocks
 from ...logged import MISSING, UNNAMED, Bools, Preceding, TextColumn
 from ...repair import Trace
@@ -40,6 +41,7 @@ FROM_USED = "requested memory missing, the used one taken"
 CAPPED = "memory above that of a node, capped"
 
 
+@checked
 def read_swf(path: str | Path, cores: int = 1, memory: int | None = None) -> Workload:
     r"""Read a log in the Standard Workload Format (SWF).
 
