@@ -153,7 +153,7 @@ def run(
     require_obeyed(found, limits)
     here = found.availability()
     blank = Result("unavailable", backend, here.version, message=here.reason, model=model)
-    blank.seconds = {"build": time.perf_counter() - began, "lower": 0.0, "solve": 0.0}
+    blank.phases = {"build": time.perf_counter() - began, "lower": 0.0, "solve": 0.0}
     if not here.ok:
         return _timed(blank, began)
     limits = checked(found, limits)
@@ -268,9 +268,9 @@ def _solve_stage(
         relaxed=recorder.relaxed,
         warm_start=replace(outcome.warm, returned=incumbent is not None and recorder.objective == first),
     )
-    result.seconds = dict(before.seconds)
-    result.seconds["lower"] += solving - lowering
-    result.seconds["solve"] += time.perf_counter() - solving
+    result.phases = dict(before.phases)
+    result.phases["lower"] += solving - lowering
+    result.phases["solve"] += time.perf_counter() - solving
     _check(result, recorder, stage, outcome)
     finished = (outcome.status == "optimal" or recorder.gap_reached) and result.status in ("optimal", "feasible")
     return result, finished and not recorder.stopped and result.message != INTERRUPTED
@@ -312,7 +312,7 @@ def _status(outcome: Outcome, recorder: Recorder, exactness: Exactness) -> Statu
 
 
 def _timed(result: Result, began: float) -> Result:
-    result.seconds["total"] = time.perf_counter() - began
+    result.phases["total"] = time.perf_counter() - began
     return result
 
 

@@ -191,7 +191,7 @@ class Heuristic(NamedTuple):
         found.solver = found.solver or self.name
         found.incumbents = found.incumbents or latest.trace
         total = time.perf_counter() - began
-        found.seconds = found.seconds or {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
+        found.phases = found.phases or {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
         return found
 
     @property

@@ -99,6 +99,8 @@ class ProblemKind:
     rows : str, optional
         Function ``(problem, schedule) -> list of dict`` that returns the rows of ``Result.to_pandas``, with equal keys.
         Without it, the rows are those of ``Schedule.rows``.
+    columns : tuple of str
+        The columns of these rows, which a table has without an answer, too.
     elements : str, optional
         Function or class ``(problem) -> Elements`` (``schedlab.models.elements.element``): what ``schedlab.explain`` may
         name as a cause of infeasibility. Without it, these are the constraints of the first formulation.
@@ -122,6 +124,7 @@ class ProblemKind:
     bench: str | None = None
     gantt: str | None = None
     rows: str | None = None
+    columns: tuple[str, ...] = ("job", "start", "nodes")
     elements: str | None = None
 
 

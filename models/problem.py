@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from ..errors import MissingValue, WrongArgument, WrongValue
 from .arguments import named
@@ -53,6 +53,8 @@ class Schedule:
     >>> Schedule(start={"j1": 0}, nodes={"j1": {"gpu-01": 2}}).as_json()
     {'j1': {'start': 0, 'nodes': {'gpu-01': 2}}}
     """
+
+    COLUMNS: ClassVar[tuple[str, ...]] = ("job", "start", "nodes")  # of ``rows``
 
     start: dict[str, int]
     nodes: dict[str, dict[str, int]] = field(default_factory=dict)

@@ -73,6 +73,7 @@ def contradictions(p: Dispatch) -> list[str]:
         faults.append(f"durations must be 'walltime' or 'runtime', not {p.durations!r}")
     queues = {q.name for q in p.queues}
     names = sorted(queues)
+    whole_run = {q.name: q for q in reversed(p.queues) if q.whole_run}
     for name, count in Counter([j.id for j in p.jobs] + [r.job.id for r in p.running]).items():
         if count > 1:
             faults.append(f"job {name!r} is listed {count} times")
@@ -86,7 +87,7 @@ def contradictions(p: Dispatch) -> list[str]:
             faults.append(f"job {j.id!r}: walltime is {j.walltime} s; at least 1 s is expected")
         if j.runtime is not None and j.runtime < 0:
             faults.append(f"job {j.id!r}: runtime is {j.runtime} s; at least 0 s, or None, is expected")
-        hours = next((q for q in p.queues if q.name == j.queue and q.whole_run), None)
+        hours = whole_run.get(j.queue)
         if hours is not None and not hours.hours(j.walltime):
             faults.append(
                 f"job {j.id!r}: walltime {j.walltime} s does not fit into a daily window of queue {j.queue!r} (whole_run)"

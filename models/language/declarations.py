@@ -20,7 +20,7 @@ from .quantities import ModelError, Number, listed, pair, whole
 
 
 def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:
-    found = tuple(listed(items, f"{where}: the intervals"))
+    found = tuple(items if type(items) is list else listed(items, "the intervals of a constraint"))
     for i in found:
         if not isinstance(i, Interval):
             raise ModelError(f"{where}: {i!r} is not an interval")
@@ -70,7 +70,7 @@ def alternative(interval: Interval, options: Iterable[Interval], count: int = 1)
     >>> m.add(alternative(a, on))
     """
     found = _intervals(
-        [interval, *listed(options, f"alternative({interval}): the options")], f"alternative({interval})", at_least=2
+        [interval, *listed(options, "the options of alternative()")], f"alternative({interval})", at_least=2
     )
     for option in found[1:]:
         if not option.optional:
@@ -224,7 +224,7 @@ def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> For
         raise ModelError(f"forbid_extent({interval!r}): the first argument must be an interval")
     what = f"a window of forbid_extent({interval})"
     one = isinstance(windows, tuple) and len(windows) == 2 and not isinstance(windows[0], (tuple, list))
-    given = [windows] if one else listed(windows, f"the windows of forbid_extent({interval})")
+    given = [windows] if one else listed(windows, "the windows of forbid_extent()")
     found: list[Window] = []
     for lo, hi in sorted((whole(a, what), whole(b, what)) for a, b in (pair(w, what) for w in given)):
         if lo >= hi:
@@ -320,7 +320,7 @@ def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=3)
     >>> m.add(synchronize(a, [b]))
     """
-    found = _intervals([interval, *listed(others, f"synchronize({interval}): the others")], f"synchronize({interval})")
+    found = _intervals([interval, *listed(others, "the others of synchronize()")], f"synchronize({interval})")
     return Synchronize(found[0], found[1:])
 
 

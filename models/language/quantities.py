@@ -72,6 +72,8 @@ def listed(values: Any, what: str) -> list[Any]:
     >>> listed((1, 2), "the terms of sum()")
     [1, 2]
     """
+    if type(values) is list or type(values) is tuple:  # the common cases, kept fast
+        return list(values)
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable) or hasattr(values, "itertuples"):
         raise ModelError(f"{what} must be a list, not {values!r:.100}")
     return list(values)

@@ -20,7 +20,7 @@ from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import hint
-from ..whole_numbers import is_whole, whole_records, wrong
+from ..whole_numbers import all_fields_whole, is_whole, whole_records, wrong
 from .tasks import MODE, RESOURCE, Link, Mode, Resource, Task
 
 
@@ -167,6 +167,9 @@ def _links(precedences: Iterable[tuple[str, str] | Link]) -> Iterator[Link]:
             f"precedences of Project is {precedences!r:.100}; expected a list of (before, after, delay)"
         )
     for k, p in enumerate(precedences):
+        if type(p) is tuple and len(p) == 2 and type(p[0]) is type(p[1]) is str:  # the common case, kept fast
+            yield p[0], p[1], 0
+            continue
         if (
             not isinstance(p, (tuple, list))
             or len(p) not in (2, 3)
@@ -204,8 +207,12 @@ def _longest(project: Project, forward: bool) -> dict[str, int]:
 def _make_whole(p: Project) -> list[str]:
     """Convert NumPy's integers to Python's; return a message for each value that is no whole number."""
     resources, faults = whole_records(p.resources, RESOURCE, lambda r: f"resource {r.name!r}")
-    tasks = []
+    tasks: list[Task] = []
+    modes_are_whole = all_fields_whole([m for t in p.tasks for m in t.modes], MODE)
     for t in p.tasks:
+        if modes_are_whole and type(t.modes) is tuple:  # the common case, kept fast
+            tasks.append(t)
+            continue
         modes, found = whole_records(t.modes, MODE, lambda m, t=t: f"task {t.name!r}, mode {m.name!r}")  # type: ignore[misc]
         tasks.append(t if modes is t.modes or found else Task(t.name, modes))
         faults += found

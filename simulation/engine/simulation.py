@@ -223,7 +223,7 @@ class Simulation:
         Returns
         -------
         pandas.DataFrame
-            The columns id, user, queue, submit, start, end, wait (start - submit, less the time in earlier attempts),
+            The columns job, user, queue, submit, start, end, wait (start - submit, less the time in earlier attempts),
             slowdown ((end - submit) / d with d = max(1, work done), at least 1), units, walltime, expected, runtime,
             killed. Times in seconds; wait and slowdown are NaN for jobs that never started, slowdown also for jobs that
             did not come back after a failure.
@@ -240,7 +240,7 @@ class Simulation:
         if h is not None:
             slowdown[list(h.dropped)] = np.nan
         columns = {
-            "id": w.ids,
+            "job": w.ids,
             "user": np.array(w.users, object)[w.user],
             "queue": np.array([q.name for q in w.queues], object)[w.queue],
             "submit": w.submit,
