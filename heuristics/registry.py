@@ -339,4 +339,4 @@ NAMES = (
 )
 OWN = {name: f"{__package__}.own:{name.upper().replace('-', '_')}" for name in NAMES}
 HEURISTICS: Registry[Heuristic] = Registry("heuristic", "schedlab.heuristics", OWN, _check)
-"""The heuristics by name; a third party adds one by an entry point, a script by ``HEURISTICS[name] = Heuristic(...)``."""
+"""The heuristics by name; a third party adds one by an entry point, a script by ``HEURISTICS.register(name, Heuristic(...))``."""

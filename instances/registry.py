@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from os.path import isdir, isfile
 from pathlib import Path
+from typing import Any
 
 from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..models import kind as problem_kinds
@@ -79,7 +80,7 @@ def folder_of(name: str | Path) -> Path:
 
 
 @checked
-def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
+def load(folder: str | Path, drop_impossible: bool = False) -> Instance[Any]:
     """Read an instance folder, a file of a benchmark library, or a shipped instance by its name.
 
     Parameters
@@ -126,7 +127,7 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
     raise AssertionError("unreachable: a fault was recorded")
 
 
-def _read(kind: problem_kinds.ProblemKind, files: Folder, drop_impossible: bool) -> Instance:
+def _read(kind: problem_kinds.ProblemKind, files: Folder, drop_impossible: bool) -> Instance[Any]:
     """Return the instance of a folder; raise TypeError if the reader of its kind returns another kind of problem."""
     found = problem_kinds.resolve(str(kind.reader))(files, drop_impossible)
     if not isinstance(found, Instance) or not isinstance(found.problem, kind.problem):

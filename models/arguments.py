@@ -25,7 +25,6 @@ from .whole_numbers import is_real, is_whole, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
-NUMBERS: tuple[type, ...] = (int, float, Fraction)
 WORDS: dict[Any, tuple[str, str]] = {  # one, and in a list
     int: ("a whole number", "whole numbers"),
     float: ("a number", "numbers"),
@@ -272,7 +271,7 @@ def _fault(value: object, hint: Any, depth: _Depth) -> _Fault | None:
 
 def _limit(value: object, limits: Sequence[Any]) -> _Fault | None:
     for limit in limits:
-        if isinstance(limit, AtLeast) and isinstance(value, NUMBERS) and not value >= limit.least:
+        if isinstance(limit, AtLeast) and isinstance(value, (int, float, Fraction)) and not value >= limit.least:
             return _Fault("", value, f"at least {limit.least}", True)
     return None
 

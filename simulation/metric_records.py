@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..backends import UnknownName
 from ..errors import WrongArgument
+from ..models.excerpt import with_short_repr
 from ..models.unknown_names import hint
 from .accuracy import Accuracy
 from .engine.moment import Ended
@@ -22,6 +23,7 @@ Floats = NDArray[np.float64]
 BSLD_FLOOR = 10.0  # seconds, the usual least duration in the bounded slowdown
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class JobClass:
     """The metrics of the jobs of one class of durations.
@@ -42,6 +44,7 @@ class JobClass:
     bounded_slowdown: Spread
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Timing:
     """Wall time of the calls of a dispatcher, in seconds; None if unknown.
@@ -67,6 +70,7 @@ class Timing:
         return cls(float(seconds.mean()), float(np.percentile(seconds, 99)), float(seconds.max()), float(seconds.sum()))
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class DecisionMetrics:
     """The metrics of the calls of a dispatcher; None if it does not report the value.
@@ -123,6 +127,7 @@ class DecisionMetrics:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Metrics:
     """The metrics of a replay. Times are seconds; a value that is not known is None.

@@ -166,6 +166,7 @@ class TradeOff:
         return self.table.time[inside], self.table.key[inside]
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class EvictionArrays:
     """The jobs as arrays, sorted by nodes (ascending); all arrays have the shape (jobs,).

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..excerpt import excerpt
+from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
 from ..unknown_names import hint
 from . import values
@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class Excess:
     """The cost sum over jobs of ``weight * max(0, wait - grace) + constant``.
@@ -93,6 +94,7 @@ class Excess:
         return int(over.sum()) if self.is_unweighted else float((self.weight * over + self.constant).sum())
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class Late:
     """The number of jobs that wait longer than their grace.
@@ -134,6 +136,7 @@ class Late:
         return int((wait > self.grace).sum())
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class LastEnd:
     """The end of the last job.

@@ -141,15 +141,15 @@ def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Op
     return Operation(segments, np.diff(seconds), watts, np.array(cooling, float))
 
 
-def account(problem: Profit | WithProblem | str, schedule: Schedule, end: int | None = None) -> Account:
+def account(problem: Profit | WithProblem | str, schedule: Schedule | None, end: int | None = None) -> Account:
     """Return income, costs and energy from the begin of the problem to the time ``end``.
 
     Parameters
     ----------
     problem : Profit, Instance or str
         The problem, an instance with it, or its name.
-    schedule : Schedule
-        The start of each job.
+    schedule : Schedule or None
+        The start of each job. None, which a Result without an answer has, is an error.
     end : int, optional
         A time in seconds. None: ``horizon_end`` of the problem. ``makespan(problem, schedule)``: the end of the last job.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...errors import MissingPackage, SchedlabError
 from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, NodeStates, Platform, Schedule
-from ...models.excerpt import one_line
+from ...models.excerpt import one_line, with_short_repr
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
 from .power.record import PowerRecord
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+@with_short_repr
 class NodeRanges(NamedTuple):
     """The nodes of all jobs, as ranges of node numbers.
 
@@ -50,6 +51,7 @@ class NodeRanges(NamedTuple):
     units: Ints
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Decisions:
     """Statistics of the calls of a dispatcher in one replay.

@@ -202,7 +202,7 @@ def simulate(
                 f"platform of simulate is {platform!r:.80}, a dispatcher, and dispatcher is {dispatcher!r:.80}; give the "
                 "dispatcher once"
             )
-        platform, dispatcher = None, platform
+        dispatcher, platform = platform, None
     expect("seed of simulate", seed, Natural)
     expect("begin of simulate", begin, int | None)
     jobs, machine, own_events, reserved, own_desired = replay_input(workload, platform)
