@@ -68,11 +68,6 @@ def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A0
         raise WrongArgument(f"model of compile is {model!r:.80}; expected a Model{_model_of(model)}")
     expect("backend of compile", backend, str)
     found = find_backend(backend)
-    known = list(inspect.signature(found.compile).parameters.values())[1:]
-    if not any(p.kind is p.VAR_KEYWORD for p in known):
-        for name in options:
-            if name not in [p.name for p in known]:
-                raise unknown_keyword(f"compile for {backend}", name, [p.name for p in known])
     try:
         return _compiled(found, stage_of(model, 0), options)
     except ImportError as e:
@@ -89,6 +84,11 @@ def _model_of(what: object) -> str:
 
 def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
     """Compile a model, after replacing the constructs that the backend does not support."""
+    known = list(inspect.signature(found.compile).parameters.values())[1:]
+    if not any(p.kind is p.VAR_KEYWORD for p in known):
+        for name in options:
+            if name not in [p.name for p in known]:
+                raise unknown_keyword(f"compile for {found.name}", name, [p.name for p in known])
     if not hasattr(found, "supports"):
         return found.compile(model, **options)
     from .decompositions import compile_supported

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from ..models.dispatch.job_arrays import JobArrays, column, distinct, numbers_of
 from ..models.dispatch.jobs import Durations, Job, Queue, Running, Window
 from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import with_short_repr
+from ..models.kind import resolve
 from ..models.platform import Platform
 from ..models.whole_numbers import is_whole, shown, whole_array, whole_pairs, wrong
 from .busy import moved, running_at
@@ -25,9 +27,13 @@ from .report import Report
 from .report import WorkloadError as WorkloadError
 from .times import NEVER, UNKNOWN, later
 
+if TYPE_CHECKING:
+    import pandas
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
+TABLE_READER = "schedlab.instances.formats.job_table:workload_of_table"  # imports this module
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
     "latest_start", "partition",
@@ -195,6 +201,33 @@ class Workload:
             latest_start=column(NEVER if j.latest_start is None else j.latest_start for j in jobs),
         ).checked()
         return found.beginning(problem.now, problem.running) if problem.now or problem.running else found
+
+    @classmethod
+    def from_pandas(cls, table: pandas.DataFrame, name: str = "table") -> Workload:
+        """Make a workload of a table with one row per job.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame
+            The columns of a table of jobs (``read_job_table``): ``id`` (or ``job``), ``submit``, ``units``, ``runtime``, and if known ``queue``,
+            ``walltime``, ``start``, ``user``, ``name``, ``power``, ``array``. Every other column is a resource. Empty cells are
+            unknown values; the repairs are those of logs.
+        name : str
+            The name of the workload.
+
+        Raises
+        ------
+        WorkloadError
+            If a column is missing, or a cell is wrong; the message names the row.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> Workload.from_pandas(pandas.DataFrame({"id": ["a"], "submit": [0], "units": [2], "runtime": [60], "cores": [4]})).ids
+        ('a',)
+        """
+        made: Workload = resolve(TABLE_READER)(table, name)
+        return made
 
     @arguments.checked(values=False, deep=False)
     def beginning(self, begin: int, running: Iterable[Running] = ()) -> Workload:

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 from ..backends import UnknownName, names
 from ..models import Problem
-from ..models.arguments import Positive
+from ..models.arguments import Positive, named
 from .method import ARGUMENT, BACKEND, OPTION, START, Method, Start
 
 
+@named
 @dataclass(frozen=True)
 class Search(Method):
     """The base class of methods that are heuristics."""
@@ -64,6 +65,7 @@ class Search(Method):
             raise UnknownName(f"backend of {self.name}", f"@{self.backend_name}", known, f" in {self.text!r}")
 
 
+@named
 @dataclass(frozen=True)
 class FirstSolution(Search):
     """List scheduling: the jobs in an order, each at its earliest feasible start.
@@ -83,6 +85,7 @@ class FirstSolution(Search):
     order: str = field(metadata=ARGUMENT)
 
 
+@named
 @dataclass(frozen=True)
 class MultiSearch(Search):
     """List scheduling in all orders; the best schedule is kept.
@@ -97,6 +100,7 @@ class MultiSearch(Search):
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 
+@named
 @dataclass(frozen=True)
 class Rule(Search):
     """What the rule of a batch system does: at each event, waiting jobs start in the order of a key.
@@ -116,6 +120,7 @@ class Rule(Search):
     rule: str = field(metadata=ARGUMENT)
 
 
+@named
 @dataclass(frozen=True)
 class DelaySearch(Search):
     """Delay jobs of a list schedule, one after another, while the objective improves.
@@ -133,6 +138,7 @@ class DelaySearch(Search):
     delay: Positive | None = field(default=None, metadata=OPTION)
 
 
+@named
 @dataclass(frozen=True)
 class RelaxationSearch(Search):
     """Jobs of several units keep their nodes; a solver decides the rest, in windows of time.
@@ -158,6 +164,7 @@ class RelaxationSearch(Search):
     largest: Positive | None = field(default=None, metadata=OPTION)
 
 
+@named
 @dataclass(frozen=True)
 class Lns(Search):
     """A large-neighbourhood search over orders, moves of single jobs and parts of the schedule.
@@ -183,6 +190,7 @@ class Lns(Search):
     rounds: Positive | None = field(default=None, metadata=OPTION)
 
 
+@named
 @dataclass(frozen=True)
 class Lagrangian(Search):
     """A bound from a Lagrangian relaxation with prices per cell of time, and list schedules in the order of its starts.
@@ -197,6 +205,7 @@ class Lagrangian(Search):
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 
+@named
 @dataclass(frozen=True)
 class BranchAndBound(Search):
     """Branch and bound in the order of time, pruned by the prices of ``lagrangian``; for at most 64 jobs.
@@ -211,6 +220,7 @@ class BranchAndBound(Search):
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 
+@named
 @dataclass(frozen=True)
 class DynamicProgram(Search):
     """The dynamic program of [Maurya2020] for eviction problems, which is exact."""
@@ -218,6 +228,7 @@ class DynamicProgram(Search):
     name: ClassVar[str] = "dp"
 
 
+@named
 @dataclass(frozen=True)
 class Greedy(Search):
     """The greedy method of [Maurya2020] for eviction problems."""
@@ -225,6 +236,7 @@ class Greedy(Search):
     name: ClassVar[str] = "greedy"
 
 
+@named
 @dataclass(frozen=True)
 class Backtracking(Search):
     """The backtracking of [Maurya2020] for eviction problems, which is exact if it ends.
@@ -239,6 +251,7 @@ class Backtracking(Search):
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 
+@named
 @dataclass(frozen=True)
 class SerialSgs(Search):
     """Serial schedule generation for projects: the tasks by a priority rule, each as early as possible [Kolisch1996b].
@@ -253,6 +266,7 @@ class SerialSgs(Search):
     rule: str = field(metadata=ARGUMENT)
 
 
+@named
 @dataclass(frozen=True)
 class MultiSgs(Search):
     """Serial schedule generation with all priority rules; the best schedule is kept.
@@ -267,6 +281,7 @@ class MultiSgs(Search):
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 
+@named
 @dataclass(frozen=True)
 class Bounds(Search):
     """Lower bounds of the makespan of a project: critical path, energy, one machine, energetic reasoning; no search.

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..backends import UnknownName, backend
 from ..backends.base import GridOption, LoweringName, Side
 from ..models import Problem
-from ..models.arguments import Positive
+from ..models.arguments import Positive, named
 from .lowerings import lowering_text
 from .method import ARGUMENT, LOWERING, OPTION, PARAMETERS, START, Method, Start
 from .values import Parameters, Value
@@ -17,6 +17,7 @@ from .values import Parameters, Value
 MOST_NONZEROS = 20_000_000
 
 
+@named
 @dataclass(frozen=True)
 class SolverMethod(Method):
     """The base class of methods that use a solver; its fields come first in each of them."""
@@ -48,6 +49,7 @@ class SolverMethod(Method):
             raise UnknownName(f"formulation of {problem.kind} problems", self.formulation, known, f" in {self.text!r}")
 
 
+@named
 @dataclass(frozen=True)
 class CpSat(SolverMethod):
     """OR-Tools CP-SAT.
@@ -71,6 +73,7 @@ class CpSat(SolverMethod):
     name: ClassVar[str] = "cpsat"
 
 
+@named
 @dataclass(frozen=True)
 class CpOptimizer(SolverMethod):
     """IBM CP Optimizer.
@@ -94,6 +97,7 @@ class CpOptimizer(SolverMethod):
     name: ClassVar[str] = "cpo"
 
 
+@named
 @dataclass(frozen=True)
 class LinearMethod(SolverMethod):
     """The base class of methods that use a linear lowering."""
@@ -124,6 +128,7 @@ class LinearMethod(SolverMethod):
         return {name: value for name, value in super().compile_options.items() if value != usual.get(name)}
 
 
+@named
 @dataclass(frozen=True)
 class Highs(LinearMethod):
     """HiGHS, on a mixed-integer linear form of the model.
@@ -158,6 +163,7 @@ class Highs(LinearMethod):
     name: ClassVar[str] = "highs"
 
 
+@named
 @dataclass(frozen=True)
 class Pyomo(LinearMethod):
     """A solver that Pyomo can call, on the same linear form as HiGHS.

@@ -15,13 +15,14 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, overload
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin, overload
 
 import numpy as np
 
 from ..errors import WrongArgument, WrongValue
+from .excerpt import one_line
 from .unknown_names import hint
-from .whole_numbers import is_real, is_whole, shown
+from .whole_numbers import LONGEST, is_real, is_whole, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -72,12 +73,12 @@ def checked(what: Any = None, *, values: bool = True, deep: bool = True, skip: t
     --------
     >>> @checked
     ... def twice(text: str, times: Positive = 2) -> str: return text * times
-    >>> for call in (lambda: twice(3), lambda: twice("a", times=0), lambda: twice("a", tmes=3)):
+    >>> for call in (lambda: twice(3), lambda: twice("a", times=0), lambda: twice("a", tims=3)):
     ...     try: call()
     ...     except (WrongArgument, WrongValue) as e: print(e)
     text of twice is 3; expected a text
     times of twice is 0; expected at least 1
-    twice has no argument 'tmes'; did you mean times?
+    twice has no argument 'tims'; did you mean times?
     """
     if what is None:
         return functools.partial(checked, values=values, deep=deep, skip=skip)
@@ -152,7 +153,7 @@ class _Fault(NamedTuple):
         choice = isinstance(self.value, str) and get_origin(hint) is Literal
         kind = WrongValue if self.limited or choice else WrongArgument
         argument, of, function = name.partition(" of ")
-        return kind(f"{argument}{self.place}{of}{function} is {shown(self.value)}; expected {words}{note}")
+        return kind(f"{argument}{self.place}{of}{function} is {value_shown(self.value)}; expected {words}{note}")
 
 
 def _wrapped(what: Any, wrap: Callable[[Callable[..., Any], str], Callable[..., Any]]) -> Any:
@@ -222,6 +223,22 @@ def unknown_keyword(function: str, keyword: str, known: Iterable[str]) -> WrongA
     return WrongArgument(
         f"{function} has no argument {keyword!r}; {hint(keyword, known, 'its arguments are', 'it has none')}"
     )
+
+
+def refuse(function: Callable[..., Any], unknown: Mapping[str, Any]) -> NoReturn:
+    """Raise WrongArgument for keywords that a function collected in ``**unknown``.
+
+    This costs less than ``named``: the function declares ``**unknown: Never`` and calls this if it is not empty.
+    """
+    known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    raise unknown_keyword(function.__name__, next(iter(unknown)), [name for name in known if name != "self"])
+
+
+def value_shown(value: object) -> str:
+    """Return a value for a message, on one line; of a table its size."""
+    if hasattr(value, "itertuples") and hasattr(value, "shape"):
+        return f"a {type(value).__name__} of {value.shape[0]:,} rows"
+    return one_line(shown(value), LONGEST)
 
 
 def _table(value: object, name: str | None) -> str:

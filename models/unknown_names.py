@@ -9,7 +9,6 @@ from ..errors import SchedlabError
 from .excerpt import MOST, excerpt
 
 CUTOFF = 0.5  # least similarity of a name that is proposed, 0 to 1 (``difflib.SequenceMatcher.ratio``)
-LESS = 0.2  # names that are less similar than the best one by more than this are not proposed
 PROPOSED = 3  # names that are proposed at most
 LISTED = 40  # known names that are listed at most
 
@@ -37,9 +36,7 @@ def similar(name: object, known: Iterable[object], most: int = PROPOSED) -> list
     lower = {each.lower(): each for each in texts}
     if name.lower() in lower:  # only upper and lower case differ
         return [lower[name.lower()]]
-    near = difflib.get_close_matches(name[:MOST], texts, n=most, cutoff=CUTOFF)
-    ratios = [difflib.SequenceMatcher(None, each, name[:MOST]).ratio() for each in near]
-    return [each for each, ratio in zip(near, ratios, strict=True) if ratio >= ratios[0] - LESS]
+    return difflib.get_close_matches(name[:MOST], texts, n=most, cutoff=CUTOFF)
 
 
 def hint(

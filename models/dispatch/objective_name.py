@@ -28,7 +28,7 @@ class NamedObjective(str):
     >>> import schedlab as sl
     >>> noon = sl.load("eurora_99").problem.at("12:00", first=3).replace(objective="waiting")
     >>> noon.objective, noon.objective(sl.first_solution(noon))
-    ('waiting', 2580)
+    ('waiting', 94539)
     """
 
     problem: Dispatch

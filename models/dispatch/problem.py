@@ -18,6 +18,7 @@ from .costs.limits import CostLimit, cost_limits, whole_limits
 from .desired.faults import desired_faults, waits
 from .desired.over import OverCost
 from .job_arrays import JobArrays, NodeArrays, column
+from .job_table import jobs_of_table
 from .jobs import DAY, Durations, Job, Queue, Running, Window
 from .objective_name import BY_NAME, ObjectiveName
 from .objectives import OBJECTIVES, JobCosts, find_objective
@@ -25,6 +26,8 @@ from .running.amounts import Returns, occupied
 from .whole_jobs import contradictions, whole_jobs
 
 if TYPE_CHECKING:
+    import pandas
+
     from ..profiles.profile import DesiredProfile
 
 
@@ -179,6 +182,50 @@ class Dispatch:
         known = {"job_arrays": arrays, "returns": returns}.items()
         made.__dict__.update({name: value for name, value in known if value is not None})
         return made
+
+    @classmethod
+    def from_pandas(
+        cls,
+        platform: Platform,
+        table: pandas.DataFrame,
+        queues: Iterable[Queue],
+        objective: str = "weighted-wait",
+        **others: Any,
+    ) -> Dispatch:
+        """Return the problem of the jobs in a table.
+
+        Parameters
+        ----------
+        platform : Platform
+            The nodes.
+        table : pandas.DataFrame
+            One row per job: the columns ``id`` (or ``job``), ``submit`` and ``walltime``, a column for each resource that
+            one unit requests, such as ``cores``, and if known ``units`` (else 1), ``queue`` (may be left out if there is one queue) and
+            the other fields of ``Job``. An empty cell is an unknown value.
+        queues : iterable of Queue
+            The queues.
+        objective : str
+            As in ``Dispatch``.
+        **others
+            Further arguments of ``Dispatch``, such as ``now``.
+
+        Raises
+        ------
+        ProblemError
+            If a column is missing or unknown, or the data contradict each other.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from schedlab.models.platform import NodeGroup
+        >>> table = pandas.DataFrame({"id": ["a", "b"], "submit": [0, 5], "walltime": [60, 60], "cores": [4, 8]})
+        >>> Dispatch.from_pandas(Platform([NodeGroup("n", 1, {"cores": 8})]), table, [Queue("q", 600)]).jobs[1].request
+        {'cores': 8}
+        """
+        expect("platform of Dispatch.from_pandas", platform, Platform)
+        listed = tuple(queues) if isinstance(queues, Iterable) else queues
+        expect("queues of Dispatch.from_pandas", listed, Sequence[Queue])
+        return cls(platform, jobs_of_table(table, platform.resources, listed), listed, objective, **others)
 
     @cached_property
     def ewt(self) -> dict[str, int]:

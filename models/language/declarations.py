@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Never
 
+from ..arguments import named, refuse
 from .constraints import (
     AllOrNone,
     Alternative,
@@ -37,7 +39,7 @@ def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> t
     return found
 
 
-def alternative(interval: Interval, options: Iterable[Interval], count: int = 1) -> Alternative:
+def alternative(interval: Interval, options: Iterable[Interval], count: int = 1, **unknown: Never) -> Alternative:
     """Require that exactly ``count`` options are present, with the start and end of ``interval``; none if it is absent.
 
     If the count is greater than the number of options, the model has no solution with the interval present; this is no
@@ -69,6 +71,8 @@ def alternative(interval: Interval, options: Iterable[Interval], count: int = 1)
     >>> on = [m.interval(f"a on {n}", size=3, optional=True) for n in range(2)]
     >>> m.add(alternative(a, on))
     """
+    if unknown:
+        refuse(alternative, unknown)
     found = _intervals(
         [interval, *listed(options, "the options of alternative()")], f"alternative({interval})", at_least=2
     )
@@ -81,6 +85,7 @@ def alternative(interval: Interval, options: Iterable[Interval], count: int = 1)
     return Alternative(interval, found[1:], k)
 
 
+@named
 def cumulative(
     intervals: Iterable[Interval],
     demands: Sequence[Number | Expression],
@@ -160,6 +165,7 @@ def _steps(capacity: int | Sequence[tuple[int, int]]) -> tuple[tuple[int, int], 
     return steps
 
 
+@named
 def all_or_none(intervals: Iterable[Interval]) -> AllOrNone:
     """Require that all of the intervals are present, or none of them.
 
@@ -191,6 +197,7 @@ def all_or_none(intervals: Iterable[Interval]) -> AllOrNone:
     return AllOrNone(found)
 
 
+@named
 def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> ForbidExtent:
     """Require that the interval overlaps none of the windows, if it is present and has a positive size.
 
@@ -236,6 +243,7 @@ def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> For
     return ForbidExtent(interval, tuple(found))
 
 
+@named
 def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int]] | None = None) -> NoOverlap:
     """Require that no two of the intervals run at the same time, and optionally a transition time between them.
 
@@ -297,6 +305,7 @@ def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]
     return tuple(found) if any(t for i, row in enumerate(found) for j, t in enumerate(row) if i != j) else ()
 
 
+@named
 def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
     """Require that, if ``interval`` is present, every present one of ``others`` has its start and end.
 
@@ -333,7 +342,9 @@ def _precedence(before: Interval, after: Interval, delay: int, kind: PrecedenceK
     return Precedence(found[0], found[1], least, kind, most)
 
 
-def end_before_start(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+def end_before_start(
+    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
+) -> Precedence:
     """Require ``before.end + delay <= after.start`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
@@ -362,10 +373,16 @@ def end_before_start(before: Interval, after: Interval, delay: int = 0, at_most:
     >>> m.add(end_before_start(a, b, delay=2))
     >>> m.add(end_before_start(a, b, delay=2, at_most=10))  # b starts 2 to 10 s after the end of a
     """
+    if unknown:
+        refuse(end_before_start, unknown)
+    if unknown:
+        refuse(end_before_start, unknown)
     return _precedence(before, after, delay, "end_before_start", at_most)
 
 
-def start_before_start(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+def start_before_start(
+    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
+) -> Precedence:
     """Require ``before.start + delay <= after.start`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
@@ -382,10 +399,16 @@ def start_before_start(before: Interval, after: Interval, delay: int = 0, at_mos
     Precedence
         The constraint, for ``Model.add``.
     """
+    if unknown:
+        refuse(start_before_start, unknown)
+    if unknown:
+        refuse(start_before_start, unknown)
     return _precedence(before, after, delay, "start_before_start", at_most)
 
 
-def end_before_end(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+def end_before_end(
+    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
+) -> Precedence:
     """Require ``before.end + delay <= after.end`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
@@ -402,10 +425,16 @@ def end_before_end(before: Interval, after: Interval, delay: int = 0, at_most: i
     Precedence
         The constraint, for ``Model.add``.
     """
+    if unknown:
+        refuse(end_before_end, unknown)
+    if unknown:
+        refuse(end_before_end, unknown)
     return _precedence(before, after, delay, "end_before_end", at_most)
 
 
-def start_before_end(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+def start_before_end(
+    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
+) -> Precedence:
     """Require ``before.start + delay <= after.end`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
@@ -422,4 +451,8 @@ def start_before_end(before: Interval, after: Interval, delay: int = 0, at_most:
     Precedence
         The constraint, for ``Model.add``.
     """
+    if unknown:
+        refuse(start_before_end, unknown)
+    if unknown:
+        refuse(start_before_end, unknown)
     return _precedence(before, after, delay, "start_before_end", at_most)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..arguments import named
 from .expressions import (
     Atom,
     Comparison,
@@ -24,6 +25,7 @@ from .expressions import (
 from .quantities import ModelError, Number, listed, number, pair, whole
 
 
+@named
 def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None = None) -> Linear:  # noqa: A001
     """Return the sum, or with ``weights`` the weighted sum, of many expressions; it is built in one pass.
 
@@ -134,6 +136,7 @@ def min(first: Iterable[Expression | Number] | Expression | Number, *rest: Expre
     return _extreme(Min, builtins.min, _operands(first, rest, "min"))
 
 
+@named
 def positive_part(x: Expression | Number) -> Linear:
     """Return ``max(0, x)``, for instance for a tardiness.
 
@@ -157,6 +160,7 @@ def positive_part(x: Expression | Number) -> Linear:
     return max([x, 0])
 
 
+@named
 def holds(comparison: Comparison) -> Linear:
     """Return an expression that is 1 if a comparison between whole numbers holds, else 0.
 
@@ -194,6 +198,7 @@ def holds(comparison: Comparison) -> Linear:
     return Linear({Holds(comparison): 1})
 
 
+@named
 def overlap(interval: Interval, lo: int, hi: int) -> Linear:
     """Return the length of an interval inside the window [lo, hi), in seconds; 0 if the interval is absent.
 
@@ -229,6 +234,7 @@ def overlap(interval: Interval, lo: int, hi: int) -> Linear:
     return Linear({}, 0) if lo == hi else Linear({Overlap(interval, lo, hi): 1})
 
 
+@named
 def element(array: Sequence[Number], index: Expression | int) -> Linear:
     """Return ``array[index]`` for an integer expression ``index``; an index outside of the array is infeasible.
 
@@ -265,6 +271,7 @@ def element(array: Sequence[Number], index: Expression | int) -> Linear:
     return Linear({Element(values, at): 1})
 
 
+@named
 def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -> Linear:
     """Return the piecewise-linear function of ``x`` through the points; an ``x`` outside of them is infeasible.
 
@@ -303,6 +310,7 @@ def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -
     return Linear({Piecewise(at, pairs): 1})
 
 
+@named
 def implies(premise: Expression | Comparison, conclusion: Expression | Comparison) -> Comparison:
     """Require that ``conclusion`` is true if ``premise`` is true.
 

@@ -10,6 +10,7 @@ from ...errors import WrongArgument
 from ...instances import Instance, Trace, load
 from ...instances.workload import Workload, WorkloadError
 from ...models import DesiredProfile, Dispatch, Job, NodeEvent, Platform, Profit
+from ...models.arguments import value_shown
 from ...models.production import Reservation, ServerEvent
 
 EXPECTED = "expected a Workload, a log from read_trace, a dispatching problem, an Instance or its name"
@@ -57,7 +58,7 @@ def replay_input(what: object, platform: Platform | None) -> ReplayInput:
     if isinstance(given, Trace):
         own, given = given.platform, given.workload
     if not isinstance(given, Workload):
-        raise WrongArgument(f"workload of simulate is {given!r:.80}; {EXPECTED}{_advice(given)}")
+        raise WrongArgument(f"workload of simulate is {value_shown(given)}; {EXPECTED}{_advice(given)}")
     machine_or_none = platform or own
     if machine_or_none is None:
         raise WorkloadError(f"{given.name}: a log has no platform of its own; pass one as the argument platform")
