@@ -142,7 +142,7 @@ class Incumbents:
             found = answer(problem, self.start, message=message, optimal=optimal, details=details)
             fate = replace(fate, returned=True)
         found.solver, found.incumbents, found.warm_start = self.method, self.trace, fate
-        found.seconds = {"build": 0.0, "lower": 0.0, "solve": took, "total": self.elapsed}
+        found.phases = {"build": 0.0, "lower": 0.0, "solve": took, "total": self.elapsed}
         return found
 
 

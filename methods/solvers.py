@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from ..backends import UnknownName, backend
 from ..backends.base import GridOption, LoweringName, Side
 from ..models import Problem
+from ..models.arguments import Positive, named
 from ..models.comparing import hashable
 from .lowerings import lowering_text
 from .method import ARGUMENT, LOWERING, OPTION, PARAMETERS, START, Method, Start
@@ -17,6 +18,7 @@ from .values import Parameters, Value
 MOST_NONZEROS = 20_000_000
 
 
+@named
 @hashable
 @dataclass(frozen=True)
 class SolverMethod(Method):
@@ -49,6 +51,7 @@ class SolverMethod(Method):
             raise UnknownName(f"formulation of {problem.kind} problems", self.formulation, known, f" in {self.text!r}")
 
 
+@named
 @hashable
 @dataclass(frozen=True)
 class CpSat(SolverMethod):
@@ -73,6 +76,7 @@ class CpSat(SolverMethod):
     name: ClassVar[str] = "cpsat"
 
 
+@named
 @hashable
 @dataclass(frozen=True)
 class CpOptimizer(SolverMethod):
@@ -97,6 +101,7 @@ class CpOptimizer(SolverMethod):
     name: ClassVar[str] = "cpo"
 
 
+@named
 @hashable
 @dataclass(frozen=True)
 class LinearMethod(SolverMethod):
@@ -106,7 +111,7 @@ class LinearMethod(SolverMethod):
     grid: GridOption | None = field(default=None, metadata=LOWERING)
     side: Side = field(default="restrict", metadata=LOWERING)
     integral: bool = field(default=True, metadata=LOWERING)
-    max_nonzeros: int = field(default=MOST_NONZEROS, metadata={**OPTION, "least": 1})
+    max_nonzeros: Positive = field(default=MOST_NONZEROS, metadata=OPTION)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -128,6 +133,7 @@ class LinearMethod(SolverMethod):
         return {name: value for name, value in super().compile_options.items() if value != usual.get(name)}
 
 
+@named
 @hashable
 @dataclass(frozen=True)
 class Highs(LinearMethod):
@@ -163,6 +169,7 @@ class Highs(LinearMethod):
     name: ClassVar[str] = "highs"
 
 
+@named
 @hashable
 @dataclass(frozen=True)
 class Pyomo(LinearMethod):

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from .arguments import checked
 from .comparing import hashable
 from .excerpt import with_short_repr
 from .platform import ProblemError
@@ -15,6 +16,7 @@ HOUR = 3600  # seconds
 DAY = 86400  # seconds
 
 
+@checked(values=False)
 @with_short_repr
 @hashable
 @dataclass(frozen=True)

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from ..errors import WrongValue
 from ..instances.workload import Workload, WorkloadError
+from ..models.excerpt import with_short_repr
 from .predictors import Predictor, TimedPredictor
 
 Ints = NDArray[np.int64]
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Accuracy:
     """The comparison of expected durations with durations in the replay.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 
+from ..arguments import checked
 from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
@@ -43,6 +44,7 @@ def along(points: Sequence[Point], x: float) -> float:
     return c + (d - c) * (x - a) / (b - a)
 
 
+@checked(values=False)
 @with_short_repr
 @hashable
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ..arguments import checked
 from ..comparing import hashable
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
@@ -46,6 +47,7 @@ class Split:
 Rule = Leaf | Split
 
 
+@checked(values=False)
 @with_short_repr
 @hashable
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ...errors import MissingPackage, SchedlabError
 from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, NodeStates, Platform, Schedule
 from ...models.comparing import compared_by_identity
-from ...models.excerpt import one_line
+from ...models.excerpt import one_line, with_short_repr
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
 from .power.record import PowerRecord
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+@with_short_repr
 @compared_by_identity
 class NodeRanges(NamedTuple):
     """The nodes of all jobs, as ranges of node numbers.
@@ -52,6 +53,7 @@ class NodeRanges(NamedTuple):
     units: Ints
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class Decisions:
     """Statistics of the calls of a dispatcher in one replay.
@@ -225,7 +227,7 @@ class Simulation:
         Returns
         -------
         pandas.DataFrame
-            The columns id, user, queue, submit, start, end, wait (start - submit, less the time in earlier attempts),
+            The columns job, user, queue, submit, start, end, wait (start - submit, less the time in earlier attempts),
             slowdown ((end - submit) / d with d = max(1, work done), at least 1), units, walltime, expected, runtime,
             killed. Times in seconds; wait and slowdown are NaN for jobs that never started, slowdown also for jobs that
             did not come back after a failure.
@@ -242,7 +244,7 @@ class Simulation:
         if h is not None:
             slowdown[list(h.dropped)] = np.nan
         columns = {
-            "id": w.ids,
+            "job": w.ids,
             "user": np.array(w.users, object)[w.user],
             "queue": np.array([q.name for q in w.queues], object)[w.queue],
             "submit": w.submit,

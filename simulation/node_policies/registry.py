@@ -46,7 +46,7 @@ def node_policy_of(what: str | NodePolicy) -> NodePolicy:
     'idle:30min'
     """
     if not isinstance(what, str):
-        return _checked(what, f"the argument node_policy ({what!r:.100})")
+        return _made(what, f"the argument node_policy ({what!r:.100})", ())
     name, colon, text = what.partition(":")
     texts = (text,) if text else ()
     if colon and not text:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...errors import WrongArgument, WrongValue
 from ...instances.workload import Ints, Workload
+from ...models.arguments import named
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.whole_numbers import is_whole, shown
 from ..rankers.ranker import Ranker, check_ranker
@@ -75,6 +76,7 @@ def _cores(workload: Workload) -> int:
     return workload.resources.index("cores") if "cores" in workload.resources else 0
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class Policy:

@@ -95,7 +95,7 @@ def origin_of(problem: Dispatch, name: str) -> int:
 
     The end of the last job is a time on the clock of the problem, so it is measured from ``now``; others from 0.
     """
-    costs = problem.costs if name == problem.aim else find_objective(name).costs_of(problem)
+    costs = problem.costs if name == problem.objective else find_objective(name).costs_of(problem)
     return problem.now if isinstance(costs, LastEnd) else 0
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....errors import WrongValue
 from ....instances.workload import Workload
+from ....models.arguments import expect
 from ....models.dispatch.jobs import DAY
 from ...node_policies import NodePolicy, Switching
 from ...node_policies.registry import node_policy_of
@@ -47,6 +48,7 @@ def power_of(
         If the times are given without a policy, an option cannot be combined with it, or nodes need longer to come back
         than the replay lasts.
     """
+    expect("switching of simulate", switching, Switching | None)
     chosen = getattr(dispatcher, "node_policy", None) if node_policy is None else node_policy
     if chosen is None:
         if switching is not None:

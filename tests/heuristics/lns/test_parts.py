@@ -220,7 +220,7 @@ class TestStopping:
 
         assert turns() == 60
         assert turns(rounds=5) == turns(stopping=Turns(5)) == turns(rounds=9, stopping=Turns(5)) == 5
-        assert turns(stopping=Seconds(0.0)) == turns(rounds=0) == 0
+        assert turns(stopping=Seconds(0.0)) == turns(stopping=Turns(0)) == 0
         assert turns(stopping=Turns(70)) == 70
 
     def test_without_a_gain_it_stops(self) -> None:
