@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from ..errors import LoweringTooLarge as LoweringTooLarge
 from ..errors import SolverUnavailable as SolverUnavailable
-from ..models.excerpt import with_short_repr
+from ..models.excerpt import one_line, with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 from .parameters.limits import Limits as Limits
 
@@ -184,6 +184,12 @@ class Watch(Protocol):
         bool
             Whether the solver should go on.
         """
+
+
+def compiled_repr(compiled: Any) -> str:
+    """Return a compiled model in one line: its type and its size."""
+    size = ", ".join(f"{count:,} {name}" for name, count in compiled.size.items() if isinstance(count, int))
+    return one_line(f"{type(compiled).__name__}({size})")
 
 
 class Compiled(Protocol):

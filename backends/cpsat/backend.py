@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import NoSolution
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.expressions import Overlap
-from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch
+from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch, compiled_repr
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
 
@@ -70,6 +70,8 @@ class CpSat:
 
 class CompiledCpSat:
     """A model as an ortools ``CpModel`` (``native``), to which users may add constraints."""
+
+    __repr__ = compiled_repr
 
     def __init__(self, lowering: CpSatLowering) -> None:
         self.lowering = lowering

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...models.language import Assignment, Integer, Interval, Model
-from ..base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Watch
+from ..base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Watch, compiled_repr
 from .chain import Chain
 from .constructs import ALL
 
@@ -43,6 +43,8 @@ class DecomposedCompiled:
     backend : str
         Name of the backend, for the note on what was replaced.
     """
+
+    __repr__ = compiled_repr
 
     def __init__(self, chain: Chain, inner: Compiled, backend: str) -> None:
         self.chain = chain

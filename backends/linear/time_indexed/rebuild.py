@@ -33,7 +33,7 @@ from .grid import Grid
 from .slots import Slots
 
 
-@dataclass
+@dataclass(eq=False)
 class Load:
     """The capacity of a resource that is left in each cell, an array of shape (cells,)."""
 
