@@ -498,8 +498,8 @@ def _cpus(row: Mapping[str, str]) -> int:
 
 
 def _tres_count(row: Mapping[str, str], column: str, name: str) -> int:
-    text = row.get(column, "")
-    return _counted(column, tres(text)[name]) if f"{name}=" in text and name in tres(text) else 0
+    amounts = tres(row.get(column, ""))
+    return _counted(column, amounts[name]) if name in amounts else 0
 
 
 def _count(row: Mapping[str, str], column: str) -> int:
@@ -508,6 +508,8 @@ def _count(row: Mapping[str, str], column: str) -> int:
 
 
 def _counted(column: str, text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= 9:
+        return int(text)
     try:
         number = count(text)
     except WrongValue as e:
