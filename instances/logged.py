@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models.comparing import hashable
 from ..models.dispatch.chunks.chunk import Chunk
 from .files.writing import SURROGATE
 from .workload import Floats, Ints
@@ -51,6 +52,7 @@ class TextColumn:
         return TextColumn(index.reshape(-1).astype(np.int64), tuple(self.names[k] for k in used.tolist()))
 
 
+@hashable
 @dataclass(frozen=True)
 class Logged:
     """A job as a log records it; the fields are those of ``Trace``, for one job.

@@ -43,7 +43,7 @@ SUFFIXED = "job ids not unique, a suffix added"
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """The jobs of a log as recorded, in the order of the log; ``workload`` has those that can be replayed.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import SchedlabError
+from ..models.comparing import hashable
 from ..models.excerpt import shortened, visible
 
 REASONS = 5  # reasons for jobs left out that an error message lists
@@ -28,6 +29,7 @@ class BadLine:
         return shortened(visible(f"{self.file}, line {self.line}: {self.message}"))
 
 
+@hashable
 @dataclass(frozen=True)
 class Report:
     """How a log became a workload.

@@ -8,6 +8,7 @@ from datetime import UTC, tzinfo
 from itertools import islice
 from pathlib import Path
 
+from ..models.arguments import Positive, checked
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from .files.lines import begins_with, line_blocks, read_json
 from .formats.batsim import batsim_trace, is_batsim
@@ -68,11 +69,12 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
+@checked
 def read_trace(
     path: str | Path,
     format: str | None = None,
     *,
-    cores: int | None = None,
+    cores: Positive | None = None,
     memory: int | None = None,
     zone: tzinfo | None = None,
     columns: Sequence[str] = (),

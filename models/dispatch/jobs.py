@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
+from ...errors import WrongArgument
+from ..arguments import expect, named
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
 from ..problem import part_name
@@ -19,6 +22,7 @@ Durations = Literal["walltime", "runtime"]
 Window = tuple[int, int]
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class Queue:
@@ -53,6 +57,7 @@ class Queue:
     whole_run: bool = False
 
     def __post_init__(self) -> None:
+        expect("name of Queue", self.name, str)
         whole, faults = examined(self, QUEUE, lambda q: f"queue {q.name!r}")
         if faults:
             raise ProblemError("\n".join(faults))
@@ -67,7 +72,7 @@ class Queue:
                 raise ProblemError(
                     f"queue {self.name!r}: the daily window ({lo}, {hi}) is not 0 <= lo < 86400, lo <= hi"
                 )
-        if self.whole_run not in (True, False) or (self.whole_run and not self.daily):
+        if not isinstance(self.whole_run, bool) or (self.whole_run and not self.daily):
             raise ProblemError(
                 f"queue {self.name!r}: whole_run is {self.whole_run!r:.100}; expected True or False, and daily windows if True"
             )
@@ -86,7 +91,9 @@ class Queue:
         return tuple((lo, hi - walltime) for lo, hi in self.daily if lo <= hi - walltime)
 
 
+@named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Job:
     """A job of ``units`` equal units; each unit runs on one node, and all start together.
@@ -184,7 +191,10 @@ class Job:
         >>> [(part.id, part.units) for part in job.parts]
         [('h', 2), ('h+1', 1)]
         """
-        listed = tuple(Chunk(*c) for c in chunks)
+        pairs = tuple(chunks) if isinstance(chunks, Iterable) and not isinstance(chunks, str) else None
+        if pairs is None or not all(isinstance(c, tuple | list) and len(c) == 2 for c in pairs):
+            raise WrongArgument(f"chunks of job {id!r} is {chunks!r:.100}; a list of (units, request) is expected")
+        listed = tuple(Chunk(*c) for c in pairs)
         if not listed:
             raise ProblemError(f"job {id!r} has no chunks; at least one (units, request) is expected")
         units, request = listed[0]
@@ -208,7 +218,9 @@ class Job:
         return self.submit if self.earliest_start is None else max(self.submit, self.earliest_start)
 
 
+@named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Running:
     """A job that is running. The chunks of a heterogeneous job (``Job.parts``) are running jobs of their own.

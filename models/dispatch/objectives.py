@@ -13,7 +13,6 @@ costs. The verifier does not: ``Objective.value`` computes the objective from a 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -21,7 +20,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
+from ..returned import WrongAnswer, returned_number
+from ..unknown_names import hint
 from . import values
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class Excess:
     """The cost sum over jobs of ``weight * max(0, wait - grace) + constant``.
@@ -92,6 +95,7 @@ class Excess:
         return int(over.sum()) if self.is_unweighted else float((self.weight * over + self.constant).sum())
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class Late:
     """The number of jobs that wait longer than their grace.
@@ -133,6 +137,7 @@ class Late:
         return int((wait > self.grace).sum())
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class LastEnd:
     """The end of the last job.
@@ -202,11 +207,18 @@ class Objective:
     sense: Literal["minimize", "maximize"] = "minimize"
 
     def costs_of(self, problem: Dispatch) -> JobCosts:
-        """Return the costs of the problem's jobs; raise ProblemError if their number is wrong."""
+        """Return the costs of the problem's jobs; raise ProblemError if their number is wrong, WrongAnswer if they are none."""
         found = self.costs(problem)
+        if not isinstance(found, Excess | Late | LastEnd):
+            why = "expected the costs of the jobs: Excess, Late or LastEnd"
+            raise WrongAnswer(f"objective {self.name!r}: costs returned {excerpt(found)}; {why}")
         if not isinstance(found, LastEnd) and found.jobs != len(problem.jobs):
             raise ProblemError(f"objective {self.name!r} has costs of {found.jobs} jobs, not of {len(problem.jobs)}")
         return found
+
+    def value_of(self, problem: Dispatch, schedule: Schedule) -> float:
+        """Return the objective of a schedule; raise WrongAnswer if ``value`` returns no finite number."""
+        return returned_number(f"objective {self.name!r}: value", self.value(problem, schedule))
 
 
 def register_objective(objective: Objective) -> None:
@@ -261,9 +273,7 @@ def find_objective(name: str) -> Objective:
     """
     if name in _KNOWN:
         return _KNOWN[name]
-    near = difflib.get_close_matches(str(name), _KNOWN, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(_KNOWN)}"
-    raise ProblemError(f"there is no objective {name!r}; {hint}")
+    raise ProblemError(f"there is no objective {excerpt(name)}; {hint(name, _KNOWN)}")
 
 
 def _seconds(grace: ArrayLike) -> Ints:

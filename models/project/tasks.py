@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..arguments import named
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..whole_numbers import Fields
 
@@ -13,6 +15,7 @@ RESOURCE = Fields(one=("capacity",))
 MODE = Fields(one=("duration",), amounts=("demands",))
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class Resource:
@@ -38,7 +41,9 @@ class Resource:
     renewable: bool = True
 
 
+@named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Mode:
     """One of the modes in which a task can be processed.
@@ -63,6 +68,7 @@ class Mode:
     demands: Mapping[str, int] = field(default_factory=dict)
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class Task:
@@ -87,7 +93,7 @@ class Task:
     @classmethod
     def single(cls, name: str, duration: int, demands: Mapping[str, int] | None = None) -> Task:
         """Return a task with one mode, which is named "1"."""
-        return cls(name, (Mode("1", duration, demands or {}),))
+        return cls(name, (Mode("1", duration, {} if demands is None else demands),))
 
     @property
     def shortest(self) -> int:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TRACE_OBJECTIVE = "weighted-wait"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReplayCase:
     """The workload of a replay, its machine and its objective.
 
@@ -166,7 +166,7 @@ def replay_case(
     instance = instance or load(path, drop_impossible=drop_impossible)
     centre = None
     if replay.scenario is not None:
-        centre = cast(Profit, instance.scenario(scenarios_of(instance, [replay.scenario])[0]))
+        centre = instance.scenario(scenarios_of(instance, [replay.scenario])[0])
     if instance.centre is None:
         whole = cast(Dispatch, View(durations="runtime", objective=view.objective).of(instance))
     else:  # the jobs of a profit problem
@@ -183,7 +183,7 @@ def replay_case(
     case = ReplayCase(
         workload,
         whole.platform,
-        whole.aim,
+        whole.objective,
         replay.kill,
         offline,
         instance.events,

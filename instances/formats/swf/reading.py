@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ....models.arguments import checked
 from ...files.lines import line_blocks
 from ...logged import CANCELLED_WAITING, MISSING, NUMBERED, UNNAMED, Bools, Preceding, TextColumn
 from ...repair import Trace
@@ -45,6 +46,7 @@ JOINED = "partial executions joined to a job: runtimes added"
 CAPPED = "memory above that of a node, capped"
 
 
+@checked
 def read_swf(path: str | Path, cores: int = 1, memory: int | None = None) -> Workload:
     r"""Read a log in the Standard Workload Format (SWF).
 
