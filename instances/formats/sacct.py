@@ -330,10 +330,11 @@ def _last_attempts(trace: Trace, jobs: _Jobs) -> tuple[Bools | None, dict[str, i
     kept, skipped = np.ones(len(trace), np.bool_), Counter[str]()
     for rows in groups.values():
         attempts: list[int] = []
-        for k in [*sorted(rows, key=lambda k: (submit[k], start[k], k)), None]:
+        in_order: list[int | None] = [*sorted(rows, key=lambda k: (submit[k], start[k], k)), None]
+        for k in in_order:
             one_job = attempts and k is not None and _same_job(attempts[-1], k, submit, jobs)
             if attempts and not one_job:
-                last = max(attempts, key=lambda k: (not never[k], attempts.index(k)))
+                last = next((j for j in reversed(attempts) if not never[j]), attempts[-1])
                 for other in attempts:
                     if other != last:
                         kept[other] = False
