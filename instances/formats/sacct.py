@@ -322,9 +322,9 @@ def _last_attempts(trace: Trace, jobs: _Jobs) -> tuple[Bools | None, dict[str, i
     seen = set[str]()
     repeated = {job for job in trace.ids if job in seen or seen.add(job)}  # type: ignore[func-returns-value]
     groups: dict[tuple[int, str], list[int]] = {}
-    for k, job in enumerate(trace.ids):
+    for place, job in enumerate(trace.ids):
         if job in repeated:
-            groups.setdefault((jobs.cluster[k], job), []).append(k)
+            groups.setdefault((jobs.cluster[place], job), []).append(place)
     never = np.any([np.zeros(len(trace), np.bool_), *trace.unusable.values()], axis=0)
     submit, start = np.nan_to_num(trace.submit), np.where(np.isnan(trace.start), np.inf, trace.start)
     kept, skipped = np.ones(len(trace), np.bool_), Counter[str]()
