@@ -30,7 +30,7 @@ PURE_SHARE = 0.5  # of the limit: for the kept objectives together; the composit
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Composite:
     """The result of ``composite``.
 

@@ -132,6 +132,26 @@ class Conflict(NamedTuple):
     reason: str
 
 
+class NoConflict(Conflict):
+    """No conflict, as the search for one found a solution of the model.
+
+    The driver verifies the solution. If it is one, the result of a solve that ended as infeasible becomes an error.
+
+    Attributes
+    ----------
+    solution : Assignment
+    """
+
+    solution: Assignment
+
+    @classmethod
+    def of(cls, solution: Assignment) -> NoConflict:
+        """Return the outcome of a search that found this solution."""
+        made = cls(None, "the model has a solution")
+        made.solution = solution
+        return made
+
+
 class Watch(Protocol):
     """The receiver of the solutions and bounds of a running solver. Its methods may be called from any thread."""
 

@@ -17,7 +17,19 @@ from ..models.arguments import expect, unknown_keyword
 from ..models.given import is_problem
 from ..models.language import Assignment, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
-from .base import Backend, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
+from .base import (
+    Backend,
+    Compiled,
+    Conflict,
+    Exactness,
+    Limits,
+    NoConflict,
+    Outcome,
+    SolverUnavailable,
+    Status,
+    WarmStart,
+    Watch,
+)
 from .gaps import refutation
 from .interrupts import INTERRUPTED, NotCompiled, catch_first, new_call
 from .parameters.obeyed import checked, require_obeyed
@@ -28,6 +40,7 @@ from .solver_log import joined
 from .solver_thread import ThreadedRun
 from .stages import conclude, keep, stage_of
 
+FALSE_PROOF = "{} calls the model infeasible, which is a fault of this backend:"
 CONFLICT_SECONDS = 5.0  # greatest wall time of the search for a conflict
 
 
@@ -186,6 +199,8 @@ def run(
             result.warm_start = replace(fate, returned=same)
     if result.status == "infeasible" and conflict:
         result.conflict = _conflict(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
+        if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
+            result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
     return _timed(result, began)
 
 
@@ -277,7 +292,7 @@ def _solve_stage(
 
 
 def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome) -> None:
-    """Set the status "error" if the answer violates the model or refutes the bound."""
+    """Set the status "error" if the answer violates the model, or refutes the bound or a proof of infeasibility."""
     exact = result.exactness.kind != "relaxation"
     if recorder.best is not None and exact:
         result.violations = stage.check(recorder.best)
@@ -285,8 +300,16 @@ def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome) -
         result.fail(f"the solver's answer violates the model: {result.violations[0].message}")
     elif recorder.refuted:
         result.fail(refutation(recorder.known_bound, recorder.objective))
+    elif outcome.status == "infeasible" and _contradicted(result, recorder, stage):
+        result.fail(f"{FALSE_PROOF.format(result.solver)} a solution is known, which was verified")
     elif outcome.status == "error":
         result.fail(outcome.message)
+
+
+def _contradicted(result: Result, recorder: Recorder, stage: Model) -> bool:
+    """Return whether a known solution contradicts that a lowering has none."""
+    known = recorder.best
+    return known is not None and result.exactness.kind != "restriction" and not stage.check(known)
 
 
 def _fate(given: WarmStart, result: Result) -> WarmStart:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass
+@dataclass(eq=False)
 class Result:
     """The result of a solve. A value that is not known is None.
 

@@ -25,7 +25,7 @@ PENALTY = 1e6  # of a broken limit, relative to the greatest objective: sums kee
 RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # step sizes to round durations and units with, if there are many different values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Arrays:
     """The arrays of a problem; job j is ``problem.jobs[j]``, node n is ``problem.platform.nodes[n]``.
 
@@ -85,7 +85,7 @@ class Arrays:
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Placement:
     """A schedule as arrays, as a search has it.
 

@@ -12,6 +12,7 @@ from ..backends.incumbent import Incumbent
 from ..backends.result import Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule
+from ..models.excerpt import excerpt
 from ..models.problem import Value
 from .arrays import Placement
 
@@ -198,6 +199,10 @@ def answer(
     >>> answer(project, Schedule({"a": 0}, {"a": {"1": 1}}), optimal=True).bound
     3
     """
+    if not isinstance(schedule, Schedule):
+        raise WrongArgument(
+            f"answer: schedule is {excerpt(schedule)}; expected a Schedule (a heuristic without one raises NothingFound)"
+        )
     version = str(import_module(__name__.partition(".")[0]).__version__)  # of schedlab
     found = Result("optimal" if optimal else "feasible", "", version, message=message, details=dict(details or {}))
     found.problem, found.schedule, found.violations = problem, schedule, problem.verify(schedule)

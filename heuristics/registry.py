@@ -12,8 +12,9 @@ from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
 from ..models.compiled import progress_line
 from ..models.compiling.second_process import second_process
-from ..models.excerpt import with_short_repr
+from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import PluginError, Registry
+from ..models.returned import WrongAnswer
 from ..models.unknown_names import similar
 from .allocation import Allocator
 from .errors import NotForThisProblem, NothingFound, UnknownOrder
@@ -180,6 +181,11 @@ class Heuristic(NamedTuple):
         began: float,
     ) -> Result:
         """Add to a result what its heuristic has left out; return the start if it is better."""
+        if found.status in ("optimal", "feasible") and not isinstance(found.schedule, Schedule):
+            raise WrongAnswer(
+                f"{self.name} returned a Result of status {found.status!r} with the schedule {excerpt(found.schedule)}; "
+                "expected a Schedule: schedlab.heuristics.answer(problem, schedule) makes a Result of one"
+            )
         if start is not None and found.status != "error":
             value = problem.objective(start)
             if found.objective is None or improves(problem, value, found.objective):

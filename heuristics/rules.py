@@ -59,7 +59,7 @@ class LeftWaiting(NothingFound):
         self.job = job.id
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Rows:
     """The running jobs, then the other jobs by priority; a ``kernels.events.machine.JobTable``."""
 

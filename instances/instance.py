@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from ..errors import WrongArgument
+from ..models.comparing import hashable
 from ..models.dispatch.jobs import Job, Queue
 from ..models.dispatch.problem import Dispatch
 from ..models.eviction.problem import Eviction
@@ -32,6 +33,7 @@ else:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Instance(Generic[P]):
     """A problem with a name and a record of its origin.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 
 from ..errors import SchedlabError
+from ..models.comparing import hashable
 from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.profit.cooling import Cooling
@@ -51,6 +52,7 @@ class Season:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Scenarios:
     """The jobs of a profit instance, and its cooling plants, seasons and prices.

@@ -42,7 +42,7 @@ WHOLE = (
 
 @arguments.checked(values=False, deep=False)
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workload:
     """The jobs of a log, one row per job, sorted by submit time (equal submit times in the order of the log).
 

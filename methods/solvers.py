@@ -10,6 +10,7 @@ from ..backends import UnknownName, backend
 from ..backends.base import GridOption, LoweringName, Side
 from ..models import Problem
 from ..models.arguments import Positive, named
+from ..models.comparing import hashable
 from .lowerings import lowering_text
 from .method import ARGUMENT, LOWERING, OPTION, PARAMETERS, START, Method, Start
 from .values import Parameters, Value
@@ -18,6 +19,7 @@ MOST_NONZEROS = 20_000_000
 
 
 @named
+@hashable
 @dataclass(frozen=True)
 class SolverMethod(Method):
     """The base class of methods that use a solver; its fields come first in each of them."""
@@ -50,6 +52,7 @@ class SolverMethod(Method):
 
 
 @named
+@hashable
 @dataclass(frozen=True)
 class CpSat(SolverMethod):
     """OR-Tools CP-SAT.
@@ -74,6 +77,7 @@ class CpSat(SolverMethod):
 
 
 @named
+@hashable
 @dataclass(frozen=True)
 class CpOptimizer(SolverMethod):
     """IBM CP Optimizer.
@@ -98,6 +102,7 @@ class CpOptimizer(SolverMethod):
 
 
 @named
+@hashable
 @dataclass(frozen=True)
 class LinearMethod(SolverMethod):
     """The base class of methods that use a linear lowering."""
@@ -129,6 +134,7 @@ class LinearMethod(SolverMethod):
 
 
 @named
+@hashable
 @dataclass(frozen=True)
 class Highs(LinearMethod):
     """HiGHS, on a mixed-integer linear form of the model.
@@ -164,6 +170,7 @@ class Highs(LinearMethod):
 
 
 @named
+@hashable
 @dataclass(frozen=True)
 class Pyomo(LinearMethod):
     """A solver that Pyomo can call, on the same linear form as HiGHS.

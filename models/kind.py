@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 from ..errors import SchedlabError, WrongArgument
+from .comparing import hashable
 from .excerpt import excerpt
 from .unknown_names import hint, similar
 
@@ -59,6 +60,7 @@ class Step(NamedTuple):
     share: float = 1.0
 
 
+@hashable
 @dataclass(frozen=True)
 class ProblemKind:
     """A problem kind: its problem class, and the names of its parts in higher layers.

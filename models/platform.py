@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ..errors import SchedlabError
 from .arguments import checked, expect, named
+from .comparing import hashable
 from .excerpt import with_short_repr
 from .unknown_names import UnknownName
 from .whole_numbers import Fields, whole_records
@@ -24,6 +25,7 @@ class ProblemError(SchedlabError, ValueError):
 
 @named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class NodeGroup:
     """A group of identical nodes.
@@ -62,6 +64,7 @@ class NodeGroup:
 
 @named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class NamedNodes(NodeGroup):
     """A group of identical nodes with names of their own, such as those of a real machine.
@@ -93,6 +96,7 @@ class NamedNodes(NodeGroup):
 
 @checked(values=False)
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Platform:
     """All nodes of a machine.

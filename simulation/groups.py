@@ -30,7 +30,7 @@ UNIT_HOURS = (1, 10, 100, 1000, 10_000)
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JobFigures:
     """Arrays with one entry per job that started, from which the metrics are computed.
 

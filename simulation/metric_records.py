@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..backends import UnknownName
 from ..errors import WrongArgument
+from ..models.comparing import hashable
 from ..models.excerpt import with_short_repr
 from ..models.unknown_names import hint
 from .accuracy import Accuracy
@@ -71,6 +72,7 @@ class Timing:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class DecisionMetrics:
     """The metrics of the calls of a dispatcher; None if it does not report the value.
@@ -128,6 +130,7 @@ class DecisionMetrics:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Metrics:
     """The metrics of a replay. Times are seconds; a value that is not known is None.

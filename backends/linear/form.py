@@ -89,7 +89,7 @@ class Blocks:
 
 
 @with_short_repr
-@dataclass
+@dataclass(eq=False)
 class LinearForm:
     """A mixed-integer linear program with m rows, n columns and k non-zeros.
 

@@ -56,7 +56,7 @@ class Deadline(NamedTuple):
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TradeOff:
     """The optimal loss for every number of nodes and every deadline in whole steps, with the plans.
 
@@ -167,7 +167,7 @@ class TradeOff:
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EvictionArrays:
     """The jobs as arrays, sorted by nodes (ascending); all arrays have the shape (jobs,).
 

@@ -15,6 +15,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from ...models.comparing import hashable
 from ...models.unknown_names import similar
 from .faults import Fault, InstanceError
 from .lines import LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines, text_lines
@@ -178,6 +179,7 @@ class Table:
                 self.add_fault(key, f"{near[0]!r} perhaps" if near else f"one of {', '.join(known)}", key)
 
 
+@hashable
 @dataclass(frozen=True)
 class TableRow:
     """A row of a CSV file: its cells by column, and its line number."""

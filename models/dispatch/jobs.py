@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from ...errors import WrongArgument
 from ..arguments import expect, named
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
 from ..problem import part_name
@@ -92,6 +93,7 @@ class Queue:
 
 @named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Job:
     """A job of ``units`` equal units; each unit runs on one node, and all start together.
@@ -218,6 +220,7 @@ class Job:
 
 @named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Running:
     """A job that is running. The chunks of a heterogeneous job (``Job.parts``) are running jobs of their own.

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
+from ..returned import WrongAnswer, returned_number
 from ..unknown_names import hint
 from . import values
 
@@ -206,11 +207,18 @@ class Objective:
     sense: Literal["minimize", "maximize"] = "minimize"
 
     def costs_of(self, problem: Dispatch) -> JobCosts:
-        """Return the costs of the problem's jobs; raise ProblemError if their number is wrong."""
+        """Return the costs of the problem's jobs; raise ProblemError if their number is wrong, WrongAnswer if they are none."""
         found = self.costs(problem)
+        if not isinstance(found, Excess | Late | LastEnd):
+            why = "expected the costs of the jobs: Excess, Late or LastEnd"
+            raise WrongAnswer(f"objective {self.name!r}: costs returned {excerpt(found)}; {why}")
         if not isinstance(found, LastEnd) and found.jobs != len(problem.jobs):
             raise ProblemError(f"objective {self.name!r} has costs of {found.jobs} jobs, not of {len(problem.jobs)}")
         return found
+
+    def value_of(self, problem: Dispatch, schedule: Schedule) -> float:
+        """Return the objective of a schedule; raise WrongAnswer if ``value`` returns no finite number."""
+        return returned_number(f"objective {self.name!r}: value", self.value(problem, schedule))
 
 
 def register_objective(objective: Objective) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..arguments import Natural, checked, expect, unknown_keyword
 from ..clock_times import clock_seconds
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import Platform, ProblemError
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 @checked(values=False, skip=("limits",))
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Dispatch:
     """Start the waiting ``jobs`` from ``now`` on, next to the ``running`` jobs, so that the ``objective`` is best.

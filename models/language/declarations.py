@@ -247,7 +247,10 @@ def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> For
 def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int]] | None = None) -> NoOverlap:
     """Require that no two of the intervals run at the same time, and optionally a transition time between them.
 
-    Absent intervals and those of size 0 are ignored; they also have no transition times.
+    Absent intervals are ignored. Without ``transitions``, intervals of size 0 are ignored as well. With them, also if all
+    times are 0, an interval of size 0 is a point in the sequence of the intervals, as in CP Optimizer: it keeps the
+    transition times, and it is not within another interval (at its start or end it may be). Points at the same time need an
+    order in which each transition time is kept.
 
     Parameters
     ----------
@@ -255,11 +258,11 @@ def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int
         The n intervals, of one model.
     transitions : sequence of n sequences of n ints, optional
         ``transitions[i][j]`` >= 0 is the least time in seconds from the end of ``intervals[i]`` to the start of
-        ``intervals[j]`` if i runs before j, such as a setup time. It holds for all such pairs, also if other intervals
-        run between the two (``noOverlap`` of CP Optimizer without ``isDirect``). This differs from times between
+        ``intervals[j]`` if i is before j, such as a setup time. It holds for all such pairs, also if other intervals
+        are between the two (``noOverlap`` of CP Optimizer without ``isDirect``). This differs from times between
         neighbours alone only if the matrix violates the triangle inequality, that is, if a detour over a short
         interval k were faster: ``transitions[i][k] + size of k + transitions[k][j] < transitions[i][j]``. The matrix
-        need not be symmetric; its diagonal is not used. None: all times are 0.
+        need not be symmetric; its diagonal is not used. None: there are no transition times.
 
     Returns
     -------
@@ -283,7 +286,7 @@ def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int
 
 
 def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Return the checked matrix of transition times; empty if all times are 0."""
+    """Return the checked matrix of transition times; empty if it requires nothing: all times and no sizes are 0."""
     n, shape = len(intervals), "no_overlap(): transitions must have one row and one column for each interval"
     rows = [
         list(row) if isinstance(row, Iterable) else [] for row in listed(given, "no_overlap(): the transition times")
@@ -302,7 +305,9 @@ def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]
             if t < 0:
                 raise ModelError(f"no_overlap(): the transition time from {v} to {w} is {t}; it must be >= 0")
         found.append(tuple(times))
-    return tuple(found) if any(t for i, row in enumerate(found) for j, t in enumerate(row) if i != j) else ()
+    needed = any(v.size_lo == 0 for v in intervals)
+    needed = needed or any(t for i, row in enumerate(found) for j, t in enumerate(row) if i != j)
+    return tuple(found) if needed else ()
 
 
 @named

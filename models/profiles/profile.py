@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
+from ..comparing import hashable
 from ..excerpt import excerpt, with_short_repr
 from ..platform import Platform, ProblemError
 from ..unknown_names import hint
@@ -24,6 +25,7 @@ TOLERANCE = 1e-9  # relative; amounts above the capacity by less are rounding
 
 @checked(values=False)
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class DesiredProfile:
     """How much of each resource an administrator wishes to be in use on each node, over time [Bridi2018, 5.1].

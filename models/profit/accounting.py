@@ -83,7 +83,7 @@ class Account:
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
     """The load of the machine in each segment.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..arguments import named
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..whole_numbers import Fields
 
@@ -42,6 +43,7 @@ class Resource:
 
 @named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Mode:
     """One of the modes in which a task can be processed.

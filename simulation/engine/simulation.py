@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...errors import MissingPackage, SchedlabError
 from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, NodeStates, Platform, Schedule
+from ...models.comparing import compared_by_identity
 from ...models.excerpt import one_line, with_short_repr
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 
 
 @with_short_repr
+@compared_by_identity
 class NodeRanges(NamedTuple):
     """The nodes of all jobs, as ranges of node numbers.
 
@@ -52,7 +54,7 @@ class NodeRanges(NamedTuple):
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decisions:
     """Statistics of the calls of a dispatcher in one replay.
 
@@ -96,7 +98,7 @@ class Decisions:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(eq=False)
 class Simulation:
     """The result of ``simulate``: the schedule of a replay and its statistics.
 

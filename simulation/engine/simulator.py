@@ -19,12 +19,12 @@ from ...models import DesiredProfile, Dispatch, NodeEvent, NodeStates, Platform,
 from ...models.arguments import Natural, checked, expect, one_of
 from ...models.compiled import progress_line
 from ...models.production import Reservation, ServerEvent
-from ...models.whole_numbers import is_whole, shown, whole_array, wrong
+from ...models.whole_numbers import is_whole, shown
 from ..node_policies import NodePolicy, Switching
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
 from ..predictors import Predictor, Real, TimedPredictor
-from ..predictors import predictor as predictor_named
+from ..predictors.registry import predictor_of
 from ..preemption.settings import Preemption
 from ..users.registry import users_of
 from ..users.requests import Requests, check_walltimes_unknown
@@ -42,7 +42,7 @@ from .preemption.plan import with_failures
 from .production.calendars import Hours, with_calendars
 from .production.plan import check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, ReplayPlan
-from .simulation import Simulation, SimulationError
+from .simulation import Simulation
 from .states.begun import fail_at_begin, nodes_that_run, truly_ending
 from .states.chunk_support import check_takes_chunks
 from .states.limits import desired_of, lent, limits_of, with_power
@@ -226,7 +226,7 @@ def simulate(
     if period is not None and (not is_whole(period) or period < 1):
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1")
     source = predictor if predictor is not None else named_predictor
-    predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
+    predicting = predictor_of(source, kill_at_walltime)
     model = TimedPredictor(predicting)
     states = NodeStates(machine, with_failures(of_nodes, preemption)) or None
     wished = desired_of(own_desired if desired is None else desired, machine, jobs)
@@ -303,15 +303,8 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
 
 
 def _fixed_durations(model: Predictor, jobs: Workload, saved: Ints) -> Ints | None:
-    """Return the expected durations (seconds) of a predictor that never changes them, less ``saved`` work, else None.
-
-    Raises SimulationError if a duration is not a whole number.
-    """
-    predicted = model.begin(jobs)
-    if predicted is None:
+    """Return the expected durations (seconds) of a predictor that never changes them, less ``saved`` work, else None."""
+    durations = model.begin(jobs)
+    if durations is None:
         return None
-    durations, fault = whole_array(predicted)
-    if fault is None:
-        return np.where(saved > 0, np.maximum(1, durations - saved), durations)
-    job = jobs.ids[fault[0]]
-    raise SimulationError(f"predictor {model.name}: the duration of job {job!r} {wrong(fault[1])}", job=job)
+    return np.where(saved > 0, np.maximum(1, durations - saved), durations)

@@ -47,8 +47,10 @@ def node_policy_of(what: str | NodePolicy) -> NodePolicy:
     """
     if not isinstance(what, str):
         return _made(what, f"the argument node_policy ({what!r:.100})", ())
-    name, _, text = what.partition(":")
+    name, colon, text = what.partition(":")
     texts = (text,) if text else ()
+    if colon and not text:
+        raise WrongValue(f"node policy {what}: nothing stands after the colon; expected {name}, or an option after it")
     if name in OWN:
         if text and OWN[name] is not Idle:
             raise WrongValue(f"node policy {what}: {name} takes no option; expected {name}")

@@ -12,6 +12,7 @@ from ....heuristics.kernels.events.state import TraceArrays
 from ....instances.workload import Workload
 from ....models import NodeEvent, Platform
 from ....models.arguments import expect
+from ....models.comparing import hashable
 from ...preemption.jobs import with_on_demand
 from ...preemption.settings import Preemption
 from .begun import with_begun_rows
@@ -19,6 +20,7 @@ from .checkpointed import Checkpointed
 from .record import Departure, EvictionDecision, PreemptionRecord
 
 
+@hashable
 @dataclass(frozen=True)
 class PreemptionPlan:
     """The settings of a replay, the rows of its on-demand jobs, the checkpoints of all jobs, and the record so far.
