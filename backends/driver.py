@@ -21,7 +21,7 @@ from .recorder import Judge, OnIncumbent, Recorder
 from .registry import backend as find_backend
 from .result import Result
 from .solver_log import joined
-from .solver_thread import ThreadedRun
+from .solver_thread import ThreadedRun, TooManyLeft
 from .stages import conclude, keep, stage_of
 
 CONFLICT_SECONDS = 5.0  # greatest wall time of the search for a conflict
@@ -126,6 +126,8 @@ def run(
         If the backend does not obey ``limits.deterministic`` or ``limits.parameters``.
     ValueError
         If the value of a parameter is wrong.
+    TooManyLeft
+        If there is a time limit, no start, and too many solvers of earlier calls have not stopped.
     """
     began = time.perf_counter() if began is None else began
     new_call()
@@ -225,6 +227,10 @@ def _solve_stage(
         except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
             catch_first(e)
             outcome = Outcome("unknown", message=INTERRUPTED)
+        except TooManyLeft as e:
+            if recorder.best is None:
+                raise
+            outcome = Outcome("unknown", message=str(e))  # the start is an answer
     if recorder.failure is not None:
         raise recorder.failure
     if outcome.status == "unavailable":  # the warm start alone is not a result of this solver
@@ -309,7 +315,10 @@ def _conflict(compiled: Callable[[], Compiled], began: float, limits: Limits) ->
 
     if left > 0:
         threaded = ThreadedRun(work, work, lambda: None)
-        threaded.run(time.perf_counter() + left)
+        try:
+            threaded.run(time.perf_counter() + left)
+        except TooManyLeft as e:
+            return Conflict(None, str(e))
         if threaded.interrupted:
             return Conflict(None, INTERRUPTED)
     return found[0] if found else Conflict(None, "no time was left to look for the constraints in conflict")
