@@ -18,6 +18,7 @@ from .methods.solvers import SolverMethod
 from .methods.text import check_method, parse_method, parse_start, start_method
 from .methods.values import Value
 from .models import Problem, Schedule
+from .models.dispatch.objectives import ObjectiveDisagrees
 from .models.language import Assignment, Model
 
 if TYPE_CHECKING:
@@ -141,6 +142,10 @@ def solve(
     except KeyboardInterrupt as e:
         catch_first(e)
         return without_solver(solved, chosen.text, began, INTERRUPTED)
+    except ObjectiveDisagrees as e:
+        wrong = without_solver(solved, chosen.text, began, "")
+        wrong.fail(str(e))
+        return wrong
 
 
 def model_or_problem(what: Model | Problem | Instance | str) -> Model | Problem:

@@ -320,8 +320,11 @@ class Dispatch:
         return verify(self, schedule)
 
     def objective(self, schedule: Schedule) -> float:
-        """Return the objective of a schedule that starts all jobs, from the data alone."""
-        value = find_objective(self.aim).value(self, schedule)
+        """Return the objective of a schedule that starts all jobs, from the data alone.
+
+        An objective that is not one of schedlab is compared with its costs: ObjectiveDisagrees names the difference.
+        """
+        value = find_objective(self.aim).checked_value(self, schedule)
         if self.desired is None or self.over_cost is None:
             return value
         over = self.over_cost * over_hours(self, schedule)
