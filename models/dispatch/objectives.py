@@ -254,7 +254,9 @@ class Objective:
             except Exception:  # the functions may need all jobs
                 return ""
             if not _same(value, other):
-                return f"; of job {job.id!r} alone, which starts at {start.start[job.id]}, {shown(value)} and {other:.12g}"
+                return (
+                    f"; of job {job.id!r} alone, which starts at {start.start[job.id]}, {shown(value)} and {other:.12g}"
+                )
         return ""
 
 

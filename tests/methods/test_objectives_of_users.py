@@ -39,7 +39,9 @@ def of_c_twice(problem: sl.Dispatch, schedule: sl.Schedule) -> float:
 
 WRONG = {
     "doubled": Objective("doubled", "", lambda p: Excess([1.0] * len(p.jobs), [-1] * len(p.jobs)), of_c_twice),
-    "in-days": Objective("in-days", "", lambda p: Excess([1 / 86_400] * len(p.jobs)), lambda p, s: 0.5 + sum(waits(p, s))),
+    "in-days": Objective(
+        "in-days", "", lambda p: Excess([1 / 86_400] * len(p.jobs)), lambda p, s: 0.5 + sum(waits(p, s))
+    ),
     "better": Objective("better", "", lambda p: Excess([1] * len(p.jobs), constant=[9] * len(p.jobs)), lambda p, s: -5),
     "number": Objective("number", "", lambda p: LastEnd(), lambda p, s: float("nan")),
     "none": Objective("none", "", lambda p: Late([1] * len(p.jobs)), lambda p, s: None),  # type: ignore[arg-type, return-value]
