@@ -18,7 +18,8 @@ def verify(project: Project, schedule: Schedule) -> list[Violation]:
     """Return all violations, each with the tasks, resource and time concerned; an empty list for a feasible schedule.
 
     Starts must be whole numbers; if not, nothing else is checked. Every task must start once, at 0 or later, in exactly
-    one of its modes, which may be omitted for a task with one mode. Precedences hold with their delays, renewable
+    one of its modes, which may be omitted for a task with one mode; a mode that asks for more than a capacity is impossible,
+    also if it takes no time. Precedences hold with their delays, renewable
     resources at every time, and the other resources in total.
     """
     fractions = [Violation(t, 1, text) for t, text in schedule.not_whole()]
@@ -40,6 +41,11 @@ def verify(project: Project, schedule: Schedule) -> list[Violation]:
             text = f"task {task.name!r} must run in one of {[m.name for m in task.modes]}, given is {given}"
             found.append(Violation(task.name, 1, text))
             continue
+        exceeded = project.exceeded(mode)
+        if exceeded is not None:
+            amount, has = mode.demands[exceeded], project.capacity[exceeded]
+            text = f"task {task.name!r}: mode {mode.name!r} asks for {amount} of {exceeded!r}, which has {has}"
+            found.append(Violation(task.name, amount - has, text))
         done[task.name] = (start, mode)
     found.extend(_precedences(project, done))
     for resource in project.resources:

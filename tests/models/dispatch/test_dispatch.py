@@ -321,3 +321,16 @@ def test_no_optimum_is_beyond_the_horizon_of_calendars(seed):
     late.__dict__["horizon"] = problem.now + 100_000 + sum(j.walltime for j in jobs) + 86_400 * (len(jobs) + 1)
     assert problem.horizon <= late.horizon
     assert sl.solve(problem, "cpsat:counts").objective == sl.solve(late, "cpsat:counts").objective
+
+
+def test_a_job_of_no_time_must_fit_its_nodes_too():
+    """The models never put two such units on one node; the verifier accepted it."""
+    nodes = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
+    job = sl.Job("z", 0, 10, 2, {"cores": 3}, "q", runtime=0)
+    problem = sl.Dispatch(nodes, [job], [sl.Queue("q", 60)], "makespan", durations="runtime")
+    assert problem.verify(sl.Schedule({"z": 0}, {"z": {"n-1": 1, "n-2": 1}})) == []
+    (broken,) = problem.verify(sl.Schedule({"z": 0}, {"z": {"n-1": 2}}))
+    assert broken.message == "job 'z' asks for 6 cores of node 'n-1', which has 4"
+    for method in ("cpsat:units", "cpsat:counts", "multi-search", "lns"):
+        found = sl.solve(problem, method, time_limit=60)
+        assert found.schedule.nodes == {"z": {"n-1": 1, "n-2": 1}} and found.objective == 0
