@@ -41,11 +41,6 @@ def verify(project: Project, schedule: Schedule) -> list[Violation]:
             text = f"task {task.name!r} must run in one of {[m.name for m in task.modes]}, given is {given}"
             found.append(Violation(task.name, 1, text))
             continue
-        exceeded = project.exceeded(mode)
-        if exceeded is not None:
-            amount, has = mode.demands[exceeded], project.capacity[exceeded]
-            text = f"task {task.name!r}: mode {mode.name!r} asks for {amount} of {exceeded!r}, which has {has}"
-            found.append(Violation(task.name, amount - has, text))
         done[task.name] = (start, mode)
     found.extend(_precedences(project, done))
     for resource in project.resources:
@@ -73,7 +68,15 @@ def _precedences(project: Project, done: dict[str, tuple[int, Mode]]) -> Iterato
 
 
 def _renewable(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
-    """Yield the first time at which the capacity is exceeded; at equal times, ends are processed before starts."""
+    """Yield the first time at which the capacity is exceeded, and modes without a duration that ask for more than it.
+
+    At equal times, ends are processed before starts.
+    """
+    for name, (_, mode) in done.items():
+        amount = mode.demands.get(resource.name, 0)
+        if not mode.duration and amount > resource.capacity:
+            text = f"task {name!r}: mode {mode.name!r} asks for {amount} of {resource.name!r}, which has {resource.capacity}"
+            yield Violation(name, amount - resource.capacity, text)
     events: list[tuple[int, int, str]] = []
     for name, (start, mode) in done.items():
         amount = mode.demands.get(resource.name, 0)

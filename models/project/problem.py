@@ -82,10 +82,9 @@ class Project:
 
     def possible(self, task: Task) -> tuple[Mode, ...]:
         """Return the modes of a task whose demands do not exceed the capacities."""
-        return tuple(m for m in task.modes if self.exceeded(m) is None)
+        return tuple(m for m in task.modes if self._exceeded(m) is None)
 
-    def exceeded(self, mode: Mode) -> str | None:
-        """Return the first resource of which a mode asks for more than the capacity; None if there is none."""
+    def _exceeded(self, mode: Mode) -> str | None:
         return next((r for r, amount in mode.demands.items() if amount > self.capacity[r]), None)
 
     @cached_property
@@ -231,7 +230,7 @@ def _cycles(p: Project) -> Iterator[str]:
 
 def _impossible(p: Project) -> Iterator[str]:
     for t in p.tasks:
-        exceeded = [(m, p.exceeded(m)) for m in t.modes]
+        exceeded = [(m, p._exceeded(m)) for m in t.modes]
         if all(r is not None for _, r in exceeded):
             m, r = exceeded[0]
             demand, capacity = m.demands[r or ""], p.capacity[r or ""]
