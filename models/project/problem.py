@@ -18,7 +18,7 @@ from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule
 from ..whole_numbers import is_whole, whole_records, wrong
-from .tasks import MODE, RESOURCE, Link, Mode, Resource, Task
+from .tasks import MODE, RESOURCE, TASK, Link, Mode, Resource, Task, name_of
 
 
 @with_short_repr
@@ -70,7 +70,7 @@ class Project:
         resources: Iterable[Resource],
         precedences: Iterable[tuple[str, str] | Link] = (),
     ) -> None:
-        links = tuple((p[0], p[1], p[2] if len(p) == 3 else 0) for p in precedences)
+        links = tuple((name_of(p[0]), name_of(p[1]), p[2] if len(p) == 3 else 0) for p in precedences)
         for name, value in {"tasks": tuple(tasks), "resources": tuple(resources), "precedences": links}.items():
             object.__setattr__(self, name, value)
         faults = _make_whole(self) or list(_faults(self))
@@ -171,8 +171,9 @@ def _make_whole(p: Project) -> list[str]:
     tasks = []
     for t in p.tasks:
         modes, found = whole_records(t.modes, MODE, lambda m, t=t: f"task {t.name!r}, mode {m.name!r}")  # type: ignore[misc]
-        tasks.append(t if modes is t.modes or found else Task(t.name, modes))
-        faults += found
+        (named,), wrong_names = whole_records([t], TASK, lambda t: f"task {t.name!r}")
+        tasks.append(named if modes is t.modes or found else Task(named.name, modes))
+        faults += [*wrong_names, *found]
     for before, after, delay in p.precedences:
         if not is_whole(delay):
             faults.append(f"precedence {before!r} -> {after!r}: the delay {wrong(delay)}")

@@ -97,7 +97,7 @@ def test_night_jobs_start_between_six_in_the_evening_and_eight_in_the_morning():
     allowed = [t for t in range(30000, 200000, 600) if not problem.verify(Schedule({"n": t}, placed))]
     assert all(t % 86400 >= 64800 or t % 86400 <= 28800 for t in allowed)
     assert allowed[0] == 64800
-    windows = problem.start_windows(problem.jobs[0])
+    windows = problem.start_windows(problem.jobs[0], 200_000)
     assert windows[0] == (64800, 115200)
     assert all(any(lo <= t <= hi for lo, hi in windows) for t in allowed if t <= windows[-1][1])
 
