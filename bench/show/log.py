@@ -8,11 +8,16 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from ...instances.traces import guess_format
+from ...errors import SchedlabError
+from ...instances.classic.recognition import read_classic
+from ...instances.files.lines import TextError
+from ...instances.formats.numbered_lines import FormatError
+from ...instances.traces import FORMATS, guess_format
 from ...instances.workload import Workload, WorkloadError
-from ...models.platform import Platform
+from ...models.platform import Platform, ProblemError
 from ...simulation.groups import GROUPINGS, LARGEST
 from ...simulation.hours import HOUR, Hours, hours_of
+from ..errors import WrongUse
 from .grid import grid
 from .reading import report_lines
 
@@ -25,6 +30,24 @@ def is_log(path: str) -> bool:
         return bool(guess_format(path))
     except (WorkloadError, ValueError, OSError):
         return False
+
+
+def not_recognised(path: str) -> SchedlabError:
+    """Return the error for a file that ``bench show`` cannot read: what it can read, and the line at which it failed."""
+    try:
+        guess_format(path)
+    except TextError as e:  # the file cannot be read as text, whatever its format
+        return e
+    except WorkloadError:
+        pass
+    others = (
+        f"{path} is neither a log ({', '.join(FORMATS)}; --format names one), a cooling table, nor a desired profile"
+    )
+    try:
+        read_classic(path)
+    except (FormatError, ProblemError) as e:
+        return WrongUse(f"{e}; {others}")
+    return WrongUse(others)
 
 
 def show_log(console: Console, workload: Workload, platform: Platform, zone: tzinfo | None, plot: Path | None) -> None:

@@ -21,7 +21,7 @@ from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import hint
 from ..whole_numbers import all_fields_whole, is_whole, whole_records, wrong
-from .tasks import MODE, RESOURCE, TASK, Link, Mode, Resource, Task
+from .tasks import MODE, RESOURCE, TASK, Link, Mode, Resource, Task, name_of
 
 
 @checked(values=False, skip=("precedences",))
