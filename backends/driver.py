@@ -17,6 +17,7 @@ from ..models.arguments import expect, unknown_keyword
 from ..models.given import is_problem
 from ..models.language import Assignment, Comparison, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
+from ..models.language.horizon import without_end
 from .base import (
     Backend,
     Compiled,
@@ -210,6 +211,9 @@ def run(
         if fate.returned and warm_start is not None:  # so far: of the first objective alone
             same = result.objective == tuple(model.value(e, warm_start) for e in model.objectives)
             result.warm_start = replace(fate, returned=same)
+    if result.assignment is not None and result.status != "error" and (why := without_end(model, result.assignment)):
+        result.fail(why)
+        result.status = "unbounded"
     if result.status == "infeasible" and conflict:
         result.conflict = _conflict(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
         if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):

@@ -37,10 +37,33 @@ def require_range(model: Model, solver: str, limit: float, why: str) -> None:
     """
     for name, size in _sizes(model):
         if size > limit:
+            require_horizon(model, solver)
             raise SolverUnavailable(
                 f"{name}: values up to {float(size):.3g} are beyond what {solver} computes exactly "
                 f"({limit:.3g}, {why}); use smaller units or coefficients"
             )
+
+
+def require_horizon(model: Model, what: str) -> None:
+    """Check that the latest starts of a model are declared or derived, not as good as unlimited.
+
+    Parameters
+    ----------
+    model : Model
+    what : str
+        What needs a horizon, for the message.
+
+    Raises
+    ------
+    SolverUnavailable
+        If no horizon can be derived. The message says why, and what to do.
+    """
+    derived = model.derived_horizon
+    if derived is not None and not derived.proved:
+        raise SolverUnavailable(
+            f"model {model.name!r} has no horizon, and none can be derived that cuts nothing off ({derived.reason}); "
+            f"{what} needs one: give the latest start, as in Model(name, horizon=86400), or start windows to the intervals"
+        )
 
 
 def variable_sizes(model: Model) -> Iterator[tuple[str, int]]:

@@ -80,6 +80,9 @@ def brute_force(model: Model, node_limit: int = 3_000_000) -> Truth:
     >>> brute_force(m).objectives
     (7,)
     """
+    for v in model.intervals:
+        if sum(hi - lo + 1 for lo, hi in v.windows) > node_limit:
+            raise EnumerationError(f"{v} has more than {node_limit:,} starts; declare a horizon or windows")
     return _Enumeration(model, node_limit).run()
 
 

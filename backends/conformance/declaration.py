@@ -33,8 +33,8 @@ def declaration(model: Model) -> str:
     >>> import schedlab as sl
     >>> m = sl.Model("one"); a = m.interval("a", size=3); m.add(a.start >= 2, "late"); m.minimize(a.end)
     >>> print(declaration(m))
-    m = sl.Model('one', horizon=3)
-    v0 = m.interval('a', size=3, start=(0, 3))
+    m = sl.Model('one', horizon=5)
+    v0 = m.interval('a', size=3, start=(0, 5))
     m.add(v0.start >= 2, 'late')
     m.minimize(v0.end)
     """

@@ -29,13 +29,15 @@ from ...models.language import (
 )
 from ...models.language import max as latest
 from ...models.language import sum as total
-from .brute_force import EnumerationError, Variable, brute_force, domain
+from ...models.language.json_form import write
+from .brute_force import EnumerationError, Value, Variable, brute_force, domain
 from .random_expressions import RandomExpressions
 from .random_patterns import PATTERNS, RandomPattern
 from .random_transitions import PRECEDENCES, RandomTransitions
 
 LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
 PATTERN_PERIOD = 4  # each fourth seed gives a model of ``random_patterns``
+OPEN = 20  # s: latest start with the default horizon; a model whose derived horizon is later gets another one
 ROOM = 30_000  # most assignments of a model: the product of the sizes of its domains
 
 
@@ -58,6 +60,10 @@ def random_model(seed: int) -> RandomModel:
         made = RandomPattern(PATTERNS[seed // PATTERN_PERIOD % len(PATTERNS)], seed)
         return RandomModel(made.model, frozenset(made.used))
     return _Maker(seed).make()
+
+
+def _declared(v: Interval) -> list[tuple[int, int]] | None:
+    return None if v.declared_windows is None else list(v.declared_windows)
 
 
 class _Maker:
@@ -92,8 +98,20 @@ class _Maker:
         for constraint in RandomTransitions(extra, self.model, self.used).constraints():
             self.model.add(constraint, f"extra {len(self.model.constraints) + 1}")
         self._add_objectives()
+        derived = self.model.derived_horizon
+        if derived is not None and derived.value > OPEN:  # too many assignments to enumerate
+            self.used.discard("default horizon")
+            self.model = Model.from_json({**write(self.model), "horizon": rng.randint(3, 7)})
         self._move_to_zero()
         return RandomModel(self.model, frozenset(self.used))
+
+    def _domain(self, variable: Variable) -> list[Value]:
+        """Return the values of a variable; of an interval without windows, those up to ``OPEN``."""
+        if isinstance(variable, Interval) and variable.declared_windows is None and self.open:
+            sizes = range(variable.size_lo, variable.size_hi + 1)
+            absent: list[Value] = [None] if variable.optional else []
+            return absent + [(s, s + size) for s in range(OPEN + 1) for size in sizes]
+        return domain(variable)
 
     def _kinds(self) -> dict[str, tuple[float, Callable[[], list[Constraint]]]]:
         """Return for each kind of constraint its weight and the method that makes it."""
@@ -117,15 +135,15 @@ class _Maker:
         start = None if self.spread and rng.random() < 0.7 else self._windows()
         if like is not None:
             size = (like.size_lo, like.size_hi) if rng.random() < 0.7 else size
-            start = list(like.windows) if rng.random() < 0.6 else start
-        places = (20 if self.open else 8) if start is None else sum(b - a + 1 for a, b in start)
+            start = _declared(like) if rng.random() < 0.6 else start
+        places = (OPEN if self.open else 8) if start is None else sum(b - a + 1 for a, b in start)
         count = places * (size[1] - size[0] + 1) + optional
         if count > self.room:
             return None
         self.room /= count
         made = self.model.interval(f"i{len(self.model.intervals)}", size, start, optional)
         self._note_interval(made, start is None)
-        self.reference[made] = rng.choice(domain(made)) if rng.random() < 0.8 else domain(made)[0]
+        self.reference[made] = rng.choice(self._domain(made)) if rng.random() < 0.8 else self._domain(made)[0]
         return made
 
     def _size(self) -> tuple[int, int]:
@@ -308,7 +326,7 @@ class _Maker:
             try:
                 return self.model.value(e, Assignment(self.model, values))
             except UndefinedValue:
-                self.reference.update({v: self.rng.choice(domain(v)) for v in self.model.intervals})
+                self.reference.update({v: self.rng.choice(self._domain(v)) for v in self.model.intervals})
         return 0
 
     # Objectives

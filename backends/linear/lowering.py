@@ -24,6 +24,7 @@ from ...models.language import (
     Synchronize,
 )
 from ..base import Exactness, GridOption, LoweringName, LoweringTooLarge, Side
+from ..exact_range import require_horizon
 from . import constraints
 from .energy import Energy
 from .expressions import GE, LE, LinearExpressions
@@ -123,6 +124,7 @@ def lower(
         raise WrongValue("a grid belongs to lowering='time-indexed' or 'energy', not to 'pairwise'")
     if lowering == "energy" and grid is None:
         raise WrongValue("lowering='energy' needs a grid: grid=seconds or grid=(fine, coarse)")
+    require_horizon(model, "a linear lowering")
     if lowering is None:
         lowering = "time-indexed" if grid is not None or _small_on_step_1(model) else "pairwise"
     if side is not None and lowering != "time-indexed":

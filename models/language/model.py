@@ -24,10 +24,10 @@ from .constraints import (
     Precedence,
     Synchronize,
     Violation,
-    added_time,
     intervals_of,
 )
 from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, brief, common_model, linear
+from .horizon import Derivation, Horizon
 from .quantities import ModelError, Number, pair, whole, windows_of
 
 Sense = Literal["minimize", "maximize"]
@@ -79,9 +79,10 @@ class Model:
     name : str
         The name that messages use.
     horizon : int, optional
-        The latest start in seconds of intervals that are declared without ``start``. None: the greatest earliest start
-        or end of a forbidden window, plus the sum of the greatest sizes of all intervals, the minimum lags of all
-        precedences, and the greatest transition time of each interval of a ``no_overlap``.
+        The latest start in seconds of intervals that are declared without ``start``. None: nothing is cut off. A time
+        by which some optimal solution has started all of them is derived from the model (``language.horizon``: how, and
+        for which models). Where none can be derived, times are as good as unlimited: backends that need a horizon ask for
+        one, and an objective that becomes better without end gives the status "unbounded".
 
     Examples
     --------
@@ -104,17 +105,21 @@ class Model:
         self._horizon = None if horizon is None else whole(horizon, f"the horizon of {name}")
         if self._horizon is not None and self._horizon < 0:
             raise ModelError(f"model {name!r}: the horizon is {self._horizon}; it must be >= 0")
-        self._latest_est = 0
-        self._total_size = 0  # and the time lags: all that can follow one after another
+        self._derivation = Derivation(self)  # copies with other constraints share it: their intervals are the same
 
     @property
     def horizon(self) -> int:
-        """The latest start in seconds of intervals that are declared without ``start``."""
-        return self._latest_est + self._total_size if self._horizon is None else self._horizon
+        """The latest start in seconds of intervals that are declared without ``start``; as declared, else derived."""
+        return self._derivation.horizon().value if self._horizon is None else self._horizon
+
+    @property
+    def derived_horizon(self) -> Horizon | None:
+        """The horizon that is derived from the model, and whether it is proved to suffice; None if one is declared."""
+        return self._derivation.horizon() if self._horizon is None else None
 
     @property
     def declared_horizon(self) -> int | None:
-        """The horizon as declared; None if it follows from the intervals."""
+        """The horizon as declared; None if it is derived."""
         return self._horizon
 
     def interval(
@@ -170,9 +175,6 @@ class Model:
         if THIS_CALL.deadline is not None:
             look()
         made = Interval(self, len(self.intervals), name, (lo, hi), windows, optional)
-        if windows is not None and windows[0][0] > self._latest_est:
-            self._latest_est = windows[0][0]
-        self._total_size += hi
         self.intervals.append(made)
         return made
 
@@ -225,9 +227,6 @@ class Model:
             raise ModelError(f"model {self.name!r}: {constraint!r} is not a constraint")
         if owner is not None and owner is not self:
             raise ModelError(f"model {self.name!r}: {describe(constraint)} contains variables of model {owner.name!r}")
-        if isinstance(constraint, ForbidExtent) and constraint.windows:
-            self._latest_est = max(self._latest_est, constraint.windows[-1][1])
-        self._total_size += added_time(constraint)
         self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
 
     def minimize(self, objective: Expression | Number | Sequence[Expression | Number]) -> None:
@@ -289,11 +288,11 @@ class Model:
         >>> import schedlab as sl
         >>> m = sl.Model("one job"); a = m.interval("a", size=3); m.add(a.start >= 1, "late"); m.minimize(a.end)
         >>> print(m)
-        Model 'one job': 1 objective, 1 interval, 0 integers, 1 constraint; horizon 3
+        Model 'one job': 1 objective, 1 interval, 0 integers, 1 constraint; horizon 4
         minimize:
           a.end
         intervals:
-          a: size 3, start 0 to 3
+          a: size 3, start 0 to 4
         constraints:
           late: a.start >= 1
         """

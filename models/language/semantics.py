@@ -190,6 +190,8 @@ def _domain(v: Interval, s: Assignment) -> Violation | None:
     if not v.size_lo <= size <= v.size_hi:
         amount = _outside(size, v.size_lo, v.size_hi)
         return Violation(v.name, amount, f"{v} has size {size}, not in [{v.size_lo}, {v.size_hi}]")
+    if v.declared_windows is None and v.model.declared_horizon is None:  # a horizon that is derived forbids nothing
+        return Violation(v.name, -start, f"{v} starts at {start}, before 0") if start < 0 else None
     amount = min(_outside(start, lo, hi) for lo, hi in v.windows)
     if amount:
         return Violation(v.name, amount, f"{v} starts at {start}, outside of {list(v.windows)}")
