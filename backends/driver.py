@@ -120,6 +120,13 @@ def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled
     return compile_supported(found, model, **options)
 
 
+def _compiled_at_origin(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
+    """Compile a model for one run, so that neither its size nor the solver's gap depends on the absolute size of times."""
+    from .decompositions import compile_at_origin
+
+    return compile_at_origin(model, lambda moved: _compiled(found, moved, options))
+
+
 def run(
     model: Model,
     backend: str,
@@ -256,7 +263,7 @@ def _solve_stage(
     compiled: Compiled | NotCompiled
     try:
         with within(build_deadline(began, limits)):
-            compiled = _compiled(find_backend(before.solver), stage, options)
+            compiled = _compiled_at_origin(find_backend(before.solver), stage, options)
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e)), False
     except OutOfTime as e:
@@ -265,7 +272,7 @@ def _solve_stage(
         catch_first(e)
         compiled = NotCompiled(INTERRUPTED)
     solving = time.perf_counter()
-    recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge, settled, limits.gap)
+    recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge, settled, limits.gap, exact=len(settled) + 1 < len(model.objectives))
     recorder.trace.extend(before.incumbents)
     if incumbent is not None:
         recorder.solution(copy.copy(incumbent))
@@ -304,6 +311,7 @@ def _solve_stage(
         status=status,
         objective=recorder.objective,
         bound=recorder.known_bound,
+        offset=recorder.offsets,
         incumbents=list(recorder.trace),
         exactness=compiled.exactness,
         size=compiled.size,

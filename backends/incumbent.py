@@ -12,6 +12,8 @@ from .gaps import relative_gap
 
 Bound = float | tuple[float | None, ...]
 """A bound or a gap: one number, or with several objectives a tuple with None for what is unknown."""
+Offset = float | tuple[float, ...]
+"""The constant offset of an objective, which no gap contains; with several objectives one for each."""
 
 
 class _Moment(NamedTuple):
@@ -45,11 +47,19 @@ class Incumbent(_Moment):
     _schedule: Callable[[], Schedule | None] | None = None
     _assignment: Callable[[], Assignment | None] | None = None
     placement: Any = None
+    offset: Offset = 0.0
 
     @property
     def gap(self) -> Bound | None:
-        """Relative gap between objective and bound; None if one of them is unknown."""
-        return gap_of(self.objective, self.bound)
+        """Relative gap between objective and bound, without the constant offset; None if one of them is unknown."""
+        return gap_of(self.objective, self.bound, self.offset)
+
+    def less(self, offset: Offset) -> Incumbent:
+        """Return the same incumbent, whose gap is formed without a constant offset of the objective."""
+        changed = Incumbent(*self)
+        changed._schedule, changed._assignment, changed.placement = self._schedule, self._assignment, self.placement
+        changed.offset = offset
+        return changed
 
     def giving(
         self,
@@ -73,6 +83,7 @@ class Incumbent(_Moment):
         """
         found = Incumbent(*self)
         found._schedule, found._assignment, found.placement = schedule, assignment, placement
+        found.offset = self.offset
         return found
 
     def schedule(self) -> Schedule | None:
@@ -104,9 +115,12 @@ class Incumbent(_Moment):
         return None if self._assignment is None else self._assignment()
 
 
-def gap_of(objective: Value | None, bound: Bound | None) -> Bound | None:
-    """Return the relative gap, one for each objective; None if unknown."""
+def gap_of(objective: Value | None, bound: Bound | None, offset: Offset = 0.0) -> Bound | None:
+    """Return the relative gap, one for each objective, without a constant offset of the objective; None if unknown."""
     if isinstance(objective, tuple):
         bounds = bound if isinstance(bound, tuple) else (None,) * len(objective)
-        return tuple(relative_gap(o, b) for o, b in zip(objective, bounds, strict=True))
-    return None if isinstance(bound, tuple) else relative_gap(objective, bound)
+        offsets = offset[: len(objective)] if isinstance(offset, tuple) else (offset,) * len(objective)
+        return tuple(relative_gap(o, b, less) for o, b, less in zip(objective, bounds, offsets, strict=True))
+    if isinstance(bound, tuple):
+        return None
+    return relative_gap(objective, bound, 0.0 if isinstance(offset, tuple) else offset)

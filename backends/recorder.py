@@ -10,8 +10,8 @@ from typing import Any
 
 from ..models.language import Assignment, Model
 from .base import Exactness
-from .gaps import close, refutes, relative_gap, rounded, unit_of
-from .incumbent import Incumbent
+from .gaps import NOISE, close, offset_of, origin_of, refutes, relative_gap, rounded, unit_of
+from .incumbent import Incumbent, Offset
 
 OnIncumbent = Callable[[Incumbent], Any]
 Judge = Callable[[Assignment], float | None]
@@ -38,6 +38,9 @@ class Recorder:
         Bounds of the objectives before this one.
     gap : float or None
         Relative gap between the best answer and the bound at which the run stops.
+    exact : bool
+        Whether an optimum of whole numbers is proven only by a bound that excludes every better one: later objectives
+        depend on it.
     """
 
     def __init__(
@@ -50,7 +53,9 @@ class Recorder:
         judge: Judge | None,
         settled: Sequence[float] = (),
         gap: float | None = None,
+        exact: bool = False,
     ) -> None:
+        self.offset = float(offset_of(model.objectives[0], origin_of(model))) if model.objectives else 0.0
         self.gap = gap
         self.gap_reached = False
         self.settled = tuple(settled)
@@ -66,6 +71,7 @@ class Recorder:
         self.objective: float | None = None
         self.known_bound: float | None = None
         self.whole = all(e.integral for e in model.objectives[:1])
+        self.exact = exact and self.whole
         self.trace: list[Incumbent] = []
         self.refused = False  # on_incumbent has returned False
         self.stopped = False  # on_incumbent has ended the run
@@ -126,7 +132,7 @@ class Recorder:
 
     def _report(self, *, force: bool) -> bool:
         """Append to the trace and call ``on_incumbent``, if something changed or if forced."""
-        incumbent = Incumbent(time.perf_counter() - self.began, *self._known())
+        incumbent = Incumbent(time.perf_counter() - self.began, *self._known()).less(self.offsets)
         if not self.trace or force or self.trace[-1][1:] != incumbent[1:]:
             self.trace.append(incumbent)
             if self.on_incumbent is not None and not self.stopped:
@@ -143,9 +149,17 @@ class Recorder:
     def _going(self) -> bool:
         """Return whether the solver should go on: not if ``on_incumbent`` has ended the run or the gap is reached."""
         if self.gap is not None and not self.gap_reached:
-            reached = relative_gap(self.objective, self.known_bound)
+            reached = relative_gap(self.objective, self.known_bound, self.offset)
             self.gap_reached = reached is not None and reached <= self.gap and not self.refuted
         return not (self.stopped or self.gap_reached)
+
+    @property
+    def offsets(self) -> Offset:
+        """The constant offset of the objective; for several objectives one for each."""
+        origin = self.origin
+        if len(origin.objectives) <= 1:
+            return self.offset
+        return tuple(float(offset_of(e, origin_of(origin))) for e in origin.objectives)
 
     def _known(self) -> tuple[Any, Any]:
         """Return the best objective and bound; for several objectives, tuples with a value per objective."""
@@ -166,7 +180,9 @@ class Recorder:
             return self.best is not None
         if self.known_bound is None or self.refuted:
             return False
-        near = close(self.objective, self.known_bound, unit_of(self.model.objectives[0]))
+        if self.exact and self.sign * (self.objective - self.known_bound) > 1 - NOISE:
+            return False
+        near = close(self.objective, self.known_bound, unit_of(self.model.objectives[0]), self.offset)
         if near and not close(self.objective, self.known_bound, 0.0):
             self.known_bound = float(self.objective)  # else the relative gap would be 1 if the objective is 0
         return near

@@ -19,7 +19,7 @@ from ..models.excerpt import one_line
 from ..models.language import Assignment, Integer, Interval, IntervalValue, Model, Violation
 from ..models.problem import Problem, Schedule, Value
 from .base import Conflict, Exactness, Status, WarmStart
-from .incumbent import Bound, Incumbent, gap_of
+from .incumbent import Bound, Incumbent, Offset, gap_of
 
 if TYPE_CHECKING:
     import pandas
@@ -72,6 +72,8 @@ class Result:
         The problem that was solved, if a problem was solved.
     schedule : Schedule or None
         The answer, for a problem.
+    offset : float or tuple of float
+        The constant offset of the objective, such as a time since 1970; gaps are formed without it.
     details : mapping of str to object
         What is special about a method, such as the ordering that was best. Each search documents its keys.
 
@@ -104,6 +106,7 @@ class Result:
     problem: Problem | None = None
     schedule: Schedule | None = None
     details: Mapping[str, object] = field(default_factory=dict)
+    offset: Offset = 0.0
 
     def fail(self, message: str) -> None:
         """Turn the result into an error: remove its objective and all bounds.
@@ -116,7 +119,7 @@ class Result:
             What is wrong.
         """
         self.status, self.objective, self.bound, self.message = "error", None, None, message
-        self.incumbents = [Incumbent(i.seconds, i.objective, None) for i in self.incumbents]
+        self.incumbents = [Incumbent(i.seconds, i.objective, None).less(i.offset) for i in self.incumbents]
 
     @property
     def seconds(self) -> float:
@@ -126,7 +129,7 @@ class Result:
     @property
     def gap(self) -> Bound | None:
         """Relative gap between objective and bound; None if one of them is unknown."""
-        return gap_of(self.objective, self.bound)
+        return gap_of(self.objective, self.bound, self.offset)
 
     @overload
     def __getitem__(self, variable: Interval) -> IntervalValue: ...

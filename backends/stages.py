@@ -14,6 +14,7 @@ from typing import Any
 from ..models.language import Bounds, Comparison, Linear, Model, NamedConstraint
 from ..models.language.expressions import Element, Piecewise, atoms_below
 from ..models.language.semantics import REAL_TOLERANCE
+from .gaps import offset_of, origin_of, size_of
 from .result import Result
 
 
@@ -45,7 +46,8 @@ def _defined(model: Model, k: int) -> list[NamedConstraint]:
 def keep(model: Model, k: int, value: float) -> NamedConstraint:
     """Return the constraint that objective k is no worse than a value."""
     e = model.objectives[k]
-    slack = 0.0 if e.integral else REAL_TOLERANCE * max(1.0, abs(value)) / 2
+    size = size_of(value, value, float(offset_of(e, origin_of(model))))
+    slack = 0.0 if e.integral else REAL_TOLERANCE * max(1.0, size) / 2
     edge = value - e.constant
     low, high = (-math.inf, edge + slack) if model.sense == "minimize" else (edge - slack, math.inf)
     if e.integral:

@@ -60,7 +60,7 @@ class Reports:
 
     def __call__(self, news: Incumbent) -> object:
         """Report an incumbent of a heuristic to the caller; return what the caller returns."""
-        moved = Incumbent(time.perf_counter() - self.began, news.objective, news.bound)
+        moved = Incumbent(time.perf_counter() - self.began, news.objective, news.bound).less(news.offset)
         return self.pass_on(moved.giving(news.schedule, news.assignment, news.placement))
 
     def pass_on(self, news: Incumbent) -> object:

@@ -127,7 +127,7 @@ def _of_problem(found: Incumbent, encoding: Encoding) -> Incumbent:
         found.seconds,
         objective[: -encoding.ties] if isinstance(objective, tuple) else objective,
         bound[: -encoding.ties] if isinstance(bound, tuple) else bound,
-    )
+    ).less(found.offset)
 
 
 def _solver_limits(limits: Limits, encoding: Encoding) -> Limits:

@@ -14,7 +14,7 @@ docstring:
 """
 
 from .chain import Chain, decompose
-from .compiled import DecomposedCompiled, compile_supported
+from .compiled import DecomposedCompiled, compile_at_origin, compile_supported
 from .constructs import ALL, Construct, constructs_of
 from .linear import LinearModel, linear_model
 
@@ -24,6 +24,7 @@ __all__ = [
     "Construct",
     "DecomposedCompiled",
     "LinearModel",
+    "compile_at_origin",
     "compile_supported",
     "constructs_of",
     "decompose",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Watch, compiled_repr
 from .chain import Chain
 from .constructs import ALL
+from .origin import Origin, needs_origin
 
 
 def compile_supported(backend: Backend, model: Model, **options: Any) -> Compiled:
@@ -28,7 +30,31 @@ def compile_supported(backend: Backend, model: Model, **options: Any) -> Compile
     """
     chain = Chain(model, frozenset(getattr(backend, "supports", ALL)))
     inner = backend.compile(chain.model, **options)
-    return DecomposedCompiled(chain, inner, backend.name) if chain.steps else inner
+    if not chain.steps:
+        return inner
+    constructs = ", ".join(sorted(chain.replaced))
+    note = f"decomposed, because {backend.name} does not have them: {constructs}"
+    return DecomposedCompiled(chain, inner, (note, *(n for step in chain.steps for n in step.notes)))
+
+
+def compile_at_origin(model: Model, compiled: Callable[[Model], Compiled]) -> Compiled:
+    """Compile a model with times from its earliest start on, where it matters (``origin.needs_origin``).
+
+    Parameters
+    ----------
+    model : Model
+    compiled : callable
+        Compiles a model.
+
+    Returns
+    -------
+    Compiled
+        In the times of ``model``.
+    """
+    if not needs_origin(model):
+        return compiled(model)
+    moved = Origin(model)
+    return DecomposedCompiled(moved, compiled(moved.model), (f"times are counted from {moved.shift} s on",))
 
 
 class DecomposedCompiled:
@@ -36,25 +62,22 @@ class DecomposedCompiled:
 
     Parameters
     ----------
-    chain : Chain
+    chain : Chain or Origin
         Converts between the original and the decomposed model.
     inner : Compiled
         The decomposed model, compiled.
-    backend : str
-        Name of the backend, for the note on what was replaced.
+    notes : iterable of str
+        What a reader of the result should know.
     """
 
     __repr__ = compiled_repr
 
-    def __init__(self, chain: Chain, inner: Compiled, backend: str) -> None:
+    def __init__(self, chain: Chain | Origin, inner: Compiled, notes: Iterable[str]) -> None:
         self.chain = chain
         self.inner = inner
         self.native = inner.native
         self.size = inner.size
-        constructs = ", ".join(sorted(chain.replaced))
-        note = f"decomposed, because {backend} does not have them: {constructs}"
-        notes = (n for step in chain.steps for n in step.notes)
-        self.exactness = Exactness(inner.exactness.kind, (*inner.exactness.notes, note, *notes))
+        self.exactness = Exactness(inner.exactness.kind, (*inner.exactness.notes, *notes))
 
     def var(self, x: Interval | Integer) -> Any:
         """Return the native variable of a variable; a dict by name if several stand for it."""
@@ -100,7 +123,7 @@ class DecomposedCompiled:
 class _BackWatch:
     """A watch that converts solutions and bounds of the decomposed model to those of the original."""
 
-    def __init__(self, watch: Watch, chain: Chain) -> None:
+    def __init__(self, watch: Watch, chain: Chain | Origin) -> None:
         self._watch = watch
         self._chain = chain
 

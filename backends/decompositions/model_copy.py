@@ -59,7 +59,7 @@ class Copy:
 
     def __init__(self, origin: Model) -> None:
         self.origin = origin
-        self.model = Model(origin.name, origin.horizon)
+        self.model = origin.blank()
         self.intervals: dict[Interval, Interval] = {}
         self.integers: dict[Integer, Integer] = {}
         self._atoms: dict[Atom, Linear] = {}

@@ -260,7 +260,7 @@ class Relaxation:
     def proven(self) -> bool:
         """Whether the bound proves that the schedule is optimal."""
         bound = self.cost_bound
-        return bound is not None and close(abs(self.objective), abs(bound))
+        return bound is not None and close(abs(self.objective), abs(bound), offset=abs(self.items.constant))
 
     def result(self) -> Result:
         """Return the result with the best schedule, verified, and the bound."""
@@ -269,8 +269,9 @@ class Relaxation:
         message = "no bound" if bound is None else f"bound on {self.details['cells']} cells"
         found = self.seen.result(schedule, message=message, details=self.details)
         if bound is not None and found.status != "error":
-            found.bound = self.scheduler.arrays.sign * bound
-            if isinstance(found.objective, (int, float)) and close(found.objective, found.bound):
+            sign = self.scheduler.arrays.sign
+            found.bound, found.offset = sign * bound, sign * float(self.items.constant)
+            if isinstance(found.objective, (int, float)) and close(found.objective, found.bound, offset=found.offset):
                 found.status = "optimal"
         return found
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...backends import Incumbent, Limits, Result
-from ...backends.gaps import close, relative_gap
+from ...backends.gaps import close
+from ...backends.incumbent import Offset, gap_of
 from ...heuristics.incumbents import improves
 from ...models import Problem, Schedule
 from ...models.problem import Value
@@ -46,6 +47,7 @@ class Best:
         self.schedule: Schedule | None = None
         self.objective: Value | None = None
         self.bound: Bound | None = None
+        self.offset: Offset = 0.0  # of the objective: of the methods that know it
         self.trace: list[Incumbent] = []
         self.stopped = False
         self.failure: Exception | None = None
@@ -65,6 +67,7 @@ class Best:
             self.schedule, self.objective = schedule, found.objective
             if improves(self.problem, found.objective, self._reported):
                 self._report(found.objective, lambda: schedule)
+        self.offset = found.offset or self.offset
         if found.exactness.kind != "restriction" and self._tighter(found.bound):
             self.bound = found.bound
             self._report(self._reported)
@@ -72,15 +75,23 @@ class Best:
     @property
     def closed(self) -> bool:
         """Whether the best schedule is proven to be optimal."""
-        pairs = list(zip(_values(self.objective), _values(self.bound), strict=False))
-        return bool(pairs) and all(o is not None and b is not None and close(o, b) for o, b in pairs)
+        triples = list(zip(_values(self.objective), _values(self.bound), self._offsets, strict=False))
+        return bool(triples) and all(
+            o is not None and b is not None and close(o, b, offset=less) for o, b, less in triples
+        )
 
     @property
     def done(self) -> bool:
         """Whether the call is over: optimal, within the gap, or ended by the caller."""
-        gaps = [relative_gap(o, b) for o, b in zip(_values(self.objective), _values(self.bound), strict=False)]
+        known = gap_of(self.objective, self.bound, self.offset)
+        gaps = known if isinstance(known, tuple) else (known,)
         near = bool(gaps) and all(gap is not None and gap <= self.gap_limit for gap in gaps)
         return self.stopped or self.closed or (near and self.gap_limit > 0)
+
+    @property
+    def _offsets(self) -> tuple[float, ...]:
+        several = len(_values(self.objective))
+        return self.offset if isinstance(self.offset, tuple) else (self.offset,) * several
 
     @property
     def _reported(self) -> Value | None:
@@ -97,7 +108,7 @@ class Best:
     def _report(
         self, objective: Value | None, schedule: Callable[[], Schedule | None] | None = None, placement: object = None
     ) -> None:
-        news = Incumbent(time.perf_counter() - self.began, objective, self.bound)
+        news = Incumbent(time.perf_counter() - self.began, objective, self.bound).less(self.offset)
         self.trace.append(news)
         if self.on_incumbent is None:
             return

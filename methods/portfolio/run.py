@@ -167,7 +167,7 @@ def _result(
 
 def _conclude(found: Result, best: Best) -> None:
     """Put the best bound into a result; a bound that the schedule refutes makes it an error."""
-    found.bound = best.bound
+    found.bound, found.offset = best.bound, best.offset
     if refutes(found.objective, found.bound, best.problem.sense):
         found.fail(refutation(found.bound, found.objective))
     elif best.closed:

@@ -129,7 +129,7 @@ class Level(NamedTuple):
         return min([*known, self.low]) if self.fixed else min(known)
 
     def latest(self, known: Latest) -> Number:
-        """An upper bound of its value, given those of the times."""
+        """Return an upper bound of its value, given those of the times."""
         tops = [known.get(t[0], math.inf) + self.high for t in self.times]
         if self.least and not self.fixed:
             return min(tops)

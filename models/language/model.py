@@ -117,6 +117,12 @@ class Model:
         """The horizon that is derived from the model, and whether it is proved to suffice; None if one is declared."""
         return self._derivation.horizon() if self._horizon is None else None
 
+    def blank(self) -> Model:
+        """Return a model of the same name and horizon without variables, constraints and objectives."""
+        made = Model(self.name, self._horizon)
+        made._derivation = self._derivation
+        return made
+
     @property
     def declared_horizon(self) -> int | None:
         """The horizon as declared; None if it is derived."""
