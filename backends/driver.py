@@ -272,7 +272,17 @@ def _solve_stage(
         catch_first(e)
         compiled = NotCompiled(INTERRUPTED)
     solving = time.perf_counter()
-    recorder = Recorder(stage, model, compiled.exactness, began, on_incumbent, judge, settled, limits.gap, exact=len(settled) + 1 < len(model.objectives))
+    recorder = Recorder(
+        stage,
+        model,
+        compiled.exactness,
+        began,
+        on_incumbent,
+        judge,
+        settled,
+        limits.gap,
+        exact=len(settled) + 1 < len(model.objectives),
+    )
     recorder.trace.extend(before.incumbents)
     if incumbent is not None:
         recorder.solution(copy.copy(incumbent))

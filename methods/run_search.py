@@ -65,9 +65,7 @@ def run_search(
     result.solver = method.text
     if why:
         result.warm_start = WarmStart("rejected", why)
-    result.incumbents = [
-        i._replace(seconds=i.seconds + offset).less(i.offset) for i in result.incumbents
-    ]
+    result.incumbents = [i._replace(seconds=i.seconds + offset).less(i.offset) for i in result.incumbents]
     result.phases["build"] = offset
     result.phases["total"] = time.perf_counter() - began
     return result

@@ -1,4 +1,9 @@
-"""Prices of a relaxation as tables over time, in whole multiples of 1 / Q."""
+"""Prices of a relaxation as tables over time, in whole multiples of 1 / Q.
+
+The functions of time are linear between a few *corners*: the grid points of the prices, those less the duration of the job,
+the time up to which a start is free, the ends of its windows. So an entry is computed from the corners behind it, and the
+size of the tables does not depend on how far apart these are.
+"""
 
 from __future__ import annotations
 
@@ -21,39 +26,80 @@ def tables_of(items: Items, prices: WholePrices) -> Tables:
     An entry bounds all times up to the next one: the least cost of a start does not fall with time, and no price is
     negative.
     """
-    now, end = int(prices.points[0]), int(prices.points[-1])
-    size = end - now + 1
-    step = max(1, math.ceil(size * (items.duration.size + items.jobs) / MOST))
-    cell = np.repeat(np.arange(prices.points.size - 1), np.diff(prices.points))
-    kept = slice(0, None, step)
-    together = np.concatenate([prices.together[cell], [0]])
-    rest = np.cumsum(together[::-1])[::-1]
-    paid = np.empty((items.duration.size, -(-size // step)), np.int64)
-    least = np.empty((items.jobs, paid.shape[1]), np.int64)
+    now = int(prices.points[0])
+    points = prices.points - now
+    step, time = _times(items, now, int(points[-1]) + 1)
+    paid = np.empty((items.duration.size, time.size), np.int64)
+    least = np.empty((items.jobs, time.size), np.int64)
     for i in range(items.duration.size):
-        until = np.concatenate([[0], np.cumsum(prices.price[i][cell])])
-        paid[i] = until[kept]
+        until = _Sum(points, prices.price[i])
+        paid[i] = until(time)
         if i < items.jobs:
-            least[i] = _least(items, i, prices.shift, now, until)[kept]
-    return Tables(step, paid, least, np.ascontiguousarray(rest[kept]))
+            least[i] = _least(items, i, prices.shift, now, until, time)
+    together = _Sum(points, prices.together)
+    return Tables(step, time, paid, least, together.total - together(time))
 
 
-def _least(items: Items, j: int, shift: int, now: int, until: Ints) -> Ints:
-    """Return the least cost with prices of job j from each second on; ``until``: what it pays up to each second."""
-    start = np.arange(now, now + until.size)
-    cost = _cost(items, j, shift, start)
-    cost += until[np.minimum(start - now + items.duration[j], until.size - 1)] - until
-    allowed = np.zeros(start.size, bool)
-    behind = FAR  # the first start after the last entry, where no price is paid
-    for w in range(items.first[j], items.first[j + 1]):
-        low, high = int(items.low[w]), int(items.high[w])
-        allowed[max(0, low - now) : max(0, high - now + 1)] = True
-        first = max(low, int(start[-1]) + 1)
-        if first <= high:
-            behind = min(behind, int(_cost(items, j, shift, np.array([first]))[0]))
-    cost[~allowed] = FAR
+def _times(items: Items, now: int, size: int) -> tuple[int, Ints]:
+    """Return the step in seconds, 0 if it is not constant, and the times of the entries, after now.
+
+    All that jobs do happens within the sum of all durations after the begin of a window; in the other times there are no
+    entries.
+    """
+    reach = int(items.duration.sum()) + 1
+    begins = np.unique(np.clip(items.low - now, 0, size - 1))
+    firsts, ends = [0], [reach]
+    for begin in begins.tolist():
+        if begin > ends[-1]:
+            firsts.append(begin)
+            ends.append(begin + reach)
+        else:
+            ends[-1] = max(ends[-1], begin + reach)
+    ends = [min(end, size) for end in ends]
+    if len(firsts) == 1:
+        ends[0] = size if size <= 2 * ends[0] else ends[0]
+    entries = sum(end - first for first, end in zip(firsts, ends, strict=True))
+    step = max(1, math.ceil(entries * (items.duration.size + items.jobs) / MOST))
+    if ends == [size]:
+        return step, np.arange(0, size, step)
+    parts = [np.arange(first, end, step) for first, end in zip(firsts, ends, strict=True)]
+    return 0, np.unique(np.concatenate([*parts, [size - 1]]))
+
+
+class _Sum:
+    """What a price per second adds up to from the first point to a time; nothing is paid after the last point."""
+
+    def __init__(self, points: Ints, price: Ints) -> None:
+        self.points, self.price = points, price
+        self.paid = np.concatenate([[0], np.cumsum(price * np.diff(points))])
+        self.total = int(self.paid[-1])
+
+    def __call__(self, time: Ints) -> Ints:
+        inside = np.minimum(time, self.points[-1])
+        cell = np.clip(np.searchsorted(self.points, inside, side="right") - 1, 0, self.price.size - 1)
+        found: Ints = self.paid[cell] + self.price[cell] * (inside - self.points[cell])
+        return found
+
+
+def _least(items: Items, j: int, shift: int, now: int, until: _Sum, time: Ints) -> Ints:
+    """Return the least cost with prices of job j from each time on; ``until``: what it pays up to each second."""
+    last = int(until.points[-1])
+    windows = slice(items.first[j], items.first[j + 1])
+    low, high = items.low[windows] - now, items.high[windows] - now
+    free = int(items.free[j]) - now
+    corners = [until.points, until.points - items.duration[j], low, high, np.array([free, free + 1])]
+    start = np.unique(np.concatenate([time, *corners]))
+    start = start[(start >= 0) & (start <= last)]
+    cost = _cost(items, j, shift, start + now) + until(start + items.duration[j]) - until(start)
+    window = np.searchsorted(low, start, side="right") - 1
+    cost[(window < 0) | (start > high[np.maximum(window, 0)])] = FAR
+    behind = FAR  # the first start after the last point, where no price is paid
+    later = np.maximum(low, last + 1)
+    if (later <= high).any():
+        behind = int(_cost(items, j, shift, later[later <= high][:1] + now)[0])
     cost[-1] = min(int(cost[-1]), behind)
-    found: Ints = np.minimum.accumulate(cost[::-1])[::-1]
+    from_here = np.minimum.accumulate(cost[::-1])[::-1]
+    found: Ints = from_here[np.searchsorted(start, time)]
     return found
 
 

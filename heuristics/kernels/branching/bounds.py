@@ -21,13 +21,24 @@ def cost_of(case: Case, j: int, time: int) -> int:
 @internal
 def entry(tables: Tables, time: int) -> int:
     """Return the last entry of the tables at or before a time."""
-    return min(time // tables.step, tables.rest.size - 1)
+    if tables.step > 0:
+        return min(time // tables.step, tables.rest.size - 1)
+    low, high = 0, tables.time.size - 1  # tables.time[low] <= time
+    while low < high:
+        middle = (low + high + 1) // 2
+        if tables.time[middle] <= time:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 @internal
 def paid(tables: Tables, i: int, begin: int, end: int) -> int:
     """Return at most what item i pays between two times."""
-    late = min(-(-begin // tables.step), tables.rest.size - 1)
+    late = entry(tables, begin)
+    if tables.time[late] < begin and late < tables.time.size - 1:
+        late += 1
     found: int = tables.paid[i, entry(tables, end)] - tables.paid[i, late]
     return max(0, found)
 

@@ -58,12 +58,14 @@ class Case(NamedTuple):
 
 @by_address
 class Tables(NamedTuple):
-    """Prices at multiples of ``step`` seconds; the last entry also stands for all later times.
+    """Prices at some times, in seconds after now; the last entry also stands for all later times.
 
     Parameters
     ----------
     step
-        Seconds between two entries.
+        Seconds between two entries; 0 if they are not equally far apart.
+    time
+        The time of each entry, increasing from 0, shape (entries,).
     paid
         What an item pays from 0 to this time, shape (items, entries).
     least
@@ -73,6 +75,7 @@ class Tables(NamedTuple):
     """
 
     step: int
+    time: Ints
     paid: Ints
     least: Ints
     rest: Ints
