@@ -20,7 +20,7 @@ from ...errors import WrongValue
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch, compiled_repr
-from ..highs.run import SMALL
+from ..highs.run import SMALL, TOLERANCE
 from ..linear import LinearForm, Lowered, lower
 from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
@@ -322,7 +322,7 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
         )
         sides = [None if math.isinf(side) else side for side in (form.row_lo[i].item(), form.row_hi[i].item())]
         if not entries:
-            holds = form.row_lo[i] <= 0 <= form.row_hi[i]
+            holds = form.row_lo[i] <= TOLERANCE and form.row_hi[i] >= -TOLERANCE  # as HiGHS holds rows
             return environ.Constraint.Feasible if holds else environ.Constraint.Infeasible
         return sides[0], body, sides[1]
 

@@ -160,3 +160,13 @@ def test_small_models_are_solved_without_the_presolve_of_highs():
     m = random_model(630).model
     result = sl.solve(m, backend="pyomo", threads=1, time_limit=60)
     assert (result.status, (result.objective,)) == ("optimal", brute_force(m).objectives)
+
+
+def test_a_comparison_of_constants_holds_within_the_tolerance_of_rows():
+    m = sl.Model("constants")
+    a = m.interval("a", size=1, start=(1, 2))
+    m.add(0.1 * a.size <= 0.09999999999999998)
+    m.minimize(a.start)
+    assert sl.solve(m, backend="pyomo").objective == 1
+    m.add(0.1 * a.size <= 0.0999)
+    assert sl.solve(m, backend="pyomo").status == "infeasible"
