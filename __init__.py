@@ -100,7 +100,7 @@ LATER = {  # the names that are imported when they are first used, by their modu
     "simulation.engine.simulator": ("simulate",),
     "simulation.policies.policy": ("Policy",),
 }
-PACKAGES = ("bench", "heuristics", "instances", "simulation")
+PACKAGES = ("backends", "bench", "heuristics", "instances", "methods", "simulation")
 
 
 _find = names_later(__name__, LATER)
@@ -116,6 +116,11 @@ def _read_log(path: str | Path) -> Any:
     from .instances import read_swf
 
     return read_swf(path)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those that are imported when they are first used included."""
+    return sorted({*__all__, "compile", "max", "min", "sum", *PACKAGES, "models", "errors", "__version__", "__doc__"})
 
 
 Eviction.read_log = _read_log  # models do not import the readers of files

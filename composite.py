@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from .backends import Result
 from .backends.interrupts import INTERRUPTED
 from .errors import WrongArgument
-from .methods.arguments import chosen_method
+from .methods.arguments import chosen_method, limits_of
 from .methods.method import Method
 from .methods.outcomes import OnIncumbent, without_solver
 from .methods.values import Value
-from .models.dispatch.costs.composite import best_kept, checked_slack, limits_of, nearest
+from .models.arguments import checked
+from .models.dispatch.costs.composite import best_kept, checked_slack, nearest
+from .models.dispatch.costs.composite import limits_of as limits_on_objectives
 from .models.dispatch.problem import Dispatch
 from .models.excerpt import with_short_repr
 from .models.problem import Problem, Schedule
@@ -23,11 +25,12 @@ from .solve import model_or_problem, solve
 if TYPE_CHECKING:
     from .instances import Instance
 
+OnLimits = Callable[[dict[str, float], dict[str, float]], object]
 PURE_SHARE = 0.5  # of the limit: for the kept objectives together; the composite gets all that is left
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Composite:
     """The result of ``composite``.
 
@@ -75,6 +78,7 @@ class Composite:
         return self.pure[self.fallback].schedule
 
 
+@checked(values=False, skip=("keep", "method"))
 def composite(
     what: Problem | Instance | str,
     main: str,
@@ -84,7 +88,7 @@ def composite(
     time_limit: float | None = None,
     deterministic_limit: float | None = None,
     on_incumbent: OnIncumbent | None = None,
-    on_limits: Any = None,
+    on_limits: OnLimits | None = None,
     backend: str | None = None,
     parameters: Mapping[str, Value] | None = None,
     threads: int | None = None,
@@ -148,8 +152,9 @@ def composite(
     (7, [])
     """
     problem: Any = model_or_problem(what)
-    if not hasattr(problem, "limits") or not hasattr(problem, "aim"):
+    if not hasattr(problem, "limits") or problem.kind != "dispatch":
         raise WrongArgument(f"{what!r:.80} has no composite objectives; expected a dispatching problem")
+    limits_of(time_limit, threads, seed, gap_limit, deterministic_limit, {})
     slack = checked_slack(main, keep, problem.limits)
     steps = _Steps(
         cast(Dispatch, problem.replace(objective=main)),
@@ -181,14 +186,14 @@ class _Steps:
         self.theta: dict[str, float] = {}
         self.takes_start = "warm_start" in method.obeyed() and method.start is None
 
-    def run(self, on_incumbent: OnIncumbent | None, on_limits: Any) -> Composite:
+    def run(self, on_incumbent: OnIncumbent | None, on_limits: OnLimits | None) -> Composite:
         """Take all steps."""
         for name in self.slack:
             found = self._alone(name)
             if found.schedule is None or found.objective is None or found.message == INTERRUPTED:
                 return self._made(self._ended(name, found), {})
             self.theta[name] = cast(float, found.objective)
-        limits = limits_of(self.problem, self.theta, self.slack)
+        limits = limits_on_objectives(self.problem, self.theta, self.slack)
         if on_limits is not None:
             on_limits(dict(self.theta), dict(limits))
         return self._made(self._bounded(limits, on_incumbent), limits)
@@ -244,7 +249,7 @@ class _Steps:
         fallback = None
         if result.schedule is None and limits:
             fallback = nearest(self.problem.replace(limits=limits), self._schedules())
-        main, took = self.problem.aim, time.perf_counter() - self.began
+        main, took = str(self.problem.objective), time.perf_counter() - self.began
         return Composite(main, self.slack, self.pure, self.theta, dict(limits), result, fallback, took)
 
 

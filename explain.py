@@ -12,6 +12,7 @@ from .backends.interrupts import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
 from .methods.arguments import limits_of
 from .models import Problem, kind
+from .models.arguments import checked
 from .models.elements.constraints import ConstraintElements
 from .models.elements.element import Element, Elements
 from .models.elements.explanation import Answer, Explanation, Progress
@@ -33,6 +34,7 @@ UNDECIDED = "the solver did not decide in the time given whether there is a solu
 OnProgress = Callable[[Progress], Any]
 
 
+@checked(values=False, skip=("objective_limit",))
 def explain(
     what: Problem | Model | Instance | str,
     *,

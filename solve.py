@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .backends import Incumbent, Limits, Outcome, Result, backend, run
@@ -18,15 +19,18 @@ from .methods.solvers import SolverMethod
 from .methods.text import check_method, parse_method, parse_start, start_method
 from .methods.values import Value
 from .models import Problem, Schedule
+from .models.arguments import checked
 from .models.dispatch.objectives import ObjectiveDisagrees
+from .models.given import given_problem, is_problem
 from .models.language import Assignment, Model
 
 if TYPE_CHECKING:
     from .instances import Instance
 
 
+@checked(values=False, skip=("method", "warm_start"))
 def solve(
-    what: Model | Problem | Instance | str,
+    what: Model | Problem | Instance | str | Path,
     method: Method | str | None = None,
     *,
     backend: str | None = None,
@@ -48,7 +52,7 @@ def solve(
 
     Parameters
     ----------
-    what : Model, Problem, Instance or str
+    what : Model, Problem, Instance, str or Path
         What is solved; a text is the name of an instance, or the path of its folder.
     method : Method, str or None
         How it is solved: an object such as ``sl.methods.CpSat("counts", warm_start="usual")``, or its text:
@@ -148,19 +152,14 @@ def solve(
         return wrong
 
 
-def model_or_problem(what: Model | Problem | Instance | str) -> Model | Problem:
+def model_or_problem(what: Model | Problem | Instance | str | Path) -> Model | Problem:
     """Return the problem of an instance or of its name; a model or a problem as it is; raise TypeError for anything else."""
-    if isinstance(what, str):
-        from .instances import load
-
-        return load(what).problem
-    if isinstance(what, Model) or hasattr(what, "formulations"):
-        return what  # type: ignore[return-value]  # an Instance has no formulations
-    from .instances import Instance
-
-    if isinstance(what, Instance):
-        return what.problem
-    raise WrongArgument(f"{what!r:.80} cannot be solved; expected a Model, a problem, an Instance or its name")
+    if isinstance(what, Model):
+        return what
+    if not isinstance(what, (str, Path)) and not is_problem(what) and not is_problem(getattr(what, "problem", None)):
+        raise WrongArgument(f"{what!r:.80} cannot be solved; expected a Model, a problem, an Instance or its name")
+    found: Problem = given_problem(what)
+    return found
 
 
 def _solve_model(

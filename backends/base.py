@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from ..errors import LoweringTooLarge as LoweringTooLarge
 from ..errors import SolverUnavailable as SolverUnavailable
-from ..models.excerpt import with_short_repr
+from ..models.excerpt import one_line, with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 from .parameters.limits import Limits as Limits
 
@@ -132,6 +132,26 @@ class Conflict(NamedTuple):
     reason: str
 
 
+class NoConflict(Conflict):
+    """No conflict, as the search for one found a solution of the model.
+
+    The driver verifies the solution. If it is one, the result of a solve that ended as infeasible becomes an error.
+
+    Attributes
+    ----------
+    solution : Assignment
+    """
+
+    solution: Assignment
+
+    @classmethod
+    def of(cls, solution: Assignment) -> NoConflict:
+        """Return the outcome of a search that found this solution."""
+        made = cls(None, "the model has a solution")
+        made.solution = solution
+        return made
+
+
 class Watch(Protocol):
     """The receiver of the solutions and bounds of a running solver. Its methods may be called from any thread."""
 
@@ -164,6 +184,12 @@ class Watch(Protocol):
         bool
             Whether the solver should go on.
         """
+
+
+def compiled_repr(compiled: Any) -> str:
+    """Return a compiled model in one line: its type and its size."""
+    size = ", ".join(f"{count:,} {name}" for name, count in compiled.size.items() if isinstance(count, int))
+    return one_line(f"{type(compiled).__name__}({size})")
 
 
 class Compiled(Protocol):

@@ -6,14 +6,30 @@ This code is the same for all backends.
 from __future__ import annotations
 
 import copy
+import inspect
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..errors import WrongArgument
+from ..models.arguments import expect, unknown_keyword
+from ..models.given import is_problem
 from ..models.language import Assignment, Comparison, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
-from .base import Backend, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
+from .base import (
+    Backend,
+    Compiled,
+    Conflict,
+    Exactness,
+    Limits,
+    NoConflict,
+    Outcome,
+    SolverUnavailable,
+    Status,
+    WarmStart,
+    Watch,
+)
 from .gaps import refutation
 from .interrupts import INTERRUPTED, NotCompiled, catch_first, new_call
 from .parameters.obeyed import checked, require_obeyed
@@ -24,6 +40,7 @@ from .solver_log import joined
 from .solver_thread import ThreadedRun, TooManyLeft
 from .stages import conclude, keep, stage_of
 
+FALSE_PROOF = "{} calls the model infeasible, which is a fault of this backend:"
 CONFLICT_SECONDS = 5.0  # greatest wall time of the search for a conflict
 BUILD_SHARE = 0.9  # of the time limit, in which the solver can begin
 CHECK_SECONDS = 3e-6  # of a term of a constraint in the check of an answer, measured, with a margin
@@ -62,6 +79,9 @@ def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A0
     >>> type(sl.compile(m, "cpsat").native).__name__
     'CpModel'
     """
+    if not isinstance(model, Model):
+        raise WrongArgument(f"model of compile is {model!r:.80}; expected a Model{_model_of(model)}")
+    expect("backend of compile", backend, str)
     found = find_backend(backend)
     try:
         return _compiled(found, stage_of(model, 0), options)
@@ -77,8 +97,21 @@ def build_deadline(began: float, limits: Limits) -> float | None:
     return None if limits.time is None else began + BUILD_SHARE * limits.time
 
 
+def _model_of(what: object) -> str:
+    """Return how to make a model of a problem, for a message; "" for anything else."""
+    if not is_problem(what):
+        return ""
+    names = ", ".join(map(repr, what.formulations))  # type: ignore[attr-defined]
+    return f"; that of a problem p is p.formulations[NAME]().model, where NAME is one of {names}"
+
+
 def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
     """Compile a model, after replacing the constructs that the backend does not support."""
+    known = list(inspect.signature(found.compile).parameters.values())[1:]
+    if not any(p.kind is p.VAR_KEYWORD for p in known):
+        for name in options:
+            if name not in [p.name for p in known]:
+                raise unknown_keyword(f"compile for {found.name}", name, [p.name for p in known])
     if not hasattr(found, "supports"):
         return found.compile(model, **options)
     from .decompositions import compile_supported
@@ -145,7 +178,7 @@ def run(
     require_obeyed(found, limits)
     here = found.availability()
     blank = Result("unavailable", backend, here.version, message=here.reason, model=model)
-    blank.seconds = {"build": time.perf_counter() - began, "lower": 0.0, "solve": 0.0}
+    blank.phases = {"build": time.perf_counter() - began, "lower": 0.0, "solve": 0.0}
     if not here.ok:
         return _timed(blank, began)
     limits = checked(found, limits)
@@ -179,6 +212,8 @@ def run(
             result.warm_start = replace(fate, returned=same)
     if result.status == "infeasible" and conflict:
         result.conflict = _conflict(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
+        if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
+            result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
     return _timed(result, began)
 
 
@@ -274,9 +309,9 @@ def _solve_stage(
         relaxed=recorder.relaxed,
         warm_start=replace(outcome.warm, returned=incumbent is not None and recorder.objective == first),
     )
-    result.seconds = dict(before.seconds)
-    result.seconds["lower"] += solving - lowering
-    result.seconds["solve"] += time.perf_counter() - solving
+    result.phases = dict(before.phases)
+    result.phases["lower"] += solving - lowering
+    result.phases["solve"] += time.perf_counter() - solving
     _check(result, recorder, stage, outcome, checked)
     finished = (outcome.status == "optimal" or recorder.gap_reached) and result.status in ("optimal", "feasible")
     return result, finished and not recorder.stopped and result.message != INTERRUPTED
@@ -303,7 +338,10 @@ def _check_seconds(model: Model) -> float:
 
 
 def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome, checked: Assignment | None) -> None:
-    """Set the status "error" if the answer violates the model or refutes the bound; ``checked`` is known to hold."""
+    """Set the status "error" if the answer violates the model, or refutes the bound or a proof of infeasibility.
+
+    ``checked`` is known to satisfy the model.
+    """
     exact = result.exactness.kind != "relaxation"
     if recorder.best is not None and recorder.best is not checked and exact:
         result.violations = stage.check(recorder.best)
@@ -311,8 +349,16 @@ def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome, c
         result.fail(f"the solver's answer violates the model: {result.violations[0].message}")
     elif recorder.refuted:
         result.fail(refutation(recorder.known_bound, recorder.objective))
+    elif outcome.status == "infeasible" and _contradicted(result, recorder, stage):
+        result.fail(f"{FALSE_PROOF.format(result.solver)} a solution is known, which was verified")
     elif outcome.status == "error":
         result.fail(outcome.message)
+
+
+def _contradicted(result: Result, recorder: Recorder, stage: Model) -> bool:
+    """Return whether a known solution contradicts that a lowering has none."""
+    known = recorder.best
+    return known is not None and result.exactness.kind != "restriction" and not stage.check(known)
 
 
 def _fate(given: WarmStart, result: Result) -> WarmStart:
@@ -338,7 +384,7 @@ def _status(outcome: Outcome, recorder: Recorder, exactness: Exactness) -> Statu
 
 
 def _timed(result: Result, began: float) -> Result:
-    result.seconds["total"] = time.perf_counter() - began
+    result.phases["total"] = time.perf_counter() - began
     return result
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from functools import cache
 
-from ..errors import SchedlabError, WrongValue
-from ..models.excerpt import MOST, excerpt
+from ..errors import WrongValue
 from ..models.plugins import PluginError, Registry, explained
+from ..models.unknown_names import UnknownName as UnknownName
 from .base import Availability, Backend
 
 OWN = {
@@ -21,27 +20,6 @@ BACKENDS: Registry[Callable[[], Backend]] = Registry("backend", "schedlab.backen
 """The classes of the backends by name."""
 
 _registered: dict[str, Backend] = {}
-
-
-class UnknownName(SchedlabError, LookupError):
-    """Error of a name that is not known. The message gives similar names.
-
-    Parameters
-    ----------
-    what : str
-        What the name should denote, for example "backend".
-    name : str
-        The unknown name.
-    known : list of str
-        The names that exist.
-    note : str
-        What the message says after the name.
-    """
-
-    def __init__(self, what: str, name: str, known: list[str], note: str = "") -> None:
-        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"known are {', '.join(known)}"
-        super().__init__(f"there is no {what} {excerpt(name)}{note}; {hint}")
 
 
 def names() -> list[str]:

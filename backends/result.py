@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, overload
 
 from ..errors import NoSolution
 from ..models.display.frame import frame
-from ..models.display.of_problem import gantt_of_assignment, gantt_of_schedule, rows_of_assignment, rows_of_schedule
+from ..models.display.of_problem import (
+    columns_of_schedule,
+    gantt_of_assignment,
+    gantt_of_schedule,
+    rows_of_assignment,
+    rows_of_schedule,
+)
 from ..models.excerpt import one_line
 from ..models.language import Assignment, Integer, Interval, IntervalValue, Model, Violation
 from ..models.problem import Problem, Schedule, Value
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass
+@dataclass(eq=False)
 class Result:
     """The result of a solve. A value that is not known is None.
 
@@ -40,8 +46,8 @@ class Result:
         Proven bound on the objective.
     incumbents : list of Incumbent
         The trace of objective and bound.
-    seconds : dict of str to float
-        Wall time in seconds of "build", "lower", "solve" and "total".
+    phases : dict of str to float
+        Wall time in seconds of "build", "lower", "solve" and "total"; ``seconds`` is that of the whole call.
     warm_start : WarmStart
         The use that the solver made of the warm start.
     exactness : Exactness
@@ -84,7 +90,7 @@ class Result:
     objective: Value | None = None
     bound: Bound | None = None
     incumbents: list[Incumbent] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)
+    phases: dict[str, float] = field(default_factory=dict)
     warm_start: WarmStart = field(default_factory=WarmStart)
     exactness: Exactness = field(default_factory=Exactness)
     size: dict[str, int] = field(default_factory=dict)
@@ -111,6 +117,11 @@ class Result:
         """
         self.status, self.objective, self.bound, self.message = "error", None, None, message
         self.incumbents = [Incumbent(i.seconds, i.objective, None) for i in self.incumbents]
+
+    @property
+    def seconds(self) -> float:
+        """The wall time of the call in seconds; 0 if nothing ran."""
+        return self.phases.get("total", 0.0)
 
     @property
     def gap(self) -> Bound | None:
@@ -152,7 +163,7 @@ class Result:
             problem. Dispatch and Profit: queue, user, submit, end, wait, duration (s), units, node_list (text); Profit
             also watts. Eviction: strategy, nodes (number), writes and end of the checkpoint (s from now), loss. Project:
             mode, end, duration, demands. Of an assignment one row per interval, with the columns name, present, start
-            and end. Empty if there is no answer.
+            and end. Without an answer: the same columns and no row.
 
         Raises
         ------
@@ -166,8 +177,13 @@ class Result:
         >>> r.to_pandas()[["job", "queue", "start", "end", "units"]].shape
         (5, 5)
         """
-        empty = ["job", "start", "nodes"] if self.schedule is not None else ["name", "present", "start", "end"]
-        return frame(self._rows(), empty)
+        if self.problem is None and self.schedule is None:
+            return frame(self._rows(), ["name", "present", "start", "end"])
+        columns = columns_of_schedule(self.problem)
+        rows = self._rows() if self.schedule is not None else []
+        if rows and any(name not in rows[0] for name in columns):  # of a faulty answer
+            rows = [{name: row.get(name) for name in dict.fromkeys([*columns, *row])} for row in rows]
+        return frame(rows, columns)
 
     def trace_to_pandas(self) -> pandas.DataFrame:
         """Return the trace (``incumbents``) as a table.
@@ -248,7 +264,7 @@ class Result:
             ("objective", self.objective),
             ("bound", self.bound),
             ("gap", self.gap),
-            ("seconds", self.seconds.get("total")),
+            ("seconds", self.seconds),
             ("solver", f"{self.solver} {self.version or ''}".strip()),
             ("message", self.message),
         )

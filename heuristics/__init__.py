@@ -88,3 +88,8 @@ LATER = {  # module: its names
     "rules": ("RULES", "LeftWaiting", "schedule_by_rule"),
 }
 __getattr__ = names_later(__name__, LATER)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those that are imported when they are first used included."""
+    return sorted(__all__)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import MissingValue
 from ..models import Dispatch, ProblemError, Profit, Schedule
 from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column, distinct, offsets
 from ..models.dispatch.objectives import Excess, JobCosts, Late
@@ -24,7 +25,7 @@ PENALTY = 1e6  # of a broken limit, relative to the greatest objective: sums kee
 RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # step sizes to round durations and units with, if there are many different values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Arrays:
     """The arrays of a problem; job j is ``problem.jobs[j]``, node n is ``problem.platform.nodes[n]``.
 
@@ -84,7 +85,7 @@ class Arrays:
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Placement:
     """A schedule as arrays, as a search has it.
 
@@ -154,8 +155,8 @@ def arrays(
         _machine(flat, area / nodes.total),
         costs,
         shares,
-        _power(problem) if power is None else np.array([power[j.id] for j in problem.jobs], float),
-        _profit(problem) if profit is None else np.array([profit[j.id] for j in problem.jobs], float),
+        _power(problem) if power is None else _given(power, "power", problem),
+        _profit(problem) if profit is None else _given(profit, "profit", problem),
     )
 
 
@@ -169,6 +170,14 @@ def within_profile(a: Arrays) -> Arrays | None:
     except ProblemError:  # a job that the empty machine can hold at no time within the profile
         return None
     return replace(a, jobs=hard.jobs, machine=hard.machine)
+
+
+def _given(values: Mapping[str, float], name: str, problem: Dispatch | Profit) -> Floats:
+    """Return the value of each job; raise MissingValue, with the job, if there is none."""
+    missing = next((j.id for j in problem.jobs if j.id not in values), None)
+    if missing is not None:
+        raise MissingValue(f"{name} has no value for job {missing!r}; expected one for each job of the problem")
+    return np.array([values[j.id] for j in problem.jobs], float)
 
 
 def _check_power(problem: Dispatch) -> None:

@@ -33,6 +33,8 @@ import numpy as np
 from ..backends.result import Result
 from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
+from ..models.arguments import NonNegative, Positive, checked
+from ..models.given import WithProblem, given_problem
 from .arrays import Arrays, Placement, arrays
 from .clock import Clock, KernelStopped, running
 from .errors import NoSchedule, keeping_limits
@@ -51,13 +53,14 @@ from .list_scheduling.warm_up import tiny
 STEPS = 50  # default delay: (H - now) / STEPS
 
 
+@checked(skip=("problem",))
 def delay_search(
-    problem: Dispatch | Profit,
+    problem: Dispatch | Profit | WithProblem | str,
     *,
-    time_limit: float | None = None,
+    time_limit: NonNegative | None = None,
     warm_start: Schedule | None = None,
     on_incumbent: OnIncumbent | None = None,
-    delay: int | None = None,
+    delay: Positive | None = None,
 ) -> Result:
     """Delay jobs of the best multi-search schedule, one after another, where that improves the objective.
 
@@ -66,7 +69,7 @@ def delay_search(
     Parameters
     ----------
     problem
-        A dispatching or profit problem.
+        A dispatching or profit problem, an Instance, or the name of one.
     time_limit
         Seconds for the whole search; None: no limit. The first schedule is always finished.
     warm_start
@@ -96,16 +99,17 @@ def delay_search(
     ----------
     [Bridi2018, 6.7.3], algorithm 7.
     """
+    p: Dispatch | Profit = given_problem(problem, ("dispatch", "profit"), "delay_search")
     if delay is not None and delay < 1:
         raise WrongValue(f"the delay is {delay} s; it must be at least 1 s")
-    seen = Incumbents(problem, "delay-search", on_incumbent, warm_start)
-    scheduler = ListScheduler(arrays(problem))
+    seen = Incumbents(p, "delay-search", on_incumbent, warm_start)
+    scheduler = ListScheduler(arrays(p))
     a, clock = scheduler.arrays, Clock(time_limit, seen.began)
     with clock:
         clock.reserve(AFTERWARDS * clock.elapsed)
         first = place_all_orders(scheduler, clock, seen)
         begin = _first_of(scheduler, first, seen, clock)
-    horizon = problem.horizon_end if isinstance(problem, Profit) else _last_end(a, begin.starts)
+    horizon = p.horizon_end if isinstance(p, Profit) else _last_end(a, begin.starts)
     step = delay or max(1, -(-(horizon - a.dispatch.now) // STEPS))
     search = _DelaySearch(scheduler, begin, horizon, clock)
     with closing(search.run(step)) as values:

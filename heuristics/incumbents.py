@@ -12,6 +12,7 @@ from ..backends.incumbent import Incumbent
 from ..backends.result import Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule
+from ..models.excerpt import excerpt
 from ..models.problem import Value
 from .arrays import Placement
 
@@ -141,7 +142,7 @@ class Incumbents:
             found = answer(problem, self.start, message=message, optimal=optimal, details=details)
             fate = replace(fate, returned=True)
         found.solver, found.incumbents, found.warm_start = self.method, self.trace, fate
-        found.seconds = {"build": 0.0, "lower": 0.0, "solve": took, "total": self.elapsed}
+        found.phases = {"build": 0.0, "lower": 0.0, "solve": took, "total": self.elapsed}
         return found
 
 
@@ -198,6 +199,10 @@ def answer(
     >>> answer(project, Schedule({"a": 0}, {"a": {"1": 1}}), optimal=True).bound
     3
     """
+    if not isinstance(schedule, Schedule):
+        raise WrongArgument(
+            f"answer: schedule is {excerpt(schedule)}; expected a Schedule (a heuristic without one raises NothingFound)"
+        )
     version = str(import_module(__name__.partition(".")[0]).__version__)  # of schedlab
     found = Result("optimal" if optimal else "feasible", "", version, message=message, details=dict(details or {}))
     found.problem, found.schedule, found.violations = problem, schedule, problem.verify(schedule)

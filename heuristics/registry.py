@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ..backends import Incumbent, Result, UnknownName, WarmStart
@@ -14,9 +13,11 @@ from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
 from ..models.compiled import progress_line
 from ..models.compiling.second_process import second_process
-from ..models.excerpt import with_short_repr
+from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import PluginError, Registry
 from ..models.problem import Value
+from ..models.returned import WrongAnswer
+from ..models.unknown_names import similar
 from .allocation import Allocator
 from .errors import NotForThisProblem, NothingFound, UnknownOrder
 from .incumbents import OnIncumbent, accepted, answer, improves
@@ -182,6 +183,11 @@ class Heuristic(NamedTuple):
         began: float,
     ) -> Result:
         """Verify the result of a third party; add what the heuristic has left out; return the start if it is better."""
+        if found.status in ("optimal", "feasible") and not isinstance(found.schedule, Schedule):
+            raise WrongAnswer(
+                f"{self.name} returned a Result of status {found.status!r} with the schedule {excerpt(found.schedule)}; "
+                "expected a Schedule: schedlab.heuristics.answer(problem, schedule) makes a Result of one"
+            )
         if self.run.__module__ != OWN_MODULE:  # those of schedlab have verified it
             _verify(found, problem)
         if start is not None and found.status != "error":
@@ -195,7 +201,7 @@ class Heuristic(NamedTuple):
         found.solver = found.solver or self.name
         found.incumbents = found.incumbents or latest.trace
         total = time.perf_counter() - began
-        found.seconds = found.seconds or {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
+        found.phases = found.phases or {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
         return found
 
     @property
@@ -217,7 +223,7 @@ class Heuristic(NamedTuple):
         for option in request.options:
             if option not in self.options:
                 others = ", ".join(name for name, each in HEURISTICS.usable() if option in each.options)
-                near = get_close_matches(option, self.options, n=1)
+                near = similar(option, self.options, 1)
                 takes = f"did you mean {near[0]!r}?" if near else f"it takes: {', '.join(self.options) or 'none'}"
                 also = f"; {option!r} is an option of: {others}" if others else ""
                 raise WrongArgument(f"{self.name} takes no option {option!r}; {takes}{also}")
@@ -364,4 +370,4 @@ NAMES = (
 OWN_MODULE = f"{__package__}.own"
 OWN = {name: f"{OWN_MODULE}:{name.upper().replace('-', '_')}" for name in NAMES}
 HEURISTICS: Registry[Heuristic] = Registry("heuristic", "schedlab.heuristics", OWN, _check)
-"""The heuristics by name; a third party adds one by an entry point, a script by ``HEURISTICS[name] = Heuristic(...)``."""
+"""The heuristics by name; a third party adds one by an entry point, a script by ``HEURISTICS.register(name, Heuristic(...))``."""

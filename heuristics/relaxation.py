@@ -20,8 +20,10 @@ import numpy as np
 
 from ..backends.result import Result
 from ..models import Dispatch, Profit, Schedule
+from ..models.arguments import Natural, NonNegative, Positive, checked
 from ..models.dispatch.costs.limits import broken_limits
 from ..models.dispatch.job_arrays import Ints
+from ..models.given import WithProblem, given_problem
 from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.schedule_arrays import POSTPONED
@@ -65,16 +67,17 @@ class Window(NamedTuple):
     last_start: int
 
 
+@checked(skip=("problem",))
 def relaxation_search(
-    problem: Dispatch | Profit,
+    problem: Dispatch | Profit | WithProblem | str,
     *,
-    time_limit: float | None = None,
-    threads: int | None = None,
-    seed: int = 0,
+    time_limit: NonNegative | None = None,
+    threads: Positive | None = None,
+    seed: Natural = 0,
     warm_start: Schedule | None = None,
     on_incumbent: OnIncumbent | None = None,
     backend: str = "cpsat",
-    largest: int = LARGEST,
+    largest: Positive = LARGEST,
     **options: Any,
 ) -> Result:
     """Improve the multi-search schedule with a backend while jobs of several units keep their nodes.
@@ -84,7 +87,7 @@ def relaxation_search(
     Parameters
     ----------
     problem
-        A dispatching or profit problem.
+        A dispatching or profit problem, an Instance, or the name of one.
     time_limit
         Seconds for the whole search. None: one model is solved to optimality, or windows until a round improves
         nothing.
@@ -120,9 +123,10 @@ def relaxation_search(
     UnknownName
         If the name of the backend is unknown.
     """
+    p: Dispatch | Profit = given_problem(problem, ("dispatch", "profit"), "relaxation_search")
     check_available(backend)
-    seen = Incumbents(problem, "relaxation-search", on_incumbent, warm_start)
-    search = _RelaxationSearch(problem, backend, time_limit, threads, seed, seen, options)
+    seen = Incumbents(p, "relaxation-search", on_incumbent, warm_start)
+    search = _RelaxationSearch(p, backend, time_limit, threads, seed, seen, options)
     search.begin()
     if not seen.stopped:
         search.improve(largest)

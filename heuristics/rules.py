@@ -22,6 +22,7 @@ import numpy as np
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column
 from ..models.dispatch.jobs import Window
+from ..models.unknown_names import hint
 from .errors import NotForThisProblem, NothingFound, UnknownOrder, keeping_limits
 from .kernels.events.beginning import start_on
 from .kernels.events.machine import counted, trace_of
@@ -58,7 +59,7 @@ class LeftWaiting(NothingFound):
         self.job = job.id
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Rows:
     """The running jobs, then the other jobs by priority; a ``kernels.events.machine.JobTable``."""
 
@@ -115,7 +116,7 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     {'long': 5, 'short': 0}
     """
     if rule not in RULES:
-        raise UnknownOrder(f"there is no rule {rule!r}; known rules: {', '.join(RULES)}")
+        raise UnknownOrder(f"there is no rule {rule!r}; {hint(rule, RULES, 'known rules:')}")
     jobs = problem.dispatch if isinstance(problem, Profit) else problem
     if jobs.desired is not None and jobs.over_cost is None:
         raise NotForThisProblem(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from ..errors import WrongArgument
+from ..models.comparing import hashable
 from ..models.dispatch.jobs import Job, Queue
 from ..models.dispatch.problem import Dispatch
 from ..models.eviction.problem import Eviction
@@ -21,11 +22,24 @@ from ..models.profit.problem import Profit
 from ..models.project.problem import Project
 from .scenarios import Scenarios, UnknownScenario
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    P = TypeVar("P", bound=Problem, default=Problem)  # default: from Python 3.13 on
+else:
+    from typing import TypeVar
+
+    P = TypeVar("P")
+
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
-class Instance:
+class Instance(Generic[P]):
     """A problem with a name and a record of its origin.
+
+    ``Instance[Dispatch]`` is one with a dispatching problem. ``load`` returns ``Instance[Any]``, as only the files say of
+    which kind the problem is; ``dispatch``, ``eviction``, ``profit`` and ``project`` are the problem with its type.
 
     Attributes
     ----------
@@ -60,7 +74,7 @@ class Instance:
 
     name: str
     kind: str
-    problem: Problem
+    problem: P
     path: Path | None = None
     description: str = ""
     source: str = ""
@@ -105,7 +119,7 @@ class Instance:
         """Names of the scenarios, such as "air,summer,cheap"; empty unless the instance is of kind "profit"."""
         return () if self.centre is None else self.centre.names
 
-    def scenario(self, name: str) -> Problem:
+    def scenario(self, name: str) -> Profit:
         """Return the problem of a scenario. Raises UnknownScenario, with similar names, for an unknown name."""
         if self.centre is None:
             raise UnknownScenario(

@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models.comparing import hashable
 from ..models.dispatch.chunks.chunk import Chunk
 from .files.writing import SURROGATE
 from .workload import Floats, Ints
@@ -20,6 +21,10 @@ MISSING = float("nan")
 UNLIMITED = float("inf")
 UNNAMED = "none"  # the partition of a job without a partition
 NUMBERED = "job id missing, the position in the log is used instead"
+NEVER_STARTED = "it never started"
+CANCELLED_WAITING = "it never started: it was cancelled in the queue"
+AFTER_START = "submit time after the start, the start is used instead"
+SEVERAL_NODES = "requested several nodes, a replay may put their shares on fewer nodes"
 ROWS = 8192  # rows by which the columns of jobs grow
 
 
@@ -47,11 +52,13 @@ class TextColumn:
         return TextColumn(index.reshape(-1).astype(np.int64), tuple(self.names[k] for k in used.tolist()))
 
 
+@hashable
 @dataclass(frozen=True)
 class Logged:
     """A job as a log records it; the fields are those of ``Trace``, for one job.
 
-    ``changed``: repairs that the reader made; ``unusable``: the reason why the job cannot be replayed, empty if it can.
+    ``changed``: repairs that the reader made; ``not_obeyed``: what the job requested that a replay does not give; ``unusable``: the reason why the job cannot be replayed, empty if it can.
+    ``gpu_types``: the GPUs of the whole job by type, ``a100=4``; ``eligible``: time from which the job could have started.
     ``chunks``: all chunks of a heterogeneous job, of which ``units`` and ``request`` are the first; ``array``: the name
     of its job array.
     """
@@ -71,6 +78,9 @@ class Logged:
     unusable: str = ""
     chunks: tuple[Chunk, ...] = ()
     array: str = ""
+    gpu_types: str = ""
+    eligible: float = MISSING
+    not_obeyed: tuple[str, ...] = ()
 
 
 class _Codes(Generic[T]):
@@ -121,9 +131,10 @@ class JobColumns:
         self.chunks: dict[int, tuple[Chunk, ...]] = {}
         self.arrays: dict[int, str] = {}
         self._submit, self._start, self._runtime, self._walltime, self._power = (array("d") for _ in range(5))
-        self._units, self._request = array("q"), array("q")
+        self._units, self._request, self._eligible = array("q"), array("q"), array("d")
         self._queue, self._user, self._program = _Codes[str](), _Codes[str](), _Codes[str]()
         self._unusable, self._changed = _Codes[str](), _Codes[tuple[str, ...]]()
+        self._gpu_types, self._not_obeyed = _Codes[str](), _Codes[tuple[str, ...]]()
 
     @classmethod
     def of(cls, jobs: Iterable[Logged], resources: Sequence[str]) -> JobColumns:
@@ -144,8 +155,17 @@ class JobColumns:
         self[len(self.ids) - 1] = job
 
     def _grow(self) -> None:
-        codes = (self._queue, self._user, self._program, self._unusable, self._changed)
-        for column in (self._submit, self._start, self._runtime, self._walltime, self._power, self._units):
+        codes = (
+            self._queue,
+            self._user,
+            self._program,
+            self._unusable,
+            self._changed,
+            self._gpu_types,
+            self._not_obeyed,
+        )
+        times = (self._submit, self._start, self._runtime, self._walltime, self._eligible)
+        for column in (*times, self._power, self._units):
             column.frombytes(bytes(8 * ROWS))
         for column in (each.index for each in codes):
             column.frombytes(bytes(8 * ROWS))
@@ -161,7 +181,8 @@ class JobColumns:
             self._request[k] = job.request.get(resource, 0)
         self._queue[row] = plain(job.queue) or "default"
         self._user[row], self._program[row] = plain(job.user), plain(job.program)
-        self._unusable[row] = job.unusable
+        self._unusable[row], self._gpu_types[row] = job.unusable, job.gpu_types
+        self._eligible[row], self._not_obeyed[row] = job.eligible, job.not_obeyed
         self._changed[row] = job.changed if name else (*job.changed, NUMBERED)
         if job.chunks:
             self.chunks[row] = job.chunks
@@ -177,6 +198,16 @@ class JobColumns:
     def power(self) -> Floats:
         """Power in W, shape (jobs,)."""
         return self._floats(self._power)
+
+    @property
+    def eligible(self) -> Floats:
+        """Time from which the job could have started, in s, NaN if unknown, shape (jobs,)."""
+        return self._floats(self._eligible)
+
+    @property
+    def gpu_types(self) -> TextColumn | None:
+        """GPUs by type of each job; None if no job has any."""
+        return _column(self._gpu_types, len(self)) if any(self._gpu_types.known) else None
 
     def _floats(self, values: array[float]) -> Floats:
         return np.asarray(values, np.float64)[: len(self)]
@@ -205,11 +236,19 @@ class JobColumns:
     @property
     def changed(self) -> dict[str, Bools]:
         """Repair that the reader made -> mask of the jobs."""
-        found: dict[str, Bools] = {}
-        for repairs, mask in self._changed.masks(len(self)).items():
-            for repair in repairs:
-                found[repair] = found[repair] | mask if repair in found else mask
-        return found
+        return self._each(self._changed)
+
+    @property
+    def not_obeyed(self) -> dict[str, Bools]:
+        """What jobs requested that a replay does not give -> mask of the jobs."""
+        return self._each(self._not_obeyed)
+
+    def _each(self, codes: _Codes[tuple[str, ...]]) -> dict[str, Bools]:
+        masks: dict[str, Bools] = {}
+        for several, mask in codes.masks(len(self)).items():
+            for what in several:
+                masks[what] = masks[what] | mask if what in masks else mask
+        return masks
 
     def requested(self, always: str) -> list[str]:
         """Return the resources of which a job requests more than 0, and ``always``, in the order of ``resources``."""

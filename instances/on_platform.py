@@ -10,6 +10,7 @@ import numpy as np
 from ..models.dispatch.job_arrays import distinct
 from ..models.dispatch.problem import impossible
 from ..models.platform import LATEST, Platform
+from ..models.whole_numbers import is_number
 from .report import WorkloadError
 from .times import UNKNOWN, later
 
@@ -77,7 +78,7 @@ def at_load(workload: Workload, load: float, platform: Platform) -> Workload:
     load cannot be reached.
     """
     w = workload
-    if not 0 < load < float("inf"):
+    if not is_number(load) or not load > 0:
         raise WorkloadError(f"an offered load of {load} cannot be reached; expected a number above 0, such as 1.2")
     before = offered_load(w, platform)
     if not np.isfinite(before) or before <= 0:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from os.path import isdir, isfile
 from pathlib import Path
+from typing import Any
 
 from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..models import kind as problem_kinds
-from ..models.excerpt import MOST, excerpt
+from ..models.arguments import checked
+from ..models.excerpt import excerpt
+from ..models.unknown_names import hint, similar
 from .classic.recognition import read_classic
 from .files.folder import SETTINGS, Folder
 from .generators import computing_centre, eurora, eurora_production, fing, lublin, theta
@@ -44,13 +46,10 @@ class UnknownInstance(SchedlabError, LookupError):
 
     def __init__(self, name: str) -> None:
         known = names()
-        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.5)
-        hint = (
-            f"did you mean {' or '.join(self.near)}?" if self.near else f"the shipped instances are {', '.join(known)}"
-        )
-        name = excerpt(name)
+        self.near = similar(name, known)
         super().__init__(
-            f"there is no instance {name}: neither a folder with an {SETTINGS} nor a shipped instance; {hint}"
+            f"there is no instance {excerpt(name)}: neither a folder with an {SETTINGS} nor a shipped instance; "
+            f"{hint(name, known, 'the shipped instances are', 'no instances are shipped')}"
         )
 
 
@@ -80,7 +79,8 @@ def folder_of(name: str | Path) -> Path:
     return SHIPPED / str(name) if not isfile(path / SETTINGS) and str(name) in names() else path
 
 
-def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
+@checked
+def load(folder: str | Path, drop_impossible: bool = False) -> Instance[Any]:
     """Read an instance folder, a file of a benchmark library, or a shipped instance by its name.
 
     Parameters
@@ -127,7 +127,7 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance:
     raise AssertionError("unreachable: a fault was recorded")
 
 
-def _read(kind: problem_kinds.ProblemKind, files: Folder, drop_impossible: bool) -> Instance:
+def _read(kind: problem_kinds.ProblemKind, files: Folder, drop_impossible: bool) -> Instance[Any]:
     """Return the instance of a folder; raise TypeError if the reader of its kind returns another kind of problem."""
     found = problem_kinds.resolve(str(kind.reader))(files, drop_impossible)
     if not isinstance(found, Instance) or not isinstance(found.problem, kind.problem):

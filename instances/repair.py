@@ -9,6 +9,7 @@ The rules are the same for every format, and each repair is counted:
 - a runtime of 0 becomes 1 s; a missing walltime becomes the runtime; an unlimited walltime becomes the longest walltime
   of the log;
 - submit times with fractions of a second are rounded to the nearest second, durations are rounded up;
+- a job is released at the time from which it was eligible, if the log has it, else at its submit time;
 - a runtime longer than the walltime stays (this occurs in real logs); submit times out of order are sorted; equal ids
   get a suffix;
 - the expected waiting time of a queue is the mean recorded wait of its jobs, or 3600 s if no wait was recorded.
@@ -42,7 +43,7 @@ SUFFIXED = "job ids not unique, a suffix added"
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """The jobs of a log as recorded, in the order of the log; ``workload`` has those that can be replayed.
 
@@ -92,6 +93,12 @@ class Trace:
         Unreadable lines and notes.
     latest_start
         Time by which the job should have started, in s; NaN where there is none; None: no job has one.
+    eligible
+        Time from which the job could have started (no dependency, hold or begin time any more), in s; NaN if unknown.
+    gpu_types
+        GPUs of the whole job by type, such as ``a100=4``, one text per job; None if the log has no types.
+    not_obeyed
+        What jobs requested that a replay does not give, such as several nodes -> mask of the jobs.
     """
 
     name: str
@@ -122,6 +129,9 @@ class Trace:
     sizes: Mapping[str, int] = field(default_factory=dict)
     report: Report = field(default_factory=Report)
     latest_start: Floats | None = None
+    eligible: Floats | None = None
+    gpu_types: TextColumn | None = None
+    not_obeyed: Mapping[str, Bools] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -173,6 +183,9 @@ class Trace:
             changed=jobs.changed,
             unusable=jobs.unusable,
             report=Report(bad_lines=tuple(bad_lines), notes=tuple(notes)),
+            eligible=jobs.eligible,
+            gpu_types=jobs.gpu_types,
+            not_obeyed=jobs.not_obeyed,
         )
 
     def keep(self, rows: Bools | Ints) -> Trace:
@@ -195,7 +208,10 @@ class Trace:
             chunks=kept_rows(self.chunks, index.tolist()),
             arrays=kept_rows(self.arrays, index.tolist()),
             latest_start=None if self.latest_start is None else self.latest_start[index],
+            eligible=None if self.eligible is None else self.eligible[index],
+            gpu_types=None if self.gpu_types is None else self.gpu_types.keep(index),
             changed={what: mask[index] for what, mask in self.changed.items()},
+            not_obeyed={what: mask[index] for what, mask in self.not_obeyed.items()},
             unusable={why: mask[index] for why, mask in self.unusable.items()},
         )
 
@@ -248,6 +264,8 @@ class Trace:
         queue, user, program = self.queue.keep(rows), self.user.keep(rows), self.program.keep(rows)
         partition = None if self.partition is None else self.partition.keep(rows)
         wait = np.where(known, np.where(known, start, 0) - self.submit[rows], MISSING)
+        eligible = None if self.eligible is None else _eligible(self.eligible[rows], start)
+        notes += [] if eligible is None else _waits(wait, submit, eligible)
         return Workload(
             name=self.name,
             ids=tuple(ids[k] for k in order.tolist()),
@@ -263,13 +281,18 @@ class Trace:
             users=user.names,
             program=program.index,
             programs=program.names,
-            release=submit.copy(),
+            release=np.maximum(submit, 0 if eligible is None else eligible),
             recorded_start=np.where(known, np.rint(np.where(known, start, 0)), UNKNOWN).astype(np.int64),
             power=self.power[rows],
             chunks=kept_rows(self.chunks, rows.tolist()),
             arrays=kept_rows(self.arrays, rows.tolist()),
             unix_start=self.unix_start,
-            report=self.report.and_also(repairs, self._left_out(), notes),
+            report=self.report.and_also(
+                repairs,
+                self._left_out(),
+                notes,
+                not_obeyed={what: int(mask[rows].sum()) for what, mask in self.not_obeyed.items()},
+            ),
             latest_start=whole_seconds(self.latest_start, rows),
             partition=np.zeros(0, np.int64) if partition is None else partition.index,
             partitions=() if partition is None else partition.names,
@@ -316,6 +339,26 @@ def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, I
         "runtime over walltime, kept": int((runtime > walltime).sum()),
     }
     return runtime.astype(np.int64), walltime.astype(np.int64), repairs
+
+
+def _eligible(logged: Floats, start: Floats) -> Ints:
+    """Return the times from which jobs could have started, in whole s, 0 if unknown; not after their starts."""
+    latest = np.where(np.isfinite(start), np.fmin(logged, start), logged)
+    return np.rint(np.where(np.isfinite(latest), latest, 0)).astype(np.int64)
+
+
+def _waits(wait: Floats, submit: Ints, eligible: Ints) -> list[str]:
+    """Return the note on the recorded waits where jobs became eligible after their submit times."""
+    held = eligible > submit
+    known = np.isfinite(wait) & (wait >= 0)
+    if not held.any() or not known.any():
+        return []
+    since = wait[known] - np.maximum(eligible - submit, 0)[known]
+    n = int(held.sum())
+    return [
+        f"{n:,} job{'s' * (n != 1)} could not start before a time after their submit time (dependency, begin time, hold); the "
+        f"mean recorded wait is {wait[known].mean():,.0f} s from the submit time, {since.mean():,.0f} s from that time"
+    ]
 
 
 def _unique(ids: list[str]) -> tuple[list[str], int]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
 from ..errors import SchedlabError
+from ..models.comparing import hashable
 from ..models.dispatch.problem import Dispatch
-from ..models.excerpt import MOST, excerpt, with_short_repr
+from ..models.excerpt import excerpt, with_short_repr
 from ..models.profit.cooling import Cooling
 from ..models.profit.problem import Profit
 from ..models.step_function import StepFunction
+from ..models.unknown_names import hint
 from .formats.cooling_tables import cooling
 from .weather import Weather
 
@@ -51,6 +52,7 @@ class Season:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Scenarios:
     """The jobs of a profit instance, and its cooling plants, seasons and prices.
@@ -127,10 +129,9 @@ def known(name: str, axes: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
         raise UnknownScenario(f"there is no scenario {excerpt(name)}; expected {form}, such as {example}")
     for word, (axis, values) in zip(words, choices.items(), strict=True):
         if word not in values:
-            near = difflib.get_close_matches(word[:MOST], values, n=3, cutoff=0.4)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"expected one of {', '.join(values)}"
             raise UnknownScenario(
-                f"there is no scenario {excerpt(name)} ({form}): unknown {axis} {excerpt(word)}; {hint}"
+                f"there is no scenario {excerpt(name)} ({form}): unknown {axis} {excerpt(word)}; "
+                f"{hint(word, values, 'expected one of')}"
             )
     return words
 

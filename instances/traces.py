@@ -8,13 +8,15 @@ from datetime import UTC, tzinfo
 from itertools import islice
 from pathlib import Path
 
+from ..models.arguments import Positive, checked
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
-from .files.lines import line_blocks
-from .formats.batsim import batsim_trace
+from .files.lines import begins_with, line_blocks, read_json
+from .formats.batsim import batsim_trace, is_batsim
 from .formats.eurora_trace import eurora_trace
 from .formats.job_table import is_header, is_parquet, job_table_trace
 from .formats.pbs import STAMP, pbs_trace
 from .formats.sacct import sacct_trace
+from .formats.sacct_rows import is_json_of_sacct, is_sacct
 from .formats.swf.parsing import FIELDS, NUMBER
 from .formats.swf.reading import swf_trace
 from .logs.dependencies import ignored, preceding_of, with_dependencies
@@ -29,35 +31,53 @@ SNIFFED = 200  # first lines of a file from which its format is guessed
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How a log is read: ``cores`` and ``memory`` of a node (SWF), ``zone`` of its times, ``columns`` of sacct without header."""
+
+    cores: int = 1
+    memory: int | None = None
+    zone: tzinfo | None = None
+    columns: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Format:
-    """A format of logs: its reader ``read(path, cores, memory, zone)``, and whether its files describe the machine."""
+    """A format of logs: its reader, whether its files describe the machine, and the options of ``Reading`` that it obeys."""
 
     name: str
     about: str
-    read: Callable[[str | Path, int, int | None, tzinfo | None], Trace]
+    read: Callable[[str | Path, Reading], Trace]
     has_machine: bool = False
+    options: tuple[str, ...] = ()
 
 
 FORMATS: Mapping[str, Format] = {
     f.name: f
     for f in (
-        Format("swf", "Standard Workload Format 2.x, .gz too", lambda p, c, m, z: swf_trace(p, c, m)),
-        Format("sacct", "Slurm: sacct --parsable2", lambda p, c, m, z: sacct_trace(p, z or UTC)),
-        Format("pbs", "PBS accounting log", lambda p, c, m, z: pbs_trace(p, z or UTC)),
-        Format("eurora", "CSV of the Eurora jobs of 2014", lambda p, c, m, z: eurora_trace(p), has_machine=True),
-        Format("table", "jobs in CSV or Parquet, columns of jobs.csv", lambda p, c, m, z: job_table_trace(p)),
-        Format("batsim", "Batsim workload, JSON", lambda p, c, m, z: batsim_trace(p), has_machine=True),
+        Format("swf", "Standard Workload Format 2.x, .gz too", lambda p, r: swf_trace(p, r.cores, r.memory)),
+        Format(
+            "sacct",
+            "Slurm: sacct --parsable2, --json, jobcomp",
+            lambda p, r: sacct_trace(p, r.zone or UTC, r.columns),
+            options=("zone", "columns"),
+        ),
+        Format("pbs", "PBS or Torque accounting log", lambda p, r: pbs_trace(p, r.zone or UTC), options=("zone",)),
+        Format("eurora", "CSV of the Eurora jobs of 2014", lambda p, r: eurora_trace(p), has_machine=True),
+        Format("table", "jobs in CSV or Parquet, columns of jobs.csv", lambda p, r: job_table_trace(p)),
+        Format("batsim", "Batsim workload, JSON", lambda p, r: batsim_trace(p), has_machine=True),
     )
 }
 
 
+@checked
 def read_trace(
     path: str | Path,
     format: str | None = None,
     *,
-    cores: int | None = None,
+    cores: Positive | None = None,
     memory: int | None = None,
     zone: tzinfo | None = None,
+    columns: Sequence[str] = (),
 ) -> Trace:
     """Read a log, before the repairs that are common to all formats.
 
@@ -72,7 +92,9 @@ def read_trace(
     memory
         Memory of a node in MB; used by SWF only. None: memory is ignored.
     zone
-        Time zone of the machine, for formats that do not record it. Default: UTC.
+        Time zone of the machine, for sacct and PBS, which do not record it. Default: UTC.
+    columns
+        Names of the columns of a file of ``sacct --noheader``.
 
     Returns
     -------
@@ -82,7 +104,7 @@ def read_trace(
     Raises
     ------
     WorkloadError
-        The file cannot be read, or its format is unknown.
+        The file cannot be read, its format is unknown, or it has no use for ``zone`` or ``columns``.
 
     Examples
     --------
@@ -94,10 +116,16 @@ def read_trace(
     >>> trace.format, len(trace.workload)
     ('swf', 1)
     """
-    name = format or guess_format(path)
+    name = format or ("sacct" if columns else guess_format(path))
     if name not in FORMATS:
         raise WorkloadError(f"there is no format {name!r} of logs; expected one of {', '.join(FORMATS)}")
-    return FORMATS[name].read(path, cores or 1, memory, zone)
+    for option, value in (("zone", zone), ("columns", columns)):
+        if value and option not in FORMATS[name].options:
+            users = " and ".join(f.name for f in FORMATS.values() if option in f.options)
+            raise WorkloadError(
+                f"{path}: a log of format {name} has no use for {option}, which is for {users}; leave it out"
+            )
+    return FORMATS[name].read(path, Reading(cores or 1, memory, zone, columns))
 
 
 def guess_format(path: str | Path) -> str:
@@ -106,16 +134,16 @@ def guess_format(path: str | Path) -> str:
         return "swf"
     if is_parquet(path):
         return "table"
+    if begins_with(path, "{"):
+        return _json_format(path)
     texts = (text for block in line_blocks(path) for text in block if text.strip())
     lines = [text.strip() for text in islice(texts, SNIFFED)]
     first = lines[0] if lines else ""
-    if first.startswith("{"):
-        return "batsim"
     if first.startswith("job_id,") and "walltime_req_hhmm" in first:
         return "eurora"
     if is_header(first):
         return "table"
-    if "|" in first and any(cell.split("%")[0] == "JobID" for cell in first.split("|")):
+    if is_sacct(lines):
         return "sacct"
     if any(STAMP.match(line) and line.count(";") >= 3 for line in lines):
         return "pbs"
@@ -123,8 +151,26 @@ def guess_format(path: str | Path) -> str:
     like_swf = sum(len(words) >= len(FIELDS) and all(map(NUMBER.fullmatch, words)) for words in jobs)
     if 2 * like_swf > len(jobs) or first.startswith(";"):
         return "swf"
-    known = "; ".join(f"{f.name} ({f.about})" for f in FORMATS.values())
-    raise WorkloadError(f"{path}: the format of this log is not recognised; name it: {known}")
+    raise WorkloadError(f"{path}: the format of this log is not recognised; name it: {_known()}")
+
+
+def _json_format(path: str | Path) -> str:
+    values = read_json(path)
+    if is_json_of_sacct(values):
+        return "sacct"
+    if is_batsim(values):
+        return "batsim"
+    hint = ""
+    if isinstance(values, dict) and {"jobs", "nodes", "Jobs"} & set(values):
+        hint = "; the state of a machine (squeue --json, sinfo --json, qstat -F json) is read by bench import state"
+    raise WorkloadError(
+        f"{path}: the JSON of this file is that of no log: expected sacct --json, with jobs that have times, or a Batsim "
+        f"workload, with nb_res, jobs and profiles{hint}"
+    )
+
+
+def _known() -> str:
+    return "; ".join(f"{f.name} ({f.about})" for f in FORMATS.values())
 
 
 def open_trace(
@@ -144,6 +190,7 @@ def open_trace(
     partitions: Sequence[str] = (),
     dependencies: bool = False,
     latest_start: str | int | None = None,
+    columns: Sequence[str] = (),
 ) -> tuple[Workload, Platform]:
     """Prepare a log, or a part of it, for a replay on a platform of equal nodes.
 
@@ -186,6 +233,8 @@ def open_trace(
     latest_start
         Latest starts of the jobs, which replays count and dispatchers see: "mean-wait" (submit time plus the mean
         recorded wait of the job's partition or queue in the whole log), or seconds after the submit time. None: none.
+    columns
+        Names of the columns of a file of ``sacct --noheader``.
 
     Returns
     -------
@@ -199,7 +248,11 @@ def open_trace(
     WorkloadError
         The log cannot be read, the platform is not fully described, or no job is left. The message says what to do.
     """
-    trace = log if isinstance(log, Trace) else read_trace(log, format, cores=cores, memory=memory, zone=zone)
+    trace = (
+        log
+        if isinstance(log, Trace)
+        else read_trace(log, format, cores=cores, memory=memory, zone=zone, columns=columns)
+    )
     if not len(trace):
         trace.workload.checked()  # reports an empty log before a missing number of nodes
     platform, notes = _platform(trace, nodes, cores, memory, others or {})

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import WrongValue
+from ..models.comparing import hashable
 from ..models.step_function import DAY, HOUR, StepFunction
 from .files.faults import Fault, InstanceError
 from .files.sheet import COMMENT, Sheet
@@ -18,6 +19,7 @@ from .formats.weather import Reading, read_epw, read_plain, read_pvgis
 WINDOW = re.compile(r"(\d{1,2})-(\d{1,2}):(\d{1,4})([dh])")
 
 
+@hashable
 @dataclass(frozen=True)
 class Weather:
     """Temperatures in degrees C over time. If the dates are known, second 0 is midnight of the first day.

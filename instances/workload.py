@@ -6,35 +6,43 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models import arguments
 from ..models.dispatch.chunks.arrays import FurtherChunks, kept_rows
 from ..models.dispatch.chunks.chunk import Chunk
 from ..models.dispatch.job_arrays import JobArrays, column, distinct, numbers_of
 from ..models.dispatch.jobs import Durations, Job, Queue, Running, Window
 from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import with_short_repr
+from ..models.kind import resolve
 from ..models.platform import Platform
-from ..models.whole_numbers import shown, whole_array, whole_pairs, wrong
+from ..models.whole_numbers import is_whole, shown, whole_array, whole_pairs, wrong
 from .busy import moved, running_at
 from .on_platform import at_load, fitting, offered_load
 from .report import Report
 from .report import WorkloadError as WorkloadError
 from .times import NEVER, UNKNOWN, later
 
+if TYPE_CHECKING:
+    import pandas
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
+TABLE_READER = "schedlab.instances.formats.job_table:workload_of_table"  # imports this module
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
     "latest_start", "partition",
 )  # fmt: skip
 
 
+@arguments.checked(values=False, deep=False)
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workload:
     """The jobs of a log, one row per job, sorted by submit time (equal submit times in the order of the log).
 
@@ -136,6 +144,8 @@ class Workload:
                 raise WorkloadError(f"{self.name}: job {self._id(fault[0])}: {name} {wrong(fault[1])}")
             object.__setattr__(self, name, array)
         for row, windows in self.windows.items():
+            if not is_whole(row):
+                raise WorkloadError(f"{self.name}: windows has the key {row!r:.80}; the row of a job is expected")
             if whole_pairs(windows) is None:
                 raise WorkloadError(
                     f"{self.name}: job {self._id(row)}: windows is {shown(windows)}; "
@@ -143,12 +153,13 @@ class Workload:
                 )
 
     def _id(self, row: int) -> str:
-        return repr(self.ids[row]) if row < len(self.ids) else f"in row {row}"
+        return repr(self.ids[row]) if is_whole(row) and 0 <= row < len(self.ids) else f"in row {row!r}"
 
     def __len__(self) -> int:
         return len(self.ids)
 
     @classmethod
+    @arguments.checked
     def of(cls, problem: Dispatch, name: str = "jobs", report: Report | None = None) -> Workload:
         """Make a workload of the jobs of a problem. Raises WorkloadError for no job, or a job without a runtime.
 
@@ -191,6 +202,34 @@ class Workload:
         ).checked()
         return found.beginning(problem.now, problem.running) if problem.now or problem.running else found
 
+    @classmethod
+    def from_pandas(cls, table: pandas.DataFrame, name: str = "table") -> Workload:
+        """Make a workload of a table with one row per job.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame
+            The columns of a table of jobs (``read_job_table``): ``id`` (or ``job``), ``submit``, ``units``, ``runtime``, and if known ``queue``,
+            ``walltime``, ``start``, ``user``, ``name``, ``power``, ``array``. Every other column is a resource. Empty cells are
+            unknown values; the repairs are those of logs.
+        name : str
+            The name of the workload.
+
+        Raises
+        ------
+        WorkloadError
+            If a column is missing, or a cell is wrong; the message names the row.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> Workload.from_pandas(pandas.DataFrame({"id": ["a"], "submit": [0], "units": [2], "runtime": [60], "cores": [4]})).ids
+        ('a',)
+        """
+        made: Workload = resolve(TABLE_READER)(table, name)
+        return made
+
+    @arguments.checked(values=False, deep=False)
     def beginning(self, begin: int, running: Iterable[Running] = ()) -> Workload:
         """Return the same jobs for a replay from ``begin`` (s) on, with jobs that run then; no other starts earlier.
 
@@ -258,6 +297,7 @@ class Workload:
             array=self.arrays.get(k, ""),
         )
 
+    @arguments.checked
     def dispatch(self, platform: Platform, objective: str = "waiting", durations: Durations = "walltime") -> Dispatch:
         """Return the offline problem of all jobs. Raises ProblemError for jobs that the platform cannot hold.
 
@@ -290,10 +330,12 @@ class Workload:
         after = {k: (before, think) for k, before, think in found if before is not None}
         return after, report.and_also({WITHOUT_PREDECESSOR: len(found) - len(after)})
 
+    @arguments.checked
     def first(self, n: int) -> Workload:
         """Return the workload of the first n jobs by submit time."""
         return self.keep(np.arange(min(n, len(self))))
 
+    @arguments.checked
     def between(self, begin: int, end: int) -> Workload:
         """Return the workload of the jobs submitted in [begin, end), in s. Raises WorkloadError if there is none."""
         inside = (self.submit >= begin) & (self.submit < end)
@@ -304,6 +346,7 @@ class Workload:
             )
         return self.keep(inside)
 
+    @arguments.checked
     def on(self, platform: Platform) -> Workload:
         """Return the workload of the jobs that the empty platform can hold, with requests of its resources.
 
@@ -331,10 +374,12 @@ class Workload:
             latest_start=later(self.latest_start, -origin),
         )
 
+    @arguments.checked
     def load(self, platform: Platform) -> float:
         """Return the offered load, work of the jobs / capacity of the platform; see ``offered_load``."""
         return offered_load(self, platform)
 
+    @arguments.checked(values=False)
     def at_load(self, load: float, platform: Platform) -> Workload:
         """Return the same jobs with submit times (from ``begin`` on) rescaled so that the offered load is ``load``."""
         return at_load(self, load, platform)

@@ -8,11 +8,26 @@ from typing import Any
 
 from ..backends import Limits
 from ..errors import WrongArgument, WrongValue
+from ..models.unknown_names import similar
+from ..models.whole_numbers import is_real, is_whole
 from .classes import all_classes
 from .method import Method, fields_of
 from .solvers import SolverMethod
 from .text import parse_method
 from .values import Parameters, Value
+
+ARGUMENTS = (  # of ``solve``
+    "method",
+    "backend",
+    "time_limit",
+    "threads",
+    "seed",
+    "warm_start",
+    "gap_limit",
+    "deterministic_limit",
+    "parameters",
+    "on_incumbent",
+)
 
 
 def chosen_method(
@@ -52,6 +67,10 @@ def chosen_method(
     """
     if method is not None and backend is not None:
         raise WrongArgument(f"method={str(method)!r} and backend={backend!r} are both given; give one of them")
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise WrongArgument(
+            f"parameters is {parameters!r:.80}; expected a mapping {{name of a parameter: value}} or None"
+        )
     if not isinstance(method, (Method, str, type(None))):
         raise WrongArgument(
             f"method is {method!r:.80}; expected a text such as 'cpsat:counts+warm', or an object of sl.methods"
@@ -86,7 +105,7 @@ def check_arguments(method: Method, given: Mapping[str, object]) -> None:
         Values of ``warm_start``, ``gap_limit``, ``deterministic_limit`` and ``parameters``; None or empty: not given.
     """
     for name, value in given.items():
-        is_given = value is not None and value != {}
+        is_given = value is not None and not (isinstance(value, Mapping) and not value)
         if is_given and name not in method.obeyed():
             raise WrongArgument(_refusal(name, method))
 
@@ -94,9 +113,12 @@ def check_arguments(method: Method, given: Mapping[str, object]) -> None:
 def _refusal(argument: str, method: Method) -> str:
     """Return the message about an argument that a method does not obey, with the methods that do."""
     found = [c.name for c in all_classes() if argument in c.options() or argument in c.obeyed()]
-    if found:
+    if found and argument not in method.options():
         return f"{method.text} does not obey {argument}; methods that do: {', '.join(found)}"
-    own = f"its options are {', '.join(method.options())}" if method.options() else "it has no options"
+    options = method.options()
+    own = f"its options are {', '.join(options)}" if options else "it has no options"
+    near = similar(argument, [*options, *ARGUMENTS])
+    own += f"; did you mean {' or '.join(near)}?" if near else ""
     if isinstance(method, SolverMethod):
         own += f"; parameters of the solver are given as parameters={{{argument!r}: value}}"
     return f"{method.text} has no option {argument}; {own}"
@@ -118,14 +140,14 @@ def limits_of(
     ):
         if value is None:
             continue
-        if isinstance(value, bool) or not hasattr(value, "__float__"):
+        if not is_real(value):
             raise WrongArgument(f"{name} is {value!r:.80}; expected a number")
         if math.isnan(value) or value < 0:
             raise WrongValue(f"{name} is {value}; expected a number of at least 0")
     for name, whole, least in (("threads", threads, 1), ("seed", seed, 0)):
-        if whole is None:
+        if whole is None and name == "threads":
             continue
-        if isinstance(whole, bool) or not hasattr(whole, "__index__"):
+        if not is_whole(whole):
             raise WrongArgument(f"{name} is {whole!r:.80}; expected a whole number")
         if whole < least:
             raise WrongValue(f"{name} is {whole}; expected at least {least}")

@@ -9,6 +9,8 @@ from typing import Any
 
 from ..backends import UnknownName, backend, names
 from ..backends.registry import OWN as OWN_BACKENDS
+from ..models.arguments import named
+from ..models.comparing import hashable
 from .method import ARGUMENT, BACKEND, OPTION, START, Method
 from .portfolio import Auto
 from .searches import (
@@ -116,6 +118,7 @@ def _of_heuristic(name: str, found: Any) -> type[Method]:
 
 def _class(name: str, rows: list[Any], base: type[Method]) -> type[Method]:
     title = "".join(word.capitalize() for word in name.replace("_", "-").split("-"))
-    made = make_dataclass(title, rows, bases=(base,), frozen=True, namespace={"name": name})
+    bare = make_dataclass(title, rows, bases=(base,), frozen=True, namespace={"name": name})
+    made: type[Method] = named(hashable(bare))
     made.__doc__ = f"The {'backend' if base is SolverMethod else 'heuristic'} {name} of a third party."
     return made

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, Self, get_type_hints
 from ..backends import UnknownName
 from ..errors import WrongArgument, WrongValue
 from ..models import Problem
+from ..models.arguments import expect, plain_type
 from .values import Parameters, as_type, to_text
 
 Part = Literal["argument", "backend", "start", "option", "parameters", "lowering"]
@@ -47,7 +48,7 @@ class Method:
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
+        hints = get_type_hints(type(self), include_extras=True)
         for f in fields(self):
             value = getattr(self, f.name)
             if part_of(f) == "start":
@@ -56,9 +57,10 @@ class Method:
                 value = value if isinstance(value, Parameters) else Parameters(value)
             elif part_of(f) in ("option", "argument", "backend") and value is not None and hints[f.name] is not Any:
                 try:
-                    value = as_type(value, hints[f.name])
-                except ValueError as expected:
+                    value = as_type(value, plain_type(hints[f.name]))
+                except WrongValue as expected:
                     raise WrongValue(f"{f.name} of {self.name} is {value!r}; expected {expected}") from None
+                expect(f"{f.name} of {self.name}", value, hints[f.name])
                 if value < f.metadata.get("least", value):
                     raise WrongValue(f"{f.name} of {self.name} is {value}; expected at least {f.metadata['least']}")
             object.__setattr__(self, f.name, value)

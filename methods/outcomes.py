@@ -92,5 +92,5 @@ def without_solver(
         elif why:
             result.warm_start = WarmStart("rejected", why)
     total = time.perf_counter() - began
-    result.seconds = {"build": total, "lower": 0.0, "solve": 0.0, "total": total}
+    result.phases = {"build": total, "lower": 0.0, "solve": 0.0, "total": total}
     return result

@@ -66,8 +66,8 @@ def run_search(
     if why:
         result.warm_start = WarmStart("rejected", why)
     result.incumbents = [i._replace(seconds=i.seconds + offset) for i in result.incumbents]
-    result.seconds["build"] = offset
-    result.seconds["total"] = time.perf_counter() - began
+    result.phases["build"] = offset
+    result.phases["total"] = time.perf_counter() - began
     return result
 
 

@@ -150,4 +150,4 @@ def _repair(result: Result, reader: Reader, limits: Limits, began: float) -> Non
     if better is not None:
         result.incumbents.append(Incumbent(time.perf_counter() - began, better, result.bound))
         result.warm_start = replace(result.warm_start, returned=False)
-    result.seconds["total"] = time.perf_counter() - began
+    result.phases["total"] = time.perf_counter() - began

@@ -7,9 +7,11 @@ from typing import ClassVar
 
 from ..backends import UnknownName, names
 from ..models import Problem
+from ..models.arguments import Positive, named
 from .method import ARGUMENT, BACKEND, OPTION, START, Method, Start
 
 
+@named
 @dataclass(frozen=True)
 class Search(Method):
     """The base class of methods that are heuristics."""
@@ -63,6 +65,7 @@ class Search(Method):
             raise UnknownName(f"backend of {self.name}", f"@{self.backend_name}", known, f" in {self.text!r}")
 
 
+@named
 @dataclass(frozen=True)
 class FirstSolution(Search):
     """List scheduling: the jobs in an order, each at its earliest feasible start.
@@ -82,6 +85,7 @@ class FirstSolution(Search):
     order: str = field(metadata=ARGUMENT)
 
 
+@named
 @dataclass(frozen=True)
 class MultiSearch(Search):
     """List scheduling in all orders; the best schedule is kept.
@@ -96,6 +100,7 @@ class MultiSearch(Search):
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 
+@named
 @dataclass(frozen=True)
 class Rule(Search):
     """What the rule of a batch system does: at each event, waiting jobs start in the order of a key.
@@ -115,6 +120,7 @@ class Rule(Search):
     rule: str = field(metadata=ARGUMENT)
 
 
+@named
 @dataclass(frozen=True)
 class DelaySearch(Search):
     """Delay jobs of a list schedule, one after another, while the objective improves.
@@ -129,9 +135,10 @@ class DelaySearch(Search):
 
     name: ClassVar[str] = "delay-search"
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
-    delay: int | None = field(default=None, metadata={**OPTION, "least": 1})
+    delay: Positive | None = field(default=None, metadata=OPTION)
 
 
+@named
 @dataclass(frozen=True)
 class RelaxationSearch(Search):
     """Jobs of several units keep their nodes; a solver decides the rest, in windows of time.
@@ -154,9 +161,10 @@ class RelaxationSearch(Search):
     name: ClassVar[str] = "relaxation-search"
     backend: str = field(default="cpsat", metadata=BACKEND)
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
-    largest: int | None = field(default=None, metadata={**OPTION, "least": 1})
+    largest: Positive | None = field(default=None, metadata=OPTION)
 
 
+@named
 @dataclass(frozen=True)
 class Lns(Search):
     """A large-neighbourhood search over orders, moves of single jobs and parts of the schedule.
@@ -179,9 +187,10 @@ class Lns(Search):
     name: ClassVar[str] = "lns"
     backend: str | None = field(default=None, metadata=BACKEND)
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
-    rounds: int | None = field(default=None, metadata={**OPTION, "least": 0})
+    rounds: Positive | None = field(default=None, metadata=OPTION)
 
 
+@named
 @dataclass(frozen=True)
 class Lagrangian(Search):
     """A bound from a Lagrangian relaxation with prices per cell of time, and list schedules in the order of its starts.
@@ -196,6 +205,7 @@ class Lagrangian(Search):
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 
+@named
 @dataclass(frozen=True)
 class BranchAndBound(Search):
     """Branch and bound in the order of time, pruned by the prices of ``lagrangian``; for at most 64 jobs.
@@ -210,6 +220,7 @@ class BranchAndBound(Search):
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 
+@named
 @dataclass(frozen=True)
 class DynamicProgram(Search):
     """The dynamic program of [Maurya2020] for eviction problems, which is exact."""
@@ -217,6 +228,7 @@ class DynamicProgram(Search):
     name: ClassVar[str] = "dp"
 
 
+@named
 @dataclass(frozen=True)
 class Greedy(Search):
     """The greedy method of [Maurya2020] for eviction problems."""
@@ -224,6 +236,7 @@ class Greedy(Search):
     name: ClassVar[str] = "greedy"
 
 
+@named
 @dataclass(frozen=True)
 class Backtracking(Search):
     """The backtracking of [Maurya2020] for eviction problems, which is exact if it ends.
@@ -238,6 +251,7 @@ class Backtracking(Search):
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 
+@named
 @dataclass(frozen=True)
 class SerialSgs(Search):
     """Serial schedule generation for projects: the tasks by a priority rule, each as early as possible [Kolisch1996b].
@@ -252,6 +266,7 @@ class SerialSgs(Search):
     rule: str = field(metadata=ARGUMENT)
 
 
+@named
 @dataclass(frozen=True)
 class MultiSgs(Search):
     """Serial schedule generation with all priority rules; the best schedule is kept.
@@ -266,6 +281,7 @@ class MultiSgs(Search):
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
 
 
+@named
 @dataclass(frozen=True)
 class Bounds(Search):
     """Lower bounds of the makespan of a project: critical path, energy, one machine, energetic reasoning; no search.

@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 from ..backends import UnknownName, backend
 from ..backends.base import GridOption, LoweringName, Side
 from ..models import Problem
+from ..models.arguments import Positive, named
+from ..models.comparing import hashable
 from .lowerings import lowering_text
 from .method import ARGUMENT, LOWERING, OPTION, PARAMETERS, START, Method, Start
 from .values import Parameters, Value
@@ -16,6 +18,8 @@ from .values import Parameters, Value
 MOST_NONZEROS = 20_000_000
 
 
+@named
+@hashable
 @dataclass(frozen=True)
 class SolverMethod(Method):
     """The base class of methods that use a solver; its fields come first in each of them."""
@@ -47,6 +51,8 @@ class SolverMethod(Method):
             raise UnknownName(f"formulation of {problem.kind} problems", self.formulation, known, f" in {self.text!r}")
 
 
+@named
+@hashable
 @dataclass(frozen=True)
 class CpSat(SolverMethod):
     """OR-Tools CP-SAT.
@@ -70,6 +76,8 @@ class CpSat(SolverMethod):
     name: ClassVar[str] = "cpsat"
 
 
+@named
+@hashable
 @dataclass(frozen=True)
 class CpOptimizer(SolverMethod):
     """IBM CP Optimizer.
@@ -93,6 +101,8 @@ class CpOptimizer(SolverMethod):
     name: ClassVar[str] = "cpo"
 
 
+@named
+@hashable
 @dataclass(frozen=True)
 class LinearMethod(SolverMethod):
     """The base class of methods that use a linear lowering."""
@@ -101,7 +111,7 @@ class LinearMethod(SolverMethod):
     grid: GridOption | None = field(default=None, metadata=LOWERING)
     side: Side = field(default="restrict", metadata=LOWERING)
     integral: bool = field(default=True, metadata=LOWERING)
-    max_nonzeros: int = field(default=MOST_NONZEROS, metadata={**OPTION, "least": 1})
+    max_nonzeros: Positive = field(default=MOST_NONZEROS, metadata=OPTION)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -123,6 +133,8 @@ class LinearMethod(SolverMethod):
         return {name: value for name, value in super().compile_options.items() if value != usual.get(name)}
 
 
+@named
+@hashable
 @dataclass(frozen=True)
 class Highs(LinearMethod):
     """HiGHS, on a mixed-integer linear form of the model.
@@ -157,6 +169,8 @@ class Highs(LinearMethod):
     name: ClassVar[str] = "highs"
 
 
+@named
+@hashable
 @dataclass(frozen=True)
 class Pyomo(LinearMethod):
     """A solver that Pyomo can call, on the same linear form as HiGHS.

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar, cast
@@ -41,6 +42,7 @@ from .compiling.cache import Needed, SharedCache, source_stamp  # noqa: E402
 from .compiling.libraries import EntryCompiler, LinkedCompiler, LinkedParts, NativeCompiler, VectorizedCompiler  # noqa: E402
 
 F = TypeVar("F", bound=Callable[..., object])
+_logged = False  # whether this process has said that it compiles
 OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
 
 
@@ -67,11 +69,22 @@ def watching(on_compile: OnCompile) -> Iterator[None]:
         yield
 
 
+def _log_once(number: int) -> None:
+    """Write one line on the logger ``schedlab`` when the first function of a process is compiled."""
+    global _logged
+    if not _logged:
+        _logged = True
+        logging.getLogger("schedlab").warning(
+            "compiling kernels, once after the installation; this takes 5 to 60 s (docs/installation.md)"
+        )
+
+
 @contextlib.contextmanager
 def progress_line() -> Iterator[None]:
-    """Show on a terminal (standard error) how many functions have been compiled inside this context."""
+    """Say that functions are compiled inside this context: on a terminal (standard error) how many, else once on the logger."""
     if not sys.stderr.isatty():
-        yield
+        with watching(_log_once):
+            yield
         return
     shown = False
 

@@ -152,6 +152,8 @@ def _fields(record: Any) -> Iterator[tuple[str, Any, bool]]:
 
 
 def _is_default(f: Field[Any], value: Any) -> bool:
+    if hasattr(value, "shape"):  # an array: == compares its entries
+        return False
     default = f.default_factory() if f.default_factory is not MISSING else f.default
     return value is default or (
         type(value) is type(default) and not isinstance(value, Mapping | list) and value == default

@@ -8,7 +8,6 @@ A package adds a kind by an entry point of the group ``schedlab.problems`` that 
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -16,7 +15,9 @@ from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 from ..errors import SchedlabError, WrongArgument
-from .excerpt import MOST, excerpt
+from .comparing import hashable
+from .excerpt import excerpt
+from .unknown_names import hint, similar
 
 GROUP = "schedlab.problems"
 OWN = {  # a dictionary, not entry points, because the package is also used without being installed
@@ -40,9 +41,8 @@ class UnknownKind(SchedlabError, LookupError):
 
     def __init__(self, name: str) -> None:
         known = names()
-        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"known are {', '.join(known)}"
-        super().__init__(f"there is no problem kind {excerpt(name)}; {hint}")
+        self.near = similar(name, known)
+        super().__init__(f"there is no problem kind {excerpt(name)}; {hint(name, known)}")
 
 
 class Step(NamedTuple):
@@ -60,6 +60,7 @@ class Step(NamedTuple):
     share: float = 1.0
 
 
+@hashable
 @dataclass(frozen=True)
 class ProblemKind:
     """A problem kind: its problem class, and the names of its parts in higher layers.
@@ -100,6 +101,8 @@ class ProblemKind:
     rows : str, optional
         Function ``(problem, schedule) -> list of dict`` that returns the rows of ``Result.to_pandas``, with equal keys.
         Without it, the rows are those of ``Schedule.rows``.
+    columns : tuple of str
+        The columns of these rows, which a table has without an answer, too.
     elements : str, optional
         Function or class ``(problem) -> Elements`` (``schedlab.models.elements.element``): what ``schedlab.explain`` may
         name as a cause of infeasibility. Without it, these are the constraints of the first formulation.
@@ -123,6 +126,7 @@ class ProblemKind:
     bench: str | None = None
     gantt: str | None = None
     rows: str | None = None
+    columns: tuple[str, ...] = ("job", "start", "nodes")
     elements: str | None = None
 
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..errors import SchedlabError
+from .arguments import checked, named
+from .comparing import hashable
 from .excerpt import with_short_repr
+from .unknown_names import UnknownName
 from .whole_numbers import Fields, no_text, whole_records
 
 GROUP = Fields(one=("count",), amounts=("capacity",), names=("name",))
@@ -20,7 +23,9 @@ class ProblemError(SchedlabError, ValueError):
     """The data of a problem contradict each other; the message names the job, queue or node."""
 
 
+@named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class NodeGroup:
     """A group of identical nodes.
@@ -57,7 +62,9 @@ class NodeGroup:
         return tuple(f"{self.name}-{i:0{width}d}" for i in range(1, self.count + 1))
 
 
+@named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class NamedNodes(NodeGroup):
     """A group of identical nodes with names of their own, such as those of a real machine.
@@ -87,7 +94,9 @@ class NamedNodes(NodeGroup):
         return self.names
 
 
+@checked(values=False)
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Platform:
     """All nodes of a machine.
@@ -173,7 +182,9 @@ class Platform:
         return tuple(group.capacity.get(r, 0) for r in self.resources)
 
     def total(self, resource: str) -> int:
-        """Return the capacity of the whole machine."""
+        """Return the capacity of the whole machine; raise UnknownName for a resource that it does not have."""
+        if not isinstance(resource, str) or resource not in self.resources:
+            raise UnknownName("resource", resource, self.resources)
         return sum(g.count * g.capacity.get(resource, 0) for g in self.groups)
 
     def units_on(self, vector: Sequence[int], request: Sequence[int]) -> int:

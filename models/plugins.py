@@ -14,8 +14,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import SchedlabError
+from ..errors import MissingValue, SchedlabError, WrongArgument, WrongValue
+from .excerpt import excerpt
 from .source_hash import source_hash
+from .unknown_names import hint
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -33,7 +35,7 @@ class Registry(MutableMapping[str, T]):
     """Objects by name: those of schedlab, and those of third parties in a group of entry points.
 
     A third party's object is loaded when it is looked up, not before. A name of schedlab cannot be replaced by a third
-    party; of two third parties with one name the first one counts.
+    party; of two third parties with one name the first one counts. ``register`` adds an object for this process.
 
     Parameters
     ----------
@@ -58,6 +60,7 @@ class Registry(MutableMapping[str, T]):
         self._found: dict[str, T] = {name: value for name, value in own.items() if not isinstance(value, str)}
         self._own = {name: value for name, value in own.items() if isinstance(value, str)}
         self._names = list(own)
+        self._added: set[str] = set()  # in this process
 
     @cached_property
     def third_parties(self) -> Mapping[str, EntryPoint]:
@@ -81,6 +84,8 @@ class Registry(MutableMapping[str, T]):
             module, _, attribute = self._own[name].partition(":")
             found = getattr(importlib.import_module(module), attribute)
         else:
+            if name not in self.third_parties:
+                raise MissingValue(f"there is no {self.what} {excerpt(name)}; {hint(name, self)}")
             entry, label = self.third_parties[name], self.label(name)
             with explained(f"{label} cannot be imported"):
                 found = entry.load()
@@ -88,17 +93,53 @@ class Registry(MutableMapping[str, T]):
         self._found[name] = found
         return self._found[name]
 
-    def __setitem__(self, name: str, value: T) -> None:
-        """Add or replace an object for this process."""
-        self._found[name] = value
+    def register(self, name: str, value: T, *, replace: bool = False) -> None:
+        """Add an object for this process.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        value : object
+            The object.
+        replace : bool
+            Whether it replaces an object of schedlab or of an installed package. One that was added in this process is
+            replaced in any case, so that a cell of a notebook can run again.
+
+        Raises
+        ------
+        WrongArgument
+            If the name is no text.
+        WrongValue
+            If the name belongs to schedlab or to an installed package, and ``replace`` is False.
+        PluginError
+            If the object is not what the group needs.
+        """
+        if not isinstance(name, str) or not name:
+            raise WrongArgument(f"the name of the {self.what} is {excerpt(name)}; expected a text")
+        if not replace and name in self and name not in self._added:
+            owner = "schedlab" if name in self._names else "an installed package"
+            raise WrongValue(
+                f"the {self.what} {name!r} belongs to {owner}; give another name, or register(..., replace=True)"
+            )
+        self._check(f"the {self.what} {name}", value)
         if name not in self._names:
             self._names.append(name)
+            self._added.add(name)
+        self._found[name] = value
+
+    def __setitem__(self, name: str, value: T) -> None:
+        """Add an object for this process, as ``register``; it replaces none of schedlab or of an installed package."""
+        self.register(name, value)
 
     def __delitem__(self, name: str) -> None:
         """Remove an object that was added in this process."""
-        if name not in self._names:
-            raise KeyError(name)
+        if name not in self:
+            raise MissingValue(f"there is no {self.what} {excerpt(name)}; {hint(name, self)}")
+        if name not in self._added:
+            raise WrongValue(f"the {self.what} {name!r} was not added in this process and cannot be removed")
         self._names.remove(name)
+        self._added.remove(name)
         self._found.pop(name, None)
 
     def __contains__(self, name: object) -> bool:
@@ -110,6 +151,9 @@ class Registry(MutableMapping[str, T]):
 
     def __len__(self) -> int:
         return len(list(iter(self)))
+
+    def __repr__(self) -> str:
+        return f"Registry({self.what}: {len(self)} names)"
 
     def usable(self) -> Iterator[tuple[str, T]]:
         """Yield names and objects without those of third parties that cannot be used."""

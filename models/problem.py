@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
-from ..errors import WrongValue
+from ..errors import MissingValue, WrongArgument, WrongValue
+from .arguments import named
 from .excerpt import one_line, with_short_repr
 from .language import Assignment, Model, Violation
 from .platform import ProblemError
@@ -27,6 +28,7 @@ def part_name(job: str, k: int) -> str:
     return f"{job}+{k}" if k else job
 
 
+@named
 @dataclass(repr=False)
 class Schedule:
     """The start of each job, and the number of its units on each node.
@@ -51,6 +53,8 @@ class Schedule:
     >>> Schedule(start={"j1": 0}, nodes={"j1": {"gpu-01": 2}}).as_json()
     {'j1': {'start': 0, 'nodes': {'gpu-01': 2}}}
     """
+
+    COLUMNS: ClassVar[tuple[str, ...]] = ("job", "start", "nodes")  # of ``rows``
 
     start: dict[str, int]
     nodes: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -174,6 +178,57 @@ class Schedule:
             for k, on in enumerate(further, 1):
                 nodes[part_name(str(job), k)] = {str(n): int(u) for n, u in on.items()}
         return cls(start, nodes)
+
+
+def checked_schedule(schedule: object, function: str) -> Schedule:
+    """Return a schedule as it is; raise WrongArgument for anything else, with the call that takes it.
+
+    Examples
+    --------
+    >>> checked_schedule(None, "verify")
+    Traceback (most recent call last):
+    ...
+    schedlab.errors.WrongArgument: schedule of verify is None; expected a Schedule, such as the schedule of a Result
+    """
+    if not isinstance(schedule, Schedule):
+        raise WrongArgument(
+            f"schedule of {function} is {shown(schedule)}; expected a Schedule, such as the schedule of a Result"
+        )
+    return schedule
+
+
+V = TypeVar("V")
+
+
+def value_of(
+    schedule: object, names: Callable[[], Iterable[str]], value: Callable[[Schedule], V], what: str = "job"
+) -> V:
+    """Return a value of a schedule of all jobs; raise MissingValue, a KeyError, with the names of those without a start.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        The schedule.
+    names : callable
+        Returns the names of all jobs.
+    value : callable
+        Computes the value.
+    what : str
+        "job" or "task", for the message.
+    """
+    checked = checked_schedule(schedule, "objective")
+    try:
+        return value(checked)
+    except MissingValue:
+        raise
+    except KeyError:
+        missing = [name for name in names() if name not in checked.start]
+        if not missing:
+            raise
+        more = f" ({len(missing)} of the {what}s have none)" if len(missing) > 1 else ""
+        raise MissingValue(
+            f"{what} {missing[0]!r} has no start in the schedule{more}; the objective is that of all {what}s"
+        ) from None
 
 
 @with_short_repr

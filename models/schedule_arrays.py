@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .comparing import compared_by_identity
 from .dispatch.desired.levels import Blocks, Levels
 from .dispatch.job_arrays import Bools, Ints, NodeArrays, column
 from .dispatch.job_intervals import startable_later
@@ -22,6 +23,7 @@ from .profit.problem import Profit
 POSTPONED = -1  # the start of a job that is postponed until profit no longer counts
 
 
+@compared_by_identity
 class ScheduleArrays(NamedTuple):
     """A schedule as arrays.
 

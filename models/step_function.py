@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from .arguments import checked
+from .comparing import hashable
 from .excerpt import with_short_repr
 from .platform import ProblemError
 from .whole_numbers import all_whole, is_number, is_whole, shown, wrong
@@ -14,7 +16,9 @@ HOUR = 3600  # seconds
 DAY = 86400  # seconds
 
 
+@checked(values=False)
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class StepFunction:
     """A quantity that is constant between given times: ``values[k]`` holds in [``times[k]``, ``times[k + 1]``).

@@ -135,7 +135,10 @@ def shown(value: object) -> str:
     """
     if isinstance(value, int) and value.bit_length() > LONGEST:
         return f"an integer of {value.bit_length()} bits"  # repr() refuses more than 4300 digits
-    text = str(value) if isinstance(value, Real) else repr(value)
+    try:
+        text = str(value) if isinstance(value, Real) else repr(value)
+    except ValueError:  # a collection with an integer of more than 4,300 digits
+        return f"a {type(value).__name__} with a long integer"
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
@@ -174,7 +177,7 @@ def whole_records(records: Iterable[R], fields: Fields, where: Callable[[R], str
         The records, and a message for each value that is no whole number.
     """
     kept = tuple(records)
-    if _all_whole(kept, fields):
+    if all_fields_whole(kept, fields):
         return kept, []
     faults: list[str] = []
     made = []
@@ -187,7 +190,7 @@ def whole_records(records: Iterable[R], fields: Fields, where: Callable[[R], str
 
 def examined(record: R, fields: Fields, where: Callable[[R], str]) -> tuple[dict[str, Any], list[str]]:
     """Return the fields of one record with Python's integers, and a message for each value that is not whole."""
-    if _all_whole((record,), fields):
+    if all_fields_whole((record,), fields):
         return {}, []
     changes: dict[str, Any] = {}
     faults: list[str] = []
@@ -279,8 +282,8 @@ def whole_pairs(value: object) -> tuple[tuple[int, int], ...] | None:
     return tuple(found)
 
 
-def _all_whole(records: Sequence[object], fields: Fields) -> bool:
-    """Return whether no value must be converted; it checks column by column: 33,000 jobs take 0.01 s."""
+def all_fields_whole(records: Sequence[object], fields: Fields) -> bool:
+    """Return whether no value of these records must be converted; it checks column by column: 33,000 jobs take 0.01 s."""
     if not all(all_whole(map(attrgetter(name), records)) for name in fields.one):
         return False
     if not all(OPTIONAL.issuperset(map(type, map(attrgetter(name), records))) for name in fields.maybe):

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from ..errors import WrongValue
 from ..instances.workload import Workload, WorkloadError
-from .predictors import Predictor
+from ..models.excerpt import with_short_repr
+from .predictors import Predictor, TimedPredictor
 
 Ints = NDArray[np.int64]
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Accuracy:
     """The comparison of expected durations with durations in the replay.
@@ -128,6 +130,7 @@ def expected_as_recorded(workload: Workload, predictor: Predictor) -> Ints:
             f"{workload.name}: the trace does not record when job {workload.ids[k]!r} started; remove such jobs with "
             "Workload.keep, or simulate the trace"
         )
+    predictor = TimedPredictor(predictor)
     fixed = predictor.begin(workload)
     if fixed is not None:
         return fixed

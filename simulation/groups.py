@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import MissingPackage
 from ..instances.workload import Workload
+from ..models.excerpt import with_short_repr
 from .spread import Spread
 from .users.request_accuracy import accuracy_class, class_names, request_accuracy
 
@@ -28,7 +29,8 @@ UNITS = (2, 5, 17, 65, 257, 1025, 4097)  # first number of units of each class a
 UNIT_HOURS = (1, 10, 100, 1000, 10_000)
 
 
-@dataclass(frozen=True)
+@with_short_repr
+@dataclass(frozen=True, eq=False)
 class JobFigures:
     """Arrays with one entry per job that started, from which the metrics are computed.
 
@@ -55,6 +57,7 @@ class JobFigures:
     late: Floats | None = None
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class GroupMetrics:
     """The metrics of the jobs of one group; None where no job of the group started.
@@ -107,6 +110,7 @@ class GroupMetrics:
         return found
 
 
+@with_short_repr
 @dataclass(frozen=True, repr=False, eq=False)
 class Groups(Mapping[str, GroupMetrics]):
     """The metrics of all groups of jobs with respect to one property: a mapping from the name of a group to its metrics.

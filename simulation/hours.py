@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 HOUR = 3600
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hours:
     """Jobs and nodes of a log in each hour, as recorded on the real machine.
 

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from ..backends import UnknownName
 from ..errors import WrongArgument
+from ..models.comparing import hashable
+from ..models.excerpt import with_short_repr
+from ..models.unknown_names import hint
 from .accuracy import Accuracy
 from .engine.moment import Ended
 from .groups import GROUPINGS, Groups
@@ -21,6 +24,7 @@ Floats = NDArray[np.float64]
 BSLD_FLOOR = 10.0  # seconds, the usual least duration in the bounded slowdown
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class JobClass:
     """The metrics of the jobs of one class of durations.
@@ -41,6 +45,7 @@ class JobClass:
     bounded_slowdown: Spread
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Timing:
     """Wall time of the calls of a dispatcher, in seconds; None if unknown.
@@ -66,6 +71,8 @@ class Timing:
         return cls(float(seconds.mean()), float(np.percentile(seconds, 99)), float(seconds.max()), float(seconds.sum()))
 
 
+@with_short_repr
+@hashable
 @dataclass(frozen=True)
 class DecisionMetrics:
     """The metrics of the calls of a dispatcher; None if it does not report the value.
@@ -122,6 +129,8 @@ class DecisionMetrics:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
+@with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Metrics:
     """The metrics of a replay. Times are seconds; a value that is not known is None.
@@ -278,7 +287,7 @@ class Metrics:
             raise UnknownName("grouping", grouping, list(GROUPINGS))
         if grouping not in self.groups:
             raise WrongArgument(
-                f"by {grouping}: the log does not record the {grouping} of its jobs; known: {', '.join(self.groups)}"
+                f"by {grouping}: the log does not record the {grouping} of its jobs; {hint(grouping, self.groups, 'known:', 'it records no groups')}"
             )
         return self.groups[grouping]
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import WrongValue
+from ..instances.logs.dependencies import arrived
 from ..instances.workload import Workload
 from ..models.platform import Platform
 from .accuracy import Accuracy, accuracy
@@ -106,6 +107,9 @@ def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:
 def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: float = BSLD_FLOOR) -> Metrics | None:
     """Return the metrics of the starts that the trace records from the real machine.
 
+    Waits are counted as in a replay: of a job that waits for another one (``workload.after``), from the recorded end of
+    that job and the think time on.
+
     Parameters
     ----------
     workload : Workload
@@ -125,7 +129,10 @@ def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: f
         return None
     start = workload.recorded_start
     end = np.where(known, start + workload.runtime, -1)
-    found = _measure(workload.keep(known), start[known], end[known], platform, bsld_floor=bsld_floor)
+    counted = arrived(workload, end)
+    if workload.after:  # a job that did not wait for the other one, although the log names it, arrived by its start
+        counted = replace(counted, submit=np.where(known, np.minimum(counted.submit, start), counted.submit))
+    found = _measure(counted.keep(known), start[known], end[known], platform, bsld_floor=bsld_floor)
     missing = int((~known).sum())
     values = dict(parts_of(found))
     return Metrics(**{**values, "jobs": len(workload), "not_started": missing})

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models.comparing import hashable
+from ..models.excerpt import with_short_repr
 from .engine.moment import Decision
 
 Ints = NDArray[np.int64]
 MEMORY, GB = "memory", 1024  # memory is in MB
 
 
+@with_short_repr
+@hashable
 @dataclass(frozen=True)
 class ModelSizes:
     """Mean sizes of the models of a replay; None if the dispatcher built no model or does not report the sizes.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from ..backends import UnknownName
 from ..errors import SchedlabError
@@ -79,6 +81,8 @@ class Options(NamedTuple):
 def parse_options(text: str, registry: Registry[Any]) -> Options:
     """Split ``NAME[:OPTION=VALUE]...``, of which NAME is in a registry or ``module:attribute``, into its parts.
 
+    An option that holds numbers by name is written ``priorities=debug=2/parallel=1``.
+
     Raises
     ------
     UnknownName
@@ -117,7 +121,8 @@ def split_options(text: str) -> tuple[str, dict[str, str] | None]:
     """
     parts = text.split(":")
     first = next((k for k, part in enumerate(parts) if "=" in part), None)
-    if first is None or "+" in text:
+    ranked = "+" in ":".join(parts[:first]).replace("++", "")  # the options are those of the ranker; easy++ has none
+    if first is None or ranked:
         return text, None
     options: dict[str, str] = {}
     last = ""
@@ -177,8 +182,7 @@ def _values(named: Options, what: Callable[..., object], label: str) -> dict[str
     """Return the options as values, each of the type of its default."""
     if not named.options:
         return {}
-    defaults = {name: p.default for name, p in inspect.signature(what).parameters.items()}
-    known = {name: value for name, value in defaults.items() if isinstance(value, bool | int | float | str)}
+    known = _kinds(what)
     found: dict[str, object] = {}
     for name, text in named.options.items():
         if name not in known:
@@ -187,15 +191,49 @@ def _values(named: Options, what: Callable[..., object], label: str) -> dict[str
     return found
 
 
-def _value(text: str, default: object, label: str) -> object:
-    """Return a value of the type of the default. Raises PluginError, which begins with ``label``."""
-    if isinstance(default, bool):
+def _kinds(what: Callable[..., object]) -> dict[str, type]:
+    """Return the options that a text can give, each with its kind: bool, str, float, or dict (numbers by name).
+
+    These are the parameters whose default is a truth value, a number or a text, and those that are annotated as
+    ``Mapping[str, float]`` or ``float | None``.
+    """
+    annotated: dict[str, object] = {}
+    with suppress(NameError, TypeError):  # of a third party's names that are imported for types alone
+        annotated = get_type_hints(vars(what).get("__init__", what) if isinstance(what, type) else what)
+    found: dict[str, type] = {}
+    for name, parameter in inspect.signature(what).parameters.items():
+        kind = annotated.get(name)
+        if isinstance(parameter.default, bool | str):
+            found[name] = type(parameter.default)
+        elif isinstance(parameter.default, int | float) or kind == float | None:
+            found[name] = float
+        elif kind in (Mapping[str, float], Mapping[str, float] | None):
+            found[name] = dict
+    return found
+
+
+def _value(text: str, kind: type, label: str) -> object:
+    """Return a value of a kind. Raises PluginError, which begins with ``label``."""
+    if kind is bool:
         if text not in TRUTH:
             raise PluginError(f"{label} is {text!r}, expected true or false")
         return TRUTH[text]
-    if isinstance(default, str):
+    if kind is str:
         return text
-    try:
-        return float(text)
-    except ValueError:
-        raise PluginError(f"{label} is {text!r}, expected a number") from None
+    if kind is not dict:
+        return _number(text, label)
+    found: dict[str, float] = {}
+    for part in text.split("/"):
+        name, equals, value = part.rpartition("=")
+        if not equals or not name or name in found:
+            raise PluginError(f"{label} is {text!r}, expected numbers by name, each once, as in debug=2/parallel=1")
+        found[name] = _number(value, f"{label} of {name}")
+    return found
+
+
+def _number(text: str, label: str) -> float:
+    with suppress(ValueError):
+        value = float(text)
+        if not math.isnan(value):
+            return value
+    raise PluginError(f"{label} is {text!r}, expected a number")

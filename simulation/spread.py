@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models.excerpt import with_short_repr
 
+
+@with_short_repr
 @dataclass(frozen=True)
 class Spread:
     """Statistics of a quantity over jobs, in the unit of the quantity; all None if there is no job.

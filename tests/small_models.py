@@ -226,11 +226,11 @@ def a_transition_time_holds_also_over_a_job_between(m):
     m.minimize(sl.max([v.end for v in (a, b, c)]))
 
 
-@case(5)
-def jobs_of_size_0_and_absent_jobs_have_no_transition_time(m):
-    a, b = m.interval("a", size=2, start=(1, 9)), m.interval("b", size=(0, 2), start=(2, 9))
+@case(5 + 10)
+def jobs_of_size_0_keep_their_setups_and_absent_jobs_have_none(m):
+    a, b = m.interval("a", size=2, start=(1, 30)), m.interval("b", size=(0, 2), start=(2, 30))
     c, d = m.interval("c", size=3, start=2, optional=True), m.interval("d", size=0, start=2)
-    m.add(sl.no_overlap([a, b, c, d], transitions=[[9] * 4] * 4))
+    m.add(sl.no_overlap([a, b, c, d], transitions=[[3] * 4] * 4))
     absent(m, c)
     m.minimize(a.end + b.end)
 

@@ -105,7 +105,7 @@ def test_every_method_keeps_the_limits_or_says_why_not(method):
     )
     assert found.seconds < 6 and set(found.statuses) == set(THESIS) and list(found.statuses)[-1] == "makespan"
     bounded = found.result.problem
-    assert dict(bounded.limits) == found.limits and bounded.aim == "makespan"
+    assert dict(bounded.limits) == found.limits and bounded.objective == "makespan"
     if found.result.schedule is None:
         assert found.result.status == "unknown" and found.result.message
     else:

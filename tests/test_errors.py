@@ -37,7 +37,6 @@ PROTOCOLS = {
     ("later.py", "AttributeError"),  # module.__getattr__
     ("backends/cpsat/native.py", "AttributeError"),  # CpModel.__getattr__
     ("bench/cli/app.py", "KeyError"),  # ImportedCommands is a mapping
-    ("models/plugins.py", "KeyError"),  # Registry is a mapping
     ("bench/speed/store.py", "AssertionError"),
     ("instances/files/folder.py", "RecursionError"),  # caught three lines below
     ("instances/registry.py", "AssertionError"),

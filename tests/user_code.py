@@ -49,7 +49,7 @@ def read(result: sl.Result) -> str:
     gap = "no gap" if not isinstance(result.gap, float) else f"{result.gap:.1%}"
     bound: float | tuple[float | None, ...] | None = result.bound
     starts: dict[str, int] = {} if result.schedule is None else result.schedule.start
-    return f"{result.status}: {result.objective} (bound {bound}, {gap}), {len(starts)} jobs, {result.seconds['total']:.1f} s"
+    return f"{result.status}: {result.objective} (bound {bound}, {gap}), {len(starts)} jobs, {result.seconds:.1f} s"
 
 
 def two_jobs() -> int:

@@ -10,5 +10,6 @@ CONSTRUCTS = (
     "delay", "negative delay", "maximum lag", "cycle of lags", "all_or_none", "forbid_extent", "transitions",
     "no triangle inequality", "implies", "<=", "==", ">=", "<", "range", "real comparison", "sum", "max", "min",
     "positive_part", "holds", "overlap", "element", "piecewise", "nested", "minimize", "maximize", "real objective",
-    "lexicographic", "first optimum 0", "large coefficients", "no objective",
+    "lexicographic", "first optimum 0", "large coefficients", "no objective", "crew", "shared machine",
+    "master on the machine", "points in a sequence", "transitions of points",
 )  # fmt: skip

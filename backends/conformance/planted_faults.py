@@ -101,11 +101,11 @@ class AbsentAtLowerBound(Copy):
 
 
 class ZeroSizeOccupies(Copy):
-    """An interval of size 0 must not lie inside another interval of a no_overlap or of a full cumulative."""
+    """An interval of size 0 must not lie inside another one of a no_overlap without transitions or of a full cumulative."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint, with the fault."""
-        if isinstance(c, NoOverlap):
+        if isinstance(c, NoOverlap) and not c.transitions:
             self._keep_apart([(v, 1) for v in c.intervals], 1)
         if isinstance(c, Cumulative):
             pairs = zip(c.intervals, c.demands, strict=True)

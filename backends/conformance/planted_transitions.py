@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from ...models.language import (
     AllOrNone,
@@ -119,20 +119,30 @@ class TransitionsOfNeighbours(Copy):
         return NoOverlap(self.several(c.intervals), tuple(map(tuple, least)))
 
 
-class TransitionsOfSizeZero(Copy):
-    """Transition times hold for intervals of size 0 as well."""
+class TransitionsOfSizesAlone(Copy):
+    """Transition times do not hold for intervals of size 0, and these may lie inside other intervals."""
 
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint, with the fault."""
-        if isinstance(c, NoOverlap) and c.transitions:
-            for i, v in enumerate(self.several(c.intervals)):
-                for j, w in enumerate(self.several(c.intervals)):
-                    if i < j:
-                        order = holds(v.end + c.transition(i, j) <= w.start) + holds(
-                            w.end + c.transition(j, i) <= v.start
-                        )
-                        self.model.add(order >= v.presence + w.presence - 1, "fault")
-        return super().constraint(c)
+        if not isinstance(c, NoOverlap) or not c.transitions:
+            return super().constraint(c)
+        for (i, v), (j, w) in combinations(enumerate(self.several(c.intervals)), 2):
+            order = holds(v.end + c.transition(i, j) <= w.start) + holds(w.end + c.transition(j, i) <= v.start)
+            self.model.add(order >= holds(v.size >= 1) + holds(w.size >= 1) - 1, "fault")
+        return NoOverlap(self.several(c.intervals))
+
+
+class PointsWithoutOrder(Copy):
+    """Each pair of a no_overlap keeps its transition times, but points at the same time need no common order."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        if not isinstance(c, NoOverlap) or not c.transitions:
+            return super().constraint(c)
+        for (i, v), (j, w) in combinations(enumerate(self.several(c.intervals)), 2):
+            order = holds(v.end + c.transition(i, j) <= w.start) + holds(w.end + c.transition(j, i) <= v.start)
+            self.model.add(order >= v.presence + w.presence - 1, "fault")
+        return None
 
 
 TRANSITION_FAULTS: tuple[type[Copy], ...] = (
@@ -145,5 +155,6 @@ TRANSITION_FAULTS: tuple[type[Copy], ...] = (
     TransitionsDropped,
     TransitionsTransposed,
     TransitionsOfNeighbours,
-    TransitionsOfSizeZero,
+    TransitionsOfSizesAlone,
+    PointsWithoutOrder,
 )

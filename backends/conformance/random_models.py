@@ -31,9 +31,11 @@ from ...models.language import max as latest
 from ...models.language import sum as total
 from .brute_force import EnumerationError, Variable, brute_force, domain
 from .random_expressions import RandomExpressions
+from .random_patterns import PATTERNS, RandomPattern
 from .random_transitions import PRECEDENCES, RandomTransitions
 
 LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
+PATTERN_PERIOD = 4  # each fourth seed gives a model of ``random_patterns``
 ROOM = 30_000  # most assignments of a model: the product of the sizes of its domains
 
 
@@ -45,13 +47,16 @@ class RandomModel(NamedTuple):
 
 
 def random_model(seed: int) -> RandomModel:
-    """Return the random model of a seed; the same seed gives the same model.
+    """Return the random model of a seed; the same seed gives the same model. Each fourth one is of a pattern.
 
     Examples
     --------
     >>> random_model(7).model.name
     'random 7'
     """
+    if seed % PATTERN_PERIOD == 0:
+        made = RandomPattern(PATTERNS[seed // PATTERN_PERIOD % len(PATTERNS)], seed)
+        return RandomModel(made.model, frozenset(made.used))
     return _Maker(seed).make()
 
 

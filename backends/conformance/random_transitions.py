@@ -83,7 +83,7 @@ class RandomTransitions:
             yield kind(v, chosen[(k + 1) % len(chosen)], delay)
 
     def _transitions(self) -> Iterator[Constraint]:
-        rng, short = self.rng, [v for v in self.model.intervals if 0 < v.size_hi <= 3]
+        rng, short = self.rng, [v for v in self.model.intervals if v.size_hi <= 3]
         chosen = self._some(
             *rng.choice([(2, 2), (3, 3), (3, 4)]), short if len(short) > 1 and rng.random() < 0.7 else None
         )
@@ -95,6 +95,8 @@ class RandomTransitions:
         made = no_overlap(chosen, times)
         if made.transitions:
             self.used.add("transitions")
+            if any(v.size_lo == 0 for v in chosen):
+                self.used.add("transitions of points")
         if any(_detour(made, i, j, k) for i, j, k in permutations(range(len(chosen)), 3)):
             self.used.add("no triangle inequality")
         yield made

@@ -35,12 +35,13 @@ from .constructs import CONSTRUCTS
 from .copies import Copy
 from .declaration import declaration
 from .planted_faults import FAULTS, faulty
+from .planted_parameters import PARAMETERS, caught_by, known_to_be_wrong
 from .random_models import random_model
 
 STANDARD = "cpsat,highs:pairwise,highs:time-indexed,cpo"
 FAULT_MODELS = 400  # each planted fault must be caught within this number of models
 METAMORPHIC_SHARE = 5  # all checks are made on each fifth model, only "solve" and "fixed" on the others
-LEAST_SHARE = 0.08  # each construct must occur in this share of the models: 40 of 500
+LEAST_SHARE = 0.05  # each construct must occur in this share of the models: 25 of 500
 LEAST_INFEASIBLE = 0.2  # least share of infeasible models
 MOST_UNDECIDED = 0.02  # largest share of models that a backend may leave without a proof
 SHOWN = 5  # number of wrong answers that are printed with a small model
@@ -143,6 +144,7 @@ def main(
     ] = STANDARD,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes that check models in parallel.")] = 1,
     time_limit: Annotated[float, typer.Option(min=0.1, help="Time limit of each solve, in seconds.")] = 20.0,
+    threads: Annotated[int, typer.Option(min=1, help="Number of threads of each solve.")] = 1,
 ) -> None:
     """Run the conformance command (its help text is ``HELP``); leave with ``typer.Exit``.
 
@@ -158,9 +160,11 @@ def main(
         Number of processes.
     time_limit : float
         Time limit of each solve in seconds.
+    threads : int
+        Number of threads of each solve.
     """
     console = Console()
-    limits = Limits(time=time_limit, threads=1)
+    limits = Limits(time=time_limit, threads=threads)
     try:
         labels = usable([b.strip() for b in backends.split(",") if b.strip()], console)
     except UnknownName as e:
@@ -170,6 +174,8 @@ def main(
         examined = cases(count, seed, labels, limits, jobs)
         found = list(progress.track(examined, total=count, description="models"))
     caught = catch_faults(FAULTS, seed)
+    if "cpsat" in labels:
+        caught |= {name: caught_by(name, seed) for name in PARAMETERS if known_to_be_wrong(name)}
     console.print(construct_table(found), backend_table(found, labels), fault_table(caught))
     for case, verdict in disagreements(found)[:SHOWN]:
         console.print(explained(case.seed, verdict, limits), markup=False, highlight=False, soft_wrap=True)
@@ -267,7 +273,7 @@ def fault_table(caught: dict[str, int | None]) -> Table:
     table.add_column("fault")
     table.add_column("description")
     table.add_column("caught after", justify="right")
-    for fault in FAULTS:
-        k = caught[fault.__name__]
-        table.add_row(fault.__name__, (fault.__doc__ or "").rstrip("."), f"{k} models" if k else "[red]not caught")
+    described = {fault.__name__: (fault.__doc__ or "").rstrip(".") for fault in FAULTS} | PARAMETERS
+    for name, k in caught.items():
+        table.add_row(name, described[name], f"{k} models" if k else "[red]not caught")
     return table

@@ -21,7 +21,18 @@ from typing import Any
 
 from ...errors import NoSolution
 from ...models.language import Assignment, Integer, Interval, Model
-from ..base import Availability, Compiled, Conflict, Exactness, Limits, Outcome, SolverUnavailable, WarmStart, Watch
+from ..base import (
+    Availability,
+    Compiled,
+    Conflict,
+    Exactness,
+    Limits,
+    Outcome,
+    SolverUnavailable,
+    WarmStart,
+    Watch,
+    compiled_repr,
+)
 from ..exact_range import require_range
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
@@ -93,6 +104,8 @@ class CpOptimizer:
 
 class CompiledCpo:
     """A model as a docplex ``CpoModel`` (``native``). Its answers are ``CpoSolveResult`` or ``CpoModelSolution``."""
+
+    __repr__ = compiled_repr
 
     def __init__(self, model: Model) -> None:
         try:

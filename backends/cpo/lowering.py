@@ -3,7 +3,8 @@
 Constructs that CP Optimizer defines differently, or computes wrongly, are reformulated. For an interval v, ``p[v]`` is
 its presence, and ``start[v]``, ``end[v]``, ``size[v]`` count as 0 if it is absent.
 
-Zero sizes. The engine forbids a zero-size interval inside another one, in ``noOverlap`` and, once it has found that two
+Zero sizes. The engine forbids a zero-size interval inside another one, in ``noOverlap`` (as the language does with
+transition times alone) and, once it has found that two
 pulses exclude each other, in a cumulative function. There an interval v whose size can be 0 is replaced by its *shadow*
 s, an optional interval with ``1 <= size[s]``::
 
@@ -21,7 +22,7 @@ lower::
     sum_v pulse(v, d[v]) + sum_k pulse([t[k], t[k+1]), C - c[k]) <= C        with cap(t) = c[k] for t in [t[k], t[k+1])
 
 Transition times become a transition matrix of a sequence variable. ``noOverlap`` without ``isDirect`` keeps the times
-between all pairs of its intervals, as the language does. A maximum time lag becomes a second precedence.
+between all pairs of its intervals, those of size 0 included, as the language does. A maximum time lag becomes a second precedence.
 
 Element and piecewise. Their ranges are constraints of their own, so that a value out of range is infeasible wherever
 the expression stands::
@@ -208,15 +209,14 @@ class CpoLowering:
         return _within(e, lo, hi)
 
     def _no_overlap(self, c: NoOverlap) -> Iterator[Any]:
-        at = tuple(k for k, v in enumerate(c.intervals) if v.size_hi > 0)
-        c = c.capped().part(at)
-        running = [self._running(v) for v in c.intervals]
+        if c.transitions:
+            members = [self.intervals[v.index] for v in c.intervals]
+            sequence = sequence_var(members, list(range(len(members))))
+            yield cp.no_overlap(sequence, transition_matrix(c.capped().transitions))
+            return
+        running = [self._running(v) for v in c.intervals if v.size_hi > 0]
         if len(running) > 1:
-            if not c.transitions:
-                yield cp.no_overlap(running)
-                return
-            sequence = sequence_var(running, list(range(len(running))))
-            yield cp.no_overlap(sequence, transition_matrix(c.transitions))
+            yield cp.no_overlap(running)
 
     def _cumulative(self, c: Cumulative) -> Iterator[Any]:
         pulses = []

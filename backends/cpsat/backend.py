@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import NoSolution
-from ...models.language import Assignment, Integer, Interval, Model, NoOverlap
+from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.expressions import Overlap
-from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch
+from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch, compiled_repr
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
 
@@ -70,6 +70,8 @@ class CpSat:
 
 class CompiledCpSat:
     """A model as an ortools ``CpModel`` (``native``), to which users may add constraints."""
+
+    __repr__ = compiled_repr
 
     def __init__(self, lowering: CpSatLowering) -> None:
         self.lowering = lowering
@@ -132,11 +134,13 @@ class CompiledCpSat:
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
         """Solve the CpModel. A warm start that violates the model is hinted too; the log says what became of it."""
+        from .linked_starts import may_branch_on_order
         from .search import CpSatRun
 
-        machines = any(isinstance(c, NoOverlap) for _, c in self.model.constraints)
+        unchanged = len(self.native.proto.constraints) == self.size["constraints"]
+        orders = unchanged and may_branch_on_order(self.model, self.lowering.choices)
         overlaps = any(isinstance(a, Overlap) for aim in self.model.objectives[:1] for a in aim.terms)
-        search = CpSatRun(limits, machines, overlaps)
+        search = CpSatRun(limits, orders, overlaps)
         return run_in_thread(self, lambda threaded: self._run(search, threaded, warm), search.halt, watch, limits)
 
     def _run(self, search: CpSatRun, watch: Watch, warm: Assignment | None) -> Outcome:

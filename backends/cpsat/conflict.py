@@ -13,7 +13,8 @@ import time
 from ortools.sat.python import cp_model
 
 from ...models.language import Model
-from ..base import Conflict
+from ..base import Conflict, NoConflict
+from .backend import CompiledCpSat
 from .lowering import CpSatLowering
 
 AIM = "objective 1"  # an objective may have no value: element and piecewise outside their range
@@ -23,8 +24,8 @@ def find_conflict(model: Model, time_limit: float | None) -> Conflict:
     """Return a conflict, as small as the time limit (in seconds) allows; names None if none was proven in time."""
     deadline = None if time_limit is None else time.perf_counter() + time_limit
     core = _suspects(model, deadline)
-    if isinstance(core, str):
-        return Conflict(None, core)
+    if isinstance(core, Conflict):
+        return core
     if _status(_part(model, core), deadline) != "INFEASIBLE":
         return Conflict(None, "the time ended before a conflict was proven")
     core, minimal = _shrink(model, core, deadline)
@@ -35,11 +36,11 @@ def find_conflict(model: Model, time_limit: float | None) -> Conflict:
     return Conflict(found, "they cannot hold together; without any one of them, the others can")
 
 
-def _suspects(model: Model, deadline: float | None) -> list[int] | str:
-    """Return the indices of constraints that suffice for a contradiction, or a text that says why there are none."""
+def _suspects(model: Model, deadline: float | None) -> list[int] | Conflict:
+    """Return the indices of constraints that suffice for a contradiction, or the reason why there are none."""
     lowering = CpSatLowering(model, guarded=True)
     if lowering.fault:
-        return lowering.fault
+        return Conflict(None, lowering.fault)
     native = lowering.native.model
     native.clear_objective()  # type: ignore[no-untyped-call]
     native.add_assumptions([lowering.native.vars[g] for g in lowering.guards])
@@ -49,8 +50,8 @@ def _suspects(model: Model, deadline: float | None) -> list[int] | str:
         named = set(solver.sufficient_assumptions_for_infeasibility())
         return [k for k, g in enumerate(lowering.guards) if g in named] or list(range(len(lowering.guards)))
     if status in ("OPTIMAL", "FEASIBLE"):
-        return "the model has a solution"
-    return "the time ended before the model was proven infeasible"
+        return NoConflict.of(CompiledCpSat(lowering).assignment(solver))
+    return Conflict(None, "the time ended before the model was proven infeasible")
 
 
 def _shrink(model: Model, core: list[int], deadline: float | None) -> tuple[list[int], bool]:

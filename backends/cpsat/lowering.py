@@ -75,6 +75,7 @@ class CpSatLowering:
         self.choices = Choices((), self.native, [])
         self._spans: dict[tuple[int, int, int], tuple[Any, Any, Any]] = {}
         self._occupying: dict[tuple[int, tuple[int, ...], tuple[int, ...]], Any] = {}
+        self._taking_part: dict[tuple[int, tuple[int, ...]], int] = {}
         self._running: dict[tuple[int, tuple[int, ...], tuple[int, ...]], int] = {}
         self._demands = Demands(self.native, self.expressions)
         try:
@@ -304,6 +305,16 @@ class CpSatLowering:
         if key not in self._occupying:
             self._occupying[key] = self.span_interval(v, self.running(v, also))
         return self._occupying[key]
+
+    def taking_part(self, v: Interval) -> int:
+        """Return a literal: v is present and the guard holds; -1 if both are always so."""
+        conditions = (*self.present(v), *self.native.guard)
+        if len(conditions) < 2:
+            return conditions[0] if conditions else -1
+        key = (v.index, conditions)
+        if key not in self._taking_part:
+            self._taking_part[key] = self.native.all_of(list(conditions))
+        return self._taking_part[key]
 
     def running(self, v: Interval, also: tuple[int, ...] = ()) -> int:
         """Return a literal: v is present, its size above 0, ``also`` and the guard hold; -1 if all that is always so."""

@@ -30,8 +30,8 @@ class CpSatRun:
     Parameters
     ----------
     limits : Limits
-    disjunctive : bool
-        Whether the model has a ``no_overlap``.
+    orders : bool
+        Whether CP-SAT may branch on the order of two intervals (see ``linked_starts``).
     overlaps : bool
         Whether the objective sums overlaps of intervals with windows.
     log : SolverLog
@@ -41,7 +41,7 @@ class CpSatRun:
     """
 
     limits: Limits
-    disjunctive: bool = False
+    orders: bool = False
     overlaps: bool = False
     log: SolverLog = field(default_factory=SolverLog)
     hints: list[str] = field(default_factory=list)
@@ -57,14 +57,15 @@ class CpSatRun:
         # the default of 1e-4 is in the units of the objective, which may be small; relative_gap_limit, too, if the
         # objective is below 1: the recorder obeys limits.gap
         p.absolute_gap_limit = 0.0
-        # proves 10x10 job shops five to ten times faster; on models without machines it can prevent every improvement
-        p.use_dynamic_precedence_in_disjunctive = self.disjunctive
+        # experimental, see ``linked_starts``; on models without machines it can prevent every improvement
+        p.use_dynamic_precedence_in_disjunctive = self.orders
         if self.overlaps:
             _restart_often(p)
         if limits.time is not None:
             p.max_time_in_seconds = max(0.0, limits.time)
         if limits.deterministic is not None:
             p.max_deterministic_time = limits.deterministic
+            # experimental: it only deals the same searches out to the threads in a fixed order, which makes runs equal
             p.interleave_search = limits.threads != 1
         if min(limits.time or SHORT, limits.deterministic or SHORT) < SHORT:
             p.cp_model_probing_level = p.symmetry_level = 0
@@ -113,7 +114,9 @@ def _restart_often(p: Any) -> None:
     this search proves them in 1 to 4 s on one thread; the default search proves one of them in 30 s.
     """
     own = p if p.num_workers == 1 else type(p)()
-    own.search_branching = cp_model.PORTFOLIO_WITH_QUICK_RESTART_SEARCH
+    own.search_branching = (
+        cp_model.PORTFOLIO_WITH_QUICK_RESTART_SEARCH
+    )  # "for testing": an order of branching, no inference
     own.linearization_level = 2
     if own is not p:
         own.name = "restarts"

@@ -33,7 +33,10 @@ ORDER: tuple[type[Decomposition], ...] = (
 )
 """A decomposition uses only constructs that every backend has, or that a later one replaces."""
 
-_WITH_OPTIONAL = frozenset([Construct.ALTERNATIVE, Construct.ALL_OR_NONE, Construct.SYNCHRONIZE, *PRECEDENCES])
+# constructs for which the size 0, which stands for the absence of an interval, is not the same as its absence
+_WITH_OPTIONAL = frozenset(
+    [Construct.ALTERNATIVE, Construct.ALL_OR_NONE, Construct.SYNCHRONIZE, Construct.TRANSITIONS, *PRECEDENCES]
+)
 _OF_CUMULATIVE = frozenset([Construct.STEPWISE_CAPACITY, Construct.VARIABLE_DEMAND])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...models.language import Assignment, Integer, Interval, Model
-from ..base import Backend, Compiled, Conflict, Exactness, Limits, Outcome, Watch
+from ..base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Watch, compiled_repr
 from .chain import Chain
 from .constructs import ALL
 
@@ -43,6 +43,8 @@ class DecomposedCompiled:
     backend : str
         Name of the backend, for the note on what was replaced.
     """
+
+    __repr__ = compiled_repr
 
     def __init__(self, chain: Chain, inner: Compiled, backend: str) -> None:
         self.chain = chain
@@ -84,6 +86,8 @@ class DecomposedCompiled:
     def conflict(self, time_limit: float | None = None) -> Conflict:
         """Find constraints that cannot hold together; those of the decomposed model have the names of the original."""
         found = self.inner.conflict(time_limit)
+        if isinstance(found, NoConflict):
+            return NoConflict.of(self.chain.back(found.solution))
         if found.names is None:
             return found
         origin = self.chain.origin

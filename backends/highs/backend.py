@@ -9,7 +9,7 @@ import numpy as np
 
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
-from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Watch
+from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Watch, compiled_repr
 from ..linear import IntervalColumns, LinearForm, Lowered, lower
 from ..linear.form import ENTRIES_PER_SECOND, Floats
 from ..linear.ranges import require_range
@@ -65,6 +65,8 @@ class HighsCompiled:
     lowered : Lowered
         The map between the columns and the variables of the model.
     """
+
+    __repr__ = compiled_repr
 
     def __init__(self, model: Model, lowered: Lowered) -> None:
         self.model = model

@@ -37,10 +37,14 @@ of ``intervals`` (1 if i is present with a positive size)::
 
 **Transitions** of a no_overlap: for each pair of its intervals, with binaries B of the order and the time t::
 
-    B[i,j] + B[j,i] >= r[i] + r[j] - 1                       (already there for the B of the pairwise lowering)
+    B[i,j] + B[j,i] >= p[i] + p[j] - 1                       (already there for the B of the pairwise lowering)
     e[i] + t[i,j] <= s[j] + M (1 - B[i,j]),   M = max(0, hi(e[i]) + t[i,j] - lo(s[j]));   the same for B[j,i]
 
-B exists only if the windows allow this order. If they allow one order only, ``r[i] + r[j] - 1`` takes the place of B.
+B exists only if the windows allow this order. If they allow one order only, ``p[i] + p[j] - 1`` takes the place of B.
+For n intervals that can be points at the same time, with times on a cycle (``NoOverlap.cyclic_points``), columns q are
+their ranks in the sequence. For each pair with ``t[i,j] = 0 < t[j,i]``, and for B[j,i] alike::
+
+    q[i] + 1 <= q[j] + n (1 - B[i,j]),   q in {0, ..., n - 1}
 """
 
 from __future__ import annotations
@@ -190,11 +194,13 @@ def transitions(
         be 1 if both run; else None.
     """
     c = c.capped()
-    running = [k for k, v in enumerate(c.intervals) if v.size_hi > 0]
-    for a, b in combinations(running, 2):
+    cycles = c.cyclic_points()
+    ranks = {k: column(q) for some in cycles for k, q in zip(some, _ranks(form, c, some), strict=True)}
+    ranked = {pair for some in cycles for pair in combinations(some, 2)}
+    for a, b in combinations(range(len(c.intervals)), 2):
         v, w = c.intervals[a], c.intervals[b]
         forth, back = c.transition(a, b), c.transition(b, a)
-        if _ends_before(v, w, forth) or _ends_before(w, v, back):
+        if (a, b) not in ranked and (_ends_before(v, w, forth) or _ends_before(w, v, back)):
             continue
         columns = known(v, w)
         if columns is not None:
@@ -206,6 +212,25 @@ def transitions(
                 slack = max(0, attribute_bounds(first, "end")[1] + time - attribute_bounds(second, "start")[0])
                 e = intervals.view(first, "end").plus(intervals.view(second, "start"), -1).plus(before, slack)
                 form.row(e, -INF, slack - time)
+            if (a, b) in ranked and bool(forth) != bool(back):
+                i, j = (a, b) if first is v else (b, a)
+                form.row(ranks[i].plus(ranks[j], -1).plus(before, len(ranks)), -INF, len(ranks) - 1)
+
+
+def _ranks(form: FormBuilder, c: NoOverlap, some: tuple[int, ...]) -> range:
+    """Add the columns of the ranks of the intervals at some positions."""
+    n = len(some)
+
+    def ranks(p: Point) -> Floats:
+        index = [c.intervals[k].index for k in some]
+        spans = [(int(p.start[i]), int(p.end[i])) if p.present[i] else None for i in index]
+        order = c.part(some).sequence(spans) or []
+        found: Floats = np.zeros(n)
+        found[order] = np.arange(len(order))
+        return found
+
+    first = form.columns(n, 0, n - 1, integral=True, name="rank", recipe=ranks)
+    return range(first, first + n)
 
 
 Order = tuple[Interval, Interval, int]
@@ -214,8 +239,8 @@ Order = tuple[Interval, Interval, int]
 def _orders(form: FormBuilder, intervals: Intervals, *orders: Order) -> list[tuple[Interval, Interval, int, Affine]]:
     """Return the possible orders of two intervals, each with an expression that is 1 (or less) if it is chosen."""
     v, w, _ = orders[0]
-    both = intervals.runs(v).plus(intervals.runs(w)).plus(Affine({}, -1.0))
-    possible = [(a, b, t) for a, b, t in orders if a.start_lo + max(1, a.size_lo) + t <= b.start_hi]
+    both = intervals.present(v).plus(intervals.present(w)).plus(Affine({}, -1.0))
+    possible = [(a, b, t) for a, b, t in orders if a.start_lo + a.size_lo + t <= b.start_hi]
     if len(possible) == 1:
         return [(*possible[0], both)]
     found = []
@@ -239,6 +264,5 @@ def _ends_before(v: Interval, w: Interval, time: int) -> bool:
 
 
 def _precedes(p: Point, i: int, j: int, time: int) -> bool:
-    """Return whether intervals i and j run at a point, and i ends ``time`` seconds before j starts."""
-    runs = all(p.present[k] and p.end[k] > p.start[k] for k in (i, j))
-    return bool(runs and p.end[i] + time <= p.start[j])
+    """Return whether intervals i and j are present at a point, and i ends ``time`` seconds before j starts."""
+    return bool(p.present[i] and p.present[j] and p.end[i] + time <= p.start[j])

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...models.excerpt import with_short_repr
 from ...models.language import Assignment
 from ...models.language.clock import look
 
@@ -87,7 +88,8 @@ class Blocks:
         return self.names[bisect_right(self.first, index) - 1]
 
 
-@dataclass
+@with_short_repr
+@dataclass(eq=False)
 class LinearForm:
     """A mixed-integer linear program with m rows, n columns and k non-zeros.
 

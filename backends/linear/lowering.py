@@ -7,6 +7,7 @@ from typing import Any, Protocol, get_args
 import numpy as np
 
 from ...errors import WrongValue
+from ...models.arguments import checked
 from ...models.language import (
     AllOrNone,
     Alternative,
@@ -62,6 +63,7 @@ class Scheme(Protocol):
         """Return the assignment with starts that the form can represent."""
 
 
+@checked(values=False)
 def lower(
     model: Model,
     *,

@@ -21,7 +21,7 @@ from ...models.language import Interval
 from .form import INF, Floats, Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Work:
     """The columns ``y + k`` and ``h + k`` of one interval in each cell ``cells[k]`` that it can reach.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ...models.comparing import hashable
 from ...models.excerpt import with_short_repr
 
 Value = bool | int | float | str
@@ -12,6 +13,7 @@ Value = bool | int | float | str
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Limits:
     """Conditions under which a run ends, the resources that it may use, and parameters of the solver.

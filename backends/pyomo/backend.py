@@ -19,7 +19,7 @@ import numpy as np
 from ...errors import WrongValue
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
-from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch
+from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch, compiled_repr
 from ..linear import LinearForm, Lowered, lower
 from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
@@ -105,6 +105,8 @@ def _quiet() -> Any:
 
 class PyomoCompiled:
     """A model as a Pyomo ``ConcreteModel`` (``native``), with variables ``x[column]`` and constraints ``rows[row]``."""
+
+    __repr__ = compiled_repr
 
     def __init__(self, model: Model, lowered: Lowered, solver: Any, wanted: Any) -> None:
         self.model = model

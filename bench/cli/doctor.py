@@ -28,7 +28,7 @@ import sys, schedlab as sl
 m = sl.Model("tiny"); a = m.interval("a", size=3); b = m.interval("b", size=4)
 m.add(sl.no_overlap([a, b])); m.minimize(sl.max([a.end, b.end]))
 r = sl.solve(m, backend=sys.argv[1], time_limit=20, threads=1)
-print(f"answer {r.status} {r.objective} {r.seconds['total']:.2f} {r.message}")
+print(f"answer {r.status} {r.objective} {r.seconds:.2f} {r.message}")
 """
 EDITION = """
 import schedlab as sl

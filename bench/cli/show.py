@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from ...instances import UnknownInstance, load, names
-from ...instances.traces import open_trace
+from ...instances.traces import open_trace, read_trace
 from ..errors import WrongUse
+from ..log_options import column_names, resources_per_node, time_zone
 from ..terminal import console_for
 from .options import (
     PROBLEM,
@@ -24,6 +25,7 @@ from .options import (
     open_instance,
     view_of,
 )
+from .replays.options import Columns, Cores, Format, LogNodes, Memory, PerNode, Zone
 
 
 def list_instances() -> None:
@@ -42,8 +44,13 @@ def show(
     plot: Annotated[
         Path | None, typer.Option(help="cooling tables, profiles and logs: file of a picture to write, such as air.svg")
     ] = None,
-    nodes: Annotated[int | None, typer.Option(min=1, help="logs: number of nodes of the machine")] = None,
-    cores: Annotated[int | None, typer.Option(min=1, help="logs: cores of a node")] = None,
+    form: Format = None,
+    nodes: LogNodes = None,
+    cores: Cores = None,
+    memory: Memory = None,
+    per_node: PerNode = None,
+    zone: Zone = None,
+    columns: Columns = None,
     composition: Annotated[
         bool, typer.Option("--composition", help="only the numbers of jobs per queue, accelerator and number of cores")
     ] = False,
@@ -56,7 +63,8 @@ def show(
 ) -> None:
     """Show an instance: platform, queues, jobs, objective.
 
-    INSTANCE may be a log (SWF, sacct, ...): its largest queues, users and classes of jobs, and the jobs and nodes per hour.
+    INSTANCE may be a log (SWF, sacct, ...): what was repaired and left out when it was read, its largest queues, users and
+    classes of jobs, and the jobs and nodes per hour.
 
     INSTANCE may also be a cooling table: air, hybrid, or a CSV file. Its PUE and its cooling power are shown for several
     temperatures and IT powers.
@@ -70,6 +78,8 @@ def show(
     Example: bench show day-night.csv --plot profile.svg
 
     Example: bench show log.swf --nodes 256 --cores 16 --plot hours.svg
+
+    Example: bench show jobs.txt --nodes 64 --cores 48 --per-node gpus=4 --zone Europe/Rome
 
     Example: bench show eurora_700 --composition
 
@@ -88,25 +98,36 @@ def show(
         raise WrongUse("--forecasts: a table of its own; leave out --composition and --plot")
     if composition and plot is not None:
         raise WrongUse("--composition: a table without a picture; leave out --plot")
+    of_logs = [
+        name
+        for name, value in {
+            "--format": form, "--nodes": nodes, "--cores": cores, "--memory": memory, "--per-node": per_node, "--zone": zone,
+            "--columns": columns,
+        }.items()
+        if value is not None
+    ]  # fmt: skip
     if is_profile(instance):
-        if composition or nodes is not None or cores is not None:
-            raise WrongUse(f"--composition, --nodes, --cores: for logs; {instance} is a desired profile")
+        if composition or of_logs:
+            raise WrongUse(
+                f"--composition, {', '.join(of_logs) or '--nodes'}: for logs; {instance} is a desired profile"
+            )
         show_profile(console_for(), instance, plot)
         return
     if is_trace(instance) and not is_classic(instance) and (not is_cooling(instance) or is_log(instance)):
+        clock = time_zone(zone)
+        trace = read_trace(instance, form, cores=cores, memory=memory, zone=clock, columns=column_names(columns))
+        log = open_trace(trace, nodes=nodes, cores=cores, memory=memory, others=resources_per_node(per_node))
         if forecasts is not None:
-            show_forecasts(console_for(), instance, forecasts, nodes, cores)
-            return
-        if composition:
-            workload, _ = open_trace(instance, nodes=nodes, cores=cores)
-            show_composition(console_for(), {workload.name: Composition.of_workload(workload)})
-            return
-        show_log(console_for(), instance, nodes, cores, plot)
+            show_forecasts(console_for(), log[0], forecasts)
+        elif composition:
+            show_composition(console_for(), {log[0].name: Composition.of_workload(log[0])})
+        else:
+            show_log(console_for(), *log, clock, plot)
         return
     if forecasts is not None:
         raise WrongUse(f"--forecasts: for logs only; {instance} has no history of submissions")
-    if nodes is not None or cores is not None:
-        raise WrongUse(f"--nodes, --cores: for logs only; {instance} has its own machine")
+    if of_logs:
+        raise WrongUse(f"{', '.join(of_logs)}: for logs only; {instance} has its own machine")
     if is_cooling(instance) and not composition:
         show_cooling(console_for(), instance, plot)
         return

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
-from zoneinfo import ZoneInfo
 
 import typer
 
@@ -17,17 +16,15 @@ from ...instances.logs.eurora_batches import BATCHES
 from ...instances.logs.latest_starts import latest_start_rule
 from ...instances.logs.partitions import partition_names
 from ...instances.logs.windows import midnight
-from ...instances.report import Report
 from ...instances.traces import open_trace, read_trace
 from ...instances.workload import Workload
 from ...models.dispatch.objectives import objective_names
 from ...models.platform import Platform
 from ..errors import WrongUse
+from ..log_options import column_names, resources_per_node, time_zone
+from ..show import reading
 from ..terminal import console_for, say
 from .eurora_batch import eurora_batch
-
-SHOWN = 10  # number of unreadable lines, and of reasons for leaving out jobs, that are printed
-GROUPED = 3  # number of ids printed of the jobs that are left out for the same reason
 
 
 def import_log(
@@ -66,6 +63,10 @@ def import_log(
     zone: Annotated[
         str | None, typer.Option(help="sacct and PBS logs: time zone, such as Europe/Rome; default: UTC")
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="sacct --noheader: the names of its columns, as in --format: JobID,Submit,Start,..."),
+    ] = None,
     name: Annotated[
         str | None, typer.Option(help="name of the log in the description; default: name of the file")
     ] = None,
@@ -93,14 +94,14 @@ def import_log(
     if objective not in objective_names():
         raise UnknownName("objective", objective, list(objective_names()))
     if batch is not None:
-        others = (nodes, cores, memory, per_node, partition, window, first, load, latest_start, zone)
+        others = (nodes, cores, memory, per_node, partition, window, first, load, latest_start, zone, columns)
         if form != "eurora" or any(others) or queue_from != "queue":
             raise WrongUse("--batch: for bench import eurora, with no other options than --out, --name and --objective")
         import_batch(file, out, batch, name or f"eurora_batch{batch}", objective)
         return
     clock = time_zone(zone)
-    other_resources = _per_node(per_node)
-    trace = read_trace(file, form, cores=cores, memory=memory, zone=clock)
+    other_resources = resources_per_node(per_node)
+    trace = read_trace(file, form, cores=cores, memory=memory, zone=clock, columns=column_names(columns))
     workload, platform = open_trace(
         trace,
         nodes=nodes,
@@ -172,7 +173,11 @@ def as_instance(
     """
     report = workload.report
     repairs = {re.sub(r"\W+", "_", what).strip("_"): n for what, n in report.repairs.items() if n}
-    counted = {"lines_not_read": len(report.bad_lines), "jobs_left_out": len(report.dropped)}
+    counted = {
+        "lines_not_read": len(report.bad_lines),
+        "rows_skipped": sum(report.skipped.values()),
+        "jobs_left_out": len(report.dropped),
+    }
     since = f", from {day} on" if day else ""
     return Instance(
         name=name,
@@ -186,59 +191,5 @@ def as_instance(
 
 def report_lines(workload: Workload, platform: Platform) -> Iterator[str]:
     """Yield the lines of the report: repairs, unreadable lines, jobs left out, notes, offered load."""
-    report = workload.report
-    for what, n in report.repairs.items():
-        yield f"repaired: {what}: {_jobs(n)}"
-    yield from _bad_lines(report)
-    yield from _dropped_jobs(report)
-    for note in report.notes:
-        yield f"note: {note}"
+    yield from reading.report_lines(workload.report)
     yield f"offered load: {workload.load(platform):.3f}"
-
-
-def _bad_lines(report: Report) -> Iterator[str]:
-    n = len(report.bad_lines)
-    if n:
-        yield f"not read: {n} line{'s' * (n != 1)}{f', the first {SHOWN} of them' if n > SHOWN else ''}"
-        yield from (f"  {line}" for line in report.bad_lines[:SHOWN])
-
-
-def _dropped_jobs(report: Report) -> Iterator[str]:
-    if not report.dropped:
-        return
-    reasons: dict[str, list[str]] = {}
-    for job, why in report.dropped:
-        reasons.setdefault(why, []).append(job)
-    yield f"left out: {_jobs(len(report.dropped))}"
-    for why, ids in list(reasons.items())[:SHOWN]:
-        more = f" and {len(ids) - GROUPED} more" if len(ids) > GROUPED else ""
-        yield f"  job{'s' * (len(ids) > 1)} {', '.join(ids[:GROUPED])}{more}: {why}"
-    if len(reasons) > SHOWN:
-        yield f"  and {_jobs(sum(len(ids) for ids in list(reasons.values())[SHOWN:]))} for other reasons"
-
-
-def _jobs(n: int) -> str:
-    return f"{n} job{'s' * (n != 1)}"
-
-
-def time_zone(text: str | None) -> ZoneInfo | None:
-    """Return the time zone of an option; None without a text. Raises WrongUse."""
-    if text is None:
-        return None
-    try:
-        return ZoneInfo(text)
-    except (ValueError, LookupError, OSError) as e:
-        raise WrongUse(f"--zone {text}: unknown time zone; expected a name such as Europe/Rome") from e
-
-
-def _per_node(text: str) -> Mapping[str, int]:
-    """Parse a text such as "gpus=2,mics=1"."""
-    found = {}
-    for pair in filter(None, (part.strip() for part in text.split(","))):
-        name, _, amount = (part.strip() for part in pair.partition("="))
-        if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or not re.fullmatch(r"\d{1,9}", amount, re.ASCII):
-            raise WrongUse(f"--per-node {text}: expected names and whole numbers such as gpus=2,mics=1")
-        if name in ("cores", "memory"):
-            raise WrongUse(f"--per-node {text}: use the option --{name} for {name}")
-        found[name] = int(amount)
-    return found

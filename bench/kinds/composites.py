@@ -74,7 +74,7 @@ def run_composite(
     dispatch = cast(Dispatch, problem)
     found = composite(
         dispatch,
-        dispatch.aim,
+        dispatch.objective,
         slack_of(keep),
         method,
         on_incumbent=on_incumbent,
@@ -93,7 +93,7 @@ def _fields(problem: Dispatch, found: Composite) -> Record:
         "values": {} if schedule is None else values(problem, found.slack, schedule),
         "statuses": found.statuses,
         "fallback": found.fallback,
-        "seconds": {name: r.seconds.get("total") for name, r in found.pure.items()},
+        "seconds": {name: r.seconds for name, r in found.pure.items()},
     }
 
 

@@ -65,7 +65,7 @@ class Answers:
     def add(self, problem: Eviction, results: Sequence[Result]) -> None:
         """Add the answer for one deadline, computed once or several times; the time excludes the checks of the bench."""
         result = results[0]
-        took = median(sum(r.seconds.get(part, 0.0) for part in ("build", "lower", "solve")) for r in results)
+        took = median(sum(r.phases.get(part, 0.0) for part in ("build", "lower", "solve")) for r in results)
         self.response.append((problem.deadline_s // problem.step_s * problem.step_s, took, result.status))
         if result.schedule is not None:
             self.plan(problem, result.schedule)
@@ -138,7 +138,7 @@ def _solve_at(
 ) -> list[Result]:
     """Answer one deadline, several times if that is fast; ``known``, the first answer of the process, is then not used."""
     results: list[Result] = []
-    while len(results) < REPEATS and seconds_left() > 0 and all(r.seconds["total"] < SHORT for r in (*known, *results)):
+    while len(results) < REPEATS and seconds_left() > 0 and all(r.seconds < SHORT for r in (*known, *results)):
         results.append(solve(problem, method=method.text, **{**limits, "time_limit": seconds_left()}))
     return results or known
 

@@ -111,7 +111,7 @@ class DispatchKind(PlainKind):
     def problem(self, instance: Instance, view: View) -> Dispatch:
         """Return the problem of the snapshot, of the first jobs, with other durations or another objective."""
         problem = instance.dispatch
-        aim = problem.aim if view.objective is None else view.objective
+        aim = problem.objective if view.objective is None else view.objective
         if aim not in objective_names():
             raise UnknownName("objective", aim, list(objective_names()))
         if view.keep is not None:
@@ -147,7 +147,7 @@ class DispatchKind(PlainKind):
         from ..show.dispatch import show_dispatch, show_production
 
         problem = instance.dispatch
-        console.print(f"objective: {problem.aim} ({problem.sense})")
+        console.print(f"objective: {problem.objective} ({problem.sense})")
         show_dispatch(console, problem)
         show_production(console, instance.reservations, instance.events)
 

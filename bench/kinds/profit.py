@@ -59,7 +59,7 @@ class ProfitKind(PlainKind):
 
     def problem(self, instance: Instance, view: View) -> Profit:
         """Return the problem of the scenario, else of the default scenario; with ``first`` its horizon is unchanged."""
-        problem = instance.profit if view.scenario is None else cast(Profit, instance.scenario(view.scenario))
+        problem = instance.profit if view.scenario is None else instance.scenario(view.scenario)
         if view.first is None:
             return problem
         return problem.replace(dispatch=problem.dispatch.replace(jobs=first_jobs(problem.dispatch, view.first)))

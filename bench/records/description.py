@@ -39,6 +39,11 @@ def report_as_json(report: Report) -> dict[str, Any]:
         "first_bad_lines": [str(b) for b in report.bad_lines[:SHOWN]],
         "dropped": len(report.dropped),
         "first_dropped": [f"{job}: {why}" for job, why in report.dropped[:SHOWN]],
+        **{
+            name: dict(counts)
+            for name, counts in (("skipped", report.skipped), ("not_obeyed", report.not_obeyed))
+            if counts
+        },
         "notes": list(report.notes),
     }
 

@@ -39,7 +39,7 @@ def outcome(problem: Problem, result: Result) -> Record:
         "violations": [{"constraint": v.constraint, "amount": v.amount, "message": v.message} for v in violations],
         "sense": problem.sense,
         "warm_start": vars(result.warm_start),
-        "seconds": {part: result.seconds.get(part) for part in ("build", "lower", "solve", "total")},
+        "seconds": {part: result.phases.get(part) for part in ("build", "lower", "solve", "total")},
         "message": result.message,
         "exactness": {"kind": result.exactness.kind, "notes": list(result.exactness.notes)},
         "size": dict(result.size),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import MissingPackage, WrongValue
 from ...instances.files.atomic import sync_folder, write_whole
 from ...instances.files.own_files import ForeignFile, own_file
+from ...models.arguments import checked
 from ...models.excerpt import excerpt
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
@@ -215,6 +216,7 @@ def files(folder: Path) -> list[Path]:
     return sorted(p for p in folder.glob("*.json") if not p.name.startswith(".") and p.name != MANIFEST)
 
 
+@checked
 def read_results(folder: str | Path) -> pandas.DataFrame:
     """Return the records of a folder as a pandas table with one row for each run.
 

@@ -34,6 +34,9 @@ ADDED = (  # fields that older records lack
     "partition",
     "dependencies",
     "latest_start",
+    "zone",
+    "per_node",
+    "columns",
     "batch",
     "users",
     "users_source",
@@ -164,6 +167,9 @@ class ReplaySettings:
     partition: str | None = None
     dependencies: bool | None = None
     latest_start: str | None = None
+    zone: str | None = None
+    per_node: str | None = None
+    columns: str | None = None
     events: str | None = None
     events_content: str | None = None
     requeue: str = RESTART
@@ -209,6 +215,9 @@ class ReplaySettings:
             "--partition": self.partition,
             "--dependencies": self.dependencies,
             "--latest-start": self.latest_start,
+            "--zone": self.zone,
+            "--per-node": self.per_node,
+            "--columns": self.columns,
             "--batch": self.batch,
         }
         given = [name for name, value in of_traces.items() if value is not None]
@@ -243,7 +252,8 @@ class ReplaySettings:
             self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill,
             busy=self.busy,
             queue_from=self.queue_from, partition=self.partition, dependencies=self.dependencies,
-            latest_start=self.latest_start, batch=self.batch,
+            latest_start=self.latest_start, zone=self.zone, per_node=self.per_node, columns=self.columns,
+            batch=self.batch,
             events=self.events, events_content=self.events_content,
             users=self.users, users_source=self.users_source,
             desired=self.desired, desired_content=self.desired_content, watts_per_core=self.watts_per_core,
@@ -257,6 +267,9 @@ class ReplaySettings:
             f"{self.nodes} nodes" if self.nodes is not None else "",
             f"{self.cores} cores each" if self.cores is not None else "",
             f"{self.memory} MB each" if self.memory is not None else "",
+            f"{self.per_node} each" if self.per_node is not None else "",
+            f"times of {self.zone}" if self.zone is not None else "",
+            "with given columns" if self.columns is not None else "",
             self.window or "",
             f"batch {self.batch} of [Bridi2018]" if self.batch is not None else "",
             f"busy at the begin, submit times {self.busy}" if self.busy is not None else "",

@@ -14,7 +14,6 @@ from ...backends import UnknownName
 from ...errors import WrongValue
 from ...instances import Instance, UnknownInstance, load, read_events
 from ...instances.files.own_files import content_of
-from ...instances.report import Report
 from ...models import Dispatch
 from ..errors import WrongUse
 from ..kinds.replays.case import ReplayCase, replay_case
@@ -24,8 +23,8 @@ from ..kinds.replays.options import check_limits, check_objective, check_stretch
 from ..kinds.replays.preemption import check_preemption, settings_of_each
 from ..kinds.replays.profiles import check_desired, own_desired
 from ..kinds.replays.profiles import check_limits as check_case
-from ..records.description import SHOWN
 from ..records.store import Record, jobs_file
+from ..show.reading import report_lines
 from ..studies.report import print_study
 from ..studies.study import Study
 from ..tables.replays.energy import show_energy
@@ -276,24 +275,8 @@ def print_workload(case: ReplayCase, notes: Console) -> None:
     summary = f"{w.name}: {len(w):,} jobs in {span:,.1f} h on {len(case.platform.nodes):,} nodes"
     load = w.load(case.platform)
     summary += f", offered load {load:.2f}" if load < float("inf") else ""
-    for text in (summary, *report_lines(w.report)):
+    for text in (summary, *(f"  {line}" for line in report_lines(w.report))):
         notes.print(text, soft_wrap=True)
-
-
-def report_lines(report: Report) -> Iterable[str]:
-    """Yield lines about repairs, unreadable lines and jobs left out; only the first ones are listed, the others counted."""
-    yield from (f"  {what}: {n:,}" for what, n in report.repairs.items() if n)
-    yield from _first("line", [str(b) for b in report.bad_lines], "could not be read")
-    yield from _first("job", [f"job {job}: {reason}" for job, reason in report.dropped], "left out")
-    yield from (f"  {note}" for note in report.notes)
-
-
-def _first(what: str, texts: Sequence[str], fate: str) -> Iterable[str]:
-    if texts:
-        yield f"  {len(texts):,} {what}{'s' if len(texts) > 1 else ''} {fate}:"
-        yield from (f"    {text}" for text in texts[:SHOWN])
-        if len(texts) > SHOWN:
-            yield f"    ... and {len(texts) - SHOWN:,} more"
 
 
 def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out: Path) -> list[str]:
@@ -343,4 +326,4 @@ def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out:
     return without
 
 
-__all__ = ["ReplayRequest", "carry_out", "is_trace", "replay_request", "report_lines", "trace_name", "write_starts"]
+__all__ = ["ReplayRequest", "carry_out", "is_trace", "replay_request", "trace_name", "write_starts"]

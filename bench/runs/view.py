@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ...backends import UnknownName
 from ...instances import Instance
+from ...models.clock_times import seconds_of
 from ...models.dispatch.objectives import objective_names
 from ...models.elements.words import clock
 from ...models.excerpt import excerpt
@@ -258,9 +259,7 @@ def parse_clock(text: str) -> int:
     >>> parse_clock("12:00")
     43200
     """
-    parts = text.split(":")
-    if not all(p.isdigit() for p in parts) or len(parts) > 3 or any(int(p) > 59 for p in parts[1:]):
+    seconds = seconds_of(text)
+    if seconds is None:
         raise WrongUse(f"--at {text}: expected a time of day such as 12:00, or seconds such as 43200")
-    if len(parts) == 1:
-        return int(parts[0])
-    return sum(int(p) * unit for p, unit in zip(parts, (3600, 60, 1), strict=False))
+    return seconds

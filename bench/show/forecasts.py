@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from ...errors import MissingPackage
-from ...instances.traces import open_trace
+from ...instances.workload import Workload
 from ...simulation.forecasts import FORECASTS, Score, parse_forecast, score
 from ..errors import WrongUse
 from .grid import grid
@@ -20,11 +20,10 @@ EXPLAINED = (
 )
 
 
-def show_forecasts(console: Console, path: str, names: str, nodes: int | None, cores: int | None) -> None:
+def show_forecasts(console: Console, workload: Workload, names: str) -> None:
     """Print a row per forecast; ``names``: a comma list, or ``all``."""
     listed = list(FORECASTS) if names == "all" else [n.strip() for n in names.split(",")]
     made = [parse_forecast(n) for n in dict.fromkeys(listed)]
-    workload, _ = open_trace(path, nodes=nodes, cores=cores)
     try:
         scores = score(workload, [n.make() for n in made])
     except MissingPackage as e:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 
-from ...instances.traces import guess_format, open_trace
-from ...instances.workload import WorkloadError
+from ...instances.traces import guess_format
+from ...instances.workload import Workload, WorkloadError
+from ...models.platform import Platform
 from ...simulation.groups import GROUPINGS, LARGEST
 from ...simulation.hours import HOUR, Hours, hours_of
 from .grid import grid
+from .reading import report_lines
 
 DAY = 24  # hours
 
@@ -24,9 +27,20 @@ def is_log(path: str) -> bool:
         return False
 
 
-def show_log(console: Console, path: str, nodes: int | None, cores: int | None, plot: Path | None) -> None:
-    """Print the size of a log, its largest groups of jobs, and jobs and nodes by hour of the day; draw them on request."""
-    workload, platform = open_trace(path, nodes=nodes, cores=cores)
+def show_log(console: Console, workload: Workload, platform: Platform, zone: tzinfo | None, plot: Path | None) -> None:
+    """Print the size of a log, how it was read, its largest groups of jobs, and jobs and nodes by hour of the day.
+
+    Parameters
+    ----------
+    console
+        Where it is printed.
+    workload, platform
+        The log.
+    zone
+        Time zone of the hours of the day; None: UTC.
+    plot
+        File of a picture to draw; None: none.
+    """
     hours = hours_of(workload, platform)
     span = (int(workload.submit[-1]) - int(workload.submit[0])) / HOUR
     console.print(
@@ -34,6 +48,8 @@ def show_log(console: Console, path: str, nodes: int | None, cores: int | None, 
         f"offered load {workload.load(platform):.2f}",
         style="bold",
     )
+    for line in report_lines(workload.report):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
     work = workload.job_arrays.all_units * np.maximum(workload.runtime, 0) / HOUR
     for by, grouping in GROUPINGS.items():
         grouped = grouping(workload)
@@ -52,7 +68,7 @@ def show_log(console: Console, path: str, nodes: int | None, cores: int | None, 
                 share = mine / float(used.sum()) if used.sum() > 0 else 0.0
                 table.add_row(name, f"{int(jobs[rows].sum()):,}", f"{mine:,.1f}", f"{100 * share:.1f}%")
         console.print(table)
-    _print_hours(console, hours, 0 if workload.unix_start is None else workload.unix_start)
+    _print_hours(console, hours, 0 if workload.unix_start is None else workload.unix_start, zone)
     if plot is not None:
         from ..plots.hours import plot_hours
 
@@ -60,14 +76,17 @@ def show_log(console: Console, path: str, nodes: int | None, cores: int | None, 
         console.print(f"{plot}: jobs and nodes per hour", soft_wrap=True)
 
 
-def _print_hours(console: Console, hours: Hours, unix_start: int) -> None:
+def _print_hours(console: Console, hours: Hours, unix_start: int, zone: tzinfo | None) -> None:
     """Print means by hour of the day, and the largest value of an hour."""
     columns = {"jobs submitted": hours.submitted, "running jobs": hours.running, "nodes in use": hours.nodes}
     known = {name: values for name, values in columns.items() if values is not None}
     clock = ((hours.begin + unix_start) // HOUR + np.arange(len(hours.submitted))) % DAY
+    if zone is not None and unix_start + hours.begin:
+        begins = (hours.begin + unix_start + HOUR * np.arange(len(hours.submitted))).tolist()
+        clock = np.array([datetime.fromtimestamp(t, zone).hour for t in begins], np.int64)
     days = np.bincount(clock, minlength=DAY)
     sums = {name: np.bincount(clock, values, DAY) for name, values in known.items()}
-    table = grid("hour of the day" + (" (UTC)" if unix_start else ""), *known)
+    table = grid("hour of the day" + (f" ({zone or 'UTC'})" if unix_start or zone is not None else ""), *known)
     for hour in np.flatnonzero(days).tolist():
         table.add_row(f"{hour:02}:00", *(f"{sums[name][hour] / days[hour]:,.1f}" for name in known))
     table.add_row("mean", *(f"{values.mean():,.1f}" for values in known.values()))

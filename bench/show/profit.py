@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from statistics import median
-from typing import cast
 
 from rich import box
 from rich.console import Console
@@ -23,7 +22,7 @@ def show_profit(console: Console, instance: Instance) -> None:
     if len(instance.scenarios) > 1:
         own = "" if instance.centre is None else f" (by default {instance.centre.default})"
         console.print(f"scenarios{own}: {'; '.join(instance.scenarios)}")
-    problems = {name: cast(Profit, instance.scenario(name)) for name in instance.scenarios} or {"its own": problem}
+    problems = {name: instance.scenario(name) for name in instance.scenarios} or {"its own": problem}
     console.print(_weather(problems.items()))
 
 

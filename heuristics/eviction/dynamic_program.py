@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 
 from ...backends.result import Result
 from ...models import Eviction, EvictionCandidate, EvictionPlan, ProblemError
+from ...models.arguments import checked
 from ...models.excerpt import with_short_repr
+from ...models.given import WithProblem, given_problem
 from ..incumbents import Incumbents
 from ..kernels import eviction as kernels
 from ..kernels.eviction import Bytes, Dense, Ints, Sparse
@@ -54,7 +56,7 @@ class Deadline(NamedTuple):
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TradeOff:
     """The optimal loss for every number of nodes and every deadline in whole steps, with the plans.
 
@@ -74,7 +76,7 @@ class TradeOff:
     >>> known = trade_off(Eviction(jobs, nodes_needed=100, deadline_s=180))
     >>> known.deadlines()
     [Deadline(deadline_s=0, loss=10800, checkpoint_s=0), ..., Deadline(deadline_s=180, loss=3600, checkpoint_s=120)]
-    >>> known.plan(nodes=64, deadline_s=120).schedule.strategy
+    >>> known.plan(nodes_needed=64, deadline_s=120).schedule.strategy
     {'a': 'sys', 'b': 'keep'}
     """
 
@@ -82,33 +84,36 @@ class TradeOff:
     rows: EvictionArrays
     table: Dense | Sparse
 
-    def deadlines(self, nodes: int | None = None) -> list[Deadline]:
+    @checked
+    def deadlines(self, nodes_needed: int | None = None) -> list[Deadline]:
         """Return the optimum for each deadline: 0, one step, two steps, ... up to the problem's deadline.
 
-        ``nodes`` is the number of nodes to free; None: the number that the problem needs. Raises ProblemError if the
+        ``nodes_needed`` is the number of nodes to free; None: the number that the problem needs. Raises ProblemError if the
         jobs use fewer nodes.
         """
         p = self.problem
-        loss, steps = self.rows.decode(self._keys(self._row(nodes)))
+        loss, steps = self.rows.decode(self._keys(self._row(nodes_needed)))
         pairs = zip(loss.tolist(), steps.tolist(), strict=True)
         return [Deadline(t * p.step_s, one, taken * p.step_s) for t, (one, taken) in enumerate(pairs)]
 
-    def plan(self, nodes: int | None = None, deadline_s: int | None = None) -> Result:
-        """Return the result with an optimal plan that frees ``nodes`` nodes within ``deadline_s`` seconds.
+    @checked
+    def plan(self, nodes_needed: int | None = None, deadline_s: int | None = None) -> Result:
+        """Return the result with an optimal plan that frees ``nodes_needed`` nodes within ``deadline_s`` seconds.
 
         None: the problem's values. The ``problem`` of the result has these values, its ``schedule`` is the plan. Raises
         ProblemError if a value is outside the range that the table covers.
         """
         began, p = time.perf_counter(), self.problem
-        plan = self.best_plan(nodes, deadline_s)
-        other = {"nodes_needed": nodes, "deadline_s": deadline_s}
+        plan = self.best_plan(nodes_needed, deadline_s)
+        other = {"nodes_needed": nodes_needed, "deadline_s": deadline_s}
         changes = {name: value for name, value in other.items() if value is not None}
         seen = Incumbents(p.replace(**changes) if changes else p, "dp", began=began)
         return seen.result(plan, message=one_after_another(p), optimal=not p.shared_bandwidth)
 
-    def best_plan(self, nodes: int | None = None, deadline_s: int | None = None) -> EvictionPlan:
+    @checked
+    def best_plan(self, nodes_needed: int | None = None, deadline_s: int | None = None) -> EvictionPlan:
         """Return the plan of ``plan`` alone, without its verification."""
-        p, k = self.problem, self._row(nodes)
+        p, k = self.problem, self._row(nodes_needed)
         within = p.deadline_s if deadline_s is None else deadline_s
         if not 0 <= within <= p.deadline_s:
             raise ProblemError(
@@ -123,13 +128,14 @@ class TradeOff:
             kernels.trace_sparse(self.table, int(self.table.row[k]) + point, done)
         return rows.plan(p, done)
 
-    def plans(self, nodes: int | None = None) -> list[EvictionPlan]:
+    @checked
+    def plans(self, nodes_needed: int | None = None) -> list[EvictionPlan]:
         """Return the optimal plan for each deadline of ``deadlines``; equal neighbours are the same object."""
         found: list[EvictionPlan] = []
-        keys = self._keys(self._row(nodes)).tolist()
+        keys = self._keys(self._row(nodes_needed)).tolist()
         for t, key in enumerate(keys):
             same = t > 0 and key == keys[t - 1]
-            found.append(found[-1] if same else self.best_plan(nodes, t * self.problem.step_s))
+            found.append(found[-1] if same else self.best_plan(nodes_needed, t * self.problem.step_s))
         return found
 
     @cached_property
@@ -137,10 +143,10 @@ class TradeOff:
         """The least loss in node-seconds, shape (nodes in use + 1, deadlines in steps + 1)."""
         return np.array([[d.loss for d in self.deadlines(k)] for k in range(self.problem.nodes_in_use + 1)], np.int64)
 
-    def _row(self, nodes: int | None) -> int:
+    def _row(self, nodes_needed: int | None) -> int:
         """Return the row of the table for a number of nodes."""
         p = self.problem
-        wanted = p.nodes_needed if nodes is None else nodes
+        wanted = p.nodes_needed if nodes_needed is None else nodes_needed
         if not 0 <= wanted <= p.nodes_in_use:
             raise ProblemError(
                 f"cannot free {wanted} nodes: the running jobs use {p.nodes_in_use}; choose 0 to {p.nodes_in_use}"
@@ -160,7 +166,8 @@ class TradeOff:
         return self.table.time[inside], self.table.key[inside]
 
 
-@dataclass(frozen=True)
+@with_short_repr
+@dataclass(frozen=True, eq=False)
 class EvictionArrays:
     """The jobs as arrays, sorted by nodes (ascending); all arrays have the shape (jobs,).
 
@@ -272,7 +279,8 @@ def with_starts(p: Eviction, strategy: dict[str, str]) -> EvictionPlan:
     return EvictionPlan(strategy, start)
 
 
-def trade_off(problem: Eviction) -> TradeOff:
+@checked(skip=("problem",))
+def trade_off(problem: Eviction | WithProblem | str) -> TradeOff:
     """Return the optimum for every number of nodes and every deadline, with checkpoints one after another.
 
     The first call in a process compiles the kernels or loads them from the cache. Among equal plans the result is
@@ -281,7 +289,7 @@ def trade_off(problem: Eviction) -> TradeOff:
     Parameters
     ----------
     problem
-        The eviction problem; its deadline is the largest deadline of the table.
+        The eviction problem, an Instance, or the name of one; its deadline is the largest deadline of the table.
 
     Returns
     -------
@@ -297,6 +305,7 @@ def trade_off(problem: Eviction) -> TradeOff:
     ----------
     [Maurya2020], algorithm 1; the table is the same, computed in another order.
     """
-    rows = EvictionArrays.of(problem)
+    p: Eviction = given_problem(problem, ("eviction",), "trade_off")
+    rows = EvictionArrays.of(p)
     kernel = kernels.dense if rows.steps <= MOST_DENSE else kernels.sparse
-    return TradeOff(problem, rows, kernel(rows.units, rows.kill, rows.checkpoint, rows.takes, rows.steps))
+    return TradeOff(p, rows, kernel(rows.units, rows.kill, rows.checkpoint, rows.takes, rows.steps))

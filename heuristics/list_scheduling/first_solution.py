@@ -15,6 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...models import Dispatch, Profit, Schedule
+from ...models.arguments import checked
+from ...models.given import WithProblem, given_problem
 from ..arrays import Arrays, arrays
 from ..clock import KernelStopped, running
 from ..errors import NoSchedule, keeping_limits
@@ -128,7 +130,8 @@ class ListScheduler:
         return self.arrays.schedule(*self.place(order, not_before))
 
 
-def first_solution(problem: Dispatch | Profit, order: str | Sequence[str] = "est") -> Schedule:
+@checked(skip=("problem",))
+def first_solution(problem: Dispatch | Profit | WithProblem | str, order: str | Sequence[str] = "est") -> Schedule:
     """Return the list schedule of an order: each job at its earliest feasible start.
 
     Units go to the nodes with the least free worth at the start (an amount's worth is its share of the platform's
@@ -137,7 +140,7 @@ def first_solution(problem: Dispatch | Profit, order: str | Sequence[str] = "est
     Parameters
     ----------
     problem
-        A dispatching or profit problem.
+        A dispatching or profit problem, an Instance, or the name of one.
     order
         A criterion (see ``CRITERIA``), ``-criterion`` (largest key first), or a list of all job ids.
 
@@ -161,5 +164,6 @@ def first_solution(problem: Dispatch | Profit, order: str | Sequence[str] = "est
     ----------
     [Bridi2018, 6.6], algorithm 5.
     """
-    scheduler = ListScheduler(problem)
+    p: Dispatch | Profit = given_problem(problem, ("dispatch", "profit"), "first_solution")
+    scheduler = ListScheduler(p)
     return keeping_limits(scheduler.arrays.dispatch, scheduler.schedule(scheduler.order(order)))

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 from ...backends.result import Result
 from ...models import Dispatch, Profit, Schedule
+from ...models.arguments import NonNegative, checked
+from ...models.given import WithProblem, given_problem
 from ..arrays import Placement, arrays, within_profile
 from ..clock import Clock, KernelStopped
 from ..errors import CriterionUnusable, NoSchedule, keeping_limits
@@ -32,10 +34,11 @@ WITHIN = ", within the profile"
 AFTERWARDS = 2.0  # time to convert and verify the best schedule, relative to the time for making the arrays
 
 
+@checked(skip=("problem",))
 def multi_search(
-    problem: Dispatch | Profit,
+    problem: Dispatch | Profit | WithProblem | str,
     *,
-    time_limit: float | None = None,
+    time_limit: NonNegative | None = None,
     warm_start: Schedule | None = None,
     on_incumbent: OnIncumbent | None = None,
     power: Mapping[str, float] | None = None,
@@ -48,7 +51,7 @@ def multi_search(
     Parameters
     ----------
     problem
-        A dispatching or profit problem.
+        A dispatching or profit problem, an Instance, or the name of one.
     time_limit
         Seconds; None: no limit. An ordering that it interrupts is skipped, but the first schedule is always finished.
     warm_start
@@ -77,8 +80,9 @@ def multi_search(
     ----------
     [Bridi2018, 6.7.1], algorithm 6.
     """
-    seen = Incumbents(problem, "multi-search", on_incumbent, warm_start)
-    scheduler = ListScheduler(arrays(problem, power, profit))
+    p: Dispatch | Profit = given_problem(problem, ("dispatch", "profit"), "multi_search")
+    seen = Incumbents(p, "multi-search", on_incumbent, warm_start)
+    scheduler = ListScheduler(arrays(p, power, profit))
     with Clock(time_limit, seen.began) as clock:
         clock.reserve(AFTERWARDS * clock.elapsed)
         found = place_all_orders(scheduler, clock, seen)

@@ -7,10 +7,10 @@ node, and the declared cost of its wait.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 
 import numpy as np
 
+from ...models.unknown_names import hint
 from ..arrays import Arrays
 from ..errors import CriterionUnusable, UnknownOrder
 from ..kernels.profile import Floats, Ints
@@ -110,9 +110,7 @@ def order_by(arrays: Arrays, order: str | Sequence[str]) -> Ints:
         return _listed(arrays, order)
     name = order.removeprefix("-")
     if name not in CRITERIA:
-        near = get_close_matches(order, ORDERINGS, n=3)
-        hint = f" (did you mean {', '.join(near)}?)" if near else ""
-        raise UnknownOrder(f"there is no ordering criterion {order!r}{hint}; known criteria: {', '.join(CRITERIA)}")
+        raise UnknownOrder(f"there is no ordering criterion {order!r}; {hint(order, ORDERINGS, 'known criteria:')}")
     main, *ties = CRITERIA[name](arrays)
     return np.lexsort((arrays.costs.submit, *reversed(ties), main if name == order else -main))
 

@@ -7,10 +7,12 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ...models.comparing import compared_by_identity
 from ...models.excerpt import with_short_repr
 from ..kernels.profile import Floats
 
 
+@compared_by_identity
 @with_short_repr
 class Tolerances(NamedTuple):
     """What the objective of an accepted schedule may be worse by, in each of some steps; infinite: no condition.

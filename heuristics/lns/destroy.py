@@ -30,7 +30,9 @@ class Destroy(Protocol):
         ...
 
     def jobs(self, placement: Placement, rng: np.random.Generator) -> Sequence[int] | Ints:
-        """Return the indices of the jobs to remove; the first ones count if there are too many.
+        """Return the indices of the jobs to remove; repeated ones count once, and the first ones if there are too many.
+
+        A mask of truth values is refused: ``numpy.flatnonzero(mask)`` makes indices of it.
 
         Parameters
         ----------

@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...models.comparing import compared_by_identity
 from ...models.excerpt import with_short_repr
 from ..kernels.orders.moves import OrderResult
 from ..kernels.profile import Floats
 
 
+@compared_by_identity
 @with_short_repr
 class Order(NamedTuple):
     """An order of the jobs.

@@ -52,7 +52,7 @@ They were chosen from 49 orders on generated problems of 1,000 jobs (seeds 101 t
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Features:
     """Features of the jobs.
 

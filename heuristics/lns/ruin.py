@@ -12,7 +12,10 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models import Profit
-from ...models.excerpt import with_short_repr
+from ...models.comparing import hashable
+from ...models.excerpt import excerpt, with_short_repr
+from ...models.returned import returned_indices, returned_numbers
+from ...models.whole_numbers import is_number
 from ..arrays import Placement
 from ..kernels.costs import EARNINGS, LAST_END, Costs, objective
 from ..kernels.earnings import profit
@@ -32,6 +35,7 @@ NO_JOBS, NO_KEYS = np.zeros(0, np.int64), np.zeros(0)
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class RuinAndRecreate:
     """Operator "ruin": remove some jobs from the schedule and insert them again; all others stay [Shaw1998].
@@ -107,6 +111,8 @@ class OwnSchedule:
         self.seen = Placement(a, _read_only(self.places.starts), _read_only(self.places.nodes))
         self.end = search.problem.horizon_end if isinstance(search.problem, Profit) else None
         self.by_release = np.argsort(a.jobs.release, kind="stable")
+        _check_weights("destroy", self.destroy)
+        _check_weights("repair", self.repair)
         self.rank = _rank(a.costs)
         self.each = 0.0  # seconds of one step, measured
 
@@ -186,9 +192,8 @@ class OwnSchedule:
         jobs = self._chosen(steps, d, known) if isinstance(destroy, CompiledDestroy) else self._checked(destroy, rng)
         keys = NO_KEYS
         if not isinstance(repair, InsertBy):
-            keys = np.asarray(repair.keys(self.seen, jobs, rng), float)
-            if keys.shape != jobs.shape or np.isnan(keys).any():
-                raise WrongValue(f"{repair} returned {keys.size} keys, or no numbers, for {jobs.size} jobs")
+            returned = repair.keys(self.seen, jobs, rng)
+            keys = returned_numbers(f"repair operator {excerpt(repair)}: keys", returned, jobs.size, "removed jobs")
         return steps._replace(
             rows=np.array([DestroyRow(GIVEN)], float),
             destroy=np.zeros(1, np.int64),
@@ -210,12 +215,9 @@ class OwnSchedule:
         return jobs
 
     def _checked(self, destroy: Destroy, rng: np.random.Generator) -> Ints:
-        """Return the jobs that an operator in Python chooses, each once. Raises ValueError for what is no job."""
-        found = np.array(destroy.jobs(self.seen, rng), np.int64).reshape(-1)
-        if ((found < 0) | (found >= self.places.starts.size)).any():
-            raise WrongValue(f"{destroy} returned an index that is no job: {found}")
-        _, first = np.unique(found, return_index=True)
-        return found[np.sort(first)][: self.settings.most_jobs]
+        """Return the jobs that an operator in Python chooses, at most ``most_jobs``. Raises WrongAnswer."""
+        who, returned = f"destroy operator {excerpt(destroy)}: jobs", destroy.jobs(self.seen, rng)
+        return returned_indices(who, returned, self.places.starts.size, "jobs")[: self.settings.most_jobs].copy()
 
     def _run(self, steps: Steps, known: Known) -> None:
         s, a = self.search, self.search.arrays
@@ -267,6 +269,17 @@ def _read_only(numbers: Ints) -> Ints:
     found = numbers.view()
     found.flags.writeable = False
     return found
+
+
+def _check_weights(what: str, operators: Sequence[object]) -> None:
+    """Raise WrongValue if there is no operator, a weight is no number of at least 0, or all of them are 0."""
+    weights = [getattr(one, "weight", None) for one in operators]
+    for one, weight in zip(operators, weights, strict=True):
+        if not is_number(weight) or weight < 0:
+            why = f"weight is {excerpt(weight)}; expected a number of at least 0"
+            raise WrongValue(f"{what} operator {excerpt(one)}: {why}")
+    if not any(weights):
+        raise WrongValue(f"ruin and recreate needs a {what} operator with a weight above 0, not {excerpt(operators)}")
 
 
 def _drawn_by_weight(weights: Sequence[float], number: int, rng: np.random.Generator) -> Ints:

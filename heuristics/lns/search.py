@@ -36,6 +36,8 @@ import numpy as np
 from ...backends.result import Result
 from ...errors import WrongArgument
 from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
+from ...models.arguments import Natural, NonNegative, Positive, checked
+from ...models.given import WithProblem, given_problem
 from ..arrays import Arrays
 from ..errors import NothingFound, keeping_limits
 from ..incumbents import OnIncumbent
@@ -55,22 +57,23 @@ ORDERS_SHARE = 0.7  # profit problems: share of the time for orders; then "ruin"
 ORDER_SHARES = {"keys": 0.02, "moves": 0.03}  # sums of costs of the jobs: least shares of the time
 
 
+@checked(skip=("problem",))
 def lns(
-    problem: Dispatch | Profit,
+    problem: Dispatch | Profit | WithProblem | str,
     *,
-    time_limit: float | None = None,
-    threads: int | None = None,
-    seed: int = 0,
+    time_limit: NonNegative | None = None,
+    threads: Positive | None = None,
+    seed: Natural = 0,
     warm_start: Schedule | None = None,
     on_incumbent: OnIncumbent | None = None,
-    rounds: int | None = None,
+    rounds: Positive | None = None,
     backend: str | None = None,
     operators: Sequence[Operator] | None = None,
     selection: Selection | None = None,
     acceptance: Acceptance | None = None,
     stopping: Stopping | None = None,
     population: Population | None = None,
-    turn_seconds: float = 0.15,
+    turn_seconds: NonNegative = 0.15,
 ) -> Result:
     """Return the best schedule of a large-neighbourhood search over orders and over parts of the schedule.
 
@@ -79,7 +82,7 @@ def lns(
     Parameters
     ----------
     problem
-        A dispatching or profit problem.
+        A dispatching or profit problem, an Instance, or the name of one.
     time_limit
         Seconds; None: no limit. The first schedule is always finished.
     threads
@@ -134,10 +137,11 @@ def lns(
     >>> lns(p, rounds=3).objective
     3
     """
+    p: Dispatch | Profit = given_problem(problem, ("dispatch", "profit"), "lns")
     if operators is not None and backend is not None:
         raise WrongArgument("lns takes operators or a backend; with operators, SolverWindows names the backend")
     search = LnsSearch(
-        problem,
+        p,
         time_limit=time_limit,
         seed=seed,
         warm_start=warm_start,

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ...models.comparing import hashable
 from ...models.excerpt import with_short_repr
 
 REMEMBERED = 100  # turns; with the default memory, older ones count less than 1e-15
@@ -100,6 +101,7 @@ def due(operators: Sequence[History], since: Mapping[str, float], over: float) -
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Alternate:
     """Select the operator with the fewest turns: no clock, no random numbers.
@@ -118,6 +120,7 @@ class Alternate:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class GainPerSecond:
     """Select the operator with the best recent gain per second, but give each one its share of the time.
@@ -150,6 +153,7 @@ class GainPerSecond:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class RandomChoice:
     """Select operators at random.

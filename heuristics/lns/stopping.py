@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from ...models.excerpt import with_short_repr
+from ...models.excerpt import excerpt, with_short_repr
+from ...models.returned import WrongAnswer
+from ...models.whole_numbers import is_real
 
 
 @with_short_repr
@@ -101,4 +103,13 @@ class FirstOf:
 
     def over(self, progress: Progress) -> float:
         """Return the greatest share."""
-        return max(criterion.over(progress) for criterion in self.criteria)
+        return max(_share_of(criterion, progress) for criterion in self.criteria)
+
+
+def _share_of(criterion: Stopping, progress: Progress) -> float:
+    """Return the share of the search that is over by a criterion; raise WrongAnswer if it returns none."""
+    share = criterion.over(progress)
+    if not is_real(share) or not share >= 0:
+        why = f"over returned {excerpt(share)}; expected the share of the search that is over, a number of at least 0"
+        raise WrongAnswer(f"stopping criterion {excerpt(criterion)}: {why}")
+    return share

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import SchedlabError
+from ...models.comparing import hashable
 from ...models.excerpt import excerpt, shortened, visible, with_short_repr
 
 SHOWN = 50  # faults in the message of an error
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Fault:
     """One mistake in the files of an instance.

@@ -6,7 +6,6 @@ After a fault a default value is returned, so that reading can go on.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +15,8 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from ...models.comparing import hashable
+from ...models.unknown_names import similar
 from .faults import Fault, InstanceError
 from .lines import LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines, text_lines
 from .own_files import ForeignFile, own_file
@@ -174,10 +175,11 @@ class Table:
         """Record a fault for every key that is not in ``known``, with a similar key if there is one."""
         for key in self.values:
             if key not in known:
-                near = difflib.get_close_matches(key, known, n=1)
+                near = similar(key, known, 1)
                 self.add_fault(key, f"{near[0]!r} perhaps" if near else f"one of {', '.join(known)}", key)
 
 
+@hashable
 @dataclass(frozen=True)
 class TableRow:
     """A row of a CSV file: its cells by column, and its line number."""

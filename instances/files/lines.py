@@ -112,6 +112,18 @@ def each_line(path: str | Path) -> Iterator[str]:
     return chain.from_iterable(line_blocks(path))
 
 
+def begins_with(path: str | Path, sign: str) -> bool:
+    """Check whether the first character of a text that is no space is ``sign``; False also for an empty text.
+
+    Raises WorkloadError if there is no such file or it cannot be read.
+    """
+    for chunk in _chunks(path, LARGEST_FILE, None):
+        text = chunk.removeprefix(BOM).lstrip()
+        if text:
+            return text.startswith(sign.encode())
+    return False
+
+
 def text_lines(path: str | Path) -> Iterator[str]:
     """Yield the lines of a UTF-8 text with their ends, for the ``csv`` module; it is read block by block.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ...models.comparing import hashable
 from .faults import Fault, InstanceError
 from .folder import MOST_NUMBER
 from .lines import TextError, csv_cells, read_lines
@@ -14,6 +15,7 @@ COMMENT = "#"
 SHOWN = 10  # faults of one file in the error message
 
 
+@hashable
 @dataclass(frozen=True)
 class SheetRow:
     """A row of a CSV file: its cells by column, and its line number, counted from 1."""

@@ -103,6 +103,15 @@ def batsim_trace(path: str | Path) -> Trace:
     return replace(trace, platform=Platform([NodeGroup("node", nodes, {"cores": 1})]))
 
 
+def is_batsim(values: object) -> bool:
+    """Check whether JSON values are those of a Batsim workload, perhaps one with faults."""
+    if not isinstance(values, dict):
+        return False
+    jobs = values.get("jobs")
+    first = jobs[0] if isinstance(jobs, list) and jobs else None
+    return "nb_res" in values or "profiles" in values or (isinstance(first, dict) and "subtime" in first)
+
+
 def write_batsim(workload: Workload, nodes: int, path: str | Path) -> None:
     """Write jobs whose units request one core each as a Batsim workload.
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from os.path import isfile
 from pathlib import Path
 
 from ...errors import SchedlabError
-from ...models.excerpt import MOST, excerpt
+from ...models.excerpt import excerpt
 from ...models.platform import ProblemError
 from ...models.profit.cooling import Cooling
+from ...models.unknown_names import hint, similar
 from ..files.sheet import COMMENT, SHOWN, Sheet, SheetRow, one_of
 from ..files.writing import to_csv
 
@@ -27,9 +27,9 @@ class UnknownCooling(SchedlabError, LookupError):
 
     def __init__(self, name: str) -> None:
         known = cooling_names()
-        self.near = difflib.get_close_matches(name[:MOST], known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(self.near)}?" if self.near else f"shipped are {' and '.join(known)}"
-        super().__init__(f"there is no cooling {excerpt(name)}: neither a file nor a shipped table; {hint}")
+        self.near = similar(name, known)
+        proposed = hint(name, known, "shipped are", "none is shipped")
+        super().__init__(f"there is no cooling {excerpt(name)}: neither a file nor a shipped table; {proposed}")
 
 
 def cooling_names() -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...models.arguments import checked
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode, Resource, Task
 from .numbered_lines import NumberedLine, end_error, is_whole, numbered_lines
@@ -13,6 +14,7 @@ from .projects import MOST, checked_project
 Steps = list[list[tuple[int, int]]]  # per step of a job the (machine, duration) pairs of the eligible machines
 
 
+@checked
 def read_jsplib(path: str | Path) -> Project:
     r"""Read a job shop in the standard text format, as JSPLIB has it.
 
@@ -65,6 +67,7 @@ def read_jsplib(path: str | Path) -> Project:
     return _shop(path, steps_of, range(machines))
 
 
+@checked
 def read_fjsplib(path: str | Path) -> Project:
     r"""Read a flexible job shop (``.fjs``).
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...errors import MissingPackage, WrongValue
+from ...errors import MissingPackage, WrongArgument, WrongValue
 from ..files.lines import MOST_LINES, TextError, csv_rows, each_line
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine
-from ..workload import Workload
+from ..workload import Workload, WorkloadError
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -95,6 +95,25 @@ def job_table_trace(path: str | Path) -> Trace:
             bad.append(BadLine(str(path), number, str(e)))
     name = Path(path).name.removesuffix(".gz").removesuffix(".csv").removesuffix(".parquet")
     return Trace.of_columns(name, "table", jobs, resources, bad)
+
+
+def workload_of_table(table: Any, name: str = "table") -> Workload:
+    """Return the workload of a table of pandas; see ``Workload.from_pandas``."""
+    if not hasattr(table, "itertuples") or not hasattr(table, "columns"):
+        raise WrongArgument(f"table of Workload.from_pandas is {table!r:.80}; expected a pandas.DataFrame")
+    if not isinstance(name, str):
+        raise WrongArgument(f"name of Workload.from_pandas is {name!r:.80}; expected a text")
+    header = ["id" if column == "job" else str(column) for column in table.columns]
+    resources = _resources(name, header)
+    columns = [table.iloc[:, k] for k in range(len(header))]
+    cells = [c.astype(object).where(c.notna(), None).tolist() for c in columns]
+    jobs = JobColumns(resources)
+    for number, row in enumerate(zip(*cells, strict=True)):
+        try:
+            jobs.append(_job(dict(zip(header, row, strict=True)), resources))
+        except ValueError as e:
+            raise WorkloadError(f"{name}, row {number}: {e}") from e
+    return Trace.of_columns(name, "table", jobs, resources, []).workload
 
 
 def _csv(path: str | Path) -> tuple[list[str], Iterator[Row]]:

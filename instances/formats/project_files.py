@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ...models.arguments import checked
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode, Resource, Task
 from .numbered_lines import FormatError, NumberedLine, end_error, is_whole, numbered_lines
 from .projects import MOST, checked_project
 
 
+@checked
 def read_psplib(path: str | Path) -> Project:
     """Read an RCPSP or MRCPSP instance of PSPLIB (``.sm``, ``.mm``).
 
@@ -61,6 +63,7 @@ def read_psplib(path: str | Path) -> Project:
     return checked_project(path, [Task(name, tuple(modes.get(name, ()))) for name in modes_of], resources, links)
 
 
+@checked
 def read_mmlib(path: str | Path) -> Project:
     """Read an MRCPSP instance of MMLIB50, MMLIB100 or MMLIB+. The format is that of the ``.mm`` files of PSPLIB.
 
@@ -154,6 +157,7 @@ def _psplib_modes(lines: Sequence[NumberedLine], resources: Sequence[str]) -> di
     return found
 
 
+@checked
 def read_patterson(path: str | Path) -> Project:
     r"""Read an RCPSP instance in the Patterson format (such as RG30, RG300).
 

@@ -1,43 +1,99 @@
-"""Accounting of Slurm: the output of ``sacct --parsable2`` with its header, columns in any order."""
+"""Accounting of Slurm: the output of ``sacct`` with its columns in any order, and what other programs write of the same data."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ...errors import WrongValue
-from ..files.lines import each_line
-from ..logged import MISSING, UNLIMITED, JobColumns, Logged, merged
+from ..files.lines import begins_with, each_line
+from ..logged import (
+    AFTER_START,
+    CANCELLED_WAITING,
+    MISSING,
+    NEVER_STARTED,
+    SEVERAL_NODES,
+    UNLIMITED,
+    Bools,
+    JobColumns,
+    Logged,
+    merged,
+)
 from ..repair import Trace
 from ..report import BadLine
+from ..states.hosts import hosts_of
 from ..workload import Workload, WorkloadError
+from .sacct_rows import (
+    EXPECTED,
+    Refused,
+    Row,
+    completion_rows,
+    is_completion,
+    json_rows,
+    table_of,
+    text_rows,
+)
+from .slurm_values import (
+    count,
+    duration,
+    gpus_in,
+    gres_gpus,
+    is_unknown,
+    later_fold,
+    memory,
+    moment,
+    state_of,
+    tres,
+)
 
-NODES, CPUS = ("NNodes", "AllocNodes"), ("NCPUS", "AllocCPUS", "ReqCPUS")
-NEEDED = (("JobID",), ("Submit",), ("Start",), ("End", "Elapsed"), ("Timelimit",), NODES, CPUS)
+NODES, CPUS = ("NNodes", "AllocNodes"), ("NCPUS", "AllocCPUS")
 TRES = ("AllocTRES", "ReqTRES")
+NEEDED = (
+    ("JobID",), ("Submit",), ("Start",), ("End", "Elapsed", "ElapsedRaw"), ("Timelimit", "TimelimitRaw"),
+    (*NODES, "ReqNodes", *TRES, "NodeList"), (*CPUS, "ReqCPUS", *TRES),
+)  # fmt: skip
 RESOURCES = ("cores", "gpus", "memory")
-NO_TIME = ("", "Unknown", "None", "N/A", "INVALID")
-NO_LIMIT = ("UNLIMITED", "Partition_Limit")
 MOST = 10**10
-DURATION = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)", re.ASCII)
-MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTP]?)([cn]?)", re.ASCII)
 COMPONENT = re.compile(r"(.+)\+(\d{1,6})", re.ASCII)
-MB = {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
-FIELDS = "JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,User,JobName,Partition,State,ReqMem,AllocTRES"
+WAITING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT", "REVOKED")
+RUNNING = ("RUNNING", "SUSPENDED", "STOPPED", "CONFIGURING", "COMPLETING", "STAGE_OUT", "SIGNALING", "RESIZING")
+CANCELLED = ("CANCELLED", "DEADLINE")
+UNFINISHED = (*CANCELLED, "BOOT_FAIL")  # states that a job without a node can end in
+INTERRUPTED = ("REQUEUED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "RESIZING", "LAUNCH_FAILED", "RECONFIG_FAIL")
+STILL_WAITED = "it never started: it still waited when the log was written"
+NO_CPUS = "it has no CPUs, neither allocated nor requested"
+REJOINED = "rows broken by a delimiter or line end in a text, put together"
+STILL_RAN = "still running when the log was written, the runtime until then is used"
+OTHER_SPAN = "End - Start differs from Elapsed (suspension, change of the clock), Elapsed is used"
+WHOLE_MEMORY = "all memory of the nodes requested, of which the amount is not recorded"
+LIMIT_OF_PARTITION = "walltime without a limit, the longest walltime of the partition is used instead"
+STEPS = "rows of job steps, which the rows of their jobs cover"
+ATTEMPTS = "rows of earlier attempts of a requeued job"
+REPEATED = "rows that repeat a job"
 
 
-def read_sacct(path: str | Path, zone: tzinfo = UTC) -> Workload:
-    r"""Read the output of ``sacct --parsable2 --format=JobID,Submit,Start,End,Timelimit,NNodes,NCPUS,...``.
+def read_sacct(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = ()) -> Workload:
+    r"""Read the accounting of Slurm.
 
-    Rows of job steps (``12.batch``) are ignored; tasks of a job array (``12_4``) are jobs; the components ``12+0``,
-    ``12+1``, ... of a heterogeneous job are its chunks. A unit is a node, with an
-    equal share of the cores, GPUs and memory of the job. Jobs that never started or had not ended are left out, with
-    the reason.
+    The file is the output of ``sacct`` (``--parsable2``, ``--parsable``, another delimiter, or ``--json``), or the text
+    file of the plug-in ``jobcomp/filetxt``.
+
+    Rows of job steps (``12.batch``) are left out and counted; tasks of a job array (``12_4``) are jobs; the components
+    ``12+0``, ``12+1``, ... of a heterogeneous job are its chunks. A unit is a node, with an equal share of the cores, GPUs
+    and memory of the job. The exact column decides: AllocTRES before ReqTRES before ReqMem, Elapsed before End - Start.
+
+    Jobs that never ran, such as those cancelled in the queue, are left out, with the reason. A job that still ran counts
+    as running until the log was written. Of a job that was requeued (``sacct -D``) the last attempt that ran counts.
 
     Parameters
     ----------
@@ -45,6 +101,8 @@ def read_sacct(path: str | Path, zone: tzinfo = UTC) -> Workload:
         The file, plain or compressed (``.gz``).
     zone
         Time zone of the times in the file, which are local times. Default: UTC.
+    columns
+        Names of the columns, for a file without a header (``sacct --noheader``).
 
     Returns
     -------
@@ -72,193 +130,424 @@ def read_sacct(path: str | Path, zone: tzinfo = UTC) -> Workload:
     >>> w.units.tolist(), w.request.tolist(), w.runtime.tolist(), w.walltime.tolist()
     ([2], [[16]], [3600], [7200])
     """
-    return sacct_trace(path, zone).workload
+    return sacct_trace(path, zone, columns).workload
 
 
-def sacct_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
-    """Read the output of sacct before the common repairs."""
-    lines = enumerate(each_line(path), 1)
-    header = _header(path, lines)
-    jobs = JobColumns(RESOURCES)
-    parts: dict[str, _Parts] = {}
-    bad: list[BadLine] = []
-    steps = 0
-    for n, line in lines:
-        if not line.strip():
-            continue
-        cells = line.split("|")
-        if len(cells) == len(header) + 1 and not cells[-1]:  # --parsable adds a | at the end of each line
-            cells.pop()
-        if len(cells) != len(header):
-            bad.append(BadLine(str(path), n, f"{len(cells)} fields; the header has {len(header)}"))
-            continue
-        row = dict(zip(header, (c.strip() for c in cells), strict=True))
-        if "." in row["JobID"]:
-            steps += 1
-            continue
-        try:
-            _add(_job(row, zone), jobs, parts)
-        except ValueError as e:
-            bad.append(BadLine(str(path), n, str(e)))
-    for name, (row_of_job, components) in parts.items():
-        jobs[row_of_job] = _whole_job(name, components)
-    notes = [f"{steps} rows of job steps are ignored: the rows of their jobs cover them"] if steps else []
-    for column, what in (("User", "users"), ("JobName", "program names")):
-        if column not in header:
-            notes.append(f"the log has no {what} (column {column})")
-    trace = Trace.of_columns(Path(path).name, "sacct", jobs, jobs.requested("cores"), bad, notes)
-    return replace(trace, unix_start=0, zone=zone, partition=trace.queue)
+def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = ()) -> Trace:
+    """Read the accounting of Slurm before the common repairs."""
+    jobs = _Jobs(path, zone)
+    header = jobs.read_all(columns)
+    for name, (row_of_job, components) in jobs.parts.items():
+        jobs.columns[row_of_job] = _whole_job(name, [job for _, job in components.values()])
+    notes = [
+        f"the log has no {what} (column {column})"
+        for column, what in (("User", "users"), ("JobName", "program names"))
+        if header and column not in header
+    ]
+    made = Trace.of_columns(
+        Path(path).name, "sacct", jobs.columns, jobs.columns.requested("cores"), jobs.bad, [*notes, *_type_notes(jobs)]
+    )
+    trace = replace(made, unix_start=0, zone=zone, partition=made.queue)
+    trace = _with_limits_of_partitions(_until_the_end(trace))
+    survivors, skipped = _last_attempts(trace, jobs)
+    trace = trace if survivors is None else trace.keep(survivors)
+    return replace(trace, report=trace.report.and_also(skipped={STEPS: jobs.steps, **skipped}))
 
 
-def _header(path: str | Path, lines: Iterator[tuple[int, str]]) -> list[str]:
-    """Return the columns in the first line that is not empty."""
-    first, line = next(((n, line) for n, line in lines if line.strip()), (0, ""))
-    if not first:
-        raise WorkloadError(f"{path}: the file is empty; expected what sacct --parsable2 --format={FIELDS} prints")
-    header = [h.strip().split("%")[0] for h in line.rstrip("|").split("|")]
-    for one_of in NEEDED:
-        if not any(c in header for c in one_of):
-            raise WorkloadError(
-                f"{path}, line {first}: there is no column {' or '.join(one_of)}; "
-                f"expected what sacct --parsable2 --format={FIELDS} prints"
-            )
-    return header
+@dataclass
+class _Jobs:
+    """The jobs of a file, as they are read; ``interrupted`` and ``cluster``: one value for each row of ``columns``."""
+
+    path: str | Path
+    zone: tzinfo
+    columns: JobColumns = field(default_factory=lambda: JobColumns(RESOURCES))
+    parts: dict[str, _Parts] = field(default_factory=dict)
+    bad: list[BadLine] = field(default_factory=list)
+    types: Counter[str] = field(default_factory=Counter)
+    steps: int = 0
+    interrupted: array[int] = field(default_factory=lambda: array("b"))
+    cluster: array[int] = field(default_factory=lambda: array("i"))
+    clusters: dict[str, int] = field(default_factory=dict)
+
+    def read_all(self, given: Sequence[str]) -> Sequence[str]:
+        """Read the file, and return its columns, none for JSON. Raises WorkloadError."""
+        lines = enumerate(text_or_brace(self.path), 1)
+        first = next(((n, line) for n, line in lines if line.strip()), None)
+        rows: Iterable[tuple[Row, Logged | None] | Refused]
+        header: Sequence[str] = ()
+        if first is not None and first[1].lstrip().startswith("{"):
+            rows = self._each(json_rows(self.path))
+        elif first is not None and is_completion(first[1].strip()):
+            rows = self._each(completion_rows(chain([first], lines)))
+        else:
+            table, line = table_of(self.path, iter([first] if first else []), given)
+            header = table.columns
+            _check_columns(self.path, line, header)
+            rows = text_rows(table, lines if line else chain([first] if first else [], lines), self._job)
+        for row in rows:
+            if isinstance(row, Refused):
+                self.bad.append(BadLine(str(self.path), row.line, row.why))
+            elif row[1] is None:
+                self.steps += 1
+            else:
+                self._add(row[1], row[0].cells)
+        self.bad.sort(key=lambda b: b.line)
+        return header
+
+    def _each(self, rows: Iterable[Row | Refused]) -> Iterator[tuple[Row, Logged | None] | Refused]:
+        for row in rows:
+            if isinstance(row, Refused):
+                yield row
+                continue
+            try:
+                yield row, self._job(row)
+            except ValueError as e:
+                yield Refused(row.line, str(e))
+
+    def _job(self, row: Row) -> Logged | None:
+        """Return the job of a row; None for a row of a step. Raises ValueError."""
+        if "." in row.cells["JobID"]:
+            return None
+        job = _job(row.cells, self.zone)
+        return replace(job, changed=(*job.changed, REJOINED)) if row.rejoined else job
+
+    def _add(self, job: Logged, cells: Mapping[str, str]) -> None:
+        """Add a job; of a heterogeneous one its components are kept until the end of the file, with one row for all."""
+        match = COMPONENT.fullmatch(job.id)
+        interrupted = state_of(cells.get("State", "")) in INTERRUPTED
+        cluster = cells.get("Cluster", "")
+        name = "" if match is None else f"{cluster} {match[1]}"
+        if match is None or name not in self.parts:
+            self.columns.append(job)
+            self.interrupted.append(interrupted)
+            self.cluster.append(self.clusters.setdefault(cluster, len(self.clusters)))
+        if match is not None:
+            components = self.parts.setdefault(name, _Parts(len(self.columns) - 1, {})).components
+            key = (not job.unusable, job.submit, math.inf if math.isnan(job.start) else job.start)
+            before = components.get(int(match[2]))
+            if before is None or key >= before[0]:  # a later attempt of a requeued job
+                components[int(match[2])] = key, job
+        if job.gpu_types:
+            self.types.update(pair.partition("=")[0] for pair in job.gpu_types.split(","))
+
+
+def text_or_brace(path: str | Path) -> Iterator[str]:
+    """Yield the lines of a text; of JSON, which may be one long line, only its first brace."""
+    return iter(["{"]) if begins_with(path, "{") else each_line(path)
 
 
 class _Parts(NamedTuple):
-    """The components ``123+0``, ``123+1``, ... of a heterogeneous job, and the row of the first one in the file."""
+    """The components ``123+0``, ``123+1``, ... of a heterogeneous job by their numbers, and the row of the job."""
 
     row: int
-    components: list[Logged]
+    components: dict[int, tuple[tuple[bool, float, float], Logged]]
 
 
-def _add(job: Logged, jobs: JobColumns, parts: dict[str, _Parts]) -> None:
-    """Add a job; of a heterogeneous one its components are kept until the end of the file, with one row for all."""
-    found = COMPONENT.fullmatch(job.id)
-    if found is None or found[1] not in parts:
-        jobs.append(job)
-    if found is not None:
-        parts.setdefault(found[1], _Parts(len(jobs) - 1, [])).components.append(job)
+def _check_columns(path: str | Path, line: int, header: Sequence[str]) -> None:
+    for one_of in NEEDED:
+        if not any(c in header for c in one_of):
+            where = f"{path}, line {line}" if line else f"{path}"
+            raise WorkloadError(f"{where}: there is no column {' or '.join(one_of)}; {EXPECTED}")
+
+
+def _type_notes(jobs: _Jobs) -> list[str]:
+    if not jobs.types:
+        return []
+    listed = ", ".join(f"{kind}: {n:,} jobs" for kind, n in jobs.types.most_common(8))
+    return [f"types of GPUs are recorded ({listed}); nodes that are all equal count GPUs of all types together"]
 
 
 def _whole_job(name: str, components: list[Logged]) -> Logged:
-    """Return the heterogeneous job of some components."""
+    """Return the heterogeneous job of some components; ``name`` begins with the cluster and a space."""
     listed = sorted(components, key=lambda job: int(COMPONENT.fullmatch(job.id)[2]))  # type: ignore[index]
     chunks, first = merged((job.units, job.request) for job in listed), listed[0]
     unusable = next((job.unusable for job in listed if job.unusable), "")
     if not unusable and not all(job.units for job in listed):
         unusable = "one of its components has no nodes"
     runtimes = [job.runtime for job in listed if job.runtime == job.runtime]
+    job_id = name.rpartition(" ")[2]
     return replace(
         first,
-        id=name,
+        id=job_id,
         runtime=max(runtimes, default=MISSING),
         units=chunks[0].units,
         request=chunks[0].request,
         chunks=tuple(chunks) if len(chunks) > 1 else (),
-        array=_array(name),
+        array=_array(job_id),
         unusable=unusable,
+        changed=tuple(dict.fromkeys(what for job in listed for what in job.changed)),
+        not_obeyed=(SEVERAL_NODES,),
+        gpu_types=",".join(job.gpu_types for job in listed if job.gpu_types),
     )
 
 
+def _until_the_end(trace: Trace) -> Trace:
+    """Return the trace in which jobs that still run and have no Elapsed run until the last time of the log."""
+    still = trace.changed.get(STILL_RAN)
+    if still is None:
+        return trace
+    ends = [t[np.isfinite(t)] for t in (trace.submit, trace.start, trace.start + trace.runtime)]
+    last = max((float(t.max()) for t in ends if len(t)), default=MISSING)
+    missing = still & np.isnan(trace.runtime)
+    runtime = np.where(missing, last - trace.start, trace.runtime)
+    return replace(trace, runtime=runtime)
+
+
+def _with_limits_of_partitions(trace: Trace) -> Trace:
+    """Return the trace in which a walltime without a limit is the longest one of the partition in the whole log.
+
+    Where no job of the partition has a limit, it stays infinite.
+    """
+    unlimited = np.isposinf(trace.walltime)
+    if not unlimited.any():
+        return trace
+    longest = np.zeros(len(trace.queue.names))
+    known = np.isfinite(trace.walltime)
+    np.maximum.at(longest, trace.queue.index[known], trace.walltime[known])
+    mine = longest[trace.queue.index]
+    limited = unlimited & (mine > 0)
+    walltime = np.where(limited, mine, trace.walltime)
+    return replace(trace, walltime=walltime, changed={**trace.changed, LIMIT_OF_PARTITION: limited})
+
+
+def _last_attempts(trace: Trace, jobs: _Jobs) -> tuple[Bools | None, dict[str, int]]:
+    """Return the mask of the rows that remain where jobs have several, None for all, and reason -> rows left out.
+
+    Rows of one id and cluster are attempts of one job if they have the same submit time, or if the earlier one was
+    interrupted (REQUEUED, PREEMPTED, NODE_FAIL, ...). Other rows of the same id are other jobs: ids are used again. Of the
+    attempts the last one that ran remains.
+    """
+    if len(set(trace.ids)) == len(trace.ids):
+        return None, {}
+    seen = set[str]()
+    repeated = {job for job in trace.ids if job in seen or seen.add(job)}  # type: ignore[func-returns-value]
+    groups: dict[tuple[int, str], list[int]] = {}
+    for k, job in enumerate(trace.ids):
+        if job in repeated:
+            groups.setdefault((jobs.cluster[k], job), []).append(k)
+    never = np.any([np.zeros(len(trace), np.bool_), *trace.unusable.values()], axis=0)
+    submit, start = np.nan_to_num(trace.submit), np.where(np.isnan(trace.start), np.inf, trace.start)
+    kept, skipped = np.ones(len(trace), np.bool_), Counter[str]()
+    for rows in groups.values():
+        attempts: list[int] = []
+        for k in [*sorted(rows, key=lambda k: (submit[k], start[k], k)), None]:
+            one_job = attempts and k is not None and _same_job(attempts[-1], k, submit, jobs)
+            if attempts and not one_job:
+                last = max(attempts, key=lambda k: (not never[k], attempts.index(k)))
+                for other in attempts:
+                    if other != last:
+                        kept[other] = False
+                        skipped[ATTEMPTS if jobs.interrupted[other] else REPEATED] += 1
+                attempts = []
+            if k is not None:
+                attempts.append(k)
+    return kept, dict(skipped)
+
+
+def _same_job(before: int, after: int, submit: np.ndarray[tuple[int], np.dtype[np.float64]], jobs: _Jobs) -> bool:
+    return bool(submit[before] == submit[after] or jobs.interrupted[before])
+
+
 def _array(name: str) -> str:
-    """Return the name of the job array of a job such as ``123_4``; empty if it is in none."""
-    found = re.fullmatch(r"(.+)_\d+", name, re.ASCII)
-    return found[1] if found else ""
+    """Return the name of the job array of a job such as ``123_4`` or ``123_[5-9]``; empty if it is in none."""
+    match = re.fullmatch(r"(.+)_(?:\d+|\[[^\]]*\])", name, re.ASCII)
+    return match[1] if match else ""
 
 
 def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     """Read the row of a job. Raises ValueError."""
     name = row["JobID"]
-    if not name:
-        raise WrongValue("JobID is empty; expected a job such as 123 or 123_4")
-    submit, start, end = (_moment(row, column, zone) for column in ("Submit", "Start", "End"))
-    nodes = max((_count(row, c) for c in NODES), default=0)
-    cpus = next((n for c in CPUS if (n := _count(row, c)) > 0), 0)
-    elapsed = _duration("Elapsed", row["Elapsed"]) if row.get("Elapsed", "") not in NO_TIME else MISSING
-    runtime = end - start if end >= start else elapsed
-    why = ""
-    if math.isnan(start):
-        why = "it never started"
-    elif row.get("State", "").startswith(("RUNNING", "SUSPENDED")) or ("End" in row and math.isnan(end)):
-        why = "it had not ended when the log was written"
-    elif cpus == 0:
-        why = "it has no CPUs, neither allocated nor requested"
+    if not name or not name[0].isalnum():
+        raise WrongValue(f"JobID is {name[:40]!r}; expected a job such as 123 or 123_4")
+    times = _times(row, zone)
+    nodes, cpus = _nodes(row), _cpus(row)
     units = max(nodes, 1) if cpus else 0
-    limit = row["Timelimit"]
+    changed = list(times.changed)
+    request: dict[str, int] = {}
+    types: dict[str, int] = {}
+    if units:
+        request, types, whole = _request(row, units, cpus)
+        changed += [WHOLE_MEMORY] if whole else []
+    why = times.why
+    if not why and not cpus:
+        why = NO_CPUS
     return Logged(
         id=name,
-        submit=submit,
-        start=start,
-        runtime=runtime,
-        walltime=UNLIMITED if limit in NO_LIMIT else MISSING if limit in NO_TIME else _duration("Timelimit", limit),
+        submit=times.submit,
+        start=MISSING if times.why else times.start,
+        runtime=times.runtime,
+        walltime=_walltime(row),
         units=units,
-        request=_request(row, units, cpus) if units else {},
+        request=request,
         queue=row.get("Partition", ""),
         user=row.get("User", ""),
-        program=row.get("JobName", ""),
+        program=" ".join(row.get("JobName", "").split()),
         unusable=why,
         array=_array(name),
+        changed=tuple(changed),
+        not_obeyed=(SEVERAL_NODES,) if units > 1 else (),
+        gpu_types=",".join(f"{kind}={number}" for kind, number in types.items()),
+        eligible=times.eligible,
     )
 
 
-def _request(row: Mapping[str, str], units: int, cpus: int) -> dict[str, int]:
-    """Return the request of a unit, that is, of one node of the job."""
-    tres = [_tres(row.get(column, "")) for column in TRES]
-    gpus = next((n for n in map(_gpus, tres) if n), 0)
-    memory = row.get("ReqMem", "")
-    if memory not in NO_TIME:
-        found = MEMORY.fullmatch(memory)
-        if found is None:
-            raise WrongValue(f"ReqMem is {memory[:40]!r}; expected an amount such as 4000M, 4Gc or 16Gn")
-        per = {"c": cpus / units, "n": 1.0, "": 1 / units}[found[3]]
-        megabytes = float(found[1]) * MB[found[2]] * per
-    else:
-        total = next((t["mem"] for t in tres if "mem" in t), "0")
-        found = MEMORY.fullmatch(total)
-        megabytes = float(found[1]) * MB[found[2]] / units if found else 0.0
-    if gpus > MOST or megabytes > MOST:
-        raise WrongValue(f"{gpus} GPUs and {megabytes:.0f} MB per node are more than any machine has")
-    return {"cores": -(-cpus // units), "gpus": -(-gpus // units), "memory": math.ceil(megabytes)}
+class _Times(NamedTuple):
+    """The times of a row in s, NaN if unknown; why the job never ran, "" if it did; repairs."""
+
+    submit: float
+    eligible: float
+    start: float
+    runtime: float
+    why: str
+    changed: tuple[str, ...]
 
 
-def _tres(text: str) -> dict[str, str]:
-    """Return the key-value pairs of a text such as "cpu=4,gres/gpu=2,mem=16G,node=1"."""
-    return {key: value for key, sign, value in (pair.partition("=") for pair in text.split(",")) if sign}
+def _times(row: Mapping[str, str], zone: tzinfo) -> _Times:
+    submit, eligible, start, end = (_moment(row, c, zone) for c in ("Submit", "Eligible", "Start", "End"))
+    elapsed, state = _elapsed(row), state_of(row.get("State", ""))
+    if math.isnan(start) and elapsed > 0:
+        start = end - elapsed
+    if start < submit:
+        second = later_fold(row["Start"], zone, submit)
+        start = start if math.isnan(second) else second
+    if end < start:
+        second = later_fold(row["End"], zone, start)
+        end = end if math.isnan(second) else second
+    why = _never_ran(row, state, start, elapsed if elapsed >= 0 else end - start)
+    changed: list[str] = []
+    runtime = elapsed
+    if math.isnan(elapsed) and end >= start:
+        runtime = end - start
+    elif abs(end - start - elapsed) > 1:
+        changed.append(OTHER_SPAN)
+    if not why and (state in RUNNING or (not state and "End" in row)) and math.isnan(end):
+        changed.append(STILL_RAN)
+    if not why and start < submit:
+        submit = start
+        changed.append(AFTER_START)
+    return _Times(submit, min(eligible, start) if eligible > start else eligible, start, runtime, why, tuple(changed))
 
 
-def _gpus(tres: Mapping[str, str]) -> int:
-    """Return the GPUs of the whole job: the total, or the sum over GPU models if only these are listed."""
-    counts = {key: int(n) for key, n in tres.items() if n.isascii() and n.isdigit() and len(n) <= 15}
-    return counts.get("gres/gpu", sum(n for key, n in counts.items() if key.startswith("gres/gpu:")))
+def _never_ran(row: Mapping[str, str], state: str, start: float, took: float) -> str:
+    """Return why a job never ran; "" if it did. ``took``: seconds that it ran, NaN if unknown."""
+    if state in WAITING:
+        return STILL_WAITED if state == "PENDING" else NEVER_STARTED
+    never = math.isnan(start)
+    if not never and not took > 0 and state not in RUNNING:
+        if "NodeList" in row:
+            never = is_unknown(row["NodeList"])
+        else:
+            never = state in UNFINISHED and is_unknown(row.get("AllocTRES", ""))
+    if not never:
+        return ""
+    return CANCELLED_WAITING if state in CANCELLED else NEVER_STARTED
+
+
+def _elapsed(row: Mapping[str, str]) -> float:
+    for column, alone in (("ElapsedRaw", 1), ("Elapsed", 60)):
+        text = row.get(column, "")
+        if not is_unknown(text) and not text.startswith("-"):
+            return _duration(column, text, alone)
+    return MISSING
+
+
+def _walltime(row: Mapping[str, str]) -> float:
+    for column in ("Timelimit", "TimelimitRaw"):
+        text = row.get(column, "")
+        if not is_unknown(text):
+            limit = _duration(column, text, 60)
+            return UNLIMITED if math.isinf(limit) else limit
+    return MISSING
+
+
+def _duration(column: str, text: str, alone: int) -> float:
+    try:
+        return duration(text, alone)
+    except WrongValue as e:
+        raise WrongValue(f"{column} is {e}") from None
+
+
+def _moment(row: Mapping[str, str], column: str, zone: tzinfo) -> float:
+    try:
+        return moment(row.get(column, ""), zone)
+    except WrongValue as e:
+        raise WrongValue(f"{column} is {e}") from None
+
+
+def _nodes(row: Mapping[str, str]) -> int:
+    """Return the number of nodes of a job, 0 if it is not known: the allocated ones before the requested ones."""
+    listed_counts = [_count(row, c) for c in NODES]
+    allocated = _tres_count(row, "AllocTRES", "node") or max(listed_counts)
+    if allocated:
+        return allocated
+    listed = row.get("NodeList", "")
+    if not is_unknown(listed):
+        return len(hosts_of(listed))
+    return _tres_count(row, "ReqTRES", "node") or _count(row, "ReqNodes")
+
+
+def _cpus(row: Mapping[str, str]) -> int:
+    """Return the number of CPUs of a job, 0 if it is not known: the allocated ones before the requested ones."""
+    counts = (
+        _tres_count(row, "AllocTRES", "cpu"),
+        *(_count(row, c) for c in CPUS),
+        _tres_count(row, "ReqTRES", "cpu"),
+        _count(row, "ReqCPUS"),
+    )
+    return next((n for n in counts if n), 0)
+
+
+def _tres_count(row: Mapping[str, str], column: str, name: str) -> int:
+    text = row.get(column, "")
+    return _counted(column, tres(text)[name]) if f"{name}=" in text and name in tres(text) else 0
 
 
 def _count(row: Mapping[str, str], column: str) -> int:
     text = row.get(column, "")
-    if text in NO_TIME:
-        return 0
-    if not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise WrongValue(f"{column} is {text[:40]!r}; expected a whole number")
-    return int(text)
+    return 0 if is_unknown(text) else _counted(column, text)
 
 
-def _moment(row: Mapping[str, str], column: str, zone: tzinfo) -> float:
-    text = row.get(column, "")
-    if text in NO_TIME:
-        return MISSING
+def _counted(column: str, text: str) -> int:
     try:
-        found = datetime.fromisoformat(text)
-        return (found if found.tzinfo else found.replace(tzinfo=zone)).timestamp()
-    except (ValueError, OverflowError):  # OverflowError: year 1 or 9999 in another time zone
-        raise WrongValue(
-            f"{column} is {text[:40]!r}; expected a time such as 2024-05-01T12:00:00, or Unknown"
-        ) from None
+        number = count(text)
+    except WrongValue as e:
+        raise WrongValue(f"{column} is {e}") from None
+    if number > MOST:
+        raise WrongValue(f"{column} is {text[:40]!r}, more than any machine has")
+    return number
 
 
-def _duration(column: str, text: str) -> float:
-    """Convert D-HH:MM:SS, HH:MM:SS or MM:SS to s."""
-    found = DURATION.fullmatch(text) if len(text) <= 20 else None
-    if found is None:
-        raise WrongValue(f"{column} is {text[:40]!r}; expected a duration such as 1-12:00:00 or 30:00")
-    days, hours, minutes, seconds = (float(part or 0) for part in found.groups())
-    return 86400 * days + 3600 * hours + 60 * minutes + seconds
+def _request(row: Mapping[str, str], units: int, cpus: int) -> tuple[dict[str, int], dict[str, int], bool]:
+    """Return the request of a unit (a node of the job), the GPUs of the job by type, whether all memory was requested."""
+    listed = [tres(row.get(column, "")) for column in TRES]
+    gpus, types = next((g for g in map(gpus_in, listed) if g[0]), (0, {}))
+    if not gpus:
+        per_node = next((g for c in ("AllocGRES", "ReqGRES") if (g := gres_gpus(row.get(c, "")))[0]), (0, {}))
+        gpus, types = per_node[0] * units, {kind: n * units for kind, n in per_node[1].items()}
+    megabytes, whole = _memory(row, listed, units, cpus)
+    if gpus > MOST or megabytes > MOST:
+        raise WrongValue(f"{gpus} GPUs and {megabytes:.0f} MB per node are more than any machine has")
+    return {"cores": -(-cpus // units), "gpus": -(-gpus // units), "memory": math.ceil(megabytes)}, types, whole
+
+
+def _memory(row: Mapping[str, str], listed: Sequence[Mapping[str, str]], units: int, cpus: int) -> tuple[float, bool]:
+    """Return the memory per node in MB, and whether the whole memory of the nodes was requested, of unknown amount."""
+    for column, resources in zip(TRES, listed, strict=True):
+        text = resources.get("mem", "")
+        if not is_unknown(text):
+            total = _amount(column, text)[0]
+            if total:
+                return total / units, False
+    text = row.get("ReqMem", "")
+    if is_unknown(text):
+        return 0.0, False
+    megabytes, per = _amount("ReqMem", text)
+    share = {"cpu": cpus / units, "node": 1.0, "job": 1 / units}[per]
+    return megabytes * share, megabytes == 0
+
+
+def _amount(column: str, text: str) -> tuple[float, str]:
+    try:
+        return memory(text)
+    except WrongValue as e:
+        raise WrongValue(f"{column} is {e}") from None

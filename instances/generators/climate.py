@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import random
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 
 from ...errors import WrongValue
 from ...models.step_function import StepFunction
+from ...models.unknown_names import hint
 
 WARMEST = 15  # warmest hour of the day
 KEPT = 0.7  # share of the drift of a day that remains on the next day
@@ -45,8 +45,7 @@ def synthetic(season: str, days: int, seed: int) -> StepFunction:
     True
     """
     if season not in SEASONS:
-        near = difflib.get_close_matches(season, SEASONS, n=1)
-        raise WrongValue(f"there is no season {season!r}; {f'did you mean {near[0]}' if near else 'summer or winter'}?")
+        raise WrongValue(f"there is no season {season!r}; {hint(season, SEASONS)}")
     if days < 1:
         raise WrongValue(f"temperatures of {days} days; at least 1 is expected")
     kind, draw = SEASONS[season], random.Random(seed)

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from ...models.comparing import hashable
 from ...models.profit.cooling import Cooling, Point
 from ..files.writing import write_files
 from ..formats.cooling_tables import SHIPPED, cooling_csv, read_cooling
@@ -37,6 +38,7 @@ KINKS = (20_000.0, 40_000.0, 60_000.0)  # W; IT powers below the slope-change po
 COLDER, HOTTER = 0.85, 1.03  # factor of the cooling power per 5 degrees below WINTER and above SUMMER
 
 
+@hashable
 @dataclass(frozen=True)
 class FittedPlant:
     """The data from which a cooling table is computed.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import WrongValue
+from ...models.comparing import hashable
 from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch, impossible
@@ -130,6 +131,7 @@ def _events(folder: Folder, batch: Batch, reservations: Sequence[Reservation]) -
     return events
 
 
+@hashable
 @dataclass(frozen=True)
 class Batch:
     """Platform, queues and jobs of a folder; ``rows``: id -> row; ``dropped``: (job that never fits, reason)."""
@@ -301,7 +303,7 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "kind": "dispatch",
         "description": instance.description,
         "source": instance.source,
-        "objective": problem.aim,
+        "objective": str(problem.objective),
         "begin_s": problem.now,
     }
     cost = {} if problem.over_cost is None else {"over_cost": problem.over_cost}

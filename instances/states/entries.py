@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...models.platform import LATEST, MOST_CAPACITY
+from ...models.unknown_names import similar
 from ..files.faults import Fault, InstanceError
 
 
@@ -68,7 +68,7 @@ class Entry:
         """Record a fault for each key that is not in ``known``, with a similar one if there is one."""
         for key in self.values:
             if key not in known:
-                near = difflib.get_close_matches(key, known, n=1)
+                near = similar(key, known, 1)
                 self.add_fault(key, f"{near[0]!r} perhaps" if near else f"one of {', '.join(known)}", key)
 
     def text(self, key: str, default: str | None = None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ...models.comparing import hashable
 from ...models.dispatch.jobs import Job, Queue, Running
 from ...models.excerpt import with_short_repr
 from ...models.platform import Platform
@@ -15,6 +16,7 @@ UP = "up"
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class MachineState:
     """The state of a machine and its queue at one time.

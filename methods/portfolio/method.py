@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ...models import Problem
+from ...models.arguments import named
 from ..method import START, Method, Start
 
 
+@named
 @dataclass(frozen=True)
 class Auto(Method):
     """The portfolio of the problem's kind: heuristics, a relaxation for the bound, a solver on what is small enough.

@@ -126,9 +126,7 @@ def _run_step(problem: Problem, step: Method, limits: Limits, best: Best) -> Res
 
 
 def _outcome(step: Method, found: Result) -> StepOutcome:
-    return StepOutcome(
-        step.text, found.status, found.objective, found.bound, found.seconds.get("total", 0.0), found.message
-    )
+    return StepOutcome(step.text, found.status, found.objective, found.bound, found.seconds, found.message)
 
 
 def _told(outcome: StepOutcome) -> str:
@@ -161,7 +159,7 @@ def _result(
     found = answer(problem, best.schedule, message=message, details=details)
     found.solver, found.incumbents = method.text, best.trace
     total = time.perf_counter() - best.began
-    found.seconds = {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
+    found.phases = {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
     if found.status != "error":
         _conclude(found, best)
     return found

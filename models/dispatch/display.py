@@ -72,7 +72,7 @@ class _Ranges(NamedTuple):
     units: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Placed:
     """Jobs with their times, nodes and requests; in the order of a list."""
 

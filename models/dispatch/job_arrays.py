@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..excerpt import with_short_repr
 from ..platform import Platform
 from .chunks.arrays import FurtherChunks, further_chunks
 from .jobs import Job
@@ -34,6 +35,7 @@ class Requester(Protocol):
         ...
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class JobArrays:
     """Jobs as arrays with one entry per job; times are in seconds.
@@ -201,6 +203,7 @@ class JobArrays:
                 yield name, values
 
 
+@with_short_repr
 class Rows(NamedTuple):
     """The chunks of jobs as rows; row j is the first chunk of job j, its further chunks have later rows.
 

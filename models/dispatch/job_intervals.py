@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import language as sl
+from ..comparing import hashable
 from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from ..problem import Schedule
 from .costs.constraints import add_limits
@@ -56,6 +57,7 @@ class DemandRow(NamedTuple):
         return self.amount if self.times is None else self.amount * self.times.hi
 
 
+@hashable
 @dataclass(frozen=True)
 class JobModel:
     """A model with an interval per job, the basis of every formulation.

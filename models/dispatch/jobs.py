@@ -8,6 +8,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from ...errors import WrongArgument
+from ..arguments import named
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
 from ..problem import part_name
@@ -21,6 +24,7 @@ Durations = Literal["walltime", "runtime"]
 Window = tuple[int, int]
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class Queue:
@@ -69,7 +73,7 @@ class Queue:
                 raise ProblemError(
                     f"queue {self.name!r}: the daily window ({lo}, {hi}) is not 0 <= lo < 86400, lo <= hi"
                 )
-        if self.whole_run not in (True, False) or (self.whole_run and not self.daily):
+        if not isinstance(self.whole_run, bool) or (self.whole_run and not self.daily):
             raise ProblemError(
                 f"queue {self.name!r}: whole_run is {self.whole_run!r:.100}; expected True or False, and daily windows if True"
             )
@@ -124,7 +128,9 @@ def time_after_open(calendars: Iterable[tuple[Window, ...]], begin: int, seconds
     return (begin // DAY + days) * DAY + int(times[place])
 
 
+@named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Job:
     """A job of ``units`` equal units; each unit runs on one node, and all start together.
@@ -222,7 +228,10 @@ class Job:
         >>> [(part.id, part.units) for part in job.parts]
         [('h', 2), ('h+1', 1)]
         """
-        listed = tuple(Chunk(*c) for c in chunks)
+        pairs = tuple(chunks) if isinstance(chunks, Iterable) and not isinstance(chunks, str) else None
+        if pairs is None or not all(isinstance(c, tuple | list) and len(c) == 2 for c in pairs):
+            raise WrongArgument(f"chunks of job {id!r} is {chunks!r:.100}; a list of (units, request) is expected")
+        listed = tuple(Chunk(*c) for c in pairs)
         if not listed:
             raise ProblemError(f"job {id!r} has no chunks; at least one (units, request) is expected")
         units, request = listed[0]
@@ -246,7 +255,9 @@ class Job:
         return self.submit if self.earliest_start is None else max(self.submit, self.earliest_start)
 
 
+@named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Running:
     """A job that is running. The chunks of a heterogeneous job (``Job.parts``) are running jobs of their own.

@@ -22,4 +22,5 @@ DISPATCH = ProblemKind(
     bench="..bench.kinds.dispatch:DISPATCH",
     gantt=".dispatch.display:gantt",
     rows=".dispatch.display:rows",
+    columns=("job", "queue", "user", "submit", "start", "end", "wait", "duration", "units", "nodes", "node_list"),
 )

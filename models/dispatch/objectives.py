@@ -13,7 +13,6 @@ costs. The verifier does not: ``Objective.value`` computes the objective from a 
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,9 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SchedlabError
+from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
 from ..problem import Schedule
-from ..whole_numbers import is_number, shown
+from ..returned import WrongAnswer, returned_number
+from ..unknown_names import hint
+from ..whole_numbers import shown
 from . import values
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ Ints = NDArray[np.int64]
 SAME = 1e-6  # relative and absolute: smaller differences between a value and the costs are rounding errors
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class Excess:
     """The cost sum over jobs of ``weight * max(0, wait - grace) + constant``.
@@ -96,6 +99,7 @@ class Excess:
         return int(over.sum()) if self.is_unweighted else float((self.weight * over + self.constant).sum())
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class Late:
     """The number of jobs that wait longer than their grace.
@@ -137,6 +141,7 @@ class Late:
         return int((wait > self.grace).sum())
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class LastEnd:
     """The end of the last job.
@@ -210,23 +215,28 @@ class Objective:
     sense: Literal["minimize", "maximize"] = "minimize"
 
     def costs_of(self, problem: Dispatch) -> JobCosts:
-        """Return the costs of the problem's jobs; raise ProblemError if their number is wrong."""
+        """Return the costs of the problem's jobs; raise ProblemError if their number is wrong, WrongAnswer if they are none."""
         found = self.costs(problem)
+        if not isinstance(found, Excess | Late | LastEnd):
+            why = "expected the costs of the jobs: Excess, Late or LastEnd"
+            raise WrongAnswer(f"objective {self.name!r}: costs returned {excerpt(found)}; {why}")
         if not isinstance(found, LastEnd) and found.jobs != len(problem.jobs):
             raise ProblemError(f"objective {self.name!r} has costs of {found.jobs} jobs, not of {len(problem.jobs)}")
         return found
 
-    def checked_value(self, problem: Dispatch, schedule: Schedule) -> float:
+    def value_of(self, problem: Dispatch, schedule: Schedule) -> float:
         """Return the value of a schedule of all jobs.
 
         Raises
         ------
+        WrongAnswer
+            If ``value`` returns no finite number.
         ObjectiveDisagrees
             If the objective is not one of schedlab, and its value is not the one that its costs give.
         KeyError
             If a job has no start.
         """
-        value = self.value(problem, schedule)
+        value = returned_number(f"objective {self.name!r}: value", self.value(problem, schedule))
         if self.name in OBJECTIVES:
             return value
         other = self._of_costs(problem, schedule)
@@ -260,8 +270,8 @@ class Objective:
         return ""
 
 
-def _same(value: object, other: float) -> bool:
-    return is_number(value) and math.isclose(value, other, rel_tol=SAME, abs_tol=SAME)
+def _same(value: float, other: float) -> bool:
+    return math.isclose(value, other, rel_tol=SAME, abs_tol=SAME)
 
 
 def register_objective(objective: Objective) -> None:
@@ -316,9 +326,7 @@ def find_objective(name: str) -> Objective:
     """
     if name in _KNOWN:
         return _KNOWN[name]
-    near = difflib.get_close_matches(str(name), _KNOWN, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(_KNOWN)}"
-    raise ProblemError(f"there is no objective {name!r}; {hint}")
+    raise ProblemError(f"there is no objective {excerpt(name)}; {hint(name, _KNOWN)}")
 
 
 def _seconds(grace: ArrayLike) -> Ints:

@@ -7,26 +7,34 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..arguments import Natural, checked, expect, unknown_keyword
+from ..clock_times import clock_seconds
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import Platform, ProblemError
-from ..problem import Encoding, Schedule
+from ..problem import Encoding, Schedule, checked_schedule
 from .chunks.fit import impossible
 from .costs.limits import CostLimit, cost_limits, whole_limits
-from .desired.check import over_hours
 from .desired.faults import desired_faults, waits
 from .desired.over import OverCost
 from .job_arrays import JobArrays, NodeArrays, column
+from .job_table import jobs_of_table
 from .jobs import DAY, Durations, Job, Queue, Running, Window, time_after_open
+from .objective_name import BY_NAME, ObjectiveName
 from .objectives import OBJECTIVES, JobCosts, find_objective
 from .running.amounts import Returns, occupied
 from .whole_jobs import contradictions, whole_jobs
 
 if TYPE_CHECKING:
+    import pandas
+
     from ..profiles.profile import DesiredProfile
 
 
+@checked(values=False, skip=("limits",))
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Dispatch:
     """Start the waiting ``jobs`` from ``now`` on, next to the ``running`` jobs, so that the ``objective`` is best.
@@ -40,7 +48,8 @@ class Dispatch:
     queues : iterable of Queue
         The queues of the jobs.
     objective : str, default "weighted-wait"
-        The name of the objective, one of those in the notes or a registered one (``objectives``); kept as ``aim``.
+        The name of the objective, one of those in the notes or a registered one (``objectives``). Called with a schedule,
+        the attribute gives its value: ``p.objective(schedule)``.
     now : int, default 0
         The time in seconds before which no job starts.
     running : iterable of Running, optional
@@ -91,7 +100,7 @@ class Dispatch:
     platform: Platform
     jobs: Sequence[Job]
     queues: Sequence[Queue]
-    aim: str
+    objective: ObjectiveName = BY_NAME
     now: int = 0
     running: Sequence[Running] = ()
     durations: Durations = "walltime"
@@ -119,7 +128,7 @@ class Dispatch:
         values = {
             "platform": platform,
             "queues": tuple(queues),
-            "aim": objective,
+            "objective": str(objective),
             "durations": durations,
             "limits": {} if limits is None else whole_limits(limits),
             "desired": desired,
@@ -162,7 +171,7 @@ class Dispatch:
             platform=platform,
             jobs=tuple(jobs),
             queues=tuple(queues),
-            aim=objective,
+            objective=str(objective),
             now=now,
             running=running,
             durations="walltime",
@@ -176,6 +185,50 @@ class Dispatch:
         made.__dict__.update({name: value for name, value in known if value is not None})
         return made
 
+    @classmethod
+    def from_pandas(
+        cls,
+        platform: Platform,
+        table: pandas.DataFrame,
+        queues: Iterable[Queue],
+        objective: str = "weighted-wait",
+        **others: Any,
+    ) -> Dispatch:
+        """Return the problem of the jobs in a table.
+
+        Parameters
+        ----------
+        platform : Platform
+            The nodes.
+        table : pandas.DataFrame
+            One row per job: the columns ``id`` (or ``job``), ``submit`` and ``walltime``, a column for each resource that
+            one unit requests, such as ``cores``, and if known ``units`` (else 1), ``queue`` (may be left out if there is one queue) and
+            the other fields of ``Job``. An empty cell is an unknown value.
+        queues : iterable of Queue
+            The queues.
+        objective : str
+            As in ``Dispatch``.
+        **others
+            Further arguments of ``Dispatch``, such as ``now``.
+
+        Raises
+        ------
+        ProblemError
+            If a column is missing or unknown, or the data contradict each other.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from schedlab.models.platform import NodeGroup
+        >>> table = pandas.DataFrame({"id": ["a", "b"], "submit": [0, 5], "walltime": [60, 60], "cores": [4, 8]})
+        >>> Dispatch.from_pandas(Platform([NodeGroup("n", 1, {"cores": 8})]), table, [Queue("q", 600)]).jobs[1].request
+        {'cores': 8}
+        """
+        expect("platform of Dispatch.from_pandas", platform, Platform)
+        listed = tuple(queues) if isinstance(queues, Iterable) else queues
+        expect("queues of Dispatch.from_pandas", listed, Sequence[Queue])
+        return cls(platform, jobs_of_table(table, platform.resources, listed), listed, objective, **others)
+
     @cached_property
     def ewt(self) -> dict[str, int]:
         """The expected waiting time in seconds of each queue, by its name."""
@@ -184,7 +237,7 @@ class Dispatch:
     @cached_property
     def costs(self) -> JobCosts:
         """The objective as costs of the starts of the jobs, from which models and searches are made."""
-        return find_objective(self.aim).costs_of(self)
+        return find_objective(self.objective).costs_of(self)
 
     @cached_property
     def limit_costs(self) -> tuple[CostLimit, ...]:
@@ -272,39 +325,39 @@ class Dispatch:
     def _queues(self) -> dict[str, Queue]:
         return {q.name: q for q in self.queues}
 
-    def at(self, t: int, first: int | None = None) -> Dispatch:
+    def at(self, t: int | str, first: int | None = None) -> Dispatch:
         """Return the problem at time ``t``: the jobs submitted by then, none started.
 
         Parameters
         ----------
-        t : int
-            The time in seconds.
+        t : int or str
+            The time in seconds; a text is a time of the first day, such as "12:00".
         first : int, optional
-            Keep only this number of jobs, the first ones by submit time.
+            Keep only this number of jobs, at least 0, the first ones by submit time.
 
         Returns
         -------
         Dispatch
             The problem.
-        """
-        waiting = sorted((j for j in self.jobs if j.submit <= t), key=lambda j: j.submit)
-        return self.replace(jobs=waiting[:first], now=t)
 
-    def replace(self, **changes: object) -> Dispatch:
+        Raises
+        ------
+        TypeError, ValueError
+            If ``t`` is no time, or ``first`` is no whole number of at least 0.
+        """
+        now = clock_seconds(t, "t of at")
+        expect("first of at", first, Natural | None)
+        waiting = sorted((j for j in self.jobs if j.submit <= now), key=lambda j: j.submit)
+        return self.replace(jobs=waiting[:first], now=now)
+
+    def replace(self, **changes: Any) -> Dispatch:
         """Return a copy with other values of the named parameters, for instance ``jobs``, ``objective`` or ``now``."""
-        values = {
-            "platform": self.platform,
-            "jobs": self.jobs,
-            "queues": self.queues,
-            "objective": self.aim,
-            "now": self.now,
-            "running": self.running,
-            "durations": self.durations,
-            "limits": self.limits,
-            "desired": self.desired,
-            "over_cost": self.over_cost,
-        }
-        return Dispatch(**{**values, **changes})  # type: ignore[arg-type]
+        names = ("platform", "jobs", "queues", "now", "running", "durations", "limits", "desired", "over_cost")
+        values = {"objective": str(self.objective), **{name: getattr(self, name) for name in names}}
+        for name in changes:
+            if name not in values:
+                raise unknown_keyword("replace", name, values)
+        return Dispatch(**{**values, **changes})
 
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
@@ -317,18 +370,7 @@ class Dispatch:
         """Return all violations of a schedule, found by a sweep over its events on the data alone."""
         from .check import verify
 
-        return verify(self, schedule)
-
-    def objective(self, schedule: Schedule) -> float:
-        """Return the objective of a schedule that starts all jobs, from the data alone.
-
-        An objective that is not one of schedlab is compared with its costs: ObjectiveDisagrees names the difference.
-        """
-        value = find_objective(self.aim).checked_value(self, schedule)
-        if self.desired is None or self.over_cost is None:
-            return value
-        over = self.over_cost * over_hours(self, schedule)
-        return value + over if self.sense == "minimize" else value - over
+        return verify(self, checked_schedule(schedule, "verify"))
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""

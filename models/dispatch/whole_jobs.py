@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from ..platform import LATEST
-from ..whole_numbers import Fields, is_whole, whole_records, wrong
+from ..unknown_names import hint
+from ..whole_numbers import Fields, is_number, is_whole, shown, whole_records, wrong
 from .chunks.chunk import chunk_faults, whole_chunks
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ JOB = Fields(
     ("windows",),
     ("id", "queue", "user", "name", "array"),
 )
+NO_POWER = frozenset([NoneType])
 RUNNING = Fields(one=("start", "end"), amounts=("nodes",))
 
 
@@ -44,6 +47,18 @@ def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tup
     return {"jobs": made, "running": others, "now": int(now)}, [*faults, *more]
 
 
+def power_faults(jobs: Sequence[Job]) -> list[str]:
+    """Return a message for each power that is no number of watts of at least 0."""
+    powers = [j.power for j in jobs]
+    if NO_POWER.issuperset(map(type, powers)):  # the common case, kept fast
+        return []
+    return [
+        f"job {j.id!r}: its power is {shown(power)} W; a number of at least 0, or None, is expected"
+        for j, power in zip(jobs, powers, strict=True)
+        if power is not None and not (is_number(power) and power >= 0)
+    ]
+
+
 def whole_running(running: Sequence[Running]) -> tuple[tuple[Running, ...], list[str]]:
     """Return running jobs with Python's integers, and messages for values that are not whole."""
     jobs, faults = whole_records([r.job for r in running], JOB, lambda j: f"running job {j.id!r}")
@@ -55,9 +70,11 @@ def whole_running(running: Sequence[Running]) -> tuple[tuple[Running, ...], list
 def contradictions(p: Dispatch) -> list[str]:
     """Return a message for each contradiction in the data."""
     faults = []
-    if p.durations not in ("walltime", "runtime"):
+    if not isinstance(p.durations, str) or p.durations not in ("walltime", "runtime"):
         faults.append(f"durations must be 'walltime' or 'runtime', not {p.durations!r}")
     queues = {q.name for q in p.queues}
+    names = sorted(queues)
+    whole_run = {q.name: q for q in reversed(p.queues) if q.whole_run}
     for name, count in Counter([j.id for j in p.jobs] + [r.job.id for r in p.running]).items():
         if count > 1:
             faults.append(f"job {name!r} is listed {count} times")
@@ -65,12 +82,14 @@ def contradictions(p: Dispatch) -> list[str]:
     known = set(p.platform.resources)
     for j in p.jobs:
         if j.queue not in queues:
-            faults.append(f"job {j.id!r}: queue {j.queue!r} is not declared; known are {', '.join(sorted(queues))}")
-        if j.walltime < 1 or (j.runtime is not None and j.runtime < 0):
             faults.append(
-                f"job {j.id!r}: walltime {j.walltime} s, runtime {j.runtime} s; at least 1 s and 0 s are expected"
+                f"job {j.id!r}: queue {j.queue!r} is not declared; {hint(j.queue, names, none='no queues are declared')}"
             )
-        hours = next((q for q in p.queues if q.name == j.queue and q.whole_run), None)
+        if j.walltime < 1:
+            faults.append(f"job {j.id!r}: walltime is {j.walltime} s; at least 1 s is expected")
+        if j.runtime is not None and j.runtime < 0:
+            faults.append(f"job {j.id!r}: runtime is {j.runtime} s; at least 0 s, or None, is expected")
+        hours = whole_run.get(j.queue)
         if hours is not None and not hours.hours(j.walltime):
             faults.append(
                 f"job {j.id!r}: walltime {j.walltime} s does not fit into a daily window of queue {j.queue!r} (whole_run)"
@@ -90,11 +109,15 @@ def contradictions(p: Dispatch) -> list[str]:
             if part.units < 1:
                 faults.append(f"job {part.id!r}: {part.units} units; at least 1 is expected")
             for resource, amount in part.request.items():
-                if amount < 0 or (amount > 0 and resource not in known):
-                    faults.append(f"job {part.id!r}: requests {amount} {resource}; the platform has {', '.join(known)}")
+                if amount < 0:
+                    faults.append(f"job {part.id!r}: requests {amount} {resource}; at least 0 is expected")
+                elif amount > 0 and resource not in known:
+                    has = hint(resource, p.platform.resources, "the platform has", "the platform has no resources")
+                    faults.append(f"job {part.id!r}: requests {amount} {resource}; {has}")
         for lo, hi in j.windows:
             if lo > hi:
                 faults.append(f"job {j.id!r}: the start window ({lo}, {hi}) ends before it begins")
+    faults.extend(power_faults([*p.jobs, *(r.job for r in p.running)]))
     faults.extend(chunk_faults(p.jobs))
     for r in p.running:
         missing = [n for n in r.nodes if n not in p.platform.capacity]

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..comparing import compared_by_identity, hashable
+
 Floats = NDArray[np.float64]
 Span = tuple[int, int]
 GREY, RED = "#bab0ac", "#e45756"
@@ -79,6 +81,7 @@ class Closed(NamedTuple):
     label: str
 
 
+@compared_by_identity
 class Cells(NamedTuple):
     """A grid instead of bars, for charts with too many bars: the colours of a cell are mixed by their shares.
 
@@ -95,6 +98,7 @@ class Cells(NamedTuple):
     end: int
 
 
+@hashable
 @dataclass(frozen=True)
 class Gantt:
     """A Gantt chart.

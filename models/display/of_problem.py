@@ -61,6 +61,12 @@ def rows_of_schedule(problem: Problem | None, schedule: Schedule) -> list[dict[s
     return made
 
 
+def columns_of_schedule(problem: Problem | None) -> tuple[str, ...]:
+    """Return the columns of the table of the schedules of a problem."""
+    kind = None if problem is None else known(problem.kind)
+    return Schedule.COLUMNS if kind is None else kind.columns
+
+
 def gantt_of_assignment(answer: Assignment) -> Gantt:
     """Return the Gantt chart of an assignment: a row for each present interval.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...errors import WrongArgument
+from ...errors import MissingValue, WrongArgument
 from ..language import Violation
 from ..problem import Schedule
 from .plan import STRATEGIES, EvictionPlan
@@ -105,8 +105,24 @@ def objective(problem: Eviction, schedule: Schedule) -> tuple[int, int]:
     ------
     TypeError
         If the schedule is no EvictionPlan.
+    KeyError
+        If the plan lacks a strategy or a start that it needs, or has a job that the problem has not.
     """
     if not isinstance(schedule, EvictionPlan):
         raise WrongArgument(f"an eviction problem needs an EvictionPlan, not a {type(schedule).__name__}")
+    missing = [c.id for c in problem.candidates if c.id not in schedule.strategy]
+    if missing:
+        raise MissingValue(
+            f"job {missing[0]!r} has no strategy in the plan ({len(missing)} of {len(problem.candidates)} jobs); the "
+            "objective is that of all jobs"
+        )
+    unknown = [j for j in schedule.strategy if j not in problem.by_id]
+    if unknown:
+        raise MissingValue(f"job {unknown[0]!r} of the plan is not one of the problem")
+    for job, strategy in _checkpoints(problem, schedule):
+        if strategy not in problem.checkpoint_steps[job]:
+            raise MissingValue(f"job {job!r} cannot take a checkpoint of kind {strategy!r}")
+        if problem.shared_bandwidth and job not in schedule.start:
+            raise MissingValue(f"job {job!r} takes a checkpoint but has no start of it")
     loss = sum(problem.by_id[job].loss for job, strategy in schedule.strategy.items() if strategy == "kill")
     return loss, _checkpoint_steps(problem, schedule) * problem.step_s

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
+from ..arguments import checked
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
 
@@ -38,6 +39,7 @@ class Log(Protocol):
         """The number of nodes of each job."""
 
 
+@checked
 @with_short_repr
 @dataclass(frozen=True)
 class Checkpointing:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
+from ..arguments import named
 from ..excerpt import with_short_repr
 from ..whole_numbers import Fields, is_number, whole_records
 
@@ -15,6 +16,7 @@ CANDIDATE = Fields(one=("nodes", "loss"), names=("id",))
 Seconds = float | Fraction  # integers included
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class BatchJob:
@@ -86,6 +88,7 @@ class BatchJob:
         )
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class EvictionCandidate:

@@ -17,4 +17,5 @@ EVICTION = ProblemKind(
     bench="..bench.kinds.eviction:EVICTION",
     gantt=".eviction.display:gantt",
     rows=".eviction.display:rows",
+    columns=("job", "strategy", "start", "nodes", "writes", "end", "loss"),
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ...errors import WrongValue
+from ..arguments import checked
 from ..platform import ProblemError
 from ..problem import Schedule
 from ..whole_numbers import is_whole, no_text, text_of
@@ -16,6 +17,7 @@ Strategy = Literal["keep", "kill", "app", "sys"]
 STRATEGIES: tuple[Strategy, ...] = ("keep", "kill", "app", "sys")
 
 
+@checked(values=False, deep=False)
 @dataclass(init=False, repr=False)
 class EvictionPlan(Schedule):
     """The strategy for each running job.

@@ -12,20 +12,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from ..arguments import checked, unknown_keyword
 from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import ProblemError
-from ..problem import Encoding, Schedule
+from ..problem import Encoding, Schedule, checked_schedule
 from ..whole_numbers import is_number, is_whole, shown
 from .from_trace import Checkpointing, Log, running_jobs
+from .job_table import jobs_of_table
 from .jobs import BatchJob, EvictionCandidate, exact, job_faults, possible, whole_job, whole_steps
 from .plan import STRATEGIES, EvictionPlan, Strategy
+
+if TYPE_CHECKING:
+    import pandas
 
 SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers and their least values
 
 
+@checked(values=False)
 @with_short_repr
 @dataclass(frozen=True, init=False)
 class Eviction:
@@ -124,6 +130,7 @@ class Eviction:
         return job.candidate(self.now, self.file_system_mb_s, self.node_mb_s)
 
     @classmethod
+    @checked
     def from_trace(
         cls,
         trace: Log | str | Path,
@@ -168,6 +175,34 @@ class Eviction:
         bandwidths = settings.file_system_mb_s, settings.node_mb_s
         return cls(jobs, nodes_needed, deadline_s, step_s, at, *bandwidths, shared_bandwidth)
 
+    @classmethod
+    def from_pandas(cls, table: pandas.DataFrame, nodes_needed: int, deadline_s: int, **others: Any) -> Eviction:
+        """Return the problem of the running jobs in a table.
+
+        Parameters
+        ----------
+        table : pandas.DataFrame
+            One row per job. The columns are the fields of ``EvictionCandidate``, or, if it has the column ``memory``, those of
+            ``BatchJob``; ``id`` may be called ``job``. An empty cell is None.
+        nodes_needed, deadline_s
+            As for ``Eviction``.
+        **others
+            Further arguments of ``Eviction``, such as ``step_s``.
+
+        Raises
+        ------
+        ProblemError
+            If a column is missing or unknown, or the data contradict each other.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> table = pandas.DataFrame({"job": ["a"], "nodes": [64], "loss": [7200], "system_s": [90]})
+        >>> Eviction.from_pandas(table, nodes_needed=60, deadline_s=180).jobs
+        (EvictionCandidate(id='a', nodes=64, loss=7200, system_s=90, application_s=None),)
+        """
+        return cls(jobs_of_table(table), nodes_needed, deadline_s, **others)
+
     @cached_property
     def steps(self) -> int:
         """The number of whole steps within the deadline."""
@@ -202,6 +237,9 @@ class Eviction:
         """Return a copy with other values of the named parameters."""
         names = ("jobs", "nodes_needed", "deadline_s", "step_s", "now", "file_system_mb_s", "node_mb_s")
         values = {name: getattr(self, name) for name in (*names, "shared_bandwidth")}
+        for name in changes:
+            if name not in values:
+                raise unknown_keyword("replace", name, values)
         return Eviction(**{**values, **changes})
 
     @property
@@ -215,13 +253,13 @@ class Eviction:
         """Return all violations of the plan, from the data alone."""
         from .check import verify
 
-        return verify(self, schedule)
+        return verify(self, checked_schedule(schedule, "verify"))
 
     def objective(self, schedule: Schedule) -> tuple[int, int]:
         """Return (loss in node-seconds, checkpoint time in seconds) of a plan, from the data alone."""
         from .check import objective
 
-        return objective(self, schedule)
+        return objective(self, checked_schedule(schedule, "objective"))
 
     def read(self, data: Any) -> EvictionPlan:
         """Return the plan of JSON data, as result records hold it; raise ValueError if they are malformed."""

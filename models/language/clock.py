@@ -14,7 +14,7 @@ class _Call(threading.local):
     deadline: float | None = None
 
 
-_call = _Call()
+THIS_CALL = _Call()
 
 
 class OutOfTime(Exception):
@@ -24,12 +24,12 @@ class OutOfTime(Exception):
 @contextmanager
 def within(deadline: float | None) -> Iterator[None]:
     """Set the deadline (a value of ``time.perf_counter``) that ``look`` checks in this thread while the block runs."""
-    before = _call.deadline
-    _call.deadline = deadline
+    before = THIS_CALL.deadline
+    THIS_CALL.deadline = deadline
     try:
         yield
     finally:
-        _call.deadline = before
+        THIS_CALL.deadline = before
 
 
 def look(ahead: float = 0.0) -> None:
@@ -44,6 +44,6 @@ def look(ahead: float = 0.0) -> None:
     ...
     schedlab.models.language.clock.OutOfTime: the time limit ended before the solver began
     """
-    deadline = _call.deadline
+    deadline = THIS_CALL.deadline
     if deadline is not None and time.perf_counter() + ahead > deadline:
         raise OutOfTime("the time limit ended before the solver began")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -137,7 +138,12 @@ class ForbidExtent:
 @with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
 class NoOverlap:
-    """No two present intervals of positive size run at the same time; between two of them there is a transition time.
+    """No two present intervals of positive size run at the same time; with transition times, all present ones are a sequence.
+
+    Without transition times, intervals of size 0 take no part. With them, each present interval has a place in one
+    sequence, an interval of size 0 as a point in time: for each i before j in the sequence,
+    ``end[i] + transitions[i][j] <= start[j]``. So a point lies within no other interval, and points at the same time
+    need an order that their transition times allow.
 
     Parameters
     ----------
@@ -145,7 +151,7 @@ class NoOverlap:
         The n intervals.
     transitions : tuple of n tuples of n ints
         ``transitions[i][j]`` is the least time in seconds from the end of interval i to the start of interval j, if i
-        runs before j: for all such pairs, also if other intervals run between them. Empty: all are 0.
+        is before j: for all such pairs, also if other intervals are between them. Empty: there are none.
     """
 
     intervals: tuple[Interval, ...]
@@ -157,11 +163,64 @@ class NoOverlap:
 
     def capped(self) -> NoOverlap:
         """Return an equivalent constraint without times that exceed the whole time range of its intervals."""
-        running = [v for v in self.intervals if v.size_hi > 0]
-        if not self.transitions or not running:
+        if not self.transitions:
             return self
-        most = max(v.start_hi for v in running) - min(v.start_lo for v in running) + 1  # forbids the order
+        most = (
+            max(v.start_hi for v in self.intervals) - min(v.start_lo for v in self.intervals) + 1
+        )  # forbids the order
         return NoOverlap(self.intervals, tuple(tuple(min(t, most) for t in row) for row in self.transitions))
+
+    def separated(self, i: int, j: int) -> bool:
+        """Return whether transition times require more of the intervals at positions i and j than not to overlap."""
+        may_be_points = 0 in (self.intervals[i].size_lo, self.intervals[j].size_lo)
+        return bool(self.transitions) and (may_be_points or self.transition(i, j) + self.transition(j, i) > 0)
+
+    def sequence(self, spans: Sequence[tuple[int, int] | None]) -> list[int] | None:
+        """Return the positions of the present intervals in their order, or None if points at the same time have no order.
+
+        Parameters
+        ----------
+        spans : sequence of n pairs (int, int) or None
+            Start and end of each interval; None if it is absent.
+
+        Examples
+        --------
+        >>> from schedlab import Model, no_overlap
+        >>> m = Model("m"); points = [m.interval(n, size=0) for n in "abc"]
+        >>> no_overlap(points, [[0, 0, 5], [5, 0, 5], [0, 0, 0]]).sequence([(3, 3), (3, 3), (3, 3)])
+        [2, 0, 1]
+        """
+        left = sorted((span, k) for k, span in enumerate(spans) if span is not None)
+        found = []
+        while left:
+            tied = [k for span, k in left if span == left[0][0]]
+            first = next((k for k in tied if all(not self.transition(k, j) for j in tied if j != k)), None)
+            if first is None and left[0][0][0] == left[0][0][1]:
+                return None
+            chosen = tied[0] if first is None else first
+            found.append(chosen)
+            left = [(span, k) for span, k in left if k != chosen]
+        return found
+
+    def cyclic_points(self) -> tuple[tuple[int, ...], ...]:
+        """Return sets of positions of possible points for which transition times at the same time can exclude each order.
+
+        Interval i must be before j at the same time if ``transitions[i][j] == 0 < transitions[j][i]``. Sets with a cycle of
+        such pairs are returned; they exist only if the matrix violates the triangle inequality.
+        """
+        points = [k for k, v in enumerate(self.intervals) if v.size_lo == 0] if self.transitions else []
+        after = {i: [j for j in points if not self.transition(i, j) and self.transition(j, i)] for i in points}
+        reached: dict[int, set[int]] = {}
+        for i in points:
+            seen, stack = set[int](), list(after[i])
+            while stack:
+                j = stack.pop()
+                if j not in seen:
+                    seen.add(j)
+                    stack += after[j]
+            reached[i] = seen
+        cycles = {tuple(j for j in points if j in reached[i] and i in reached[j]) for i in points if i in reached[i]}
+        return tuple(sorted(cycles))
 
     def part(self, positions: tuple[int, ...]) -> NoOverlap:
         """Return the constraint on the intervals at some positions alone."""

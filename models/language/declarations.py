@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Never
 
+from ..arguments import named, refuse
 from .constraints import (
     AllOrNone,
     Alternative,
@@ -16,11 +18,11 @@ from .constraints import (
     Synchronize,
 )
 from .expressions import Expression, Interval, Linear, Window, common_model
-from .quantities import ModelError, Number, pair, whole
+from .quantities import ModelError, Number, listed, pair, whole
 
 
 def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:
-    found = tuple(items)
+    found = tuple(items if type(items) is list else listed(items, "the intervals of a constraint"))
     for i in found:
         if not isinstance(i, Interval):
             raise ModelError(f"{where}: {i!r} is not an interval")
@@ -37,7 +39,7 @@ def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> t
     return found
 
 
-def alternative(interval: Interval, options: Iterable[Interval], count: int = 1) -> Alternative:
+def alternative(interval: Interval, options: Iterable[Interval], count: int = 1, **unknown: Never) -> Alternative:
     """Require that exactly ``count`` options are present, with the start and end of ``interval``; none if it is absent.
 
     If the count is greater than the number of options, the model has no solution with the interval present; this is no
@@ -69,7 +71,11 @@ def alternative(interval: Interval, options: Iterable[Interval], count: int = 1)
     >>> on = [m.interval(f"a on {n}", size=3, optional=True) for n in range(2)]
     >>> m.add(alternative(a, on))
     """
-    found = _intervals([interval, *options], f"alternative({interval})", at_least=2)
+    if unknown:
+        refuse(alternative, unknown)
+    found = _intervals(
+        [interval, *listed(options, "the options of alternative()")], f"alternative({interval})", at_least=2
+    )
     for option in found[1:]:
         if not option.optional:
             raise ModelError(f"alternative({interval}): the option {option} must be declared optional=True")
@@ -79,6 +85,7 @@ def alternative(interval: Interval, options: Iterable[Interval], count: int = 1)
     return Alternative(interval, found[1:], k)
 
 
+@named
 def cumulative(
     intervals: Iterable[Interval],
     demands: Sequence[Number | Expression],
@@ -113,7 +120,7 @@ def cumulative(
     >>> m.add(cumulative([a, b], demands=[2, 1], capacity=[(0, 2), (10, 3)]))
     """
     found = _intervals(intervals, "cumulative()")
-    given = list(demands)
+    given = listed(demands, "cumulative(): the demands")
     if len(given) != len(found):
         names = ", ".join(str(i) for i in found[:5]) + (", ..." if len(found) > 5 else "")
         raise ModelError(f"cumulative([{names}]): {len(found)} intervals but {len(given)} demands")
@@ -158,6 +165,7 @@ def _steps(capacity: int | Sequence[tuple[int, int]]) -> tuple[tuple[int, int], 
     return steps
 
 
+@named
 def all_or_none(intervals: Iterable[Interval]) -> AllOrNone:
     """Require that all of the intervals are present, or none of them.
 
@@ -189,6 +197,7 @@ def all_or_none(intervals: Iterable[Interval]) -> AllOrNone:
     return AllOrNone(found)
 
 
+@named
 def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> ForbidExtent:
     """Require that the interval overlaps none of the windows, if it is present and has a positive size.
 
@@ -222,7 +231,7 @@ def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> For
         raise ModelError(f"forbid_extent({interval!r}): the first argument must be an interval")
     what = f"a window of forbid_extent({interval})"
     one = isinstance(windows, tuple) and len(windows) == 2 and not isinstance(windows[0], (tuple, list))
-    given = [windows] if one else list(windows)
+    given = [windows] if one else listed(windows, "the windows of forbid_extent()")
     found: list[Window] = []
     for lo, hi in sorted((whole(a, what), whole(b, what)) for a, b in (pair(w, what) for w in given)):
         if lo >= hi:
@@ -234,10 +243,14 @@ def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> For
     return ForbidExtent(interval, tuple(found))
 
 
+@named
 def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int]] | None = None) -> NoOverlap:
     """Require that no two of the intervals run at the same time, and optionally a transition time between them.
 
-    Absent intervals and those of size 0 are ignored; they also have no transition times.
+    Absent intervals are ignored. Without ``transitions``, intervals of size 0 are ignored as well. With them, also if all
+    times are 0, an interval of size 0 is a point in the sequence of the intervals, as in CP Optimizer: it keeps the
+    transition times, and it is not within another interval (at its start or end it may be). Points at the same time need an
+    order in which each transition time is kept.
 
     Parameters
     ----------
@@ -245,11 +258,11 @@ def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int
         The n intervals, of one model.
     transitions : sequence of n sequences of n ints, optional
         ``transitions[i][j]`` >= 0 is the least time in seconds from the end of ``intervals[i]`` to the start of
-        ``intervals[j]`` if i runs before j, such as a setup time. It holds for all such pairs, also if other intervals
-        run between the two (``noOverlap`` of CP Optimizer without ``isDirect``). This differs from times between
+        ``intervals[j]`` if i is before j, such as a setup time. It holds for all such pairs, also if other intervals
+        are between the two (``noOverlap`` of CP Optimizer without ``isDirect``). This differs from times between
         neighbours alone only if the matrix violates the triangle inequality, that is, if a detour over a short
         interval k were faster: ``transitions[i][k] + size of k + transitions[k][j] < transitions[i][j]``. The matrix
-        need not be symmetric; its diagonal is not used. None: all times are 0.
+        need not be symmetric; its diagonal is not used. None: there are no transition times.
 
     Returns
     -------
@@ -273,9 +286,11 @@ def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int
 
 
 def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Return the checked matrix of transition times; empty if all times are 0."""
+    """Return the checked matrix of transition times; empty if it requires nothing: all times and no sizes are 0."""
     n, shape = len(intervals), "no_overlap(): transitions must have one row and one column for each interval"
-    rows = [list(row) if isinstance(row, Iterable) else [] for row in given]
+    rows = [
+        list(row) if isinstance(row, Iterable) else [] for row in listed(given, "no_overlap(): the transition times")
+    ]
     if len(rows) != n:
         raise ModelError(f"{shape}: {n} rows, not {len(rows)}")
     for v, row in zip(intervals, rows, strict=True):
@@ -290,9 +305,12 @@ def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]
             if t < 0:
                 raise ModelError(f"no_overlap(): the transition time from {v} to {w} is {t}; it must be >= 0")
         found.append(tuple(times))
-    return tuple(found) if any(t for i, row in enumerate(found) for j, t in enumerate(row) if i != j) else ()
+    needed = any(v.size_lo == 0 for v in intervals)
+    needed = needed or any(t for i, row in enumerate(found) for j, t in enumerate(row) if i != j)
+    return tuple(found) if needed else ()
 
 
+@named
 def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
     """Require that, if ``interval`` is present, every present one of ``others`` has its start and end.
 
@@ -316,7 +334,7 @@ def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=3)
     >>> m.add(synchronize(a, [b]))
     """
-    found = _intervals([interval, *others], f"synchronize({interval})")
+    found = _intervals([interval, *listed(others, "the others of synchronize()")], f"synchronize({interval})")
     return Synchronize(found[0], found[1:])
 
 
@@ -329,7 +347,9 @@ def _precedence(before: Interval, after: Interval, delay: int, kind: PrecedenceK
     return Precedence(found[0], found[1], least, kind, most)
 
 
-def end_before_start(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+def end_before_start(
+    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
+) -> Precedence:
     """Require ``before.end + delay <= after.start`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
@@ -358,10 +378,16 @@ def end_before_start(before: Interval, after: Interval, delay: int = 0, at_most:
     >>> m.add(end_before_start(a, b, delay=2))
     >>> m.add(end_before_start(a, b, delay=2, at_most=10))  # b starts 2 to 10 s after the end of a
     """
+    if unknown:
+        refuse(end_before_start, unknown)
+    if unknown:
+        refuse(end_before_start, unknown)
     return _precedence(before, after, delay, "end_before_start", at_most)
 
 
-def start_before_start(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+def start_before_start(
+    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
+) -> Precedence:
     """Require ``before.start + delay <= after.start`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
@@ -378,10 +404,16 @@ def start_before_start(before: Interval, after: Interval, delay: int = 0, at_mos
     Precedence
         The constraint, for ``Model.add``.
     """
+    if unknown:
+        refuse(start_before_start, unknown)
+    if unknown:
+        refuse(start_before_start, unknown)
     return _precedence(before, after, delay, "start_before_start", at_most)
 
 
-def end_before_end(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+def end_before_end(
+    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
+) -> Precedence:
     """Require ``before.end + delay <= after.end`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
@@ -398,10 +430,16 @@ def end_before_end(before: Interval, after: Interval, delay: int = 0, at_most: i
     Precedence
         The constraint, for ``Model.add``.
     """
+    if unknown:
+        refuse(end_before_end, unknown)
+    if unknown:
+        refuse(end_before_end, unknown)
     return _precedence(before, after, delay, "end_before_end", at_most)
 
 
-def start_before_end(before: Interval, after: Interval, delay: int = 0, at_most: int | None = None) -> Precedence:
+def start_before_end(
+    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
+) -> Precedence:
     """Require ``before.start + delay <= after.end`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
@@ -418,4 +456,8 @@ def start_before_end(before: Interval, after: Interval, delay: int = 0, at_most:
     Precedence
         The constraint, for ``Model.add``.
     """
+    if unknown:
+        refuse(start_before_end, unknown)
+    if unknown:
+        refuse(start_before_end, unknown)
     return _precedence(before, after, delay, "start_before_end", at_most)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..arguments import named
 from .expressions import (
     Atom,
     Comparison,
@@ -21,9 +22,10 @@ from .expressions import (
     Piecewise,
     linear,
 )
-from .quantities import ModelError, Number, number, pair, whole
+from .quantities import ModelError, Number, listed, number, pair, whole
 
 
+@named
 def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None = None) -> Linear:  # noqa: A001
     """Return the sum, or with ``weights`` the weighted sum, of many expressions; it is built in one pass.
 
@@ -51,12 +53,12 @@ def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None =
     >>> sum(xs, weights=[1, 2, 3])
     x0 + 2*x1 + 3*x2
     """
-    items = list(terms)
+    items = listed(terms, "the terms of sum()")
     factors: Iterable[Number]
     if weights is None:
         factors = (1 for _ in items)
     else:
-        factors = [number(w) for w in weights]
+        factors = [number(w) for w in listed(weights, "the weights of sum()")]
         if len(factors) != len(items):
             raise ModelError(f"sum: {len(items)} terms but {len(factors)} weights")
     total: dict[Atom, Number] = {}
@@ -134,6 +136,7 @@ def min(first: Iterable[Expression | Number] | Expression | Number, *rest: Expre
     return _extreme(Min, builtins.min, _operands(first, rest, "min"))
 
 
+@named
 def positive_part(x: Expression | Number) -> Linear:
     """Return ``max(0, x)``, for instance for a tardiness.
 
@@ -157,6 +160,7 @@ def positive_part(x: Expression | Number) -> Linear:
     return max([x, 0])
 
 
+@named
 def holds(comparison: Comparison) -> Linear:
     """Return an expression that is 1 if a comparison between whole numbers holds, else 0.
 
@@ -194,6 +198,7 @@ def holds(comparison: Comparison) -> Linear:
     return Linear({Holds(comparison): 1})
 
 
+@named
 def overlap(interval: Interval, lo: int, hi: int) -> Linear:
     """Return the length of an interval inside the window [lo, hi), in seconds; 0 if the interval is absent.
 
@@ -229,6 +234,7 @@ def overlap(interval: Interval, lo: int, hi: int) -> Linear:
     return Linear({}, 0) if lo == hi else Linear({Overlap(interval, lo, hi): 1})
 
 
+@named
 def element(array: Sequence[Number], index: Expression | int) -> Linear:
     """Return ``array[index]`` for an integer expression ``index``; an index outside of the array is infeasible.
 
@@ -256,7 +262,7 @@ def element(array: Sequence[Number], index: Expression | int) -> Linear:
     >>> element([5, 7, 9], i)
     element(array of 3, i)
     """
-    values = tuple(number(v, "an entry of the array") for v in array)
+    values = tuple(number(v, "an entry of the array") for v in listed(array, "the array of element()"))
     at = linear(index)
     if not values:
         raise ModelError(f"element([], {index}): the array is empty")
@@ -265,6 +271,7 @@ def element(array: Sequence[Number], index: Expression | int) -> Linear:
     return Linear({Element(values, at): 1})
 
 
+@named
 def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -> Linear:
     """Return the piecewise-linear function of ``x`` through the points; an ``x`` outside of them is infeasible.
 
@@ -293,7 +300,7 @@ def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -
     piecewise(x, 3 points)
     """
     at = linear(x)
-    given = (pair(p, "a point of piecewise()") for p in points)
+    given = (pair(p, "a point of piecewise()") for p in listed(points, "the points of piecewise()"))
     pairs = tuple((number(a, "a point"), number(b, "a point")) for a, b in given)
     if len(pairs) < 2:
         raise ModelError(f"piecewise({x}): at least two points are needed, not {len(pairs)}")
@@ -303,6 +310,7 @@ def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -
     return Linear({Piecewise(at, pairs): 1})
 
 
+@named
 def implies(premise: Expression | Comparison, conclusion: Expression | Comparison) -> Comparison:
     """Require that ``conclusion`` is true if ``premise`` is true.
 

@@ -16,6 +16,7 @@ from dataclasses import MISSING
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
+from ..unknown_names import hint
 from . import declarations, functions
 from .constraints import Constraint
 from .expressions import (
@@ -355,8 +356,8 @@ def _check_keys(place: str, entry: Any, needed: Iterable[str], optional: Iterabl
         raise ModelError(f"{place}: {', '.join(missing)} missing")
     unknown = [str(k) for k in entry if k not in (*needed, *optional)]
     if unknown:
-        known = ", ".join(dict.fromkeys([*needed, *optional]))
-        raise ModelError(f"{place}: unknown key {', '.join(unknown)[:60]}; known are {known}")
+        known = dict.fromkeys([*needed, *optional])
+        raise ModelError(f"{place}: unknown key {', '.join(unknown)[:60]}; {hint(unknown[0], known, both=True)}")
 
 
 def _kind(place: str, entry: Any, known: tuple[str, ...]) -> str:

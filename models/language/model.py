@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, overload
+from types import NoneType
+from typing import Any, Literal, NamedTuple, Never, overload
 
+import numpy as np
+
+from ..arguments import named, refuse
 from ..excerpt import one_line, with_short_repr
-from .clock import look
+from ..unknown_names import hint
+from .clock import THIS_CALL, look
 from .constraints import (
     SCHEDULING,
     AllOrNone,
@@ -62,6 +67,10 @@ class IntervalValue(NamedTuple):
     end: int | None
 
 
+NO_SIZE: Any = None  # a default value, so that a misspelt keyword is named, and not the missing size
+
+
+@named
 class Model:
     """Variables, constraints and objectives, independent of any solver.
 
@@ -111,9 +120,10 @@ class Model:
     def interval(
         self,
         name: str,
-        size: int | tuple[int, int],
+        size: int | tuple[int, int] = NO_SIZE,
         start: int | Window | Sequence[Window] | None = None,
         optional: bool = False,
+        **unknown: Never,
     ) -> Interval:
         """Declare an interval variable.
 
@@ -145,15 +155,20 @@ class Model:
         >>> m.interval("night job", size=(60, 120), start=[(0, 100), (400, 500)], optional=True)
         night job
         """
+        if type(name) is not str or (optional is not False and optional is not True) or unknown:
+            name, optional = _checked_interval(name, optional, unknown)
         if type(size) is int:  # the common case, kept fast: models have tens of thousands of intervals
             lo = hi = size
         else:
+            if size is NO_SIZE:
+                raise ModelError(f"interval {name!r} has no size; expected size=SECONDS or size=(LEAST, GREATEST)")
             ends = pair(size, f"the size of {name}") if isinstance(size, (tuple, list)) else (size, size)
             lo, hi = (whole(s, f"the size of {name}") for s in ends)
         if lo < 0 or hi < lo:
             raise ModelError(f"interval {name!r}: the size must be 0 <= lo <= hi, not {(lo, hi)}")
         windows = None if start is None else windows_of(name, start)
-        look()
+        if THIS_CALL.deadline is not None:
+            look()
         made = Interval(self, len(self.intervals), name, (lo, hi), windows, optional)
         if windows is not None and windows[0][0] > self._latest_est:
             self._latest_est = windows[0][0]
@@ -161,7 +176,7 @@ class Model:
         self.intervals.append(made)
         return made
 
-    def integer(self, name: str, lo: int, hi: int) -> Integer:
+    def integer(self, name: str, lo: int, hi: int, **unknown: Never) -> Integer:
         """Declare an integer variable in [lo, hi]; raise ModelError if lo > hi.
 
         Examples
@@ -169,11 +184,14 @@ class Model:
         >>> Model("m").integer("units on node 3", 0, 4)
         units on node 3
         """
+        if type(name) is not str or unknown:
+            name = _checked_integer(name, unknown)
         if not type(lo) is type(hi) is int:  # else no texts are made: models have tens of thousands of integers
             lo, hi = whole(lo, f"the lower bound of {name}"), whole(hi, f"the upper bound of {name}")
         if lo > hi:
             raise ModelError(f"integer {name!r}: the lower bound {lo} is above the upper bound {hi}")
-        look()
+        if THIS_CALL.deadline is not None:
+            look()
         made = Integer(self, len(self.integers), name, lo, hi)
         self.integers.append(made)
         return made
@@ -311,6 +329,39 @@ class Model:
         return f"Model({name}: {counts})"
 
 
+def _checked_name(name: object, what: str) -> str:
+    """Return a name as a text; raise ModelError if it is none."""
+    if not isinstance(name, str):
+        raise ModelError(f"the name of {what} is {name!r:.100}; expected a text")
+    return str(name)
+
+
+def _checked_interval(name: object, optional: object, unknown: Mapping[str, Any]) -> tuple[str, bool]:
+    """Return the checked arguments of ``Model.interval``."""
+    if unknown:
+        refuse(Model.interval, unknown)
+    text = _checked_name(name, "an interval")
+    if not isinstance(optional, (bool, np.bool_)):
+        raise ModelError(f"interval {text!r}: optional is {optional!r:.100}; expected True or False")
+    return text, bool(optional)
+
+
+def _checked_integer(name: object, unknown: Mapping[str, Any]) -> str:
+    """Return the checked name of ``Model.integer``."""
+    if unknown:
+        refuse(Model.integer, unknown)
+    return _checked_name(name, "an integer")
+
+
+def _named(name: object, known: list[str]) -> str:
+    """Return what a message says about a name that is given in place of a variable."""
+    if not isinstance(name, str):
+        return ""
+    if name in known:
+        return f"; {name!r} is the name of one: keep the object that Model.interval or Model.integer returned"
+    return f"; {hint(name, known, 'the variables are', 'the model has none')}"
+
+
 class Assignment:
     """Values for all variables of a model; they need not satisfy its constraints.
 
@@ -342,6 +393,10 @@ class Assignment:
     __slots__ = ("end", "integer", "model", "present", "start")
 
     def __init__(self, model: Model, values: Mapping[Any, Any] | None = None) -> None:
+        if not isinstance(model, Model):
+            raise ModelError(f"model of Assignment is {model!r:.100}; expected a Model")
+        if not isinstance(values, (Mapping, NoneType)):
+            raise ModelError(f"values of Assignment is {values!r:.100}; expected a mapping {{variable: value}} or None")
         self.model = model
         self.start = [0] * len(model.intervals)
         self.end = [0] * len(model.intervals)
@@ -376,6 +431,12 @@ class Assignment:
     @overload
     def __getitem__(self, variable: Integer) -> int: ...
     def __getitem__(self, variable: Interval | Integer) -> IntervalValue | int:
+        if not isinstance(variable, (Interval, Integer)):
+            known = [v.name for v in (*self.model.intervals, *self.model.integers)]
+            raise ModelError(
+                f"{variable!r:.100} is not a variable of model {self.model.name!r}; expected an interval or an integer "
+                f"variable itself{_named(variable, known)}"
+            )
         if variable.model is not self.model:
             raise ModelError(f"{variable} is not a variable of model {self.model.name!r}")
         i = variable.index

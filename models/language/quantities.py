@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...errors import SchedlabError
@@ -62,6 +62,21 @@ def whole(value: object, what: str) -> int:
             raise ModelError(f"{what} must be a whole number, not {n!r}")
         return int(n)
     return n
+
+
+def listed(values: Any, what: str) -> list[Any]:
+    """Return the items of a list, a tuple, an array or an iterator; raise ModelError for anything else.
+
+    Examples
+    --------
+    >>> listed((1, 2), "the terms of sum()")
+    [1, 2]
+    """
+    if type(values) is list or type(values) is tuple:  # the common cases, kept fast
+        return list(values)
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable) or hasattr(values, "itertuples"):
+        raise ModelError(f"{what} must be a list, not {values!r:.100}")
+    return list(values)
 
 
 def pair(value: object, what: str) -> tuple[object, object]:

@@ -300,15 +300,20 @@ def _no_overlap(intervals: tuple[Interval, ...], s: Assignment) -> tuple[float, 
 
 def _transitions(c: NoOverlap, s: Assignment) -> tuple[float, str] | None:
     """Return the worst pair of intervals between which there is less than the transition time, in either order."""
-    running = [k for k, v in enumerate(c.intervals) if s.present[v.index] and s.end[v.index] > s.start[v.index]]
+    present = [k for k, v in enumerate(c.intervals) if s.present[v.index]]
     worst: tuple[float, str] | None = None
-    for a, b in combinations(running, 2):
+    for a, b in combinations(present, 2):
         missing = {(i, j): _missing(c, s, i, j) for i, j in ((a, b), (b, a))}
         (i, j), amount = min(missing.items(), key=lambda m: m[1])
         if amount > (worst[0] if worst else 0):
             v, w = c.intervals[i], c.intervals[j]
             start, end = s.start[w.index], s.end[v.index]
             worst = amount, f"{w} starts at {start}, {v} ends at {end}, the transition takes {c.transition(i, j)}"
+    if worst is None and len(present) > 2:
+        spans = [(s.start[v.index], s.end[v.index]) if s.present[v.index] else None for v in c.intervals]
+        if c.sequence(spans) is None:
+            names = ", ".join(str(v) for v in c.intervals if s.present[v.index] and s.start[v.index] == s.end[v.index])
+            return 1, f"the transition times allow no order of the intervals of size 0 at the same time, of {names}"
     return worst
 
 

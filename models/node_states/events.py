@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...errors import WrongValue
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from .states import DOWN, DRAINING, RESERVED, UP, NodeState, register_node_state
 
@@ -95,6 +96,7 @@ def register_event_kind(kind: EventKind) -> None:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class NodeEvent:
     """A change of the states of some nodes at one time.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..comparing import hashable
 from ..dispatch.jobs import DAY
 from ..excerpt import excerpt, with_short_repr
 from ..platform import LATEST, ProblemError
@@ -107,6 +108,7 @@ class Occurrence(NamedTuple):
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Reservation:
     """A request for amounts of nodes from a fixed start on, for the jobs of a private queue.

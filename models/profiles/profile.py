@@ -10,8 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked
+from ..comparing import hashable
 from ..excerpt import excerpt, with_short_repr
 from ..platform import Platform, ProblemError
+from ..unknown_names import hint
 from .arrays import ProfileArrays, arrays_of
 from .empty_machine import EmptyMachine
 from .steps import ALWAYS, Steps
@@ -20,7 +23,9 @@ POWER = "power"  # the resource of the whole machine, in watts, if no node has a
 TOLERANCE = 1e-9  # relative; amounts above the capacity by less are rounding
 
 
+@checked(values=False)
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class DesiredProfile:
     """How much of each resource an administrator wishes to be in use on each node, over time [Bridi2018, 5.1].
@@ -76,12 +81,12 @@ class DesiredProfile:
         for (group, resource), steps in self.steps.items():
             if group not in capacity:
                 raise ProblemError(
-                    f"desired profile: the platform has no group {excerpt(group)}; its groups are {', '.join(capacity)}"
+                    f"desired profile: the platform has no group {excerpt(group)}; {hint(group, capacity, 'its groups are')}"
                 )
             if resource not in self.platform.resources:
                 raise ProblemError(
                     f"desired profile: the platform has no resource {excerpt(resource)}; "
-                    f"its resources are {', '.join(self.platform.resources)}"
+                    f"{hint(resource, self.platform.resources, 'its resources are', 'it has no resources')}"
                 )
             most, wished = capacity[group].get(resource, 0), max(steps.amounts)
             if wished > most * (1 + TOLERANCE):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..platform import LATEST, ProblemError
 from ..whole_numbers import is_real, is_whole, shown, wrong
@@ -15,6 +16,7 @@ ALWAYS = -LATEST  # the first time of steps without period: before all times of 
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Steps:
     """An amount that is constant between given times, at all times: ``amounts[k]`` holds from ``times[k]`` on.

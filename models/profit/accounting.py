@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import expect
+from ..excerpt import with_short_repr
+from ..given import WithProblem, given_problem
 from ..platform import ProblemError
-from ..problem import Schedule
+from ..problem import Schedule, value_of
 from ..step_function import DAY
 from .cooling import along
 from .segments import JOULES, Segment
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Account:
     """Income, costs and energy of the period [begin, end).
@@ -78,7 +82,8 @@ class Account:
         return 1 + self.cooling_kwh / self.it_kwh if self.it_kwh > 0 else None
 
 
-@dataclass(frozen=True)
+@with_short_repr
+@dataclass(frozen=True, eq=False)
 class Operation:
     """The load of the machine in each segment.
 
@@ -136,15 +141,15 @@ def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Op
     return Operation(segments, np.diff(seconds), watts, np.array(cooling, float))
 
 
-def account(problem: Profit, schedule: Schedule, end: int | None = None) -> Account:
+def account(problem: Profit | WithProblem | str, schedule: Schedule | None, end: int | None = None) -> Account:
     """Return income, costs and energy from the begin of the problem to the time ``end``.
 
     Parameters
     ----------
-    problem : Profit
-        The problem.
-    schedule : Schedule
-        The start of each job.
+    problem : Profit, Instance or str
+        The problem, an instance with it, or its name.
+    schedule : Schedule or None
+        The start of each job. None, which a Result without an answer has, is an error.
     end : int, optional
         A time in seconds. None: ``horizon_end`` of the problem. ``makespan(problem, schedule)``: the end of the last job.
 
@@ -168,8 +173,14 @@ def account(problem: Profit, schedule: Schedule, end: int | None = None) -> Acco
     >>> sl.account(p, s).profit == p.objective(s)
     True
     """
-    end = _end(problem, end)
-    return _sum_up(problem, operation(problem, schedule, end), problem.begin, end)
+    p: Profit = given_problem(problem, ("profit",), "account")
+    expect("end of account", end, int | None)
+    last = _end(p, end)
+    return value_of(
+        schedule,
+        lambda: (j.id for j in p.jobs),
+        lambda s: _sum_up(p, operation(p, s, last), p.begin, last),
+    )
 
 
 def daily(problem: Profit, schedule: Schedule, end: int | None = None) -> Iterator[Account]:

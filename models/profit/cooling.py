@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 
+from ..arguments import checked
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
 from ..whole_numbers import is_real, shown
@@ -42,7 +44,9 @@ def along(points: Sequence[Point], x: float) -> float:
     return c + (d - c) * (x - a) / (b - a)
 
 
+@checked(values=False)
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Cooling:
     """The power of a cooling plant in watts, as a table over temperatures and IT powers.

@@ -62,7 +62,7 @@ CELLS = 40  # at least one per segment; more cells change bounds by less than 1e
 VARIABLES = 30_000  # classes times cells
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fluid:
     """The data of the relaxation.
 

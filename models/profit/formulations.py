@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import language as sl
+from ..comparing import hashable
 from ..dispatch.formulations import FORMULATIONS as OF_DISPATCH
 from ..dispatch.job_intervals import (
     SHARES,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from .problem import Profit
 
 
+@hashable
 @dataclass(frozen=True)
 class Fixed:
     """The jobs of a problem that are not in the model, for a neighbourhood.

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ..arguments import checked
+from ..comparing import hashable
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
 
@@ -45,7 +47,9 @@ class Split:
 Rule = Leaf | Split
 
 
+@checked(values=False)
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Guide:
     r"""Rules that give an advice from the utilisation of the day before, one rule per cooling.

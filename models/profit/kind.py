@@ -23,4 +23,18 @@ PROFIT = ProblemKind(
     bench="..bench.kinds.profit:PROFIT",
     gantt=".profit.inherited:gantt",
     rows=".profit.inherited:rows",
+    columns=(
+        "job",
+        "queue",
+        "user",
+        "submit",
+        "start",
+        "end",
+        "wait",
+        "duration",
+        "units",
+        "nodes",
+        "node_list",
+        "watts",
+    ),
 )

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import checked, unknown_keyword
 from ..dispatch.jobs import Job
 from ..dispatch.problem import Dispatch
 from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import Platform, ProblemError
-from ..problem import Encoding, Schedule
+from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..step_function import StepFunction
 from ..whole_numbers import is_number, is_whole, shown, wrong
 from .cooling import Cooling
@@ -26,6 +27,7 @@ from .segments import JOULES, Segment, segments_between
 SHOWN = 10  # faults that a message lists
 
 
+@checked(values=False)
 @with_short_repr
 @dataclass(frozen=True)
 class Profit:
@@ -171,6 +173,10 @@ class Profit:
 
     def replace(self, **changes: Any) -> Profit:
         """Return a copy with other fields; ``horizon_end`` does not change unless it is given."""
+        names = [f.name for f in fields(self) if f.init]
+        for name in changes:
+            if name not in names:
+                raise unknown_keyword("replace", name, names)
         return replace(self, **changes)
 
     @property
@@ -182,7 +188,7 @@ class Profit:
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of the schedule; the constraints are those of the ``Dispatch`` problem."""
-        return self.dispatch.verify(schedule)
+        return self.dispatch.verify(checked_schedule(schedule, "verify"))
 
     def objective(self, schedule: Schedule) -> float:
         """Return the profit in euro from ``begin`` to ``horizon_end``, from the data alone.
@@ -194,7 +200,7 @@ class Profit:
         """
         from .accounting import account
 
-        return account(self, schedule).profit
+        return value_of(schedule, lambda: (j.id for j in self.jobs), lambda s: account(self, s).profit)
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""

@@ -17,6 +17,7 @@ PROJECT = ProblemKind(
     bench="..bench.kinds.project:PROJECT",
     gantt=".project.display:gantt",
     rows=".project.display:rows",
+    columns=("job", "mode", "start", "end", "duration", "demands", "nodes"),
 )
 
 PROJECT_MAX = ProblemKind(
@@ -25,4 +26,5 @@ PROJECT_MAX = ProblemKind(
     bench="..bench.kinds.project:PROJECT_MAX",
     gantt=".project.display:gantt",
     rows=".project.display:rows",
+    columns=("job", "mode", "start", "end", "duration", "demands", "nodes"),
 )

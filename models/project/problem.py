@@ -13,14 +13,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from ...errors import WrongArgument
+from ..arguments import checked, expect
 from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import ProblemError
-from ..problem import Encoding, Schedule
-from ..whole_numbers import is_whole, whole_records, wrong
+from ..problem import Encoding, Schedule, checked_schedule, value_of
+from ..unknown_names import hint
+from ..whole_numbers import all_fields_whole, is_whole, text_of, whole_records, wrong
 from .tasks import MODE, RESOURCE, TASK, Link, Mode, Resource, Task, name_of
 
 
+@checked(values=False, skip=("precedences",))
 @with_short_repr
 @dataclass(frozen=True, init=False)
 class Project:
@@ -70,9 +74,10 @@ class Project:
         resources: Iterable[Resource],
         precedences: Iterable[tuple[str, str] | Link] = (),
     ) -> None:
-        links = tuple((name_of(p[0]), name_of(p[1]), p[2] if len(p) == 3 else 0) for p in precedences)
+        links = tuple(_links(precedences))
         for name, value in {"tasks": tuple(tasks), "resources": tuple(resources), "precedences": links}.items():
             object.__setattr__(self, name, value)
+        _check_modes(self.tasks)
         faults = _make_whole(self) or list(_faults(self))
         if not faults:
             faults = [*_cycles(self), *_impossible(self)]
@@ -138,17 +143,46 @@ class Project:
         """Return all violations of a schedule, found by a sweep over its events on the data alone."""
         from .check import verify
 
-        return verify(self, schedule)
+        return verify(self, checked_schedule(schedule, "verify"))
 
     def objective(self, schedule: Schedule) -> int:
         """Return the makespan, from the data alone; raise KeyError for a task without a start or mode."""
         from .check import makespan
 
-        return makespan(self, schedule)
+        return value_of(schedule, lambda: (t.name for t in self.tasks), lambda s: makespan(self, s), "task")
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""
         return Schedule.from_json(data)
+
+
+def _links(precedences: Iterable[tuple[str, str] | Link]) -> Iterator[Link]:
+    """Yield (before, after, delay) of each precedence; raise WrongArgument for anything else."""
+    if (
+        not isinstance(precedences, Iterable)
+        or isinstance(precedences, (str, Mapping))
+        or hasattr(precedences, "columns")
+    ):
+        raise WrongArgument(
+            f"precedences of Project is {precedences!r:.100}; expected a list of (before, after, delay)"
+        )
+    for k, p in enumerate(precedences):
+        if type(p) is tuple and len(p) == 2 and type(p[0]) is type(p[1]) is str:  # the common case, kept fast
+            yield p[0], p[1], 0
+            continue
+        if not isinstance(p, (tuple, list)) or len(p) not in (2, 3) or text_of(p[0]) is None or text_of(p[1]) is None:
+            raise WrongArgument(
+                f"precedences[{k}] of Project is {p!r:.100}; expected (before, after) or (before, after, delay) with the "
+                "names of tasks"
+            )
+        yield name_of(p[0]), name_of(p[1]), p[2] if len(p) == 3 else 0
+
+
+def _check_modes(tasks: Sequence[Task]) -> None:
+    """Raise WrongArgument if the modes of a task are no modes."""
+    for t in tasks:
+        if not isinstance(t.modes, (tuple, list)) or not {Mode}.issuperset(map(type, t.modes)):
+            expect(f"modes of task {t.name!r}", t.modes, Sequence[Mode])
 
 
 def _longest(project: Project, forward: bool) -> dict[str, int]:
@@ -168,8 +202,12 @@ def _longest(project: Project, forward: bool) -> dict[str, int]:
 def _make_whole(p: Project) -> list[str]:
     """Convert NumPy's integers to Python's; return a message for each value that is no whole number."""
     resources, faults = whole_records(p.resources, RESOURCE, lambda r: f"resource {r.name!r}")
-    tasks = []
+    tasks: list[Task] = []
+    modes_are_whole = all_fields_whole([m for t in p.tasks for m in t.modes], MODE)
     for t in p.tasks:
+        if modes_are_whole and type(t.modes) is tuple and type(t.name) is str:  # the common case, kept fast
+            tasks.append(t)
+            continue
         modes, found = whole_records(t.modes, MODE, lambda m, t=t: f"task {t.name!r}, mode {m.name!r}")  # type: ignore[misc]
         (named,), wrong_names = whole_records([t], TASK, lambda t: f"task {t.name!r}")
         tasks.append(named if modes is t.modes or found else Task(named.name, modes))
@@ -196,11 +234,12 @@ def _faults(p: Project) -> Iterator[str]:
     resources = {r.name for r in p.resources}
     for t in p.tasks:
         yield from _task_faults(t, resources)
-    tasks = {t.name for t in p.tasks}
+    names = [t.name for t in p.tasks]
+    tasks = set(names)
     for before, after, _ in p.precedences:
         for name in (before, after):
             if name not in tasks:
-                yield f"precedence {before!r} -> {after!r}: there is no task {name!r}"
+                yield f"precedence {before!r} -> {after!r}: there is no task {name!r}; {hint(name, names, none='the project has no tasks')}"
 
 
 def _task_faults(task: Task, resources: set[str]) -> Iterator[str]:
@@ -214,7 +253,7 @@ def _task_faults(task: Task, resources: set[str]) -> Iterator[str]:
             yield f"{where}: the duration is {m.duration}; at least 0 is expected"
         for resource, amount in m.demands.items():
             if resource not in resources:
-                yield f"{where}: there is no resource {resource!r}; known are {', '.join(sorted(resources))}"
+                yield f"{where}: there is no resource {resource!r}; {hint(resource, sorted(resources), none='the project has no resources', both=True)}"
             elif amount < 0:
                 yield f"{where}: the demand of {resource} is {amount}; at least 0 is expected"
 

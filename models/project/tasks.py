@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..arguments import named
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..whole_numbers import Fields, text_of
 
@@ -21,6 +23,7 @@ def name_of(task: object) -> Any:
     return task if text is None else text
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class Resource:
@@ -46,7 +49,9 @@ class Resource:
     renewable: bool = True
 
 
+@named
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Mode:
     """One of the modes in which a task can be processed.
@@ -71,6 +76,7 @@ class Mode:
     demands: Mapping[str, int] = field(default_factory=dict)
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class Task:
@@ -95,7 +101,7 @@ class Task:
     @classmethod
     def single(cls, name: str, duration: int, demands: Mapping[str, int] | None = None) -> Task:
         """Return a task with one mode, which is named "1"."""
-        return cls(name, (Mode("1", duration, demands or {}),))
+        return cls(name, (Mode("1", duration, {} if demands is None else demands),))
 
     @property
     def shortest(self) -> int:

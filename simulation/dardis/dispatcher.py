@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ...errors import WrongValue
 from ...models import Job, Platform, ProblemError, Queue, Running
 from ...models.profiles import DesiredProfile
+from ..engine.kept_free import kept_free
 from ..engine.moment import Decision, Moment, PlannedStart, Start
 from .costs import Costs
 from .messages import Answering, Placement, Wish
@@ -32,6 +33,7 @@ from .windows import Calendar
 Ints = NDArray[np.int64]
 EXTENSION = 60  # seconds
 RETRY = 60  # seconds until a job that was not placed is tried again
+KEPT = 86400  # seconds for which what is kept free for on-demand jobs is taken to be so
 
 
 class Dardis:
@@ -124,7 +126,9 @@ class Dardis:
         self._withdrawn = set[str]()  # jobs whose planned starts the simulator still has
         self._states: tuple[str, ...] = ("up",) * nodes
         self._silent = 0
-        self._away: list[str] = []  # the reservations of nodes that are not on
+        self._away: list[str] = []  # the reservations that are not for the jobs of the queue
+        self._kept: Ints | None = None
+        self._total, self._amounts = int(capacity.sum()), dict[str, int]()  # of the machine; of each running job
         self._extensions: dict[str, int] = {}
         self._retry: int | None = None
         self.attempts.clear()
@@ -132,15 +136,18 @@ class Dardis:
     def decide(self, moment: Moment) -> Decision:
         """Return the starts now and the changes of the plan."""
         now, changed = moment.now, dict[str, Planned]()
+        self._walltime = {job.id: job.walltime for job in moment.waiting}
         displaced = self._begun(moment)
         nodes = self._ended(moment)
+        self._forget(moment)
+        displaced = [job for job in displaced if job.task.id in self._walltime]
         self._hold_away(moment)
         displaced += self._taken_out(moment)
         displaced += self._overrun(now)
         before, counted = self.costs.all_seconds, self.costs.counts
         self._plan_anew(displaced, moment, changed)
         if self._setup.backfilling and nodes:
-            self._backfill(nodes, now, changed)
+            self._backfill(nodes, now, changed, bool(moment.reserved))
         for task, number in self._to_place(moment, changed):
             self._reserve(task, number, moment, changed)
         while jobs := self._taken_out(moment):
@@ -159,6 +166,19 @@ class Dardis:
             else:
                 self._plan.begin(job)
         return displaced
+
+    def _forget(self, moment: Moment) -> None:
+        """Give up the plans of jobs that have left the queue (stopped, deleted) or have another walltime or queue now.
+
+        They are new jobs if they wait again, or still.
+        """
+        changed = set(moment.changed)
+        for name in [name for name in self._plan.planned if name in changed or name not in self._walltime]:
+            self._withdrawn.add(name)
+            self._plan.remove(name)
+            self._tasks.release(name, moment.now)
+        for name in [name for name in self._unplaced if name in changed or name not in self._walltime]:
+            del self._unplaced[name]
 
     def _ended(self, moment: Moment) -> set[int]:
         """Release the nodes of the jobs that have ended, and return them; hold those of jobs that run without a plan."""
@@ -192,13 +212,22 @@ class Dardis:
         self._plan.begin(Planned(task, Placed(placement, "running", False), self._plan.number()))
 
     def _hold_away(self, moment: Moment) -> None:
-        """Reserve the nodes that are not on up to the earliest times at which they can be.
+        """Reserve what is not for the jobs of the queue: nodes that are not on, reservations, what is kept free.
 
-        They are reserved beyond their capacity: a unit that requests nothing does not fit there either.
+        Nodes that are not on are reserved up to the earliest times at which they can be, beyond their capacity: a unit
+        that requests nothing does not fit there either.
         """
         for name in self._away:
             self._tasks.release(name, moment.now)
         self._away.clear()
+        for k, reserved in enumerate(moment.reserved):
+            request = np.array([reserved.request.get(r, 0) for r in self._platform.resources], np.int64)
+            number = {self._number[name]: units for name, units in reserved.nodes.items()}
+            on = np.array(sorted(number), np.int64)
+            held = np.array([number[n] for n in sorted(number)], np.int64)
+            start = max(moment.now, reserved.start)
+            self._hold_for(Placement(f" reservation {k}", start, reserved.end, on, held, request, moment.now))
+        self._hold_kept(moment)
         if moment.ready is None:
             return
         nodes = np.flatnonzero(moment.ready > moment.now)
@@ -206,8 +235,42 @@ class Dardis:
         for k, row in enumerate(np.unique(alike, axis=0)):
             name, here = f" not on, {k}", nodes[(alike == row).all(axis=1)]
             units = np.ones(here.size, np.int64)
-            self._tasks.hold(Placement(name, moment.now, int(row[0]), here, units, row[1:] + 1, moment.now))
-            self._away.append(name)
+            self._hold_for(Placement(name, moment.now, int(row[0]), here, units, row[1:] + 1, moment.now))
+
+    def _hold_for(self, placement: Placement) -> None:
+        """Reserve nodes until the next call."""
+        self._tasks.hold(placement)
+        self._away.append(placement.job)
+
+    def _hold_kept(self, moment: Moment) -> None:
+        """Reserve what is kept free for on-demand jobs, for the next days: nobody knows for how long it is."""
+        used = sum(self._used(r) for r in moment.running)
+        if self._kept is None and int(moment.free.sum()) == self._total - used:
+            return  # all that is not in use is free
+        unused = self._capacity.copy()
+        for r in moment.running:
+            request = self._request(r.job)
+            for name, units in r.nodes.items():
+                unused[self._number[name]] -= units * request
+        kept = kept_free(moment, unused)
+        if moment.states:
+            kept[[state != "up" for state in moment.states]] = 0  # these do not take part in the protocol
+        if moment.ready is not None:
+            kept[moment.ready > moment.now] = 0
+        if self._kept is not None and (kept < self._kept).any():
+            self._retry = moment.now  # jobs without room may have it now
+        self._kept = kept
+        rows = np.flatnonzero(kept.any(axis=1))
+        for k, request in enumerate(np.unique(kept[rows], axis=0)):
+            here = rows[(kept[rows] == request).all(axis=1)]
+            ones, end = np.ones(here.size, np.int64), moment.now + KEPT
+            self._hold_for(Placement(f" kept free, {k}", moment.now, end, here, ones, request, moment.now))
+
+    def _used(self, r: Running) -> int:
+        """Return the sum of the amounts of all resources that a running job uses."""
+        if r.job.id not in self._amounts:
+            self._amounts[r.job.id] = r.job.units * sum(r.job.request.values())
+        return self._amounts[r.job.id]
 
     def _taken_out(self, moment: Moment) -> list[Planned]:
         """Take the nodes that are not up or silent out of the protocol; return the jobs that are planned on them."""
@@ -245,12 +308,14 @@ class Dardis:
         for job in sorted(again.values(), key=lambda job: job.number):
             self._reserve(job.task, job.number, moment, changed)
 
-    def _backfill(self, nodes: set[int], now: int, changed: dict[str, Planned]) -> None:
+    def _backfill(self, nodes: set[int], now: int, changed: dict[str, Planned], beside_reservations: bool) -> None:
         """Let the next planned jobs of these nodes look for earlier starts on their nodes."""
         names = self._plan.first_on(nodes, self._reach)
         self._tasks.costs.messages += len(names)
         planned = [self._plan.planned[name] for name in names]
         jobs = [job for job in planned if job.start > now and job.task.calendar.allowed(now, job.start)]
+        if beside_reservations:  # a start whose walltime runs into one is refused
+            jobs = [job for job in jobs if job.task.duration >= self._walltime[job.task.id]]
         for k in self._tasks.movable([(job.task, job.placed) for job in jobs], now):
             job = jobs[k]
             moved = self._tasks.move(job.task, job.placed, now)
@@ -286,7 +351,10 @@ class Dardis:
 
     def _reserve(self, task: Task, number: int, moment: Moment, changed: dict[str, Planned]) -> None:
         """Run the attempts for a job; keep it for later if none finds a start."""
-        task, timeouts = task._replace(duration=moment.expected[task.id]), self.costs.timeouts
+        duration = moment.expected[task.id]
+        if moment.reserved:  # a start whose walltime runs into a reservation is refused
+            duration = max(duration, self._walltime[task.id])
+        task, timeouts = task._replace(duration=duration), self.costs.timeouts
         placed = self._tasks.place(task, moment.now, self._plan.end_of_all)
         if placed is None:
             self._unplaced[task.id] = task, number

@@ -22,7 +22,7 @@ OFF, BOOTING, SHUTTING_DOWN = 0, 1, 2
 IDLE = 3.9  # W per core: half of the least power of a job in [Bridi2018, 6.8.1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Runs:
     """The jobs of a replay that ran; arrays of shape (jobs,).
 
@@ -43,7 +43,7 @@ class Runs:
     watts: Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NodeStates:
     """Intervals in which nodes are not on; arrays of shape (intervals,). At all other times a node is on.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...instances.workload import Workload, WorkloadError
+from ...models.comparing import hashable
 from ...models.platform import Platform
 from .accounts import Centre, EnergyAccount, at_the_end, daily
 from .power import Machine, NodeStates, Power, Runs, power_of
@@ -68,6 +69,7 @@ class Replayed(Protocol):
         """The states of the nodes; None: always on."""
 
 
+@hashable
 @dataclass(frozen=True)
 class ReplayEnergy:
     """The accounts of a replay.

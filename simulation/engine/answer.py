@@ -6,6 +6,7 @@ Whether the jobs wait and may start is checked by the replay in ``live``.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any, NamedTuple, get_args
 
@@ -91,16 +92,19 @@ def _fault_of_statistics(answer: Decision) -> DecisionFault | None:
     seconds: Any = answer.seconds
     if answer.ended not in ENDINGS:
         return DecisionFault(f"Decision.ended is {shown(answer.ended)}; expected one of {', '.join(ENDINGS)}")
-    if not _holds(seconds, Real):
+    if not _holds(seconds, Real) or not all(isfinite(value) and value >= 0 for value in seconds.values()):
         return DecisionFault(
-            f"Decision.seconds is {shown(seconds)}; expected {{part: number}}, such as model, solve, allocate"
+            f"Decision.seconds is {shown(seconds)}; expected {{part: number of at least 0}}, such as model, solve, allocate"
         )
-    if answer.gain is not None and not isinstance(answer.gain, Real):
-        return DecisionFault(f"Decision.gain is {shown(answer.gain)}; expected a number, or None if it is unknown")
-    if type(answer.urgent) is not int and not isinstance(answer.urgent, Integral):
-        return DecisionFault(f"Decision.urgent is {shown(answer.urgent)}; expected a whole number of jobs")
-    if type(answer.jobs) is not int and not isinstance(answer.jobs, Integral):
-        return DecisionFault(f"Decision.jobs is {shown(answer.jobs)}; expected a whole number of jobs")
+    gain: Any = answer.gain
+    if gain is not None and not (isinstance(gain, Real) and not isinstance(gain, bool) and isfinite(gain)):
+        return DecisionFault(f"Decision.gain is {shown(gain)}; expected a finite number, or None if it is unknown")
+    for what, count in (("urgent", answer.urgent), ("jobs", answer.jobs)):
+        if not is_whole(count) or count < 0:
+            return DecisionFault(f"Decision.{what} is {shown(count)}; expected a whole number of jobs, at least 0")
+    counts: Any = answer.counts
+    if not _holds(counts, Integral):
+        return DecisionFault(f"Decision.counts is {shown(counts)}; expected {{name: whole number}}")
     if not isinstance(answer.used, str):
         return DecisionFault(f"Decision.used is {shown(answer.used)}; expected the name of a method, or an empty text")
     if answer.policy is not None and (not isinstance(answer.policy, Policy) or answer.policy.ranker is not None):

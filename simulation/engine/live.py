@@ -28,7 +28,6 @@ from ...heuristics.kernels.events.state import (
 )
 from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job
-from ...models.whole_numbers import is_whole, wrong
 from ..call_statistics import CallStatistics
 from ..policies.beside_reservations import decide_beside
 from ..policies.easy_plus_plus import correct
@@ -79,6 +78,9 @@ class LiveReplay:
         try:
             return self._run()
         except SimulationError as e:
+            begun = self.state.clock[NOW] > -NEVER
+            if e.time is None and begun:
+                e.time = int(self.state.clock[NOW])
             e.partial = e.partial or self.result()
             raise
 
@@ -198,12 +200,7 @@ class LiveReplay:
     def _expect(self, jobs: list[int]) -> None:
         """Predict the durations of these waiting jobs; if there are any, a policy sorts the queue again."""
         for j in jobs:
-            predicted = self.plan.predictor.predict(j)
-            if not is_whole(predicted):
-                job, name = self.jobs.waiting[j].id, self.plan.predictor.name
-                why = f"predictor {name}: the duration of job {job!r} {wrong(predicted)}"
-                raise SimulationError(why, job, time=int(self.state.clock[NOW]))
-            self.state.expected[j] = max(1, predicted - self.plan.log.less(j))
+            self.state.expected[j] = max(1, self.plan.predictor.predict(j) - self.plan.log.less(j))
             self.jobs.expected[self.jobs.waiting[j].id] = int(self.state.expected[j])
         if jobs:
             self.rules = None

@@ -162,7 +162,7 @@ class FailedStart(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moment:
     """The state of the machine and of the queue at one time: the input of ``Dispatcher.decide``.
 

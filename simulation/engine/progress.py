@@ -9,13 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...errors import SchedlabError
 from ...heuristics.kernels.events.beginning import busy_state
 from ...heuristics.kernels.events.nodes import by_name, ranges_of
 from ...heuristics.kernels.events.rules import ALL, NO_PLANNING, Rules
 from ...heuristics.kernels.events.state import NOW, WAITING, State, TraceArrays
 from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, NodeStates, Platform
-from ..policies.policy import Policy
+from ...models.excerpt import excerpt
+from ...models.returned import WrongAnswer, returned_numbers
+from ..policies.policy import Floats, Policy
 from ..predictors import TimedPredictor
 from ..users.requests import Requests
 from .moment import Dispatcher
@@ -58,7 +61,7 @@ class Progress(NamedTuple):
 OnProgress = Callable[[Progress], Any]  # the replay stops if it returns False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReplayPlan:
     """All inputs of a replay.
 
@@ -168,19 +171,46 @@ def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool, see
     -------
     Rules
         Priority of each job, and the options of the policy.
+
+    Raises
+    ------
+    SimulationError
+        If the key of the policy raises, or returns something else than one number per job, or a pair of such arrays.
     """
-    key = policy.key(workload, expected)
-    base, slope = key if isinstance(key, tuple) else (key, np.zeros(len(workload)))
+    base, slope = _key_of(policy, workload, expected)
     return Rules(
-        np.array(base, np.float64),  # a copy: plans write their keys into it
-        np.asarray(slope, np.float64),
-        isinstance(key, tuple),
+        base,
+        np.zeros(len(workload)) if slope is None else slope,
+        slope is not None,
         policy.strict,
         ALL if policy.reservations is None else policy.reservations,
         ALL if policy.candidates is None else policy.candidates,
         best,
         NO_PLANNING if policy.plan is None else policy.plan.planning(workload, seed),
     )
+
+
+def _key_of(policy: Policy, workload: Workload, expected: Ints) -> tuple[Floats, Floats | None]:
+    """Return the key of a policy, checked: base and slope, shape (jobs,), no slope if it does not change with time."""
+    who = f"policy {policy.name!r}: its key"
+    try:
+        key = policy.key(workload, expected)
+    except SchedlabError:
+        raise
+    except Exception as e:
+        raise SimulationError(f"{who} raised {type(e).__name__}: {e}") from e
+    try:
+        if not isinstance(key, tuple):
+            return returned_numbers(who, key, len(workload), "jobs"), None
+        if len(key) != 2:
+            what = f"a tuple of {len(key)} values, {excerpt(key)}"
+            raise WrongAnswer(f"{who} returned {what}; expected an array, or a pair (base, slope) of arrays")
+        base, slope = (
+            returned_numbers(f"{who}, a pair (base, slope),", part, len(workload), "jobs", finite=True) for part in key
+        )
+    except WrongAnswer as e:
+        raise SimulationError(str(e)) from e
+    return base, slope
 
 
 def check_all_started(plan: ReplayPlan, state: State, found: Simulation) -> None:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ...errors import MissingPackage, SchedlabError
 from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, NodeStates, Platform, Schedule
-from ...models.excerpt import one_line
+from ...models.comparing import compared_by_identity
+from ...models.excerpt import one_line, with_short_repr
 from ...models.language import Violation
 from ..model_sizes import ModelSizes
 from .power.record import PowerRecord
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+@with_short_repr
+@compared_by_identity
 class NodeRanges(NamedTuple):
     """The nodes of all jobs, as ranges of node numbers.
 
@@ -50,7 +53,8 @@ class NodeRanges(NamedTuple):
     units: Ints
 
 
-@dataclass(frozen=True)
+@with_short_repr
+@dataclass(frozen=True, eq=False)
 class Decisions:
     """Statistics of the calls of a dispatcher in one replay.
 
@@ -94,7 +98,7 @@ class Decisions:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(eq=False)
 class Simulation:
     """The result of ``simulate``: the schedule of a replay and its statistics.
 
@@ -223,7 +227,7 @@ class Simulation:
         Returns
         -------
         pandas.DataFrame
-            The columns id, user, queue, submit, start, end, wait (start - submit, less the time in earlier attempts),
+            The columns job, user, queue, submit, start, end, wait (start - submit, less the time in earlier attempts),
             slowdown ((end - submit) / d with d = max(1, work done), at least 1), units, walltime, expected, runtime,
             killed. Times in seconds; wait and slowdown are NaN for jobs that never started, slowdown also for jobs that
             did not come back after a failure.
@@ -240,7 +244,7 @@ class Simulation:
         if h is not None:
             slowdown[list(h.dropped)] = np.nan
         columns = {
-            "id": w.ids,
+            "job": w.ids,
             "user": np.array(w.users, object)[w.user],
             "queue": np.array([q.name for q in w.queues], object)[w.queue],
             "submit": w.submit,

@@ -5,31 +5,33 @@ At each event jobs end first, then jobs arrive, then one decision is made [Bridi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ...errors import WrongValue
+from ...errors import WrongArgument, WrongValue
 from ...heuristics.kernels.events.beginning import busy_trace
-from ...instances import Instance, load
-from ...instances.workload import Ints, Workload, WorkloadError
+from ...instances import Instance, Trace
+from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, Dispatch, NodeEvent, NodeStates, Platform, Running
+from ...models.arguments import Natural, checked, expect, one_of
 from ...models.compiled import progress_line
 from ...models.production import Reservation, ServerEvent
-from ...models.whole_numbers import is_whole, shown, whole_array, wrong
+from ...models.whole_numbers import is_whole, shown
 from ..node_policies import NodePolicy, Switching
 from ..policies.policy import Policy
 from ..policies.registry import dispatcher_of, parse_dispatcher
 from ..predictors import Predictor, Real, TimedPredictor
-from ..predictors import predictor as predictor_named
+from ..predictors.registry import predictor_of
 from ..preemption.settings import Preemption
 from ..users.registry import users_of
 from ..users.requests import Requests, check_walltimes_unknown
 from ..users.users import Users
 from . import compiled_replay as kernels
 from .allocators import ALLOCATORS
+from .inputs import replay_input
 from .live import LiveReplay
 from .moment import Dispatcher
 from .power.plan import power_of
@@ -40,7 +42,7 @@ from .preemption.plan import with_failures
 from .production.calendars import Hours, with_calendars
 from .production.plan import check_supported, own_copy, plan_of, split_events
 from .progress import STOPPED, OnProgress, ReplayPlan
-from .simulation import Simulation, SimulationError
+from .simulation import Simulation
 from .states.begun import fail_at_begin, nodes_that_run, truly_ending
 from .states.chunk_support import check_takes_chunks
 from .states.limits import desired_of, lent, limits_of, with_power
@@ -50,9 +52,14 @@ from .states.requeue import Drop, Requeue, Restart, requeue_of
 KEPT_WORK = 'what a failed job keeps is given by preemption.checkpoints; expected requeue="restart" or "drop"'
 
 
+@checked(
+    values=False,
+    deep=False,
+    skip=("workload", "platform", "dispatcher", "predictor", "running", "desired", "users", "requeue", "node_policy"),
+)
 def simulate(
-    workload: Workload | Dispatch | Instance | str,
-    platform: Platform | None = None,
+    workload: Workload | Trace | Dispatch | Instance | str | Path,
+    platform: Platform | str | Policy | None = None,
     dispatcher: str | Policy | Dispatcher = "easy",
     *,
     predictor: str | Predictor | None = None,
@@ -82,11 +89,13 @@ def simulate(
 
     Parameters
     ----------
-    workload : Workload, Dispatch, Instance or str
-        The jobs: a trace, an instance or its name, or a dispatch problem. Every job needs a runtime.
-    platform : Platform, optional
-        The machine. Default: the platform of the instance or problem. Required for a ``Workload``. Jobs that the
-        platform cannot hold are left out and listed in ``Simulation.workload.report.dropped``.
+    workload : Workload, Trace, Dispatch, Instance, str or Path
+        The jobs: a workload or a log (``read_trace``), an instance or its name, or a dispatch problem. Every job needs a
+        runtime.
+    platform : Platform, str or Policy, optional
+        The machine. Default: the platform of the instance, problem or log. Required for a ``Workload``. Jobs that the
+        platform cannot hold are left out and listed in ``Simulation.workload.report.dropped``. A text or a policy in this
+        place is the dispatcher: ``simulate("eurora_99", "easy")``.
     dispatcher : str, Policy or Dispatcher
         A name such as ``"easy"``, ``"pbs-fifo"`` or ``"hcp3-d@cpsat"`` (see
         ``schedlab.simulation.policies.registry.parse_dispatcher``), ``"my_module:MyDispatcher"``, a ``Policy``, or an
@@ -187,7 +196,16 @@ def simulate(
     >>> run.metrics.wait.mean <= sl.simulate("eurora_99", dispatcher="fcfs").metrics.wait.mean
     True
     """
-    jobs, machine, own_events, reserved, own_desired = _workload(workload, platform)
+    if isinstance(platform, (str, Policy)):
+        if not isinstance(dispatcher, str) or dispatcher != "easy":
+            raise WrongArgument(
+                f"platform of simulate is {platform!r:.80}, a dispatcher, and dispatcher is {dispatcher!r:.80}; give the "
+                "dispatcher once"
+            )
+        dispatcher, platform = platform, None
+    expect("seed of simulate", seed, Natural)
+    expect("begin of simulate", begin, int | None)
+    jobs, machine, own_events, reserved, own_desired = replay_input(workload, platform)
     if running is not None or begin is not None:
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
@@ -204,12 +222,11 @@ def simulate(
             f"requeue={rule.name}": (not isinstance(rule, Restart | Drop), KEPT_WORK),
         },
     )
-    if allocator not in ALLOCATORS:
-        raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
+    one_of("allocator", allocator, ALLOCATORS)
     if period is not None and (not is_whole(period) or period < 1):
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1")
     source = predictor if predictor is not None else named_predictor
-    predicting = predictor_named(source, kill_at_walltime) if isinstance(source, str) else source
+    predicting = predictor_of(source, kill_at_walltime)
     model = TimedPredictor(predicting)
     states = NodeStates(machine, with_failures(of_nodes, preemption)) or None
     wished = desired_of(own_desired if desired is None else desired, machine, jobs)
@@ -277,26 +294,6 @@ def simulate(
     return found
 
 
-def _workload(
-    what: Workload | Dispatch | Instance | str, platform: Platform | None
-) -> tuple[Workload, Platform, Sequence[NodeEvent | ServerEvent], Sequence[Reservation], DesiredProfile | None]:
-    """Return the jobs, the machine, and the events, reservations and desired use of an instance or problem."""
-    instance = load(what) if isinstance(what, str) else what
-    if isinstance(instance, Instance):
-        jobs, own = Workload.of(instance.dispatch, instance.name), instance.platform
-    elif isinstance(instance, Dispatch):
-        jobs, own = Workload.of(instance), instance.platform
-    elif platform is None:
-        raise WorkloadError(f"{instance.name}: a trace has no platform of its own; pass one as the argument platform")
-    else:
-        jobs, own = instance.checked(), platform
-    machine = platform or own
-    events, reservations = (instance.events, instance.reservations) if isinstance(instance, Instance) else ((), ())
-    problem = instance.dispatch if isinstance(instance, Instance) else instance
-    desired = problem.desired if isinstance(problem, Dispatch) and machine == own else None
-    return jobs.on(machine), machine, events, reservations, desired
-
-
 def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, str, str]:
     if isinstance(what, str):
         named = parse_dispatcher(what)
@@ -306,15 +303,8 @@ def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, s
 
 
 def _fixed_durations(model: Predictor, jobs: Workload, saved: Ints) -> Ints | None:
-    """Return the expected durations (seconds) of a predictor that never changes them, less ``saved`` work, else None.
-
-    Raises SimulationError if a duration is not a whole number.
-    """
-    predicted = model.begin(jobs)
-    if predicted is None:
+    """Return the expected durations (seconds) of a predictor that never changes them, less ``saved`` work, else None."""
+    durations = model.begin(jobs)
+    if durations is None:
         return None
-    durations, fault = whole_array(predicted)
-    if fault is None:
-        return np.where(saved > 0, np.maximum(1, durations - saved), durations)
-    job = jobs.ids[fault[0]]
-    raise SimulationError(f"predictor {model.name}: the duration of job {job!r} {wrong(fault[1])}", job=job)
+    return np.where(saved > 0, np.maximum(1, durations - saved), durations)

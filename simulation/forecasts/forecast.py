@@ -8,8 +8,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import SchedlabError
 from ...instances.times import UNKNOWN
 from ...instances.workload import Workload, WorkloadError
+from ...models.excerpt import excerpt
 from ...models.plugins import PluginError
 
 Ints = NDArray[np.int64]
@@ -114,12 +116,22 @@ def forecast_jobs(forecast: Forecast, history: Workload, now: int, end: int) -> 
     ------
     EmptyForecast
         If the forecast has no job.
-    ValueError
-        If the period has no length, or a job is submitted outside of it.
+    ForecastError
+        If the period has no length, a job is submitted outside of it, or the forecast raises or returns no Workload.
     """
     if end <= now:
         raise ForecastError(f"a forecast from {now} s to {end} s: the end must be after the begin")
-    found = forecast.jobs(history, now, end)
+    try:
+        found = forecast.jobs(history, now, end)
+    except SchedlabError:
+        raise
+    except Exception as e:
+        raise ForecastError(f"the forecast {forecast.name} raised {type(e).__name__}: {e}") from e
+    if not isinstance(found, Workload):
+        raise ForecastError(
+            f"the forecast {forecast.name} returned {excerpt(found)}; expected a Workload with the jobs that are "
+            f"submitted from {now} s to {end} s"
+        )
     if not len(found):
         raise EmptyForecast(f"the forecast {forecast.name} expects no job from {now} s to {end} s")
     outside = np.flatnonzero((found.submit < now) | (found.submit >= end))

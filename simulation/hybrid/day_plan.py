@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ...instances.workload import Workload
+from ...models.comparing import hashable
 from ...models.dispatch.jobs import Job, Running
 from ...models.dispatch.problem import Dispatch
 from ...models.excerpt import with_short_repr
@@ -21,6 +22,7 @@ from ..engine.moment import Moment
 OVERRUN = 60  # seconds that a job is expected to run on if it has run longer than expected
 
 
+@hashable
 @dataclass(frozen=True)
 class OfflineStep:
     """How the plan of a period is made.
@@ -51,6 +53,7 @@ class OfflineStep:
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class DayPlan:
     """The plan of a period.

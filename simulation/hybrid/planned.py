@@ -19,13 +19,14 @@ from ...errors import WrongValue
 from ...instances.workload import Workload
 from ...models import Platform, Queue
 from ...models.step_function import HOUR
+from ...models.whole_numbers import is_number
 from ..energy import Centre
 from ..engine.moment import Decision, Moment
 from ..forecasts import Forecast
 from ..policies.policy import Policy
 from .day_plan import DayPlan
 from .names import EVERY, FORECAST, METHOD
-from .planner import Planner
+from .planner import Planner, plain
 
 Floats = NDArray[np.float64]
 
@@ -71,8 +72,8 @@ class Planned:
         hours: float = 24,
         centre: Centre | None = None,
     ) -> None:
-        if every * HOUR < 1:
-            raise WrongValue(f"planned: every is {every:g}; expected hours of more than 0, such as 6")
+        if not is_number(every) or every * HOUR < 1:
+            raise WrongValue(f"planned: every is {plain(every)}; expected hours of more than 0, such as 6")
         self._every = round(every * HOUR)
         self._planner = Planner(self.name, forecast, method, limit, hours, centre)
         self.plans: list[DayPlan] = []

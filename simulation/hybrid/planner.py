@@ -7,13 +7,20 @@ from numpy.typing import NDArray
 
 from ...errors import WrongValue
 from ...instances.workload import Workload
+from ...methods.text import parse_method
 from ...models import ProblemError
 from ...models.energy.tariff import check_covers
 from ...models.step_function import HOUR, StepFunction
+from ...models.whole_numbers import is_number, is_real, shown
 from ..energy import Centre
 from ..engine.moment import Moment
 from ..forecasts import EmptyForecast, Forecast, Persistence, forecast_jobs, history_at, parse_forecast
 from .day_plan import DayPlan, OfflineStep, plan_of
+
+
+def plain(value: object) -> str:
+    """Return a value for a message; 24.0 as 24."""
+    return f"{value:g}" if is_real(value) else shown(value)
 
 
 class Planner:
@@ -44,10 +51,12 @@ class Planner:
     def __init__(
         self, name: str, forecast: str | Forecast, method: object, limit: float, hours: float, centre: Centre | None
     ) -> None:
-        if limit < 0:
-            raise WrongValue(f"{name}: limit is {limit:g}; expected seconds, 0 for no limit")
-        if hours < 1 or hours != int(hours):
-            raise WrongValue(f"{name}: hours is {hours:g}; expected whole hours, such as 24 or 48")
+        if not is_number(limit) or limit < 0:
+            raise WrongValue(f"{name}: limit is {plain(limit)}; expected seconds, 0 for no limit")
+        if not is_number(hours) or hours < 1 or hours != int(hours):
+            raise WrongValue(f"{name}: hours is {plain(hours)}; expected whole hours, such as 24 or 48")
+        if isinstance(method, str):
+            parse_method(method)
         self.name, self.centre, self.hours, self.seed = name, centre, int(hours), 0
         self._method, self._limit = method, limit or None
         self._forecast = parse_forecast(forecast).make() if isinstance(forecast, str) else forecast

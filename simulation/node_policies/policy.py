@@ -52,7 +52,7 @@ from .switching import Switching
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NodeMoment:
     """The nodes, the queue and the plan after the dispatcher's decision; arrays of shape (nodes,), in platform order.
 
@@ -94,7 +94,7 @@ class NodeMoment:
     waiting: Sequence[Job]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NodeDecision:
     """The nodes to switch off and to boot now, as indices into ``platform.nodes``.
 

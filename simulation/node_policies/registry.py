@@ -46,9 +46,11 @@ def node_policy_of(what: str | NodePolicy) -> NodePolicy:
     'idle:30min'
     """
     if not isinstance(what, str):
-        return _checked(what, f"the argument node_policy ({what!r:.100})")
-    name, _, text = what.partition(":")
+        return _made(what, f"the argument node_policy ({what!r:.100})", ())
+    name, colon, text = what.partition(":")
     texts = (text,) if text else ()
+    if colon and not text:
+        raise WrongValue(f"node policy {what}: nothing stands after the colon; expected {name}, or an option after it")
     if name in OWN:
         if text and OWN[name] is not Idle:
             raise WrongValue(f"node policy {what}: {name} takes no option; expected {name}")

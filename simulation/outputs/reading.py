@@ -48,7 +48,7 @@ class Kind(NamedTuple):
     further: tuple[Chunk, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Replayed:
     """A replay that was read from a file, in the form that ``verification.violations`` checks."""
 
@@ -65,7 +65,7 @@ class Replayed:
     power: PowerRecord | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JobsTable:
     """The jobs of a ``jobs.csv`` in the order of the file; -1 stands for an empty cell.
 

@@ -56,7 +56,12 @@ def _hybrid(percent: int) -> Callable[..., Any]:
 
         return Hybrid(percent, forecast, method, limit, hours)
 
-    return made
+    def all_on() -> Any:  # nothing is planned: it takes no options of plans
+        from ..hybrid.dispatcher import Hybrid
+
+        return Hybrid(percent)
+
+    return made if percent < 100 else all_on
 
 
 def _planned(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import WrongValue
+from ...errors import WrongArgument, WrongValue
 from ...instances.workload import Ints, Workload
-from ...models.excerpt import with_short_repr
+from ...models.arguments import named
+from ...models.excerpt import excerpt, with_short_repr
 from ...models.whole_numbers import is_whole, shown
 from ..rankers.ranker import Ranker, check_ranker
 from .plans.settings import Plan
@@ -75,6 +76,7 @@ def _cores(workload: Workload) -> int:
     return workload.resources.index("cores") if "cores" in workload.resources else 0
 
 
+@named
 @with_short_repr
 @dataclass(frozen=True)
 class Policy:
@@ -117,6 +119,8 @@ class Policy:
     ValueError
         If ``plan`` is given with a number of reservations, ``reservations`` is negative, ``candidates`` is below 1, a correction is below 1 s, or ``shortest_first`` or
         ``corrections`` are given without ``reservations=1``.
+    WrongArgument
+        If an argument has another type: ``key`` is no function, ``reservations`` no whole number, ...
     PluginError
         If ``ranker`` is not a ranker.
 
@@ -144,6 +148,7 @@ class Policy:
     plan: Plan | None = None
 
     def __post_init__(self) -> None:
+        self._check_types()
         if self.ranker is not None:
             check_ranker(f"policy {self.name!r}: the argument ranker ({self.ranker!r:.100})", self.ranker)
         for what, least in (("reservations", 0), ("candidates", 1)):
@@ -164,6 +169,31 @@ class Policy:
             raise WrongValue(
                 f"policy {self.name!r}: reservations is {self.reservations}; with a plan all jobs are planned, expected None"
             )
+
+    def _check_types(self) -> None:
+        """Raise WrongArgument for the first argument of another type than expected."""
+        if not isinstance(self.name, str) or not self.name:
+            raise WrongArgument(f"Policy: name is {excerpt(self.name)}; expected a text")
+        truth = "True or False"
+        wanted = (
+            ("key", callable(self.key), "a function of (workload, expected) that returns one number per job"),
+            ("strict", isinstance(self.strict, bool), truth),
+            (
+                "reservations",
+                self.reservations is None or is_whole(self.reservations),
+                "a whole number, or None for all",
+            ),
+            ("candidates", self.candidates is None or is_whole(self.candidates), "a whole number, or None for all"),
+            ("shortest_first", isinstance(self.shortest_first, bool), truth),
+            ("corrections", isinstance(self.corrections, tuple), "a tuple of whole seconds"),
+            ("predictor", isinstance(self.predictor, str), "the name of a predictor, such as 'walltime'"),
+            ("within_profile", isinstance(self.within_profile, bool), truth),
+            ("plan", self.plan is None or isinstance(self.plan, Plan), "a Plan, or None"),
+        )
+        for argument, right, expected in wanted:
+            if not right:
+                found = excerpt(getattr(self, argument))
+                raise WrongArgument(f"policy {self.name!r}: {argument} is {found}; expected {expected}")
 
     @property
     def compiled(self) -> bool:

@@ -279,7 +279,9 @@ def parse_dispatcher(text: str) -> Named:
         raise UnknownName("dispatcher", text, [f"{name}@{backend or 'cpsat'}"])
     backend = backend or "cpsat"
     if backend not in backend_names():
-        raise UnknownName("backend", backend, backend_names())
+        solver, dash, of_job = backend.rpartition("-")
+        moved = [f"{name}-{of_job}@{solver}"] if dash and of_job in PREDICTED_BY and solver in backend_names() else []
+        raise UnknownName("backend", backend, [*moved, *backend_names()])
     if colon and objective not in objective_names():
         raise UnknownName("objective", objective, list(objective_names()))
     if colon and name in MODELS:

@@ -1,4 +1,8 @@
-"""The data-driven predictor: the duration of the last similar job of the same user [Galleguillos2019, 5]."""
+"""The data-driven predictor: the duration of the last similar job of the same user.
+
+[Galleguillos2019] uses such a predictor and cites an earlier paper for it, without the rules. The six rules here follow
+the programs that its authors have published; ties and the distance of amounts of 0 are ours.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from .predictor import Ints
 
 
 class DataDriven:
-    """A predictor from the last similar job of the same user that has ended [Galleguillos2019, 5].
+    """A predictor from the last similar job of the same user that has ended; see the module for the source of its rules.
 
     It returns the runtime of that job, at most the walltime. The first of these rules that finds an ended job decides
     which jobs are similar:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ...backends import UnknownName
+from ...models.plugins import PluginError, explained
 from .data_driven import DataDriven
 from .plain import LastTwo, Real, Walltime
 from .predictor import Predictor
@@ -15,6 +17,9 @@ PREDICTORS: dict[str, Callable[[], Predictor]] = {
     "last-two": LastTwo,
     "real": Real,
 }
+
+
+PARTS = ("name", "begin", "predict", "learn")  # of a predictor
 
 
 def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
@@ -45,3 +50,26 @@ def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
     if name not in PREDICTORS:
         raise UnknownName("predictor", name, list(PREDICTORS))
     return Real(kill_at_walltime) if name == Real.name else PREDICTORS[name]()
+
+
+def predictor_of(what: str | Predictor, kill_at_walltime: bool = False) -> Predictor:
+    """Return a predictor by its name; check an object, or make one of a class without arguments.
+
+    Raises
+    ------
+    UnknownName
+        If there is no predictor with this name.
+    PluginError
+        If the object lacks a part of a predictor, or the class cannot be created.
+    """
+    if isinstance(what, str):
+        return predictor(what, kill_at_walltime)
+    made: Any = what
+    label = f"the argument predictor ({what!r:.100})"
+    if isinstance(made, type):
+        with explained(f"{label} cannot be created"):
+            made = made()
+    if missing := [part for part in PARTS if not hasattr(made, part)]:
+        raise PluginError(f"{label} is not a predictor: it has no {' and no '.join(missing)} (docs/simulation.md)")
+    checked: Predictor = made
+    return checked

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from ...backends import UnknownName
 from ...errors import WrongValue
+from ...models.comparing import hashable
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.plugins import PluginError, Registry
 from ...models.whole_numbers import is_number, is_whole, shown
@@ -151,6 +152,7 @@ class Daly(Young):
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Listed:
     """Checkpoints of single jobs, as a log or a table states them.

@@ -242,7 +242,9 @@ def evictor_of(what: str | Evictor) -> Evictor:
     """
     found: Any = what
     if isinstance(what, str):
-        name, _, text = what.partition(":")
+        name, colon, text = what.partition(":")
+        if colon and not text:
+            raise WrongValue(f"evictor {what}: nothing stands after the colon; expected {name}, or a value after it")
         if name in EVICTORS:
             found = EVICTORS[name](text)
         else:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from ...errors import WrongValue
+from ...models.comparing import hashable
 from ...models.excerpt import with_short_repr
 from ...models.whole_numbers import is_number, shown
 from .jobs import OnDemandJob
@@ -18,6 +19,7 @@ WEIGHTS = (5, 4, 3, 2, 1)
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Stream:
     """A Poisson process of on-demand jobs; random numbers come from ``random.Random(seed).random()`` only.

@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import WrongValue
 from ...models import Platform, Queue
 from ...models.excerpt import with_short_repr
+from ...models.returned import returned_numbers
 from ...models.whole_numbers import is_number, shown
 from .priorities import DAY, Aging, Fairshare, JobSize, QueuePriority
 from .ranker import Floats, News, RankedJobs, Ranker
@@ -68,7 +69,8 @@ class WeightedSum:
         total = np.zeros(len(waiting))
         for weight, ranker in self.parts:
             if weight > 0:
-                total += weight * np.asarray(ranker.rank(now, waiting), np.float64)
+                keys = ranker.rank(now, waiting)
+                total += weight * returned_numbers(f"ranker {ranker.name}: rank", keys, len(waiting), "waiting jobs")
         return total
 
 
@@ -76,13 +78,14 @@ def multifactor(
     age: float = 1000,
     fairshare: float = 10000,
     size: float = 1000,
-    queue: float = 1000,
+    queue: float | None = None,
     max_age: float = 7 * DAY,
     half_life: float = 7 * DAY,
     usage: str = "cores",
     favor_small: bool = False,
     shares: Mapping[str, float] | None = None,
     priorities: Mapping[str, float] | None = None,
+    dampening: float = 1.0,
 ) -> WeightedSum:
     """Return Slurm's multifactor priority: a weighted sum of age, fair-share, job size and queue.
 
@@ -90,12 +93,13 @@ def multifactor(
 
     Parameters
     ----------
-    age, fairshare, size, queue : float
-        The weights: Slurm's PriorityWeightAge, PriorityWeightFairshare, PriorityWeightJobSize,
-        PriorityWeightPartition.
+    age, fairshare, size : float
+        The weights: Slurm's PriorityWeightAge, PriorityWeightFairshare, PriorityWeightJobSize.
+    queue : float, optional
+        The weight of ``priorities``: Slurm's PriorityWeightPartition. Default: 1000 if there are priorities.
     max_age : float
         See ``Aging``.
-    half_life, usage, shares
+    half_life, usage, shares, dampening
         See ``Fairshare``.
     favor_small : bool
         See ``JobSize``.
@@ -106,11 +110,49 @@ def multifactor(
     -------
     WeightedSum
         The ranker.
+
+    Raises
+    ------
+    WrongValue
+        If a value is not valid, or would have no effect: a weight of queues without priorities, or an option of a
+        factor whose weight is 0.
+
+    Examples
+    --------
+    >>> multifactor(queue=5000, priorities={"debug": 2, "parallel": 1}).name
+    'multifactor'
     """
+    if queue and not priorities:
+        raise WrongValue(
+            f"ranker multifactor: queue is {shown(queue)}, but all queues have the priority 0; expected "
+            "priorities={'debug': 2, ...} as well, on the command line priorities=debug=2/parallel=1"
+        )
+    weight_of_queues = queue
+    if weight_of_queues is None:
+        weight_of_queues = 1000 if priorities else 0
+    idle = (
+        ("age", age, {"max_age": max_age != 7 * DAY}),
+        (
+            "fairshare",
+            fairshare,
+            {
+                "half_life": half_life != 7 * DAY,
+                "usage": usage != "cores",
+                "shares": bool(shares),
+                "dampening": dampening != 1,
+            },
+        ),
+        ("size", size, {"favor_small": favor_small}),
+        ("queue", weight_of_queues, {"priorities": bool(priorities)}),
+    )
+    for factor, weight, options in idle:
+        given = next((name for name, is_given in options.items() if is_given), None)
+        if weight == 0 and given is not None:
+            raise WrongValue(f"ranker multifactor: {given} has no effect, as the weight {factor} is 0; leave one out")
     parts: list[tuple[float, Ranker]] = [
         (age, Aging(max_age)),
-        (fairshare, Fairshare(half_life, usage, shares or {})),
+        (fairshare, Fairshare(half_life, usage, shares or {}, dampening)),
         (size, JobSize(favor_small)),
-        (queue, QueuePriority(priorities or {})),
+        (weight_of_queues, QueuePriority(priorities or {})),
     ]
     return WeightedSum(parts, "multifactor")

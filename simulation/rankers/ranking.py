@@ -13,7 +13,7 @@ from ...heuristics.kernels.events.rules import Rules
 from ...heuristics.kernels.events.state import ENDED, NOW, SORTED, WAITING, State
 from ...instances.workload import Workload
 from ...models import Platform
-from ...models.whole_numbers import shown
+from ...models.returned import WrongAnswer, returned_numbers
 from .ranker import Columns, EndedJobs, Floats, Ints, News, RankedJobs, Ranker
 
 NONE = np.empty(0, np.int64)
@@ -106,21 +106,17 @@ class Ranking:
 
     def _keys(self, now: int, waiting: Ints) -> Floats:
         """Return the keys of the ranker, checked."""
-        found = self._call("rank", now, RankedJobs(waiting, self._columns))
+        returned = self._call("rank", now, RankedJobs(waiting, self._columns))
         try:
-            keys = np.asarray(found, np.float64)
-        except (TypeError, ValueError):
-            self._refuse(f"its ranker {self.ranker.name} returned {shown(found)} from rank; expected numbers")
-        if keys.shape != waiting.shape:
-            why = f"an array of shape {keys.shape} from rank; expected one key for each of {len(waiting)} waiting jobs"
-            self._refuse(f"its ranker {self.ranker.name} returned {why}")
-        if np.isnan(keys).any():
-            self._refuse(f"its ranker {self.ranker.name} returned NaN from rank; expected numbers")
-        return keys
+            return returned_numbers(f"its ranker {self.ranker.name}: rank", returned, len(waiting), "waiting jobs")
+        except WrongAnswer as e:
+            self._refuse(str(e))
 
     def _call(self, method: str, *arguments: Any) -> Any:
         try:
             return getattr(self.ranker, method)(*arguments)
+        except WrongAnswer as e:
+            self._refuse(str(e))
         except SchedlabError:
             raise
         except Exception as e:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...models.plugins import Registry
 from ..references import Options, made_with_options, parse_options, source_of
 from .multifactor import multifactor
 from .penalty import Penalty
-from .priorities import Aging, Fairshare, JobSize
+from .priorities import DAY, Aging, Fairshare, JobSize
 from .ranker import Ranker, check_ranker
 
-OWN = {"fairshare": Fairshare, "aging": Aging, "job-size": JobSize, "multifactor": multifactor, "psp": Penalty}
+
+def _fairshare(
+    half_life: float = 7 * DAY, usage: str = "cores", shares: Mapping[str, float] | None = None
+) -> Fairshare:
+    """Return the ranker; dampening, which does not change an order by fair-share alone, is an option of multifactor."""
+    return Fairshare(half_life, usage, shares or {})
+
+
+OWN = {"fairshare": _fairshare, "aging": Aging, "job-size": JobSize, "multifactor": multifactor, "psp": Penalty}
 RANKERS: Registry[Any] = Registry("ranker", "schedlab.rankers", OWN)
 """The rankers by name: a ranker, or a class or function that returns one."""
 
@@ -47,7 +56,8 @@ def parse_ranker(text: str) -> NamedRanker:
     ----------
     text : str
         ``NAME`` is one of ``RANKERS``, or ``module:attribute``, a ranker, or a class or function that returns one. Its
-        options are the parameters whose defaults are numbers, texts or truth values.
+        options are the parameters whose defaults are numbers, texts or truth values, and those that are annotated as
+        ``Mapping[str, float]``, which are written ``priorities=debug=2/parallel=1``.
 
     Returns
     -------

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...models.comparing import hashable
 from ...models.excerpt import with_short_repr
 from ..engine.moment import PlannedStart, Start
 
@@ -14,6 +15,7 @@ SCHEMA, VERSION = "schedlab-decision", 1
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Answer:
     """The answer of a dispatcher to the state of a machine.

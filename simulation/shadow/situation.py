@@ -22,12 +22,12 @@ from ..engine import compiled_replay as kernels
 from ..engine.moment import Moment
 from ..engine.states.node_changes import BLOCKED
 from ..policies.beside_reservations import Holds
-from ..predictors import Predictor
+from ..predictors import Predictor, TimedPredictor
 from .reservations import holding
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Situation:
     """The state of a machine with at least one waiting job, and the expected durations of the jobs.
 
@@ -54,9 +54,10 @@ class Situation:
         running = [_still_running(r, state.now) for r in state.running]
         problem = Dispatch(state.platform, jobs, state.queues, "waiting", state.now, running)
         workload = Workload.of(problem, "state")
-        fixed = predictor.begin(workload)
-        expected = [predictor.predict(j) for j in range(len(workload))] if fixed is None else fixed
-        return cls(state, workload, np.maximum(1, np.array(expected, np.int64)))
+        checked = TimedPredictor(predictor)
+        fixed = checked.begin(workload)
+        expected = [checked.predict(j) for j in range(len(workload))] if fixed is None else fixed
+        return cls(state, workload, np.array(expected, np.int64))
 
     @cached_property
     def blocked(self) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...models.plugins import Registry
+from ...models.plugins import Registry, explained
 from ..references import made_with_options, parse_options, source_of
 from .scenarios import OWN
 from .users import Users, check_users
@@ -36,6 +36,9 @@ def users_of(what: str | Users) -> Users:
     found: Any = what
     if isinstance(what, str):
         found = made_with_options(parse_options(what, USERS), USERS, "request")[0]
+    elif isinstance(found, type):
+        with explained(f"the argument users ({what!r:.100}) cannot be created"):
+            found = found()
     check_users(found)
     made: Users = found
     return made

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...errors import SchedlabError, WrongValue
 from ...instances.workload import Ints, Workload
-from ...models.whole_numbers import whole_array
+from ...models.returned import WrongAnswer, returned_wholes
 from ..engine.simulation import SimulationError
 from ..predictors import Predictor
 from ..predictors.data_driven import DataDriven
@@ -66,12 +66,10 @@ class Requests:
         return new
 
     def _checked(self, jobs: Ints, found: object, now: int) -> Ints:
-        expected = f"expected {len(jobs)} whole numbers of seconds, at least 1"
-        walltimes, fault = whole_array(found)
-        if fault is None and walltimes.shape == jobs.shape and (walltimes >= 1).all():
-            return walltimes
-        shown = f"{found!r:.200}"
-        raise SimulationError(f"users {self.users.name} returned {shown} from request; {expected}", time=now)
+        try:
+            return returned_wholes(f"users {self.users.name}: request", found, len(jobs), "jobs", 1, "of seconds ")
+        except WrongAnswer as e:
+            raise SimulationError(str(e), time=now) from e
 
     def _call(self, method: str, *arguments: object) -> object:
         try:

@@ -125,7 +125,7 @@ def profit_records(folder, out, scenarios, methods=METHODS):
                 trace = [Incumbent(0.05, 0.9 * value, None), Incumbent(1.5, value, None)]
                 result = Result("feasible", method, "1", problem=problem, incumbents=trace)
                 result.schedule, result.objective = schedule, value
-                result.seconds = {"build": 0.0, "lower": 0.0, "solve": 2.0, "total": 2.0}
+                result.phases = {"build": 0.0, "lower": 0.0, "solve": 2.0, "total": 2.0}
                 found = outcome(problem, result) | fields(problem, schedule)
                 store.write(record(replace(run, method=method), plain(found), f"2026-01-0{k + 1}T00:00:00+00:00"))
             bound = Result("unknown", "highs", "1", problem=problem, bound=2 * value)

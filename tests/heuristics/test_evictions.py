@@ -124,7 +124,7 @@ class TestCorners:
         with pytest.raises(ProblemError, match="at most 14"):
             p.replace(nodes_needed=15)
         with pytest.raises(ProblemError, match="15 nodes"):
-            trade_off(p).plan(nodes=15)
+            trade_off(p).plan(nodes_needed=15)
         with pytest.raises(ProblemError, match="0 to 60 s"):
             trade_off(p).plan(deadline_s=120)
 

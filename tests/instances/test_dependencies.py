@@ -174,3 +174,21 @@ def test_random_dependencies_hold(
         assert {int(i): s for i, s in zip(run.workload.ids, run.workload.submit.tolist(), strict=True)} == arrival
         assert all(start[k] >= arrival[k] for k in start)
         assert arrived(workload, run.end).submit.tolist() == run.workload.submit.tolist()
+
+
+def test_the_recorded_schedule_is_measured_from_the_same_arrivals_as_replays(tmp_path: Path) -> None:
+    """Job 2 arrives 30 s after the end of job 1, at 130, and job 3 started before job 2 ended: it did not wait for it."""
+    from schedlab.simulation.metrics import metrics, recorded
+
+    waits = {1: 0, 2: 120, 3: 115, 4: 5}  # field 3: from the submit time of the log
+    rows = [row.split() for row in CHAIN]
+    made = [" ".join([*row[:2], str(waits[int(row[0])]), *row[3:]]) for row in rows]
+    workload, platform = open_trace(log(tmp_path, *made), dependencies=True)
+    assert workload.recorded_start.tolist() == [0, 130, 135, 30]
+    found = recorded(workload, platform)
+    assert found is not None and (found.wait.max, found.wait.mean) == (5, 5 / 4)
+    plain = recorded(*open_trace(log(tmp_path, *made)))
+    assert plain is not None and plain.wait.mean == (0 + 120 + 115 + 5) / 4
+    # a replay with the recorded starts has the same waits, but of job 3, which waits there
+    replayed = metrics(sl.simulate(workload, platform, "fcfs"))
+    assert replayed.wait.mean == 0 and found.queue_max == 1

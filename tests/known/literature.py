@@ -62,7 +62,7 @@ def proven(project: Project, time_limit: float) -> sl.Result:
     result = sl.solve(project, backend="cpsat", time_limit=time_limit, threads=2)
     assert project.verify(result.schedule) == []
     assert project.objective(result.schedule) == result.objective
-    print(f"{result.status} {result.objective} (bound {result.bound}) in {result.seconds['total']:.1f} s")
+    print(f"{result.status} {result.objective} (bound {result.bound}) in {result.seconds:.1f} s")
     return result
 
 

@@ -141,7 +141,7 @@ def test_errors_show_the_wrong_part_and_near_names(text: str, error: type[Except
         (lambda: M.Highs(grid=0), "grid is 0"),
         (lambda: M.Highs(side="left", grid=5), "side is 'left'"),
         (lambda: M.Lns(rounds=2.5), "rounds of lns is 2.5; expected a whole number"),
-        (lambda: M.Lns(rounds=-3), "rounds of lns is -3; expected at least 0"),
+        (lambda: M.Lns(rounds=-3), "rounds of lns is -3; expected at least 1"),
         (lambda: M.DelaySearch(delay=0), "delay of delay-search is 0; expected at least 1"),
         (lambda: M.CpSat(parameters={"x": [1]}), "expected a bool, int, float or str"),
         (lambda: M.CpSat(warm_start=3), "expected a heuristic"),

@@ -117,7 +117,12 @@ class Pairwise:
             transitions(self.form, self.intervals, c, self._before)
 
     def _before(self, v: Interval, w: Interval) -> tuple[int, int] | None:
-        """Return the columns of B[v,w] and B[w,v] (-1: none), or None for a pair that cannot run at the same time."""
+        """Return the columns of B[v,w] and B[w,v] (-1: none), or None for a pair that cannot run at the same time.
+
+        Also None if one of them can have size 0, as B is then 0 for both orders.
+        """
+        if 0 in (v.size_lo, w.size_lo):
+            return None
         a, b = self.intervals.first + v.index, self.intervals.first + w.index
         found = self._whole.get((min(a, b), max(a, b)))
         return found if found is None or a < b else found[::-1]

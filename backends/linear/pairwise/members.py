@@ -12,7 +12,7 @@ from ....models.language.bounds import attribute_bounds
 from ..form import Affine, Ints, Point
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Members:
     """The n intervals of one resource followed by its m fillers, as arrays of length n + m unless noted.
 

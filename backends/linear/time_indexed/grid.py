@@ -13,7 +13,7 @@ from ...base import GridOption, LoweringTooLarge, Side
 from ..form import Floats, Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grid:
     """A grid of m + 1 time points P; cell k is [P[k], P[k + 1]) for k = 0, ..., m - 1.
 

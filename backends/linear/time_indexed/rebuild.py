@@ -33,7 +33,7 @@ from .grid import Grid
 from .slots import Slots
 
 
-@dataclass
+@dataclass(eq=False)
 class Load:
     """The capacity of a resource that is left in each cell, an array of shape (cells,)."""
 
@@ -148,9 +148,7 @@ class _Rebuild:
             fine = np.ones(len(times), dtype=bool)
             for load, demand in self.uses[v.index] if self._size(v) else []:
                 fine &= load.fits(begin, end, demand)
-            if self._size(v):
-                fine &= self._allowed(v, times)
-            times = times[fine]
+            times = times[fine & self._allowed(v, times)]
         for v in group:
             start = int(times[0]) if len(times) else self.given.start[v.index]
             self.made.set(v, start, start + self._size(v))
@@ -162,7 +160,7 @@ class _Rebuild:
         """Return for each start time whether v keeps clear of its forbidden windows and keeps its transition times."""
         ends = times + self._size(v)
         fine = np.ones(len(times), dtype=bool)
-        for lo, hi in self.forbidden[v.index]:
+        for lo, hi in self.forbidden[v.index] if self._size(v) else ():
             fine &= (ends <= lo) | (times >= hi)
         for c in self.transitions:
             if v not in c.intervals:
@@ -170,7 +168,7 @@ class _Rebuild:
             at = c.intervals.index(v)
             for k, other in enumerate(c.intervals):
                 i = other.index
-                if self.made.present[i] and self.made.end[i] > self.made.start[i]:
+                if self.made.present[i]:
                     after = times >= self.made.end[i] + c.transition(k, at)
                     fine &= after | (ends + c.transition(at, k) <= self.made.start[i])
         return fine

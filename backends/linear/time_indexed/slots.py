@@ -35,7 +35,7 @@ from ..intervals import IntervalColumns, Intervals
 from .grid import Grid
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Slots:
     """The n slots of all intervals of a model, sorted by interval and time; arrays of shape (n,) unless noted.
 

@@ -27,6 +27,7 @@ from ..options import (
 from .options import (
     BsldFloor,
     By,
+    Columns,
     Cores,
     Dependencies,
     Desired,
@@ -38,11 +39,13 @@ from .options import (
     LogNodes,
     Memory,
     Partition,
+    PerNode,
     QueueFrom,
     Requeue,
     Starts,
     TimeLimit,
     Window,
+    Zone,
     parse_loads,
 )
 
@@ -119,6 +122,9 @@ def dardis(
     nodes: LogNodes = None,
     cores: Cores = None,
     memory: Memory = None,
+    per_node: PerNode = None,
+    zone: Zone = None,
+    columns: Columns = None,
     first: First = None,
     window: Window = None,
     queue_from: QueueFrom = None,
@@ -160,6 +166,7 @@ def dardis(
         starts,
         {
             "format": form, "nodes": nodes, "cores": cores, "memory": memory, "window": window,
+            "per_node": per_node or None, "zone": zone, "columns": columns,
             "objective": None, "allocator": "best-fit", "kill": kill, "bsld_floor": parse_floor(bsld_floor),
             "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
             "latest_start": latest_start, "events": None if events is None else str(events), "requeue": requeue,

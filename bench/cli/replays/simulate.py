@@ -61,6 +61,7 @@ from .options import (
     AtOnce,
     BsldFloor,
     By,
+    Columns,
     Cores,
     Dependencies,
     Desired,
@@ -72,11 +73,13 @@ from .options import (
     LogNodes,
     Memory,
     Partition,
+    PerNode,
     QueueFrom,
     Requeue,
     Starts,
     TimeLimit,
     Window,
+    Zone,
     parse_loads,
 )
 
@@ -99,6 +102,9 @@ def simulate(
     nodes: LogNodes = None,
     cores: Cores = None,
     memory: Memory = None,
+    per_node: PerNode = None,
+    zone: Zone = None,
+    columns: Columns = None,
     first: First = None,
     window: Window = None,
     batch: Annotated[
@@ -254,6 +260,7 @@ def simulate(
         {
             "format": form,
             "nodes": nodes, "cores": cores, "memory": memory, "window": window,
+            "per_node": per_node or None, "zone": zone, "columns": columns,
             **decision_limit(decision_time, deterministic), "objective": objective,
             "max_stretch": parse_stretch(max_stretch), "allocator": allocator,
             "kill": kill, "charge": charge or (published is not None and published.charge), "period": period, "busy": busy,

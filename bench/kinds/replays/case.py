@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TRACE_OBJECTIVE = "weighted-wait"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReplayCase:
     """The workload of a replay, its machine and its objective.
 
@@ -140,6 +140,7 @@ def replay_case(
         from ....instances.logs.latest_starts import latest_start_rule
         from ....instances.logs.partitions import QUEUE, partition_names
         from ....instances.traces import open_trace
+        from ...log_options import column_names, resources_per_node, time_zone
 
         workload, platform = open_trace(
             path,
@@ -147,6 +148,9 @@ def replay_case(
             nodes=replay.nodes,
             cores=replay.cores,
             memory=replay.memory,
+            others=resources_per_node(replay.per_node),
+            zone=time_zone(replay.zone),
+            columns=column_names(replay.columns),
             window=replay.window,
             load=replay.load,
             first=view.first,
@@ -162,7 +166,7 @@ def replay_case(
     instance = instance or load(path, drop_impossible=drop_impossible)
     centre = None
     if replay.scenario is not None:
-        centre = cast(Profit, instance.scenario(scenarios_of(instance, [replay.scenario])[0]))
+        centre = instance.scenario(scenarios_of(instance, [replay.scenario])[0])
     if instance.centre is None:
         whole = cast(Dispatch, View(durations="runtime", objective=view.objective).of(instance))
     else:  # the jobs of a profit problem
@@ -179,7 +183,7 @@ def replay_case(
     case = ReplayCase(
         workload,
         whole.platform,
-        whole.aim,
+        whole.objective,
         replay.kill,
         offline,
         instance.events,

@@ -14,7 +14,9 @@ from ....errors import WrongValue
 from ....instances.files.own_files import content_of
 from ....instances.files.series_file import CARBON, EURO, read_series
 from ....models.energy import Tariff
+from ....models.energy.tariff import check_covers
 from ....models.platform import ProblemError
+from ....models.production import ServerEvent
 from ....models.profit.cooling import Cooling
 from ....models.step_function import StepFunction
 from ...errors import WrongUse
@@ -201,11 +203,37 @@ def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
             f"--idle-watts {idle:g}: above the power of job {w.ids[k]!r}, {w.power[k] / cores[k]:g} W per core; give less"
         )
     begin = int(w.submit.min()) if w.begin is None else w.begin
-    last = int(w.submit.max())
-    try:
-        centre_of(case, replay, last).tariff.check_covers(begin, last)
-    except ProblemError as e:
-        raise WrongUse(f"--{'carbon' if 'carbon' in str(e) else 'prices'}: {e}") from e
+    end = earliest_end(case)
+    for name, column, what in (("prices", EURO, "energy prices"), ("carbon", CARBON, "carbon intensities")):
+        series = _series(replay, name, column)
+        try:
+            if series is not None:
+                check_covers(what, series, begin, end)
+        except ProblemError as e:
+            least = "the least time of any replay of these jobs"
+            raise WrongUse(f"--{name}: {e}, {least}, in {getattr(replay, name)}") from e
+
+
+def earliest_end(case: ReplayCase) -> int:
+    """Return a time in seconds before which no replay of a case can end, whatever the dispatcher.
+
+    No job ends before its release and its runtime, and the jobs that are released from a time on need at least their
+    work divided by the capacity of the machine, for each resource.
+    """
+    w = case.workload
+    runtime = np.minimum(w.runtime, w.walltime) if case.kill else w.runtime
+    deleted = {e.subject for e in case.events if isinstance(e, ServerEvent) and e.kind == "delete"}
+    stays = np.array([name not in deleted for name in w.ids], np.bool_)
+    begin = int(w.submit.min()) if w.begin is None else w.begin
+    release = np.maximum(w.release, begin)[stays]
+    ends = [begin, *(r.true_end for r in w.running), *(release + runtime[stays]).tolist()]
+    order = np.argsort(-release, kind="stable")
+    for r, resource in enumerate(w.resources):
+        total = case.platform.total(resource)
+        work = (w.job_arrays.amounts[stays, r] * runtime[stays])[order].astype(np.float64)
+        if total > 0 and work.size:
+            ends.append(int(np.floor((release[order] + np.cumsum(work) / total).max())))
+    return int(max(ends))
 
 
 def _watts(replay: ReplaySettings) -> dict[str, Any]:
@@ -217,8 +245,7 @@ def centre_of(case: ReplayCase, replay: ReplaySettings, end: int) -> Any:
     """Return cooling, weather and prices up to ``end`` in seconds. Raises WrongUse if a file has been changed since."""
     from ....simulation.energy import Centre
 
-    carbon = _series(replay, "carbon", CARBON)
-    prices = _series(replay, "prices", EURO)
+    carbon, prices = (_lasting(_series(replay, *which), end) for which in (("carbon", CARBON), ("prices", EURO)))
     if case.centre is None:
         plant = Cooling("none", (-90, 65), (0, LARGEST), ((0, 0), (0, 0)))
         begin = int(case.workload.submit.min()) if case.workload.begin is None else case.workload.begin
@@ -233,6 +260,11 @@ def lend_centre(dispatcher: Any, case: ReplayCase, replay: ReplaySettings) -> No
     """Give a dispatcher whose attribute ``centre`` is None cooling, weather and prices of the scenario, if there is one."""
     if case.centre is not None and getattr(dispatcher, "centre", case) is None:
         dispatcher.centre = centre_of(case, replay, int(case.workload.submit.max()))
+
+
+def _lasting(series: StepFunction | None, end: int) -> StepFunction | None:
+    """Return a series that covers the time to ``end`` in seconds: its last day is repeated."""
+    return None if series is None else series.lasting(max(end, series.end))
 
 
 def _series(replay: ReplaySettings, name: str, column: str) -> StepFunction | None:

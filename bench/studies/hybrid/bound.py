@@ -27,7 +27,6 @@ many as the constraints allow. It takes milliseconds.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +83,7 @@ def bound_of(instance: Instance, scenario: str, end: int) -> float:
         If prices are negative, the cooling falls with the IT power or takes power without any, or jobs run at the begin;
         or if no schedule ends by this time.
     """
-    return bound_of_problem(cast(Profit, instance.scenario(scenario)), end)
+    return bound_of_problem(instance.scenario(scenario), end)
 
 
 def bound_of_problem(problem: Profit, end: int) -> float:

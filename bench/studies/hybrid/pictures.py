@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ....instances import Instance
-from ....models import Profit
 from ....models.profit.cooling import along
 from ....models.step_function import DAY, HOUR
 from ...plots.panels.grouped import draw_grouped
@@ -73,7 +72,7 @@ def means(results: Results, variants: Sequence[str], scenarios: Sequence[str]) -
 
 def over_time(instance: Instance, scenario: str, result: Result) -> str:
     """Return the nodes on and in use, the profile, planned and real use, power, PUE and temperature of a replay."""
-    problem = cast(Profit, instance.scenario(scenario))
+    problem = instance.scenario(scenario)
     c, nodes = result["curves"], len(instance.platform.nodes)
     total = instance.platform.total("cores")
     hours = len(c["on"])

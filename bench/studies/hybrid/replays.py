@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -137,7 +137,7 @@ def _stored(
     dispatcher = named.make(**limit)
     if of != ALL:
         last = int(log.submit[-1])
-        problem = cast(Profit, instance.scenario(of))
+        problem = instance.scenario(of)
         dispatcher.centre = replace(centre_of(problem, last), temperature=problem.temperature)
     options: dict[str, Any] = {} if variant.node_policy is None else {"node_policy": variant.node_policy}
     began = time.process_time()
@@ -189,7 +189,7 @@ def runs_of(run: Simulation) -> Runs:
 
 def accounts(instance: Instance, scenario: str, run: Simulation) -> Mapping[str, Any]:
     """Return the accounts of a replay in a scenario, for each idle power: at the last end, and at the last submission."""
-    problem = cast(Profit, instance.scenario(scenario))
+    problem = instance.scenario(scenario)
     runs, states = runs_of(run), states_of(run)
     begin, last, end = int(runs.submit.min()), int(runs.submit.max()), int(runs.end.max())
     centre = centre_of(problem, end)

@@ -19,7 +19,7 @@ from .nodes import by_name, ranges_of
 from .state import NOW, STARTED, State, TraceArrays, new_state
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rows:
     """The jobs of a replay, then the running jobs; a ``machine.JobTable``."""
 

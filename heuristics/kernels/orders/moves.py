@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....models.comparing import compared_by_identity
 from ....models.compiled import compiled, internal, internal_borrowing
 from ..aggregate import Aggregate, new_aggregate
 from ..by_address import by_address
@@ -26,6 +27,7 @@ from ..profile import NEVER, Floats, Ints, Machine, Profile, new_profile
 from .checkpoints import Checkpoints, new_checkpoints, restore, save
 
 
+@compared_by_identity
 @by_address
 class OrderResult(NamedTuple):
     """An order of jobs and its placement.

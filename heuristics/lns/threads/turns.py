@@ -13,7 +13,9 @@ import numpy as np
 
 from ....errors import WrongValue
 from ....models import Problem, Schedule
-from ....models.excerpt import with_short_repr
+from ....models.excerpt import excerpt, with_short_repr
+from ....models.returned import WrongAnswer, returned_numbers
+from ....models.whole_numbers import is_whole
 from ...clock import Clock
 from ...incumbents import Incumbents, OnIncumbent
 from ..acceptance import Acceptance, Tolerances
@@ -131,11 +133,18 @@ class TurnSearch(ABC):
     def over(self) -> float:
         """The share of the search that is over, at most 1."""
         turns = sum(len(history.turns) for history in self.histories)
-        return min(1.0, self.stopping.over(Progress(self.elapsed, turns, turns - self._last_gain)))
+        share = self.stopping.over(Progress(self.elapsed, turns, turns - self._last_gain))
+        return min(1.0, share)
 
     def tolerances(self, own: Acceptance, steps: int) -> Tolerances:
         """Return the tolerances of the next steps by the criterion of the search, or by the operator's own one."""
-        return (self.acceptance or own).tolerances(steps, float(self.best_value), self.over, self.rng)
+        criterion = self.acceptance or own
+        given = criterion.tolerances(steps, float(self.best_value), self.over, self.rng)
+        who = f"acceptance criterion {excerpt(criterion)}: tolerances"
+        if not isinstance(given, tuple) or len(given) != 2:
+            why = "expected Tolerances(over_current, over_best), two arrays with a number for each step"
+            raise WrongAnswer(f"{who} returned {excerpt(given)}; {why}")
+        return Tolerances(*(returned_numbers(who, part, steps, "steps") for part in given))
 
     def check(self, ahead: float = 0.0) -> None:
         """Raise Stopped if a trial of ``ahead`` seconds would end after the time limit."""
@@ -186,6 +195,9 @@ class TurnSearch(ABC):
     def take_turn(self, selection: Selection) -> None:
         """Let an operator take a turn. Raises Stopped."""
         k = selection.select(self.histories, self.over, self.rng)
+        if not is_whole(k) or not 0 <= k < len(self.histories):
+            why = f"select returned {excerpt(k)}; expected the index of an operator, 0 to {len(self.histories) - 1}"
+            raise WrongAnswer(f"selection {excerpt(selection)}: {why}")
         before, began = self.best_value, time.perf_counter()
         try:
             self._turns[k](None if self.limit is None else self.turn_seconds)

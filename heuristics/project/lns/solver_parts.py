@@ -113,7 +113,7 @@ class _Parts:
             return "infeasible", None
         found = run(part.model, self.settings.backend, limits, began=began, conflict=False)
         if found.assignment is None or found.violations:
-            slow = found.status == "infeasible" and found.seconds["solve"] > QUICK * self.settings.seconds
+            slow = found.status == "infeasible" and found.phases["solve"] > QUICK * self.settings.seconds
             return ("slow" if slow else found.message or found.status), None
         return found.status, part.read(found.assignment)
 

@@ -24,7 +24,7 @@ FIELDS = (
 JOB, SUBMIT, WAIT, RUNTIME, ALLOCATED, USED_MEMORY, REQUESTED, TIME, MEMORY, USER, GROUP, PROGRAM, QUEUE = (
     *range(5), *range(6, 10), *range(11, 15),
 )  # fmt: skip
-PARTITION, PRECEDING, THINK = range(15, 18)
+STATUS, PARTITION, PRECEDING, THINK = 10, *range(15, 18)
 WHOLE = np.array([f not in ("submit time", "wait time", "runtime", "average CPU time", "used memory", "requested time",
                             "requested memory", "think time") for f in FIELDS])  # fmt: skip
 # upper limits of valid numbers: identifiers up to 2**53 (exact in a float), times up to 1e10 s (317 years), 1e8

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ....models.arguments import checked
 from ...files.lines import line_blocks
-from ...logged import MISSING, UNNAMED, Bools, Preceding, TextColumn
+from ...logged import CANCELLED_WAITING, MISSING, NUMBERED, UNNAMED, Bools, Preceding, TextColumn
 from ...repair import Trace
 from ...report import Report
 from ...workload import Floats, Ints, Workload, WorkloadError
@@ -25,6 +26,7 @@ from .parsing import (
     QUEUE,
     REQUESTED,
     RUNTIME,
+    STATUS,
     SUBMIT,
     THINK,
     TIME,
@@ -37,14 +39,20 @@ from .parsing import (
 KB_PER_MB = 1024
 FROM_ALLOCATED = "requested processors missing, the allocated ones taken"
 FROM_USED = "requested memory missing, the used one taken"
+CANCELLED, PARTS = 5, (2, 3, 4)  # of the status
+COVERED = "lines of partial executions, which the lines of their whole jobs cover"
+FURTHER = "lines of further partial executions, joined to the first one of their job"
+JOINED = "partial executions joined to a job: runtimes added"
 CAPPED = "memory above that of a node, capped"
 
 
+@checked
 def read_swf(path: str | Path, cores: int = 1, memory: int | None = None) -> Workload:
     r"""Read a log in the Standard Workload Format (SWF).
 
     A job of p processors becomes ceil(p / cores) units of equal size. Its memory (KB per processor in the file) becomes
-    MB per unit. Submit times stay as in the file.
+    MB per unit. Submit times stay as in the file. Jobs that were cancelled before they started (status 5 without a runtime)
+    are left out. Lines of partial executions (status 2, 3, 4) count only where the line of the whole job is missing.
 
     Parameters
     ----------
@@ -89,7 +97,8 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
     if cores < 1 or (memory is not None and memory < 1):
         raise WorkloadError(f"{path}: nodes of {cores} cores and {memory} MB; expected at least 1 of each")
     log = LogLines.read(line_blocks(path), str(path))
-    table, bad, width, header = log.table, log.bad, log.width, Header.of(log.comments)
+    table, line, joined, skipped = _whole_jobs(log.table, log.line)
+    bad, width, header = log.bad, log.width, Header.of(log.comments)
     notes = list(header.notes)
     if width > len(FIELDS):
         notes.append(f"the lines have {width} fields; those after the {len(FIELDS)} fields of SWF are ignored")
@@ -98,7 +107,10 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
         notes.append("the submit times are Unix times already; UnixStartTime of the header is not added to them")
         unix_start = 0
     units, request, resources, changed = _geometry(table, cores, memory)
-    submit, wait = table[:, SUBMIT].copy(), table[:, WAIT]  # no part of the trace keeps the whole table in memory
+    changed[JOINED] = joined
+    never = (table[:, STATUS] == CANCELLED) & (table[:, RUNTIME] <= 0)
+    wait = np.where(never, MISSING, table[:, WAIT])
+    submit = np.where(table[:, SUBMIT] == -1, MISSING, table[:, SUBMIT])  # no part of the trace keeps the whole table
     program, program_notes = _programs(table)
     notes += program_notes
     if not (table[:, QUEUE] >= 0).any():
@@ -106,7 +118,7 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
     return Trace(
         name=_stem(path),
         format="swf",
-        ids=tuple(map(str, table[:, JOB].astype(np.int64).tolist())),
+        ids=_ids(table[:, JOB].astype(np.int64), changed),
         submit=submit,
         start=np.where(wait >= 0, submit + wait, MISSING),
         runtime=np.where(table[:, RUNTIME] >= 0, table[:, RUNTIME], MISSING),
@@ -119,14 +131,48 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
         program=program,
         partition=_partitions(table[:, PARTITION], header),
         partition_numbers={header.partition(c): str(c) for c in np.unique(table[:, PARTITION]).astype(int) if c >= 0},
-        preceding=_preceding(table, log.line),
+        preceding=_preceding(table, line),
         power=np.full(len(table), MISSING),
         changed=changed,
+        unusable={CANCELLED_WAITING: never},
         unix_start=unix_start,
         zone=header.zone,
         sizes=header.sizes,
-        report=Report(bad_lines=tuple(bad), notes=tuple(notes)),
+        report=Report(bad_lines=tuple(bad), notes=tuple(notes), skipped=skipped),
     )
+
+
+def _whole_jobs(table: Floats, line: Ints) -> tuple[Floats, Ints, Bools, dict[str, int]]:
+    """Return the rows of whole jobs, the line of each, which were joined of parts, and kind -> lines left out.
+
+    A job that was checkpointed and swapped out has a line for each partial execution (status 2, at last 3 or 4) beside
+    the line of the whole job (status 0 or 1). Where that line is missing, the parts are joined: the submit time and the
+    wait are those of the first one, the runtime is the sum.
+    """
+    part = np.isin(table[:, STATUS], PARTS)
+    if not part.any():
+        return table, line, part, {}
+    covered = part & np.isin(table[:, JOB], table[~part, JOB])
+    alone = np.flatnonzero(part & ~covered)
+    _, first, job = np.unique(table[alone, JOB], return_index=True, return_inverse=True)
+    runtime = np.bincount(job.reshape(-1), np.maximum(table[alone, RUNTIME], 0), len(first))
+    kept = ~part
+    kept[alone[first]] = True
+    table = table.copy()
+    table[alone[first], RUNTIME] = runtime
+    skipped = {COVERED: int(covered.sum()), FURTHER: len(alone) - len(first)}
+    several = np.zeros(len(table), np.bool_)
+    several[alone[first]] = np.bincount(job.reshape(-1), minlength=len(first)) > 1
+    return table[kept], line[kept], several[kept], {what: n for what, n in skipped.items() if n}
+
+
+def _ids(numbers: Ints, changed: dict[str, Bools]) -> tuple[str, ...]:
+    """Return the ids of the jobs; one without a number gets its position, as ``changed`` says."""
+    missing = numbers < 0
+    if not missing.any():
+        return tuple(map(str, numbers.tolist()))
+    changed[NUMBERED] = missing
+    return tuple(f"job {k}" if number < 0 else str(number) for k, number in enumerate(numbers.tolist(), 1))
 
 
 def _stem(path: str | Path) -> str:

@@ -108,7 +108,7 @@ def overrun(problem: Dispatch, schedule: Schedule) -> float:
     for name, limit in problem.limits.items():
         objective = find_objective(name)
         sign = 1 if objective.sense == "minimize" else -1
-        found.append(1 + sign * (objective.value(problem, schedule) - limit) / scale_of(problem, name, limit))
+        found.append(1 + sign * (objective.value_of(problem, schedule) - limit) / scale_of(problem, name, limit))
     return max(found, default=0.0)
 
 

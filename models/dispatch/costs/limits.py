@@ -95,7 +95,7 @@ def origin_of(problem: Dispatch, name: str) -> int:
 
     The end of the last job is a time on the clock of the problem, so it is measured from ``now``; others from 0.
     """
-    costs = problem.costs if name == problem.aim else find_objective(name).costs_of(problem)
+    costs = problem.costs if name == problem.objective else find_objective(name).costs_of(problem)
     return problem.now if isinstance(costs, LastEnd) else 0
 
 
@@ -115,7 +115,7 @@ def broken_limits(problem: Dispatch, schedule: Schedule) -> Iterator[Violation]:
     """Yield a violation for each limit that a schedule of all jobs breaks, by the values that the verifier computes."""
     for name, limit in problem.limits.items():
         objective = find_objective(name)
-        value = objective.checked_value(problem, schedule)
+        value = objective.value_of(problem, schedule)
         sign = 1 if objective.sense == "minimize" else -1
         over = sign * (value - limit)
         if over > tolerance(limit, is_whole(value)):

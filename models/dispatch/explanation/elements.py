@@ -43,7 +43,7 @@ class DispatchElements(Elements):
                 f"the limit on {', '.join(others)} cannot be explained: without a job, a registered objective may be worse"
             )
         # these objectives are sums of costs >= 0, or the last end: no removal makes them worse
-        self.objectives = (problem.aim,) if problem.aim in OBJECTIVES else ()
+        self.objectives = (problem.objective,) if problem.objective in OBJECTIVES else ()
         by_slack = sorted(problem.jobs, key=self._slack)
         of_jobs = [e for j in by_slack for e in _of_job(problem, j)]
         running = sorted(problem.running, key=lambda r: -r.end)

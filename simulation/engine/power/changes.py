@@ -11,6 +11,7 @@ from ....errors import WrongValue
 from ....heuristics.kernels.events.entries import advance
 from ....heuristics.kernels.events.state import NOW, RUNNING, STARTED, STOP, WAITING, State
 from ....heuristics.kernels.profile import NEVER, Ints
+from ....models.returned import WrongAnswer, returned_indices
 from ....models.whole_numbers import is_whole, shown
 from ...node_policies import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES, NodeDecision, NodeMoment
 from ...policies.policy import Policy
@@ -225,7 +226,7 @@ class Powered(NodeChanges):
         self._wanted[on] = self.node_state[on] != ON
         self._wanted[self.node_state == BOOTING] = False
         self._block()
-        if self._wanted.any():
+        if self._wanted.any() or len(found.off):  # also nodes that are switched off now may be needed later
             self._boot(np.where(self._wanted, now, needed))
         self._wake = NEVER if found.wake is None or self._tired() else int(found.wake)
 
@@ -242,11 +243,10 @@ class Powered(NodeChanges):
         if not isinstance(found, NodeDecision):
             raise SimulationError(f"{who}: it returned {shown(found)}; expected a NodeDecision", time=now)
         for what, listed in (("off", found.off), ("on", found.on)):
-            wrong = next((n for n in listed if not is_whole(n) or not 0 <= n < nodes), None)
-            if wrong is not None:
-                raise SimulationError(
-                    f"{who}: {what} has {shown(wrong)}; expected the number of a node, 0 to {nodes - 1}", time=now
-                )
+            try:
+                returned_indices(f"{who}: NodeDecision.{what}", listed, nodes, "nodes")
+            except WrongAnswer as e:
+                raise SimulationError(str(e), time=now) from e
         barred = next((int(n) for n in found.off if not may[n]), None)
         if barred is not None:
             name = self.plan.platform.nodes[barred]

@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PowerRecord:
     """The states of the nodes during a replay; all nodes are on before their first change.
 

@@ -20,11 +20,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ....errors import SchedlabError
 from ....heuristics.kernels.events.entries import begin, end_now, keep_places
 from ....heuristics.kernels.events.state import ENDED, NOW, RUNNING, STARTED, State
 from ....heuristics.kernels.profile import NEVER
-from ....models import Running
+from ....models import Eviction, EvictionPlan, Running
+from ....models.excerpt import excerpt
 from ....models.node_states.timeline import Change
+from ...preemption.evictors import Evictor
 from ..production.agenda import Agenda
 from ..production.bookings import Use
 from ..production.changes import ProductionChanges
@@ -132,6 +135,11 @@ class Preempting(ProductionChanges):
         """Return the row in the workload of job j of the state."""
         return self._row[j]
 
+    def start_of(self, j: int) -> int:
+        """Return the start of running job j in seconds, of a first attempt from before the begin that of its job."""
+        row = self.row_of(j)
+        return int(self.state.start[j]) if j == row else self.begun[row].start
+
     def index_of(self, row: int) -> int:
         """Return the number in the state of the running job of a row."""
         return row if self.plan.log.counts[row] else self._index.get(row, row)
@@ -204,7 +212,7 @@ class Preempting(ProductionChanges):
         row, needed, began, enough = {r.id: r.row for r in jobs}, max(1, needed), time.perf_counter(), False
         while not enough:  # while the jobs that leave take too little power, more nodes than needed are freed
             problem = problem_of(jobs, checkpoints, settings, needed, now, waits.due - now, busy)
-            decided = None if problem is None else settings.evictor.decide(problem)
+            decided = None if problem is None else self._plan_of(settings.evictor, problem, waits)
             gone = [row[name] for name, what in decided.strategy.items() if what != "keep"] if decided else []
             enough = decided is None or self.claims.lacking_power(waits, [*coming, *gone]) <= 0
             needed = 1 + sum(int(plan.workload.units[k]) for k in gone)
@@ -212,23 +220,35 @@ class Preempting(ProductionChanges):
         self.preemption.decisions.append(EvictionDecision(waits.job.id, now, busy, problem, decided, seconds))
         if problem is None or decided is None:
             return
-        faults = problem.verify(decided)
-        if faults:
-            raise SimulationError(
-                f"evictor {settings.evictor.name} at {now}, for on-demand job {waits.job.id!r}: {faults[0].message}",
-                job=waits.job.id,
-                time=now,
-            )
         kill_at = max(now, waits.job.submit)
         for r, what, stop, write, end in departures_of(decided, problem, jobs, checkpoints, now, busy, kill_at):
             self._send_away(Leaving(r.row, waits, what, now, stop, write, end))
+
+    def _plan_of(self, evictor: Evictor, problem: Eviction, waits: WaitingJob) -> EvictionPlan | None:
+        """Return the plan of an evictor, verified; None: no job leaves. Raises SimulationError."""
+        who = f"evictor {evictor.name} at {self.now}, for on-demand job {waits.job.id!r}"
+        try:
+            plan = evictor.decide(problem)
+        except SchedlabError:
+            raise
+        except Exception as e:
+            raise SimulationError(f"{who}: it raised {type(e).__name__}: {e}", waits.job.id, time=self.now) from e
+        if plan is None:
+            return None
+        if not isinstance(plan, EvictionPlan):
+            why = f"it returned {excerpt(plan)}; expected an EvictionPlan, or None: no job leaves"
+            raise SimulationError(f"{who}: {why}", waits.job.id, time=self.now)
+        faults = problem.verify(plan)
+        if faults:
+            raise SimulationError(f"{who}: {faults[0].message}", waits.job.id, time=self.now)
+        return plan
 
     def _candidates(self, waits: WaitingJob) -> list[RunningJob]:
         """Return the batch jobs that may leave for an on-demand job: not those on nodes that are reserved before it is over."""
         w, held = self.plan.workload, self.claims.reserved_before(waits)
         found = []
         for j in sorted(self.state.running[: self.state.clock[RUNNING]].tolist()):
-            row, start = self.row_of(j), int(self.state.start[j])
+            row, start = self.row_of(j), self.start_of(j)
             free = row not in self.on_demand and row not in self.leaving
             if free and (held is None or not held[self._nodes(j)].any()):
                 worked = self.now - start - self._restart(row)
@@ -264,7 +284,7 @@ class Preempting(ProductionChanges):
         if self.leaving.get(row) is not gone:
             return
         j = self.index_of(row)
-        worked = max(0, gone.stop - int(self.state.start[j]) - self._restart(row))
+        worked = max(0, gone.stop - self.start_of(j) - self._restart(row))
         kept = self.preemption.checkpoints.taken(row, worked) if gone.strategy == "kill" else worked
         number, nodes = self.plan.log.counts[row] + 1, self._nodes(j)
         del self.leaving[row]
@@ -285,7 +305,7 @@ class Preempting(ProductionChanges):
         worked = ran - self._restart(row)
         gone = self.leaving.get(row)
         if gone is not None and gone.strategy != "kill":
-            worked = min(worked, gone.stop - int(self.state.start[j]) - self._restart(row))
+            worked = min(worked, gone.stop - self.start_of(j) - self._restart(row))
         return self.preemption.checkpoints.taken(row, worked)
 
     def put_back(self, j: int, why: str, kept: int, time: int) -> None:
@@ -319,7 +339,7 @@ class Preempting(ProductionChanges):
         if j == row:
             super().end_for_good(j, why)
         else:
-            (on,), start = self.nodes_of(j), int(self.state.start[j])
+            (on,), start = self.nodes_of(j), self.start_of(j)
             self.plan.log.gone.append(Attempt(self.plan.workload.ids[row], 1, start, self.now, on, why, 0))
             end_now(self.plan.trace, self.state, j)
         self.claims.to_reserve(nodes)

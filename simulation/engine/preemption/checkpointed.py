@@ -17,7 +17,7 @@ from ....models.whole_numbers import is_whole, shown
 from ...preemption.settings import Preemption
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Checkpointed:
     """The checkpoints of all jobs; arrays of shape (jobs,).
 

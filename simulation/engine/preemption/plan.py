@@ -11,6 +11,8 @@ from ....errors import WrongValue
 from ....heuristics.kernels.events.state import TraceArrays
 from ....instances.workload import Workload
 from ....models import NodeEvent, Platform
+from ....models.arguments import expect
+from ....models.comparing import hashable
 from ...preemption.jobs import with_on_demand
 from ...preemption.settings import Preemption
 from .begun import with_begun_rows
@@ -18,6 +20,7 @@ from .checkpointed import Checkpointed
 from .record import Departure, EvictionDecision, PreemptionRecord
 
 
+@hashable
 @dataclass(frozen=True)
 class PreemptionPlan:
     """The settings of a replay, the rows of its on-demand jobs, the checkpoints of all jobs, and the record so far.
@@ -69,6 +72,7 @@ def plan_of(
     WrongValue
         If settings, jobs, machine and options do not fit together.
     """
+    expect("preemption of simulate", settings, Preemption | None)
     if settings is None or not (settings.jobs or settings.failures or settings.reserved):
         return workload, None  # the same replay as without settings, nodes are counted where they can be
     for name, (value, why) in options.items():

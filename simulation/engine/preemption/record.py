@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ....models import Eviction, EvictionPlan
+from ....models.comparing import hashable
 from ....models.excerpt import with_short_repr
 from ...preemption.settings import Preemption
 
@@ -75,6 +76,7 @@ class Departure(NamedTuple):
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class PreemptionRecord:
     """The decisions and departures of a replay.

@@ -42,7 +42,7 @@ class Places(NamedTuple):
         return list(found)
 
 
-@dataclass
+@dataclass(eq=False)
 class Inside:
     """A started reservation: its nodes (numbers), what it holds of each, and what its jobs leave; (nodes, resources)."""
 

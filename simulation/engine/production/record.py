@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from ....models.comparing import hashable
 from ....models.excerpt import with_short_repr
 from ....models.production import Reservation, ServerEvent
 
@@ -83,6 +84,7 @@ class PrivateRun(NamedTuple):
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class ProductionRecord:
     """The reservations, server events and their effects in a replay.

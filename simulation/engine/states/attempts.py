@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....models import Running
+from ....models.comparing import hashable
 from ....models.excerpt import with_short_repr
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ COMPLETED, KILLED = "completed", "walltime"
 
 
 @with_short_repr
+@hashable
 @dataclass(frozen=True)
 class Attempt:
     """One run of a job.
@@ -65,7 +67,7 @@ class Attempt:
 
 
 @with_short_repr
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class History:
     """The attempts of a replay that ended before the work of their jobs was done.
 

@@ -98,7 +98,7 @@ class Replay(Protocol):
         """The states of the nodes that were switched off and on."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RunRanges:
     """The nodes of runs, as ``simulation.NodeRanges``."""
 
@@ -108,7 +108,7 @@ class RunRanges:
     units: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Runs:
     """All runs of a replay, one row per run: first the last attempts of the jobs, then those that ended early."""
 

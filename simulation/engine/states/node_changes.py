@@ -225,7 +225,7 @@ class NodeChanges:
 
         If it does not come back, this is its end, also for the jobs that wait for it.
         """
-        plan, start = self.plan, int(self.state.start[j])
+        plan, start = self.plan, self.start_of(j)
         why = f"{change.names[node]}: {plan.platform.nodes[node]}"
         kept = self.kept(j, change.time - start)
         if kept is None:
@@ -244,11 +244,15 @@ class NodeChanges:
         """Return the row of running job j in the workload."""
         return j
 
+    def start_of(self, j: int) -> int:
+        """Return the start of running job j in seconds; the state has 0 for a start before second 0."""
+        return int(self.state.start[j])
+
     def put_back(self, j: int, why: str, kept: int, time: int) -> None:
         """End running job j now, at ``time``, and put it back into the queue with ``kept`` s of the work of this attempt."""
         plan, state, trace, clock, row = self.plan, self.state, self.plan.trace, self.state.clock, self.row_of(j)
         nodes, *further = self.nodes_of(j)
-        number, start = plan.log.counts[row] + 1, int(state.start[j])
+        number, start = plan.log.counts[row] + 1, self.start_of(j)
         self.failed.append(j)
         end_now(trace, state, j)
         self.end_attempt(row, Attempt(plan.workload.ids[row], number, start, time, nodes, why, kept, tuple(further)))

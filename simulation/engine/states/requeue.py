@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from ....errors import WrongValue
+from ....errors import WrongArgument, WrongValue
 from ....models.excerpt import excerpt, with_short_repr
 from ....models.whole_numbers import is_whole
 
@@ -121,7 +121,14 @@ def requeue_of(what: str | Requeue) -> Requeue:
     Checkpoint(every=600)
     """
     if not isinstance(what, str):
-        return what
+        made: Any = what() if isinstance(what, type) else what
+        if missing := [part for part in ("name", "kept") if not hasattr(made, part)]:
+            raise WrongArgument(
+                f"requeue is {excerpt(what)}, which has no {' and no '.join(missing)}; expected restart, "
+                "checkpoint:SECONDS, drop, or an object that follows Requeue"
+            )
+        rule: Requeue = made
+        return rule
     name, _, seconds = what.partition(":")
     if what in ("restart", "drop"):
         return Restart() if what == "restart" else Drop()

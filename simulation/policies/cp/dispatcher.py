@@ -1,9 +1,11 @@
 """The CP dispatchers PCP and HCP, versions 0 to 3, on any backend [Galleguillos2019, 2.2, 3 and 4].
 
-- PCP decides starts and nodes in one model (formulation ``counts`` or ``units``).
+- PCP decides starts and nodes in one model (formulation ``counts`` or ``units``). With its usual formulation and objective
+  it first solves the model of the pooled machine, and places the jobs on nodes in the order of its starts; the model of
+  the nodes follows if it is small for the limit and the relaxation leaves a gap (``Solver.solve_relaxed_first``).
 - HCP decides starts on the pooled resources of the machine (formulation ``pool``). It then allocates the jobs that
   start now in order of priority, best-fit.
-- Version 0 has all waiting jobs in the model. Its objective is weighted tardiness (PCP) or the wait weighted by queue
+- Version 0 has all waiting jobs in the model (the models of the thesis the first of a plan, see ``names``). Its objective is weighted tardiness (PCP) or the wait weighted by queue
   (HCP).
 - Version 1 leaves out jobs that cannot start now, keeps the first ``m`` jobs by priority, and stops when the solver
   proves that there is no solution.
@@ -37,12 +39,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ....errors import WrongArgument
+from ....errors import WrongArgument, WrongValue
 from ....heuristics.kernels.profile import Ints
 from ....models import Dispatch, Platform, Queue, Schedule
 from ....models.dispatch.costs.composite import checked_slack
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
+from ....models.excerpt import excerpt
+from ....models.whole_numbers import is_whole
 from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .chunks import nodes_in, nodes_of_parts, start_of
@@ -65,8 +69,9 @@ class CPDispatcher(ProfileFollower):
 
     Parameters
     ----------
-    family : {"pcp", "hcp"}
-        PCP decides starts and nodes in one model; HCP decides the starts, then the nodes.
+    family : {"hcp", "pcp"}
+        HCP decides the starts on the pooled machine, then the nodes; PCP decides starts and nodes in one model. Default:
+        HCP, whose models are smaller.
     version : int
         0 to 3, see the module docstring.
     backend : str
@@ -127,7 +132,7 @@ class CPDispatcher(ProfileFollower):
 
     Examples
     --------
-    >>> CPDispatcher("hcp", 3).name
+    >>> CPDispatcher(limit=0.2).name
     'hcp3@cpsat'
     >>> CPDispatcher("pcp", 3, objective="makespan", deterministic=0.1).name
     'pcp3@cpsat:makespan'
@@ -135,7 +140,7 @@ class CPDispatcher(ProfileFollower):
 
     def __init__(
         self,
-        family: Family,
+        family: Family = "hcp",
         version: int = 3,
         backend: str = "cpsat",
         formulation: str | None = None,
@@ -155,6 +160,10 @@ class CPDispatcher(ProfileFollower):
         planned: int | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
+        if family not in FORMULATIONS:
+            raise WrongValue(f"CPDispatcher: family is {excerpt(family)}; expected one of {', '.join(FORMULATIONS)}")
+        if not is_whole(version) or not 0 <= version <= 3:
+            raise WrongValue(f"CPDispatcher: version is {excerpt(version)}; expected a whole number from 0 to 3")
         length = limit_of(limit, deterministic)
         self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
         self.follows(profile, over_cost, version >= 2)

@@ -23,6 +23,7 @@ from ....models.dispatch.job_arrays import JobArrays, NodeArrays, column, number
 from ....models.dispatch.jobs import DAY, Window
 from ....models.dispatch.running.amounts import Returns, occupied
 from ....models.node_states.states import node_states
+from ...engine.kept_free import kept_free
 from ...engine.moment import Moment
 from .waiting import Waiting
 
@@ -90,7 +91,8 @@ def running_usage(moment: Moment, naive: bool) -> RunningUsage:
 def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints) -> Usage | None:
     """Return the free amounts of the nodes that take no starts as if they were in use while calendars are followed.
 
-    Those of nodes that are not on are in use until they can be.
+    Those of nodes that are not on are in use until they can be. So is what the simulator keeps free on other nodes, for
+    on-demand jobs for instance: what neither runs, nor is reserved, nor is in ``Moment.free``.
     """
     known = node_states()
     rows = np.array([n for n, name in enumerate(moment.states) if not known[name].starts], np.int64)
@@ -98,11 +100,15 @@ def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints) -> Usage | N
     if moment.ready is not None:
         away = np.setdiff1d(np.flatnonzero(moment.ready > moment.now), rows)
         rows, until = np.append(rows, away), np.append(until, moment.ready[away])
-    if not rows.size:
-        return None
     free = capacity.copy()
     np.subtract.at(free, node, used)
-    return rows, until, free[rows]
+    kept = kept_free(moment, free)
+    kept[rows] = 0
+    kept_rows = np.flatnonzero(kept.any(axis=1))
+    if not rows.size and not kept_rows.size:
+        return None
+    rows_until = np.append(until, np.full(kept_rows.size, moment.now + FOLLOWED))
+    return np.append(rows, kept_rows), rows_until, np.concatenate([free[rows], kept[kept_rows]])
 
 
 def _joined(usage: Usage, more: Usage | None) -> Usage:

@@ -57,7 +57,7 @@ def origin_of(problem: Dispatch) -> int:
 
     The makespan is a time on the clock of the trace, so it is measured from now; other objectives from 0.
     """
-    return origin_of_objective(problem, problem.aim)
+    return origin_of_objective(problem, problem.objective)
 
 
 def best_start(problem: Dispatch, by_priority: Schedule | None, deadline: float | None) -> Schedule | None:

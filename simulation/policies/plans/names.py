@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ....backends import UnknownName
 from ....errors import SchedlabError
@@ -69,20 +72,34 @@ def plan_named(name: str, search: str | None) -> Policy:
     policy = ORDERS[order]
     known = [o for o in OPTIONS if order == USUAL or o in ("guard", "least")]
     values: dict[str, Any] = dict(_values(text, parts, known))
+    usual = policy.plan
+    assert usual is not None
+    _check_effect(text, values, "least", "guard", np.inf, usual.guard)
+    _check_effect(text, values, "ewt", "work", 0, usual.work)
     if search is not None:
         what, *more = search.split(":")
         if what != SEARCH:
+            if what.startswith(f"{SEARCH}-"):  # the predictor stands before the search
+                raise UnknownName("dispatcher", text, [f"{name}{what[len(SEARCH) :]}@{SEARCH}"])
             raise UnknownName("search of a plan called", what, [SEARCH])
-        found = SEARCH_OPTIONS | _values(text, more, list(SEARCH_OPTIONS))
+        given = _values(text, more, list(SEARCH_OPTIONS))
+        _check_effect(text, given, "depth", "rounds", 0, ROUNDS)
+        found = SEARCH_OPTIONS | given
         for option, value in found.items():
             if not float(value).is_integer():
                 raise PluginError(f"dispatcher {text}: {option} is {value:g}, expected a whole number")
         values |= {option: int(value) for option, value in found.items()}
-    assert policy.plan is not None
     try:
-        return replace(policy, name=text, plan=replace(policy.plan, **values))
+        return replace(policy, name=text, plan=replace(usual, **values))
     except SchedlabError as e:
         raise PluginError(f"dispatcher {text}: {e}") from e
+
+
+def _check_effect(text: str, given: Mapping[str, float], option: str, switch: str, off: float, usual: float) -> None:
+    """Raise PluginError if an option is given that has no effect, because another one is off."""
+    value = given.get(switch, usual)
+    if option in given and value == off:
+        raise PluginError(f"dispatcher {text}: {option} has no effect, as {switch} is {value:g}; leave one of them out")
 
 
 def _values(text: str, parts: list[str], known: list[str]) -> dict[str, float]:

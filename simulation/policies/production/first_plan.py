@@ -79,7 +79,7 @@ def first_plan(
     deadline : float, optional
         Time on the clock ``time.perf_counter`` after which no further order is tried once there is a plan.
     """
-    cost = find_objective(problem.aim).costs_of(problem)
+    cost = find_objective(problem.objective).costs_of(problem)
     best: Plan | None = None
     least = np.inf
     for name, keys in ORDERS.items():

@@ -7,7 +7,15 @@ from collections import Counter
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, Result
-from schedlab.backends.conformance import agreement, brute_force, copies, declaration, random_models
+from schedlab.backends.conformance import (
+    agreement,
+    brute_force,
+    copies,
+    declaration,
+    planted_parameters,
+    random_models,
+    random_patterns,
+)
 from schedlab.backends.conformance import planted_faults as faults
 from schedlab.backends.conformance import run as conformance
 from schedlab.backends.conformance.brute_force import domain
@@ -113,7 +121,29 @@ class TestCopies:
         assert max(best.end) == 12 - shifted.shift
 
 
+class TestPatterns:
+    @pytest.mark.parametrize("pattern", random_patterns.PATTERNS)
+    def test_each_has_solutions_and_is_small(self, pattern):
+        feasible = 0
+        for seed in range(40):
+            made = random_patterns.RandomPattern(pattern, seed)
+            assert made.used <= set(CONSTRUCTS)
+            feasible += enumerate_all(made.model).feasible
+        assert feasible >= 20
+
+    def test_each_fourth_model_is_of_a_pattern(self):
+        counts = Counter(p for k in range(64) for p in random_patterns.PATTERNS if p in random_model(k).constructs)
+        assert counts == dict.fromkeys(random_patterns.PATTERNS, 4)
+
+
 class TestPlantedFaults:
+    @pytest.mark.parametrize("name", planted_parameters.PARAMETERS)
+    def test_a_parameter_that_is_wrong_is_caught(self, name):
+        """CP-SAT is wrong with it or ends its process; ``tests/backends/cpsat`` tests where the backend sets it."""
+        if not planted_parameters.known_to_be_wrong(name):
+            pytest.skip("this version of ortools is not known to be wrong with the parameter")
+        assert planted_parameters.caught_by(name, seed=1, most=100) is not None
+
     def test_each_is_caught(self):
         caught = conformance.catch_faults(faults.FAULTS, seed=1001)  # 236 models catch all; from seed 1 on, 321
         assert [name for name, k in caught.items() if k is None] == []

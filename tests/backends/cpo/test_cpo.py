@@ -77,7 +77,7 @@ def test_a_callback_stops_the_search():
 
     r = sl.solve(weighted_tardiness(60), backend="cpo", threads=1, time_limit=60, on_incumbent=enough)
     assert r.status == "feasible" and len(seen) == 3
-    assert r.seconds["total"] < 30
+    assert r.seconds < 30
 
 
 @needs_engine
@@ -95,7 +95,7 @@ def test_ctrl_c_returns_the_best_so_far():
 def test_a_time_limit_is_kept():
     r = sl.solve(weighted_tardiness(60), backend="cpo", threads=1, time_limit=1.0)
     assert r.status == "feasible"
-    assert r.seconds["total"] < 1.0 + 10  # far below what the proof takes
+    assert r.seconds < 1.0 + 10  # far below what the proof takes
 
 
 @needs_engine

@@ -58,7 +58,7 @@ def test_days_of_a_log_become_an_instance(bench: Bench) -> None:
     }
     assert "from 2012-07-14 on" in instance.description
     assert "log.swf" in instance.source
-    assert instance.dispatch.aim == "waiting"
+    assert instance.dispatch.objective == "waiting"
     assert "repaired: runtime 0, taken as 1 s: 1 job\n" in out
     assert "left out: 1 job\n  job 4: asks for 25 units" in out
     assert "note: the log has no program names: the application number is used instead\n" in out

@@ -111,15 +111,51 @@ def test_verify_finds_a_changed_account_and_changed_states(bench, folder: Path) 
         (["--idle-watts", "-1"], "--idle-watts -1: expected watts"),
         (["--scenario", "air,summer,free"], "there is no scenario 'free'"),
         (["--carbon", "short.csv"], "--carbon: the carbon intensities go from 0 s to 7200 s, which does not cover"),
+        (
+            ["--carbon", "late.csv"],
+            "--carbon: the carbon intensities go from 90000 s to 200000 s, which does not cover",
+        ),
+        (["--carbon", "submissions.csv"], "the least time of any replay of these jobs, in submissions.csv"),
+        (["--prices", "prices.csv"], "the least time of any replay of these jobs, in prices.csv"),
     ],
 )
 def test_bad_options(bench, options: list[str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("short.csv").write_text(TARIFF.format(3600))
+    Path("late.csv").write_text("time_s,g_co2_per_kwh\n90000,300\n145000,400\n")
+    submit = (
+        sl.load("profit_small").profit.dispatch.jobs[-1].submit
+    )  # covered up to the last submission, not to the ends
+    Path("submissions.csv").write_text(f"time_s,g_co2_per_kwh\n0,300\n{submit},400\n{submit + 1},400\n")
     Path("prices.csv").write_text("time_s,euro_per_kwh\n0,0.1\n3600,0.2\n")
     usual = [] if "--dispatchers" in options else ["--dispatchers", "easy"]
     code, _, err = bench("simulate", "profit_small", *usual, *options, "--out", "out")
     assert code == 2 and why in " ".join(err.split())
+
+
+def test_a_replay_that_takes_longer_than_the_tariff_is_kept(bench, tmp_path: Path) -> None:
+    """The file ends at the least time of any replay; under FCFS jobs wait, and the last day of the file is repeated."""
+    from schedlab.bench.kinds.replays.case import replay_case
+    from schedlab.bench.kinds.replays.energy import earliest_end
+    from schedlab.bench.runs.replay_settings import ReplaySettings
+    from schedlab.bench.runs.view import View
+
+    least = earliest_end(replay_case("eurora_99", View(), ReplaySettings()))
+    day = sl.load("eurora_99").dispatch
+    work = sum(j.units * j.request["cores"] * j.runtime for j in day.jobs)
+    assert least >= max(j.submit + j.runtime for j in day.jobs)
+    assert least >= day.jobs[0].submit + work / day.platform.total("cores")
+    for name, end in (("short", least - 1), ("enough", least)):
+        (tmp_path / f"{name}.csv").write_text(f"time_s,g_co2_per_kwh\n0,300\n{end - 2},300\n{end - 1},300\n")
+        options = ["--dispatchers", "fcfs", "--watts-per-core", "10", "--carbon", tmp_path / f"{name}.csv"]
+        code, _, err = bench("simulate", "eurora_99", *options, "--out", tmp_path / name)
+        assert (code, (tmp_path / name).exists()) == ((2, False) if name == "short" else (0, True)), err
+    assert bench("verify", tmp_path / "enough")[0] == 0
+    _, record = record_of(tmp_path / "enough")
+    last = max(float(j["finish_time"]) for j in csv.DictReader((tmp_path / "enough" / record["jobs_csv"]).open()))
+    account = record["energy"]["end"]
+    assert last > least
+    assert account["kg_co2"] == pytest.approx(0.3 * (account["busy_kwh"] + account["idle_kwh"]), rel=1e-9)
 
 
 def test_the_hybrid_with_a_forecast_that_has_no_jobs_and_slow_boots(bench, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_the_view_of_a_day():
     day = load("eurora_700")
     noon = NOON.of(day)
     assert len(noon.jobs) == 100 and noon.now == 43200 and max(j.submit for j in noon.jobs) <= 43200
-    assert View(objective="makespan").of(day).aim == "makespan"
+    assert View(objective="makespan").of(day).objective == "makespan"
     assert len(View(first=7).of(day).jobs) == 7
     assert View(durations="runtime").of(day).durations == "runtime"
 

@@ -94,7 +94,7 @@ def test_a_log_is_replayed_with_table_records_and_starts(results, log, here):
     folder, code, table, err = results
     assert code == 0 and "log, replay, 8 nodes" in table
     assert all(name in table for name in ("fcfs", "easy", "as recorded", "slow-"))
-    assert "line 63" in err and "901" in err and "left out" in err and "1 line could not be read" in err
+    assert "line 63" in err and "901" in err and "left out" in err and "not read: 1 line" in err
     workload, platform = open_trace(log, nodes=8, cores=1)
     header, *starts = rows(here / "starts.csv")
     assert header == ["job_id", "fcfs", "easy"] and len(starts) == JOBS + 1 and starts[-1] == ["901", "", ""]

@@ -57,7 +57,7 @@ def faults(folder: Path) -> list[tuple[str, int | None, str]]:
 def test_a_folder_becomes_the_problem_of_the_whole_day(folder: Path) -> None:
     instance = load(folder)
     problem = instance.problem
-    assert (instance.name, instance.kind, problem.now, problem.aim) == ("small", "dispatch", 0, "waiting")
+    assert (instance.name, instance.kind, problem.now, problem.objective) == ("small", "dispatch", 0, "waiting")
     a, b = problem.jobs
     assert (a.units, dict(a.request), problem.duration(a), a.runtime) == (2, {"cores": 8, "gpus": 1}, 600, 300)
     assert problem.earliest(b) == b.submit == 60

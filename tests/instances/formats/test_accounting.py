@@ -34,20 +34,20 @@ eve|15|x|debug|COMPLETED|2024-05-01T10:04:00|2024-05-01T10:04:30|2024-05-01T10:0
 
 def test_slurm_accounting_has_one_job_per_row_without_the_steps(file: Writer) -> None:
     w = read_sacct(file("jobs.txt", SACCT))
-    assert w.ids == ("11", "12_1", "14", "15")
+    assert w.ids == ("11", "12_1", "13", "14", "15")
     ten = int(datetime(2024, 5, 1, 10, tzinfo=UTC).timestamp())
-    assert (w.submit - ten).tolist() == [0, 60, 180, 240]
-    assert (w.recorded_start - ten).tolist() == [300, 60, 210, 270]
-    assert w.runtime.tolist() == [3600, 1810, 10, 1]
-    assert w.walltime.tolist() == [93600, 1800, 93600, 93600]
+    assert (w.submit - ten).tolist() == [0, 60, 120, 180, 240]
+    assert (w.recorded_start - ten).tolist() == [300, 60, 180, 210, 270]
+    assert w.runtime.tolist() == [3600, 1810, 600, 10, 1]
+    assert w.walltime.tolist() == [93600, 1800, 1800, 93600, 93600]
     assert w.resources == ("cores", "gpus", "memory")
-    assert w.units.tolist() == [2, 1, 1, 1]
-    assert w.request.tolist() == [[16, 2, 8192], [3, 0, 1500], [1, 2, 4096], [1, 0, 4096]]
+    assert w.units.tolist() == [2, 1, 1, 1, 1]
+    assert w.request.tolist() == [[16, 2, 8192], [3, 0, 1500], [1, 0, 0], [1, 2, 4096], [1, 0, 4096]]
     assert [(w.job(k).user, w.job(k).name, w.job(k).queue) for k in (0, 1)] == [
         ("ann", "lmp", "batch"),
         ("bob", "sweep", "batch"),
     ]
-    assert {q.name: q.ewt for q in w.queues} == {"batch": 150, "debug": 30}
+    assert {q.name: q.ewt for q in w.queues} == {"batch": 120, "debug": 30}
 
 
 HETEROGENEOUS = """\
@@ -82,10 +82,12 @@ def test_slurm_accounting_reports_what_it_did(file: Writer) -> None:
         "runtime 0, taken as 1 s": 1,
         "walltime without a limit, the longest walltime of the log is used instead": 2,
         "runtime over walltime, kept": 1,
+        "still running when the log was written, the runtime until then is used": 1,
+        "all memory of the nodes requested, of which the amount is not recorded": 1,
     }
-    assert [name for name, _ in report.dropped] == ["12_2", "13"]
-    assert ["never started" in report.dropped[0][1], "had not ended" in report.dropped[1][1]] == [True, True]
-    assert any(note.startswith("2 rows of job steps") for note in report.notes)
+    assert report.dropped == (("12_2", "it never started: it was cancelled in the queue"),)
+    assert report.not_obeyed == {"requested several nodes, a replay may put their shares on fewer nodes": 1}
+    assert report.skipped == {"rows of job steps, which the rows of their jobs cover": 2}
 
 
 def test_slurm_times_are_local_to_a_zone(file: Writer) -> None:
@@ -103,23 +105,25 @@ def test_slurm_without_any_limit_takes_the_runtime(file: Writer) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("ann|11|lmp", "ann|11|l|mp", "15 fields; the header has 14"),
+        ("ann|11|lmp|batch", "ann|11|lmp", "13 fields; the header has 14"),
+        ("ann|11|lmp", "a|nn|11|lmp", "15 fields; the header has 14"),
         ("2024-05-01T10:00:00", "yesterday", "Submit is 'yesterday'"),
-        ("1-02:00:00", "1-02", "Timelimit is '1-02'"),
+        ("1-02:00:00", "1-02h", "Timelimit is '1-02h'"),
         ("|2|32|16G", "|two|32|16G", "NNodes is 'two'"),
-        ("32|16G|", "32|lots|", "ReqMem is 'lots'"),
-        ("32|16G|", "32|99999999P|", "more than any machine has"),
+        ("32|16G|billing=32,cpu=32,gres/gpu:a100=1,gres/gpu:v100=3,mem=16G", "32|lots|cpu=32", "ReqMem is 'lots'"),
+        ("mem=16G", "mem=99999999P", "more than any machine has"),
+        ("mem=16G", "mem=much", "AllocTRES is 'much'"),
     ],
 )
 def test_a_damaged_row_of_slurm_is_told(file: Writer, old: str, new: str, expected: str) -> None:
     w = read_sacct(file("jobs.txt", SACCT.replace(old, new, 1)))
-    assert w.ids == ("12_1", "14", "15")
+    assert w.ids == ("12_1", "13", "14", "15")
     assert bad_lines(w) == [2]
     assert expected in w.report.bad_lines[0].message
 
 
 def test_slurm_accounting_without_a_column_that_is_needed(file: Writer) -> None:
-    with pytest.raises(WorkloadError, match=r"line 1: there is no column Timelimit"):
+    with pytest.raises(WorkloadError, match=r"line 1: there is no column Timelimit or TimelimitRaw"):
         read_sacct(file("jobs.txt", SACCT.replace("Timelimit", "Limit")))
     with pytest.raises(WorkloadError, match="empty"):
         read_sacct(file("empty.txt", ""))
@@ -157,10 +161,11 @@ def test_pbs_accounting_takes_the_jobs_that_ended(file: Writer) -> None:
     assert w.recorded_start.tolist() == [1100, 1010, 1030, 1040, -1]
     assert (w.job(0).user, w.job(0).name, w.job(0).queue, w.unix_start) == ("ann", "run", "parallel", 0)
     assert w.report.repairs == {}
+    assert w.report.not_obeyed == {"requested several nodes, a replay may put their shares on fewer nodes": 2}
     assert [(c.units, *c.request.values()) for c in w.job(1).chunks] == [(1, 1, 0, 0, 0), (3, 4, 0, 1, 1)]
     assert [(w.job(k).array, len(w.job(k).parts)) for k in range(3)] == [("", 1), ("2[].server", 2), ("", 1)]
     assert [name for name, _ in w.report.dropped] == ["6[].server"]
-    assert any(note.startswith("2 records of other events") for note in w.report.notes)
+    assert w.report.skipped == {"records of other events than the end of a job": 2}
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ def test_of_many_faults_the_first_ten_are_told(file: Writer) -> None:
 def test_a_name_that_is_not_known_is_told_with_the_near_ones() -> None:
     with pytest.raises(UnknownCooling, match=r"there is no cooling 'hybird'.*did you mean hybrid\?"):
         cooling("hybird")
-    with pytest.raises(UnknownCooling, match="shipped are air and hybrid"):
+    with pytest.raises(UnknownCooling, match="shipped are air, hybrid"):
         cooling("none.csv")
     with pytest.raises(WorkloadError, match="there is no such file"):
         read_cooling("none.csv")

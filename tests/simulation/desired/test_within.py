@@ -234,3 +234,22 @@ def test_before_and_after_the_wishes_power_is_free():
 def test_a_cap_that_cannot_be_enforced_is_refused(problem, dispatcher, cap, words):
     with pytest.raises(sl.SchedlabError, match=words):
         sl.simulate(problem, dispatcher=dispatcher, power_cap=cap)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="a desired use is a number of nodes where nodes are counted, and an amount of each node where they are followed",
+)
+def test_starts_within_a_profile_do_not_depend_on_node_states() -> None:
+    """A quarter of the cores of 8 nodes is wished, and each unit takes a quarter of the cores and most of the memory."""
+    from schedlab.models import NodeEvent
+    from schedlab.models.profiles import daily
+
+    platform = sl.Platform([sl.NodeGroup("n", 8, {"cores": 16, "memory": 100})])
+    jobs = [sl.Job(f"j{k}", k, 50, units, {"cores": 4, "memory": 70}, "q", runtime=40) for k, units in ((0, 5), (1, 2))]
+    log = sl.Dispatch(platform, jobs, [sl.Queue("q", 60)], durations="runtime")
+    wish = daily(platform, {"00:00": 0.25, "00:10": 1.0})
+    plain = sl.simulate(log, dispatcher="easy-profile", desired=wish)
+    late = [NodeEvent(90_000, "node-down", ["n-8"])]  # after the end of all jobs
+    followed = sl.simulate(log, dispatcher="easy-profile", desired=wish, events=late)
+    assert plain.start.tolist() == followed.start.tolist()

@@ -269,7 +269,7 @@ class Wrong:
     ("answer", "why"),
     [
         (NodeDecision(off=[0]), "node 'n-1' cannot be switched off: it is on, runs a job or is needed"),
-        (NodeDecision(off=[2]), "off has 2; expected the number of a node, 0 to 1"),
+        (NodeDecision(off=[2]), "NodeDecision.off returned 2 at position 0; expected indices of nodes"),
         (NodeDecision(off=[1], on=[1]), "node 'n-2' is in off and in on"),
         (NodeDecision(wake=0), "wake is 0; expected a time after 0"),
         ([0], r"it returned \[0\]; expected a NodeDecision"),
@@ -301,3 +301,17 @@ def test_bad_input(options: dict, why: str) -> None:
 def test_times_of_switching_are_whole_seconds() -> None:
     with pytest.raises(WrongValue, match=r"boot is 1.5 s; a whole number"):
         Switching(boot=1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("by_queue", [False, True])
+def test_a_long_boot_is_allowed_before_a_later_start_window(by_queue: bool) -> None:
+    """Two short jobs, the second one in a window that opens after an hour: the nodes are off until shortly before."""
+    platform = sl.Platform([sl.NodeGroup("n", 2, {"cores": 1})])
+    queues = [sl.Queue("q", 60), sl.Queue("late", 60, ((3600, 7200),))]
+    own = {} if by_queue else {"windows": ((0, 0), (3600, 7200))}
+    late = sl.Job("late", 1, 20, 2, {"cores": 1}, "late" if by_queue else "q", runtime=10, **own)
+    first = sl.Job("first", 0, 20, 2, {"cores": 1}, "q", runtime=10)
+    log = sl.Dispatch(platform, [first, late], queues, durations="runtime")
+    run = sl.simulate(log, node_policy="idle:60s", switching=Switching(boot=600, shut_down=5, min_off=30))
+    assert run.violations == [] and run.start.tolist() == [0, 3600]
+    assert run.power.node.size  # the nodes were off in between

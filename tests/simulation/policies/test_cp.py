@@ -165,3 +165,10 @@ def test_wrong_options_are_refused():
         CPDispatcher("hcp", limit=0)
     with pytest.raises(sl.UnknownName):
         simulate(Dispatch(PLATFORM, [replace(job("a"), runtime=3)], QUEUES), dispatcher="hcp9@cpsat")
+
+
+def test_the_family_has_a_default_and_is_checked():
+    assert CPDispatcher(objective="waiting", limit=0.2).name == "hcp3@cpsat:waiting"
+    for wrong in ({"family": "pcp3"}, {"family": None}, {"version": 4}, {"version": 1.5}):
+        with pytest.raises(sl.SchedlabError, match=f"CPDispatcher: {next(iter(wrong))} is .*; expected"):
+            CPDispatcher(**wrong)

@@ -1,6 +1,9 @@
 """The names of rankers: parameters, predictors, errors."""
 
+import random
+
 import pytest
+import schedlab as sl
 from schedlab.backends import UnknownName
 from schedlab.models.plugins import PluginError
 from schedlab.simulation.policies.registry import check_dispatcher, is_dispatcher, parse_dispatcher
@@ -26,7 +29,21 @@ def test_names_of_rankers():
         ("easy+fairshair", UnknownName, "there is no ranker 'fairshair'; did you mean fairshare"),
         ("easy+", UnknownName, "there is no ranker ''"),
         ("easy+fairshare:halflife=3", UnknownName, "no option of the ranker fairshare called 'halflife'.* half_life"),
-        ("easy+fairshare:shares=3", UnknownName, "no option of the ranker fairshare called 'shares'"),
+        ("easy+fairshare:shares=3", PluginError, "shares is '3', expected numbers by name, each once, as in debug=2"),
+        ("easy+fairshare:shares=a=1/a=2", PluginError, "expected numbers by name, each once"),
+        ("easy+fairshare:shares=a=x", PluginError, "shares of a is 'x', expected a number"),
+        ("easy+fairshare:half_life=nan", PluginError, "half_life is 'nan', expected a number"),
+        ("easy+fairshare:dampening=2", UnknownName, "no option of the ranker fairshare called 'dampening'"),
+        (
+            "easy+multifactor:queue=5000",
+            PluginError,
+            "queue is 5000.0, but all queues have the priority 0.*priorities=",
+        ),
+        ("easy+multifactor:queue=0:priorities=q=1", PluginError, "priorities has no effect, as the weight queue is 0"),
+        ("easy+multifactor:age=0:max_age=9", PluginError, "max_age has no effect, as the weight age is 0"),
+        ("easy+multifactor:fairshare=0:shares=a=1", PluginError, "shares has no effect, as the weight fairshare is 0"),
+        ("easy+multifactor:size=0:favor_small=true", PluginError, "favor_small has no effect, as the weight size is 0"),
+        ("easy++:aging=3", UnknownName, "no option of the dispatcher easy\\+\\+ called 'aging'"),
         ("easy+fairshare:half_life=week", PluginError, "half_life is 'week', expected a number"),
         ("easy+fairshare:half_life=0", PluginError, "half_life is 0.0, expected a number above 0"),
         ("easy+fairshare:usage=gpu", PluginError, "usage is 'gpu', expected one of cores, dominant"),
@@ -42,3 +59,53 @@ def test_names_of_rankers():
 def test_wrong_names(text, error, message):
     with pytest.raises(error, match=message):
         check_dispatcher(text)
+
+
+def log():
+    """Return two hundred jobs of four users in three queues, most of them with far too long walltimes."""
+    dice = random.Random(5)
+    jobs = []
+    for k in range(200):
+        runtime, cores = dice.randrange(60, 3000), dice.randrange(1, 9)
+        request = {"cores": cores, "gpus": dice.randrange(3)}
+        walltime, queue = int(runtime * dice.choice([1, 1, 2, 9])), dice.choice(["debug", "parallel", "long"])
+        jobs.append(sl.Job(f"j{k}", 40 * k, walltime, 1, request, queue, runtime=runtime, user=f"u{k % 7 % 4}"))
+    platform = sl.Platform([sl.NodeGroup("n", 3, {"cores": 8, "gpus": 2})])
+    queues = [sl.Queue(name, 600) for name in ("debug", "parallel", "long")]
+    return sl.Dispatch(platform, jobs, queues, durations="runtime")
+
+
+LOG = log()
+
+
+def starts(text):
+    return sl.simulate(LOG, dispatcher=text).start.tolist()
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "fairshare:half_life=600",
+        "fairshare:usage=dominant",
+        "fairshare:shares=u1=5",
+        "aging:max_age=60",
+        "aging:weights=debug=50",
+        "job-size:favor_small=true",
+        "multifactor:age=0",
+        "multifactor:fairshare=0",
+        "multifactor:size=90000",
+        "multifactor:priorities=debug=4/parallel=2",
+        "multifactor:queue=90000:priorities=debug=4/parallel=2",
+        "multifactor:max_age=600",
+        "multifactor:half_life=600",
+        "multifactor:usage=dominant",
+        "multifactor:favor_small=true:size=90000",
+        "multifactor:dampening=9",
+        "psp:last=2",
+        "psp:classes=3",
+        "psp:first_class=worst",
+        "psp:aging=3600",
+    ],
+)
+def test_each_option_of_a_ranker_changes_the_order(option):
+    assert starts(f"rule:wt+{option}") != starts(f"rule:wt+{option.partition(':')[0]}")

@@ -395,10 +395,13 @@ def broken(method, value):
 @pytest.mark.parametrize(
     ("ranker", "message"),
     [
-        (broken("rank", [1.0]), r"at 1: its ranker broken returned an array of shape \(1,\).* each of 2 waiting jobs"),
-        (broken("rank", [1.0, math.nan]), "at 0: .*shape|returned NaN"),
+        (
+            broken("rank", [1.0]),
+            r"at 1: its ranker broken: rank returned an array of shape \(1,\).* each of 2 waiting jobs",
+        ),
+        (broken("rank", [1.0, math.nan]), r"at 0: .*shape \(2,\)"),
         (broken("rank", None), "expected"),
-        (broken("rank", ["first", "second"]), "returned .*'first'.* from rank; expected numbers"),
+        (broken("rank", ["first", "second"]), "rank returned .*'first'.*; expected one number for each"),
         (broken("rank", KeyError("user")), "at 0: its ranker broken raised in rank: KeyError: 'user'"),
         (broken("learn", KeyError("user")), "at 0: its ranker broken raised in learn: KeyError"),
         (broken("begin", OSError("no file")), "before the replay: its ranker broken raised in begin: OSError: no file"),

@@ -7,7 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
-from schedlab.models import Checkpointing, Dispatch, EvictionPlan, Job, NodeEvent, NodeGroup, Platform, Queue
+from schedlab.models import Checkpointing, Dispatch, EvictionPlan, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.engine.simulation import SimulationError
 from schedlab.simulation.engine.verification import violations
 from schedlab.simulation.preemption.checkpoints import Daly, Young, checkpoints_of
@@ -180,3 +180,40 @@ def test_options_that_do_not_fit_are_refused(options):
     settings = Preemption([OnDemandJob("u", 0, 1, 0, 1)])
     with pytest.raises(WrongValue, match=f"preemption and {next(iter(options))}.* cannot be combined: "):
         sl.simulate(day((0, 10, 1)), MACHINE, "easy", preemption=settings, **options)
+
+
+@pytest.mark.parametrize("begun", [-50, 0])
+@pytest.mark.parametrize("evictor", ["kill", "dp"])
+def test_a_job_that_has_run_since_before_second_0_loses_all_of_its_work(begun, evictor):
+    """Three nodes, without a checkpoint: the loss is 3 * (18 - begun) node-seconds, not counted from second 0."""
+    nodes = {"n-1": 1, "n-2": 1, "n-3": 1}
+    running = Running(Job("b", begun, 400, 3, {"cores": 1}, "q", runtime=200), begun, nodes, begun + 200)
+    log = Dispatch(MACHINE, [Job("a", 0, 60, 2, {"cores": 1}, "q", runtime=40)], [Queue("q", 60)], running=[running])
+    urgent = Preemption([OnDemandJob("u", 18, 2, 0, 5)], evictor, checkpoints="none", storage=STORAGE, step=1)
+    run = sl.simulate(log, preemption=urgent)
+    assert run.violations == []
+    assert run.preemption.decisions[0].problem.by_id["b"].loss == 3 * (18 - begun)
+    (early,) = run.history.early
+    assert (early.job, early.start, early.end, early.work_done) == ("b", begun, 18, 0)
+    assert run.metrics.preemption["lost_node_hours"] == pytest.approx(3 * (18 - begun) / 3600)
+
+
+def test_a_job_that_has_run_since_before_second_0_keeps_the_work_of_its_checkpoint():
+    running = Running(Job("b", -50, 400, 4, {"cores": 1}, "q", runtime=200), -50, dict.fromkeys(MACHINE.nodes, 1), 150)
+    log = Dispatch(MACHINE, [Job("a", 0, 60, 2, {"cores": 1}, "q", runtime=40)], [Queue("q", 60)], running=[running])
+    made = Preemption([OnDemandJob("u", 18, 2, 0, 5)], "kill", checkpoints="fixed:30", storage=STORAGE, step=1)
+    run = sl.simulate(log, preemption=made)
+    assert run.violations == []
+    (early,) = run.history.early
+    assert (early.start, early.end, early.work_done) == (-50, 18, 60)  # of 68 s, two checkpoints
+
+
+def test_a_failure_ends_a_job_that_has_run_since_before_second_0():
+    running = Running(Job("b", -50, 400, 4, {"cores": 1}, "q", runtime=200), -50, dict.fromkeys(MACHINE.nodes, 1), 150)
+    log = Dispatch(MACHINE, [Job("a", 0, 60, 2, {"cores": 1}, "q", runtime=40)], [Queue("q", 60)], running=[running])
+    made = Preemption([OnDemandJob("u", 900, 1, 0, 5)], "kill", checkpoints="fixed:30", storage=STORAGE, step=1)
+    down = [NodeEvent(18, "node-down", ["n-1"]), NodeEvent(23, "node-up", ["n-1"])]
+    run = sl.simulate(log, preemption=made, events=down)
+    assert run.violations == []
+    (early,) = run.history.early
+    assert (early.start, early.end, early.work_done) == (-50, 18, 60)

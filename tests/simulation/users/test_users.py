@@ -145,7 +145,7 @@ class Wrong:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda jobs, start: None, "users wrong returned None from request; expected 1 whole numbers"),
+        (lambda jobs, start: None, "users wrong: request returned None; expected a whole number of seconds"),
         (lambda jobs, start: np.zeros(len(jobs), np.int64), "expected .* at least 1"),
         (lambda jobs, start: np.array([1.5]), "expected"),
         (lambda jobs, start: 1 / 0, "users wrong raised in request: ZeroDivisionError"),

@@ -12,6 +12,7 @@ from .....backends.parameters.limits import Value
 from .....backends.parameters.obeyed import checked, require_obeyed
 from .....backends.recorder import Recorder
 from .....errors import SolverFailed, WrongArgument, WrongValue
+from .....models.comparing import hashable
 from .....models.language import Assignment, Model
 from ....engine.moment import Ended
 from ..waiting import Waiting
@@ -37,6 +38,7 @@ one thread stays near its start.
 """
 
 
+@hashable
 @dataclass(frozen=True)
 class Control:
     """The limits of the search of one decision.

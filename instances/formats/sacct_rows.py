@@ -1,0 +1,460 @@
+"""The rows of Slurm's accounting as columns and texts: ``sacct`` with any delimiter, ``sacct --json``, ``jobcomp/filetxt``.
+
+Texts of users, such as names of jobs, may contain the delimiter and line ends; ``sacct`` does not quote them. Such rows are
+put together again: the columns of a known form (times, states, numbers, resources) show which cells belong to a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from ...errors import WrongValue
+from ..files.lines import read_json
+from ..workload import WorkloadError
+from .slurm_values import SHORT_STATES, is_unknown
+
+FIELDS = "JobID,Submit,Start,End,Elapsed,Timelimit,NNodes,NCPUS,User,JobName,Partition,State,AllocTRES,NodeList"
+EXPECTED = f"expected what sacct --parsable2 --format={FIELDS} prints"
+TEXTS = (
+    "JobName", "SubmitLine", "Comment", "AdminComment", "SystemComment", "WorkDir", "Container", "Constraints", "Extra",
+    "StdIn", "StdOut", "StdErr", "WCKey", "Licenses", "FailedNode", "Name",
+)  # fmt: skip  # columns that users fill, which may contain anything
+LISTS = ("AllocTRES", "ReqTRES", "NodeList", "ReqNodeList", "AllocGRES", "ReqGRES", "Partition")  # with commas inside
+TIME = r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?|\d{9,11}|0)"
+LENGTH = r"-?(?:\d+-\d+(?::\d+){0,2}|\d+(?::\d+){0,2})(?:\.\d+)?"
+JOB = r"\d+(?:_(?:\d+|\[[^\]]*\]))?(?:\+\d+)?(?:\.[\w+]+)?"
+WORDS = "|".join(sorted({*SHORT_STATES, *SHORT_STATES.values(), "LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED"}))
+FORMS = {
+    **dict.fromkeys(("JobID", "JobIDRaw"), JOB),
+    **dict.fromkeys(("Submit", "Start", "End", "Eligible"), TIME),
+    **dict.fromkeys(("Elapsed", "CPUTime", "Suspended", "Planned", "Reserved"), LENGTH),
+    "Timelimit": rf"{LENGTH}|UNLIMITED|Partition_Limit|INFINITE",
+    **dict.fromkeys(("NNodes", "AllocNodes", "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ElapsedRaw"), r"\d+"),
+    **dict.fromkeys(("UID", "GID", "TimelimitRaw", "CPUTimeRAW", "NTasks", "Priority", "QOSRAW", "AssocID"), r"\d*\w*"),
+    "State": rf"(?:{WORDS})\b.*",
+    "ReqMem": r"\d+(?:\.\d+)?[KMGTPE]?B?[cn?]?",
+    **dict.fromkeys(("ExitCode", "DerivedExitCode"), r"\d+:\d+"),
+    **dict.fromkeys(("AllocTRES", "ReqTRES"), r"[\w/:.-]+=[^=]*(?:,[\w/:.-]+=[^=]*)*"),
+}  # forms of cells by which a row with too many of them is understood
+PATTERNS = {column: re.compile(form, re.ASCII | re.IGNORECASE) for column, form in FORMS.items()}
+ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?\S{0,6}", re.ASCII)
+NAME = re.compile(r"[A-Za-z]\w*(?:%-?\d+)?", re.ASCII)
+MOST_FRAGMENTS = 30  # lines that one row may span
+MOST_EXTRA = 60  # delimiters that the texts of one row may contain
+T = TypeVar("T")
+
+
+class Row(NamedTuple):
+    """A row: its first line in the file, its cells by column, and whether it was put together from several cells or lines."""
+
+    line: int
+    cells: Mapping[str, str]
+    rejoined: bool
+
+
+class Refused(NamedTuple):
+    """A line that is part of no row, and why."""
+
+    line: int
+    why: str
+
+
+class Table:
+    """The columns of a text of ``sacct`` and its delimiter.
+
+    Parameters
+    ----------
+    columns
+        Names of the columns.
+    delimiter
+        What is between two cells.
+    ends
+        Whether each line ends with a delimiter too (``--parsable``).
+
+    Examples
+    --------
+    >>> table = Table(["JobID", "JobName", "State"], "|")
+    >>> table.row("7|my|name|COMPLETED")
+    (['7', 'my|name', 'COMPLETED'], True)
+    """
+
+    def __init__(self, columns: Sequence[str], delimiter: str, ends: bool = False) -> None:
+        self.columns, self.delimiter, self.ends = tuple(columns), delimiter, ends
+        self.patterns = [PATTERNS.get(c) for c in columns]
+        joinable = {*TEXTS, *(LISTS if delimiter == "," else ())}
+        self.joinable = [c in joinable for c in columns]
+        self.job = self.columns.index("JobID")
+
+    def plain_row(self, line: str) -> list[str] | None:
+        """Return the cells of a line that has one for each column; None if it has more or fewer."""
+        cells = line.split(self.delimiter)
+        if len(cells) == len(self.columns) + 1 and not cells[-1].strip():  # --parsable has a delimiter at the end
+            cells.pop()
+        return cells if len(cells) == len(self.columns) else None
+
+    def row(self, text: str) -> tuple[list[str], bool] | None:
+        """Return the cells of a row, one for each column, and whether cells were joined; None if nothing fits."""
+        cells = text.split(self.delimiter)
+        spare = len(cells) - len(self.columns)
+        if spare < 0 or spare > MOST_EXTRA:
+            return None
+        whole = (cells, spare)
+        without_end = [(cells[:-1], spare - 1)] if spare and not cells[-1].strip() else []
+        for some, extra in [*without_end, whole] if self.ends else [whole, *without_end]:
+            fitted = self._fitted(some, extra)
+            if fitted is not None:
+                return fitted, extra > 0
+        return None
+
+    def _fitted(self, cells: list[str], spare: int) -> list[str] | None:
+        """Give the spare cells to columns of texts so that every other cell has the form of its column."""
+        n = len(self.columns)
+        fits: list[list[int]] = [[-1] * (spare + 1) for _ in range(n)]  # column, cells spent before -> cells to join
+        after = [k == spare for k in range(spare + 1)]
+        for column in reversed(range(n)):
+            now = [False] * (spare + 1)
+            for spent in range(spare + 1):
+                most = spare - spent if self.joinable[column] else 0
+                for joined in range(most + 1):
+                    if after[spent + joined] and self._has_form(column, cells, column + spent, joined):
+                        fits[column][spent], now[spent] = joined, True
+                        break
+            after = now
+            if not any(after):
+                return None
+        if not after[0]:
+            return None
+        found, spent = [], 0
+        for column in range(n):
+            joined = fits[column][spent]
+            begin = column + spent
+            found.append(self.delimiter.join(cells[begin : begin + joined + 1]))
+            spent += joined
+        return found
+
+    def _has_form(self, column: int, cells: list[str], begin: int, joined: int) -> bool:
+        pattern = self.patterns[column]
+        text = self.delimiter.join(cells[begin : begin + joined + 1]).strip()
+        if pattern is None:
+            return self.joinable[column] or "\n" not in text
+        if is_unknown(text):
+            return column != self.job
+        return pattern.fullmatch(text) is not None
+
+    def starts_row(self, cells: Sequence[str]) -> bool:
+        """Check whether cells look like a row: the id of the job has the form of one."""
+        return PATTERNS["JobID"].fullmatch(cells[self.job].strip()) is not None
+
+
+def is_sacct(lines: Sequence[str]) -> bool:
+    """Check whether the first lines of a file are those of ``sacct``, with or without a header, or of its kin."""
+    first = next((line for line in lines if line.strip()), "")
+    if header_of(first) is not None or is_completion(first.strip()):
+        return True
+    cells = first.split("|")
+    times = sum(ISO_TIME.fullmatch(cell.strip()) is not None for cell in cells)
+    return times >= 2 and any(PATTERNS["JobID"].fullmatch(cell.strip()) for cell in cells)
+
+
+def table_of(path: str | Path, lines: Iterator[tuple[int, str]], columns: Sequence[str]) -> tuple[Table, int]:
+    """Return the table of a text of sacct, from its header or the given columns, and the line of the header (0: none).
+
+    Raises WorkloadError for an empty file, a header that is none, and columns of fixed width.
+    """
+    number, line = next(((n, text) for n, text in lines if text.strip()), (0, ""))
+    if not number:
+        raise WorkloadError(f"{path}: the file is empty; {EXPECTED}")
+    header = header_of(line)
+    if header is None and not columns:
+        raise WorkloadError(
+            f"{path}, line {number}: there is no column JobID in the first line; {EXPECTED}, or give the columns of "
+            "--noheader (bench: --columns JobID,Submit,...)"
+        )
+    if header is not None and columns:
+        raise WorkloadError(f"{path}, line {number}: there is a header; leave out the columns (bench: --columns)")
+    if header is not None:
+        names, delimiter = header
+        ends = bool(delimiter) and line.rstrip().endswith(delimiter.rstrip())
+        if not delimiter:
+            raise WorkloadError(
+                f"{path}, line {number}: the columns have a fixed width, which cuts long values; {EXPECTED}"
+            )
+        return Table(names, delimiter, ends), number
+    if "JobID" not in columns:
+        raise WorkloadError(f"{path}: the columns {','.join(columns)[:80]} have no JobID; {EXPECTED}")
+    return Table(columns, delimiter_of(path, number, line, columns)), 0
+
+
+def header_of(line: str) -> tuple[list[str], str] | None:
+    """Return the columns of a header of sacct and its delimiter, "" for columns of fixed width; None if it is none.
+
+    >>> header_of("JobID|Submit%20|State|"), header_of("JobID;Submit"), header_of("31|2024")
+    ((['JobID', 'Submit', 'State'], '|'), (['JobID', 'Submit'], ';'), None)
+    """
+    text = line.strip("\r\n ")
+    first = NAME.match(text)
+    if first is None:
+        return None
+    second = NAME.search(text, first.end())
+    delimiter = text[first.end() : second.start()] if second else ""
+    if not delimiter.strip(" ") and "\t" not in delimiter:
+        return (text.split(), "") if "JobID" in text.split() and len(text.split()) > 1 else None
+    parts = text.removesuffix(delimiter).split(delimiter)
+    names = [part.strip().split("%")[0] for part in parts]
+    return (names, delimiter) if "JobID" in names else None
+
+
+def delimiter_of(path: str | Path, number: int, line: str, columns: Sequence[str]) -> str:
+    """Return the delimiter of a row without header: the one that gives at least as many cells as there are columns."""
+    for delimiter in ("|", "\t", ";", ",", "^", "#"):
+        if line.count(delimiter) >= len(columns) - 1 > 0 and Table(columns, delimiter).row(line) is not None:
+            return delimiter
+    cells = line.count("|") + 1
+    raise WorkloadError(
+        f"{path}, line {number}: {cells} fields, which are not the {len(columns)} columns {','.join(columns)[:120]}"
+    )
+
+
+def text_rows(
+    table: Table, lines: Iterable[tuple[int, str]], read: Callable[[Row], T]
+) -> Iterator[tuple[Row, T] | Refused]:
+    """Yield the rows of a text of sacct with what ``read`` makes of them, and the lines that are part of no row.
+
+    Parameters
+    ----------
+    table
+        Columns and delimiter.
+    lines
+        Line numbers and lines after the header.
+    read
+        Reads a row; it raises ValueError for one that is damaged.
+    """
+    waiting: list[tuple[int, str]] = []  # lines that are no whole row, the begin of a broken row or the rest of one
+    last: tuple[Row, T] | None = None
+    for number, line in lines:
+        if not line.strip() and not waiting:
+            continue
+        cells = table.plain_row(line)
+        made = None
+        if cells is not None and (not waiting or table.starts_row(cells)):
+            made = _readable(_row(table, number, cells, False), read)
+        begin = len(waiting)
+        waiting.append((number, line))
+        if made is None:
+            made, begin = _joined(table, waiting, read)
+        if made is not None:
+            yield from _ended(table, last, waiting[:begin], read)
+            waiting, last = [], made
+        elif len(waiting) > MOST_FRAGMENTS:
+            yield from _ended(table, last, waiting, read)
+            waiting, last = [], None
+    yield from _ended(table, last, waiting, read)
+
+
+def _readable(row: Row, read: Callable[[Row], T]) -> tuple[Row, T] | None:
+    try:
+        return row, read(row)
+    except ValueError:
+        return None
+
+
+def _row(table: Table, number: int, cells: Sequence[str], rejoined: bool) -> Row:
+    return Row(number, dict(zip(table.columns, (c.strip() for c in cells), strict=True)), rejoined)
+
+
+def _joined(
+    table: Table, waiting: Sequence[tuple[int, str]], read: Callable[[Row], T]
+) -> tuple[tuple[Row, T] | None, int]:
+    """Return a row of the last waiting lines, as few as give one, and the index of its first line."""
+    needed, marks = len(table.columns) - 1, 0
+    for begin in reversed(range(len(waiting))):
+        marks += waiting[begin][1].count(table.delimiter)
+        if marks > needed + MOST_EXTRA:
+            break
+        if marks < needed:
+            continue
+        fitted = table.row("\n".join(line for _, line in waiting[begin:]))
+        if fitted is not None:
+            broken = fitted[1] or len(waiting) - begin > 1
+            made = _readable(_row(table, waiting[begin][0], fitted[0], broken), read)
+            if made is not None:
+                return made, begin
+    return None, 0
+
+
+def _ended(
+    table: Table, last: tuple[Row, T] | None, rest: Sequence[tuple[int, str]], read: Callable[[Row], T]
+) -> Iterator[tuple[Row, T] | Refused]:
+    """Yield a row that is complete now, and the lines after it that belong to no row.
+
+    Lines without a delimiter after a row whose last column is a text are the rest of this text.
+    """
+    tail = list(rest)
+    if last is not None:
+        row, column, own = last[0], table.columns[-1], list[str]()
+        while tail and table.joinable[-1] and table.delimiter not in tail[0][1].rstrip().removesuffix(table.delimiter):
+            own.append(tail.pop(0)[1].rstrip().removesuffix(table.delimiter))
+        if any(own):
+            row = Row(row.line, {**row.cells, column: "\n".join([row.cells[column], *own]).strip()}, True)
+            last = _readable(row, read) or last
+        yield last
+    for number, line in tail:
+        if line.strip():
+            yield Refused(number, _why(table, number, line, read))
+
+
+def _why(table: Table, number: int, line: str, read: Callable[[Row], T]) -> str:
+    cells = table.plain_row(line)
+    if cells is None:
+        n = line.count(table.delimiter) + 1
+        return f"{n} field{'s' * (n != 1)}; the header has {len(table.columns)}"
+    try:
+        read(_row(table, number, cells, False))
+    except ValueError as e:
+        return str(e)
+    return "a part of a row that is broken, of which the other parts are missing"
+
+
+COMPLETION = {
+    "JobId": "JobIDRaw", "ArrayJobId": "", "ArrayTaskId": "", "HetJobId": "", "HetJobOffset": "", "UserId": "User",
+    "GroupId": "Group", "Name": "JobName", "JobState": "State", "Partition": "Partition", "TimeLimit": "TimelimitRaw",
+    "StartTime": "Start", "EndTime": "End", "NodeList": "NodeList", "NodeCnt": "NNodes", "ProcCnt": "NCPUS",
+    "WorkDir": "WorkDir", "ReservationName": "Reservation", "Tres": "ReqTRES", "Account": "Account", "QOS": "QOS",
+    "WcKey": "WCKey", "Cluster": "Cluster", "SubmitTime": "Submit", "EligibleTime": "Eligible",
+    "DerivedExitCode": "DerivedExitCode", "ExitCode": "ExitCode",
+}  # fmt: skip  # keys of jobcomp/filetxt -> columns of sacct; "": not used as it is
+COMPLETION_KEY = re.compile(rf"(?:^| )({'|'.join(COMPLETION)})=")
+
+
+def is_completion(line: str) -> bool:
+    """Check whether a line is that of a job in the text file of Slurm's plug-in ``jobcomp/filetxt``."""
+    return line.startswith("JobId=") and "JobState=" in line and "EndTime=" in line
+
+
+def completion_rows(lines: Iterable[tuple[int, str]]) -> Iterator[Row | Refused]:
+    """Yield the rows of the text file of ``jobcomp/filetxt``: a line of ``Key=value`` for each job that ended."""
+    for number, line in lines:
+        if not line.strip():
+            continue
+        parts = COMPLETION_KEY.split(line.strip())
+        values = {key: text.strip() for key, text in zip(parts[1::2], parts[2::2], strict=True)}
+        if not is_completion(line.strip()):
+            yield Refused(number, "expected JobId=... JobState=... StartTime=... EndTime=...")
+            continue
+        cells = {COMPLETION[key]: text for key, text in values.items() if COMPLETION[key]}
+        job, array = values["JobId"], values.get("ArrayJobId", "0")
+        cells["JobID"] = job if array in ("", "0") else f"{array}_{values.get('ArrayTaskId', job)}"
+        cells["User"] = re.sub(r"\(\d+\)$", "", cells.get("User", ""))
+        yield Row(number, cells, False)
+
+
+def is_json_of_sacct(values: object) -> bool:
+    """Check whether JSON values are those of ``sacct --json``: a list of jobs that have the times of one."""
+    if not isinstance(values, dict) or not isinstance(values.get("jobs"), list):
+        return False
+    jobs = values["jobs"]
+    if not jobs:
+        return "meta" in values
+    times = jobs[0].get("time") if isinstance(jobs[0], dict) else None
+    return isinstance(times, dict) and "submission" in times
+
+
+def json_rows(path: str | Path) -> Iterator[Row | Refused]:
+    """Yield the rows of ``sacct --json``, with the texts that ``sacct --parsable2`` has; the line is the place of the job.
+
+    Raises WorkloadError if the file is something else.
+    """
+    values = read_json(path)
+    if not is_json_of_sacct(values):
+        raise WorkloadError(
+            f'{path}: expected what sacct --json prints, an object with a list "jobs" of jobs with times'
+        )
+    for place, job in enumerate(values["jobs"], 1):
+        try:
+            yield Row(place, _json_cells(job), False)
+        except (WrongValue, TypeError, AttributeError, KeyError, ValueError) as e:
+            yield Refused(place, f"entry of the list of jobs is malformed: {e}")
+
+
+def _json_cells(job: Mapping[str, Any]) -> dict[str, str]:
+    times, required = job["time"], job.get("required") or {}
+    resources = job.get("tres") or {}
+    state = job.get("state") or {}
+    current = state.get("current", "") if isinstance(state, dict) else state
+    words = current if isinstance(current, list) else str(current).split()
+    user = job.get("user") or (job.get("association") or {}).get("user") or ""
+    cells = {
+        "JobID": _json_id(job),
+        "JobName": str(job.get("name") or ""),
+        "User": str(user),
+        "Account": str(job.get("account") or ""),
+        "Partition": str(job.get("partition") or ""),
+        "Cluster": str(job.get("cluster") or ""),
+        "State": str(words[0]) if words else "",
+        "Submit": _second(times.get("submission")),
+        "Eligible": _second(times.get("eligible")),
+        "Start": _second(times.get("start")),
+        "End": _second(times.get("end")),
+        "ElapsedRaw": str(_number(times.get("elapsed"), 0)),
+        "TimelimitRaw": _limit(times.get("limit")),
+        "NNodes": str(_number(job.get("allocation_nodes"), 0)),
+        "NodeList": str(job.get("nodes") or ""),
+        "ReqCPUS": str(_number(required.get("CPUs", required.get("cpus")), 0)),
+        "AllocTRES": _tres_text(resources.get("allocated")),
+        "ReqTRES": _tres_text(resources.get("requested")),
+    }
+    per_cpu, per_node = (_number(required.get(f"memory_per_{each}"), 0) for each in ("cpu", "node"))
+    if per_cpu or per_node:
+        cells["ReqMem"] = f"{per_cpu}Mc" if per_cpu else f"{per_node}Mn"
+    return cells
+
+
+def _json_id(job: Mapping[str, Any]) -> str:
+    number = _number(job.get("job_id"))
+    array, het = job.get("array") or {}, job.get("het") or {}
+    of_array, of_het = _number(array.get("job_id"), 0), _number(het.get("job_id"), 0)
+    if of_het:
+        return f"{of_het}+{_number(het.get('job_offset'), 0)}"
+    if not of_array:
+        if number is None:
+            raise WrongValue("there is no job_id")
+        return str(number)
+    task = _number(array.get("task_id"))
+    waiting = str(array.get("task") or "")
+    return f"{of_array}_[{waiting}]" if task is None and waiting else f"{of_array}_{task or 0}"
+
+
+def _number(value: object, default: int | None = None) -> int | None:
+    """Return a number of Slurm's JSON, where it may be ``{"set": true, "infinite": false, "number": 5}``."""
+    if isinstance(value, dict):
+        known = value.get("set") and not value.get("infinite")
+        return _number(value.get("number"), default) if known else default
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return default
+    return int(value)
+
+
+def _second(value: object) -> str:
+    number = _number(value, 0)
+    return str(number) if number else "Unknown"
+
+
+def _limit(value: object) -> str:
+    if isinstance(value, dict) and value.get("infinite"):
+        return "UNLIMITED"
+    number = _number(value)
+    return "" if number is None else str(number)
+
+
+def _tres_text(listed: object) -> str:
+    """Return trackable resources of JSON as sacct prints them: ``cpu=4,gres/gpu:a100=2,mem=4000``."""
+    if isinstance(listed, str):
+        return listed
+    pairs = []
+    for each in listed if isinstance(listed, list) else []:
+        name = f"{each['type']}/{each['name']}" if each.get("name") else str(each["type"])
+        pairs.append(f"{name}={_number(each.get('count'), 0)}")
+    return ",".join(pairs)

@@ -1,0 +1,213 @@
+"""Values in the texts of Slurm: durations, memory, trackable resources (TRES), generic resources, times, states.
+
+They are the same in ``sacct``, ``squeue``, ``scontrol`` and ``slurm.conf``; readers of logs, states and sites share them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from typing import NamedTuple
+
+from ...errors import WrongValue
+
+UNKNOWN = frozenset(("", "unknown", "none", "n/a", "na", "null", "(null)", "invalid", "none assigned", "nan"))
+WITHOUT_LIMIT = frozenset(("unlimited", "infinite", "partition_limit"))
+DURATION = re.compile(
+    r"(?:(?P<days>\d+)-(?P<day_hours>\d+)(?::(?P<day_minutes>\d+)(?::(?P<day_seconds>\d+(?:\.\d+)?))?)?"
+    r"|(?:(?:(?P<hours>\d+):)?(?P<minutes>\d+):)(?P<seconds>\d+(?:\.\d+)?)|(?P<only>\d+))",
+    re.ASCII,
+)
+MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTPE]?)B?([cn?]?)", re.ASCII | re.IGNORECASE)
+MB = {"K": 1 / 1024, "": 1.0, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3, "E": 1024.0**4}
+PER_CPU_FLAGS = (2.0**63, 2.0**31)  # MEM_PER_CPU of 64 and of 32 bits, in MB, which old versions printed as an amount
+COUNT = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)", re.ASCII)
+THOUSANDS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
+GPU = "gres/gpu"
+EPOCH = re.compile(r"\d{9,11}(?:\.\d+)?", re.ASCII)
+SHORT_STATES = {
+    "BF": "BOOT_FAIL", "CA": "CANCELLED", "CD": "COMPLETED", "CF": "CONFIGURING", "CG": "COMPLETING", "DL": "DEADLINE",
+    "F": "FAILED", "NF": "NODE_FAIL", "OOM": "OUT_OF_MEMORY", "PD": "PENDING", "PR": "PREEMPTED", "R": "RUNNING",
+    "RQ": "REQUEUED", "RS": "RESIZING", "RV": "REVOKED", "S": "SUSPENDED", "ST": "STOPPED", "TO": "TIMEOUT",
+}  # fmt: skip
+
+
+def is_unknown(text: str) -> bool:
+    """Check whether Slurm has no value: an empty text, ``Unknown``, ``None``, ``None assigned``, ``INVALID`` and the like.
+
+    >>> is_unknown("None assigned"), is_unknown("0")
+    (True, False)
+    """
+    return text.lower() in UNKNOWN
+
+
+def duration(text: str, alone: int = 60) -> float:
+    """Convert a duration to seconds; infinity for no limit.
+
+    Parameters
+    ----------
+    text
+        ``M``, ``M:S``, ``H:M:S``, ``D-H``, ``D-H:M``, ``D-H:M:S`` (seconds may have a fraction), ``UNLIMITED``,
+        ``INFINITE``, or ``Partition_Limit``.
+    alone
+        Seconds that a number without colons counts: 60, as in limits, or 1.
+
+    Raises
+    ------
+    WrongValue
+        The text is something else.
+
+    Examples
+    --------
+    >>> [duration(text) for text in ("90", "1:30", "1-12", "1-12:30", "2-00:00:01", "UNLIMITED")]
+    [5400.0, 90.0, 129600.0, 131400.0, 172801.0, inf]
+    """
+    if text.lower() in WITHOUT_LIMIT:
+        return math.inf
+    match = DURATION.fullmatch(text) if len(text) <= 24 else None
+    if match is None:
+        raise WrongValue(f"{text[:40]!r}; expected a duration such as 1-12:00:00, 1-12:00, 2-00, 30:00 or 90")
+    if match["only"]:
+        return float(alone * int(match["only"]))
+    hours, minutes, seconds = (
+        float(match[name] or match[f"day_{name}"] or 0) for name in ("hours", "minutes", "seconds")
+    )
+    return 86400 * float(match["days"] or 0) + 3600 * hours + 60 * minutes + seconds
+
+
+class Memory(NamedTuple):
+    """An amount of memory in MB, and what it counts for: ``"cpu"``, ``"node"`` or ``"job"``."""
+
+    megabytes: float
+    per: str
+
+
+def memory(text: str) -> Memory:
+    """Return an amount of memory, such as ``16G``, ``4Gc`` (per CPU), ``1.50Tn`` (per node); 0 is the whole node.
+
+    Old versions of Slurm print the flag "per CPU" as a part of the amount: ``2147486648Mn`` is 3,000 MB per CPU. Without
+    a suffix, the amount is that of the job. Raises WrongValue.
+
+    >>> memory("2147486648Mn"), memory("4Gc"), memory("4G")
+    (Memory(megabytes=3000.0, per='cpu'), Memory(megabytes=4096.0, per='cpu'), Memory(megabytes=4096.0, per='job'))
+    """
+    match = MEMORY.fullmatch(text) if len(text) <= 40 else None
+    if match is None:
+        raise WrongValue(f"{text[:40]!r}; expected an amount of memory such as 4000M, 4Gc or 16Gn")
+    megabytes, per = float(match[1]) * MB[match[2].upper()], {"c": "cpu", "n": "node"}.get(match[3].lower(), "job")
+    for flag in PER_CPU_FLAGS:
+        if flag <= megabytes < 2 * flag:
+            return Memory(megabytes - flag, "cpu")
+    return Memory(megabytes, per)
+
+
+def tres(text: str) -> dict[str, str]:
+    """Return the name and amount of each trackable resource, as texts.
+
+    >>> tres("cpu=4,gres/gpu:a100=2,mem=16G,node=1")
+    {'cpu': '4', 'gres/gpu:a100': '2', 'mem': '16G', 'node': '1'}
+    """
+    return {name.strip(): value.strip() for name, sign, value in (p.partition("=") for p in text.split(",")) if sign}
+
+
+def count(text: str) -> int:
+    """Return a number of CPUs, nodes or GPUs, such as ``16`` or ``1.5K``. Raises WrongValue.
+
+    >>> count("16"), count("1.5K")
+    (16, 1500)
+    """
+    match = COUNT.fullmatch(text) if len(text) <= 15 else None
+    if match is None:
+        raise WrongValue(f"{text[:40]!r}; expected a whole number")
+    return math.ceil(float(match[1]) * THOUSANDS[match[2]])
+
+
+def gpus_in(resources: Mapping[str, str]) -> tuple[int, dict[str, int]]:
+    """Return the GPUs among trackable resources: all, and by type. ``gres/gpu`` counts those with a type too.
+
+    >>> gpus_in(tres("cpu=4,gres/gpu:a100=4,gres/gpu=4")), gpus_in(tres("gres/gpu:a100=1,gres/gpu:v100=3"))
+    ((4, {'a100': 4}), (4, {'a100': 1, 'v100': 3}))
+    """
+    kinds = {name[len(GPU) + 1 :]: count(value) for name, value in resources.items() if name.startswith(f"{GPU}:")}
+    kinds = {kind: number for kind, number in kinds.items() if number}
+    total = count(resources[GPU]) if GPU in resources else 0
+    return max(total, sum(kinds.values())), kinds
+
+
+def gres_gpus(text: str) -> tuple[int, dict[str, int]]:
+    """Return the GPUs in a text of generic resources, such as ``gpu:a100:4(S:0-1),tmpsize:7T``: all, and by type.
+
+    >>> gres_gpus("gres:gpu:2"), gres_gpus("tmpsize:7T,gpu:l40s:4(S:0-1)")
+    ((2, {}), (4, {'l40s': 4}))
+    """
+    total = 0
+    kinds: dict[str, int] = {}
+    for kind, number in re.findall(r"(?:^|,)(?:gres[:/])?gpu(?::([^:=,()]+))??(?:[:=](\d{1,9}))?(?=$|[,(])", text):
+        amount = int(number or 1)
+        total += amount
+        if kind:
+            kinds[kind] = kinds.get(kind, 0) + amount
+    return total, kinds
+
+
+def state_of(text: str) -> str:
+    """Return the state of a job: the first word, whole, without "by UID" and the + of a cut column.
+
+    >>> state_of("CANCELLED by 1001"), state_of("CANCELLED+"), state_of("NF")
+    ('CANCELLED', 'CANCELLED', 'NODE_FAIL')
+    """
+    word = text.split(maxsplit=1)[0].upper() if text.strip() else ""
+    return SHORT_STATES.get(word, word.rstrip("+"))
+
+
+def moment(text: str, zone: tzinfo) -> float:
+    """Return a time as Unix time in s; NaN if it is not known.
+
+    Parameters
+    ----------
+    text
+        An ISO time such as ``2024-05-01T12:00:00``, with or without seconds and offset, or a Unix time.
+    zone
+        Time zone of a time without offset.
+
+    Raises
+    ------
+    WrongValue
+        The text is something else.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> moment("1970-01-02T00:00", UTC), moment("1970-01-02T01:00:00+0100", UTC), moment("1714550400", UTC)
+    (86400.0, 86400.0, 1714550400.0)
+    """
+    if is_unknown(text) or text == "0":
+        return math.nan
+    if EPOCH.fullmatch(text):
+        return float(text)
+    try:
+        at = datetime.fromisoformat(text)
+        return (at if at.tzinfo else at.replace(tzinfo=zone)).timestamp()
+    except (ValueError, OverflowError):  # OverflowError: year 1 or 9999 in another time zone
+        raise WrongValue(f"{text[:40]!r}; expected a time such as 2024-05-01T12:00:00, or Unknown") from None
+
+
+def later_fold(text: str, zone: tzinfo, not_before: float) -> float:
+    """Return a local time that is not before another one, where the clock was set back; NaN if there is none.
+
+    >>> from zoneinfo import ZoneInfo
+    >>> rome = ZoneInfo("Europe/Rome")
+    >>> first = moment("2023-10-29T02:40:00", rome)
+    >>> later_fold("2023-10-29T02:20:00", rome, first) - first
+    2400.0
+    """
+    if is_unknown(text) or EPOCH.fullmatch(text):
+        return math.nan
+    try:
+        at = datetime.fromisoformat(text)
+        second = at.replace(tzinfo=zone, fold=1).timestamp() if at.tzinfo is None else math.nan
+    except (ValueError, OverflowError):
+        return math.nan
+    return second if second >= not_before else math.nan

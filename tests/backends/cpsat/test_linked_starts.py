@@ -1,0 +1,221 @@
+"""Branching on the order of intervals in CP-SAT: on where it is proved to be sound, off elsewhere; the models it got wrong."""
+
+import pytest
+import schedlab as sl
+from schedlab.backends.base import Limits
+from schedlab.backends.cpsat import search
+from schedlab.backends.cpsat.linked_starts import may_branch_on_order
+from schedlab.backends.cpsat.lowering import CpSatLowering
+
+UNSOUND = {"use_dynamic_precedence_in_disjunctive": True}
+
+
+def on(m: sl.Model) -> bool:
+    return may_branch_on_order(m, CpSatLowering(m).choices)
+
+
+def options(m, *names, size=2):
+    return [m.interval(n, size=size, optional=True) for n in names]
+
+
+def two_workers():
+    m = sl.Model("two workers")
+    t0, t1 = m.interval("t0", size=2), m.interval("t1", size=2)
+    a, b, c, d, e = options(m, "t0 w1", "t0 w2", "t1 w2 A", "t1 w1 B", "t1 w2 B")
+    m.add(sl.alternative(t0, [a, b], count=2))
+    m.add(sl.alternative(t1, [c]))
+    m.add(sl.alternative(t1, [d, e]))
+    m.add(sl.no_overlap([a, d]))
+    m.add(sl.no_overlap([b, c, e]))
+    m.minimize(sl.max([t0.end, t1.end]))
+    return m
+
+
+def option_and_master():
+    """With the parameter, this model ends the process: "adding conflicting constraint at positive level"."""
+    m = sl.Model("option and master", horizon=5)
+    v0, v1, v2 = (m.interval(f"v{k}", size=size, optional=True) for k, size in enumerate([(1, 1), (3, 4), (1, 3)]))
+    m.add(sl.alternative(v1, [v2, v0]))
+    m.add(sl.no_overlap([v2, v1]))
+    m.maximize(v1.size - 3 * v0.end)
+    return m
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_models_that_it_got_wrong(threads):
+    for seed in range(3):
+        for make, best in ((two_workers, 4), (option_and_master, 0)):
+            r = sl.solve(make(), backend="cpsat", threads=threads, seed=seed, time_limit=60)
+            assert (r.status, r.objective) == ("optimal", best)
+
+
+def shop(m, jobs=3, machines=2, options=1, precedence=sl.end_before_start):
+    """Add a job shop, with ``options`` machines for each operation; return its makespan."""
+    of = [[] for _ in range(machines)]
+    ends = []
+    for j in range(jobs):
+        before = None
+        for k in range(machines):
+            v = m.interval(f"{j}.{k}", size=1 + (j + k) % 3)
+            if options == 1:
+                of[(j + k) % machines].append(v)
+            else:
+                some = [m.interval(f"{j}.{k} on {n}", size=v.size_lo, optional=True) for n in range(options)]
+                m.add(sl.alternative(v, some))
+                for n, o in enumerate(some):
+                    of[(j + k + n) % machines].append(o)
+            if before is not None:
+                m.add(precedence(before, v))
+            before = v
+        ends.append(before.end)
+    for some in of:
+        m.add(sl.no_overlap(some))
+    return sl.max(ends)
+
+
+def pairs(m):
+    """Return two optional intervals, each an option of a task of its own, in one no_overlap."""
+    tasks = [m.interval(n, size=2, start=(0, 20)) for n in "ab"]
+    made = [options(m, f"{v} here", f"{v} there") for v in tasks]
+    for v, some in zip(tasks, made, strict=True):
+        m.add(sl.alternative(v, some))
+    m.add(sl.no_overlap([some[0] for some in made]))
+    return (*tasks, *(some[0] for some in made))
+
+
+class TestOn:
+    def test_job_shops_and_flexible_job_shops(self):
+        for count in (1, 2):
+            m = sl.Model("shop")
+            m.minimize(shop(m, options=count))
+            assert on(m)
+
+    def test_precedences_as_comparisons_a_makespan_variable_and_lags(self):
+        m = sl.Model("shop")
+        makespan = shop(m, options=2, precedence=lambda v, w: v.end + 1 <= w.start)
+        x = m.integer("makespan", 0, 99)
+        m.add(x >= makespan)
+        m.minimize(x)
+        assert on(m)
+        m = sl.Model("no wait")
+        m.minimize(shop(m, precedence=lambda v, w: sl.end_before_start(v, w, at_most=0)))
+        assert on(m)
+
+    def test_each_stage_of_ordered_objectives(self):
+        from schedlab.backends.stages import keep, stage_of
+
+        m = sl.Model("shop")
+        makespan = shop(m, options=2)
+        m.minimize([makespan, sl.sum([v.end for v in m.intervals])])
+        assert on(stage_of(m, 1, [keep(m, 0, 9)]))
+
+    def test_options_of_a_task_that_are_one_native_interval(self):
+        m = sl.Model("same machine")
+        v = m.interval("v", size=(1, 3))
+        some = [m.interval(f"o{k}", size=k, optional=True) for k in (1, 3)]
+        m.add(sl.alternative(v, some))
+        m.add(sl.no_overlap([*some, m.interval("w", size=2)]))
+        assert on(m)
+
+
+class TestOff:
+    def test_without_a_no_overlap(self):
+        m = sl.Model("cumulative")
+        m.add(sl.cumulative([m.interval(n, size=2) for n in "ab"], [1, 1], 1))
+        assert not on(m)
+
+    @pytest.mark.parametrize("make", [two_workers, option_and_master])
+    def test_models_that_it_got_wrong(self, make):
+        assert not on(make())
+
+    @pytest.mark.parametrize(
+        "link",
+        [
+            lambda m, a, b, x, y: m.add(a.start == b.start),
+            lambda m, a, b, x, y: m.add(x.start + 1 == y.start),
+            lambda m, a, b, x, y: [m.add(a.start <= b.start), m.add(b.start <= a.start + 1)],
+            lambda m, a, b, x, y: m.add(sl.start_before_start(a, b, at_most=1)),
+            lambda m, a, b, x, y: m.add(sl.synchronize(a, [b])),
+            lambda m, a, b, x, y: m.add(sl.implies(x.presence, sl.holds(a.start == b.start))),
+            lambda m, a, b, x, y: m.add(sl.max([a.start, b.start]) <= sl.min([a.start, b.start])),
+            lambda m, a, b, x, y: [m.add(v.start == 3 * m.integers[0]) for v in (a, b)],
+            lambda m, a, b, x, y: m.minimize(a.start - b.start),
+            lambda m, a, b, x, y: m.add(sl.element([0, 2, 4], a.start) == b.start),
+            lambda m, a, b, x, y: m.add(sl.no_overlap([a, x])),
+            lambda m, a, b, x, y: m.add(sl.no_overlap([a, x], [[0, 1], [1, 0]])),
+            lambda m, a, b, x, y: m.add(sl.cumulative([a, x], [1, 1], 1)),
+        ],
+        ids=range(13),
+    )
+    def test_starts_related_in_both_directions(self, link):
+        m = sl.Model("linked")
+        m.integer("x", 0, 3)
+        a, b, x, y = pairs(m)
+        assert on(m)
+        link(m, a, b, x, y)
+        assert not on(m)
+
+    def test_a_variable_demand(self):
+        m = sl.Model("demand")
+        a, b, x, _ = pairs(m)
+        need = m.integer("need", 0, 2)
+        m.add(sl.cumulative([a, b], [need, 0], 2))
+        assert on(m)
+        m.add(sl.cumulative([a, x], [need, 1], 2))
+        assert not on(m)
+
+    def test_a_chain_of_masters(self):
+        m = sl.Model("nested")
+        task = m.interval("task", size=2)
+        a, b, c, d = options(m, "a", "b", "c", "d")
+        m.add(sl.alternative(task, [a, b]))
+        m.add(sl.alternative(a, [c, d]))
+        m.add(sl.no_overlap([b, c]))
+        assert not on(m)
+
+    def test_several_workers_on_one_task(self):
+        m = sl.Model("crew")
+        task, some = m.interval("task", size=2), options(m, "a", "b", "c")
+        m.add(sl.alternative(task, some, count=2))
+        m.add(sl.no_overlap(some[:2]))
+        assert not on(m)
+
+    def test_optional_intervals_of_variable_size(self):
+        m = sl.Model("variable")
+        m.add(sl.no_overlap([m.interval(n, size=(1, 3), optional=True) for n in "ab"]))
+        assert not on(m)
+
+    def test_constraints_that_the_user_adds_to_the_native_model(self, monkeypatch):
+        chosen = []
+        init = search.CpSatRun.__init__
+
+        def noted(self, limits, orders, overlaps):
+            chosen.append(orders)
+            init(self, limits, orders, overlaps)
+
+        monkeypatch.setattr(search.CpSatRun, "__init__", noted)
+        m = sl.Model("native")
+        a, b, *_ = pairs(m)
+        compiled = sl.compile(m, "cpsat")
+
+        class Ignore:
+            def solution(self, assignment, bound=None):
+                return True
+
+            def bound(self, value):
+                return True
+
+        compiled.run(Ignore(), Limits(threads=1))
+        compiled.native.add(compiled.var(a).start == compiled.var(b).start)
+        compiled.run(Ignore(), Limits(threads=1))
+        assert chosen == [True, False]
+
+
+def test_a_user_may_ask_for_it():
+    m = sl.Model("shop")
+    m.minimize(shop(m))
+    solver = search.CpSatRun(Limits(parameters={**UNSOUND}), orders=False).solver()
+    assert solver.parameters.use_dynamic_precedence_in_disjunctive
+    assert sl.solve(m, backend="cpsat", parameters=UNSOUND).status == "optimal"
+    off = search.CpSatRun(Limits(parameters=dict.fromkeys(UNSOUND, False)), orders=True).solver()
+    assert not off.parameters.use_dynamic_precedence_in_disjunctive

@@ -1,0 +1,156 @@
+"""What users' parts of the large-neighbourhood search return is checked where it is returned."""
+
+import numpy as np
+import pytest
+import schedlab as sl
+from schedlab.heuristics.lns import InsertBy, KeyChanges, RuinAndRecreate, Turns
+from schedlab.heuristics.lns.acceptance import Tolerances
+from schedlab.heuristics.lns.destroy import AroundTime
+from schedlab.heuristics.lns.search import lns
+
+NAN = float("nan")
+NOON = sl.load("eurora_330").problem.at(12 * 3600, first=12)
+
+
+class Remove:
+    """A destroy operator that returns what the given function returns."""
+
+    weight = 1.0
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __repr__(self):
+        return "Remove()"
+
+    def jobs(self, placement, rng):
+        return self.answer(len(placement.starts))
+
+
+class Insert(Remove):
+    """A repair operator that returns what the given function returns."""
+
+    def __repr__(self):
+        return "Insert()"
+
+    def keys(self, placement, removed, rng):
+        return self.answer(len(removed))
+
+
+def searched(**parts):
+    return lns(NOON, seed=1, **({"operators": [KeyChanges()], "stopping": Turns(3)} | parts))
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (lambda n: None, "jobs returned None"),
+        (lambda n: np.arange(n) < 3, "jobs returned a mask of truth values.*flatnonzero"),
+        (lambda n: [True, False], "jobs returned a mask of truth values"),
+        (lambda n: [0, n], "jobs returned 12 at position 1; expected indices of jobs, whole numbers from 0 to 11"),
+        (lambda n: [-1], "jobs returned -1 at position 0"),
+        (lambda n: [0.5], "jobs returned 0.5 at position 0"),
+        (lambda n: [NAN], "jobs returned nan at position 0"),
+        (lambda n: 3, "jobs returned 3; expected indices"),
+        (lambda n: [[1, 2]], r"jobs returned an array of shape \(1, 2\)"),
+        (lambda n: ["a"], "jobs returned 'a' at position 0"),
+        (lambda n: "abc", "jobs returned 'abc'"),
+    ],
+)
+def test_a_destroy_operator_that_returns_no_jobs(answer, why):
+    ruin = RuinAndRecreate(destroy=[Remove(answer)], repair=[InsertBy("area")])
+    with pytest.raises(sl.SchedlabError, match=rf"destroy operator Remove\(\): {why}"):
+        searched(operators=[ruin])
+
+
+def test_no_jobs_too_many_and_repeated_ones_are_allowed():
+    for answer in (
+        lambda n: [],
+        lambda n: [2, 5, 2],
+        lambda n: np.zeros(0),
+        lambda n: range(n),
+        lambda n: np.arange(n, dtype=np.int8),
+    ):
+        ruin = RuinAndRecreate(destroy=[Remove(answer)], repair=[InsertBy("area")], most_jobs=5, steps=4)
+        assert NOON.verify(searched(operators=[ruin]).schedule) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (lambda n: None, "keys returned None"),
+        (lambda n: [1.0] * (n + 1), r"keys returned an array of shape \(\d+,\)"),
+        (lambda n: [NAN] * n, "keys returned NaN at position 0"),
+        (lambda n: ["a"] * n, "keys returned an array of type"),
+        (lambda n: 1.0, "keys returned 1.0"),
+    ],
+)
+def test_a_repair_operator_that_returns_no_keys(answer, why):
+    ruin = RuinAndRecreate(destroy=[AroundTime()], repair=[Insert(answer)])
+    with pytest.raises(sl.SchedlabError, match=rf"repair operator Insert\(\): {why}"):
+        searched(operators=[ruin])
+
+
+@pytest.mark.parametrize("weight", [None, -1, NAN, "much", 0])
+def test_a_weight_that_is_none(weight):
+    operator = Remove(lambda n: [0])
+    operator.weight = weight
+    with pytest.raises(sl.SchedlabError, match=r"destroy operator.*weight"):
+        searched(operators=[RuinAndRecreate(destroy=[operator])])
+
+
+@pytest.mark.parametrize("k", [None, 1, -1, 0.0, True])
+def test_a_selection_that_returns_no_operator(k):
+    class Mine:
+        def select(self, operators, over, rng):
+            return k
+
+    with pytest.raises(sl.SchedlabError, match=f"select returned {k}; expected the index of an operator, 0 to 0"):
+        searched(selection=Mine())
+
+
+@pytest.mark.parametrize("share", [None, NAN, -0.1, "late"])
+def test_a_stopping_criterion_that_returns_no_share(share):
+    class Mine:
+        def over(self, progress):
+            return share
+
+    with pytest.raises(sl.SchedlabError, match=r"over returned .*; expected the share of the search that is over"):
+        searched(stopping=Mine(), rounds=3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (lambda n: None, "tolerances returned None; expected Tolerances"),
+        (lambda n: np.zeros(n), "tolerances returned array"),
+        (lambda n: Tolerances(np.zeros(n), [NAN] * n), "tolerances returned NaN"),
+        (lambda n: Tolerances(np.zeros(n + 1), np.zeros(n)), r"tolerances returned an array of shape \(2,\)"),
+    ],
+)
+def test_an_acceptance_criterion_that_returns_no_tolerances(answer, why):
+    class Mine:
+        def tolerances(self, steps, best, over, rng):
+            return answer(steps)
+
+    with pytest.raises(sl.SchedlabError, match=f"acceptance criterion .*{why}"):
+        searched(acceptance=Mine())
+
+
+@pytest.mark.parametrize("schedule", [None, {"a": 0}, 7])
+def test_a_heuristic_whose_result_has_no_schedule(schedule):
+    from schedlab.heuristics import HEURISTICS, Heuristic, answer
+
+    def run(problem, request):
+        return answer(problem, schedule)
+
+    def claim(problem, request):
+        return sl.Result("optimal", "mine", "1", objective=7, schedule=schedule)
+
+    for each, why in ((run, "answer: schedule is"), (claim, "returned a Result of status 'optimal' with the schedule")):
+        HEURISTICS["of-a-test"] = Heuristic(each, kinds=("dispatch",))
+        try:
+            with pytest.raises(sl.SchedlabError, match=why):
+                sl.solve(NOON, "of-a-test")
+        finally:
+            del HEURISTICS["of-a-test"]

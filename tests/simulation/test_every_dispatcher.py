@@ -1,0 +1,88 @@
+"""Every dispatcher replays beside every feature: reservations, on-demand jobs, stopped queues, changed jobs, outages."""
+
+import random
+
+import pytest
+import schedlab as sl
+from schedlab.models import NodeEvent
+from schedlab.models.production import Reservation, ServerEvent
+from schedlab.simulation.policies.registry import parse_dispatcher
+from schedlab.simulation.preemption.jobs import OnDemandJob
+from schedlab.simulation.preemption.settings import Preemption
+
+PLATFORM = sl.Platform([sl.NodeGroup("n", 4, {"cores": 2})])
+QUEUES = [sl.Queue("q", 60), sl.Queue("r", 60), sl.Queue("private", 60)]
+
+
+def day(seed: int, whole_nodes: bool) -> sl.Dispatch:
+    """Return random jobs; for on-demand jobs each unit needs a node of its own."""
+    dice = random.Random(seed)
+    jobs = []
+    for k in range(14):
+        runtime = dice.randrange(10, 60)
+        request = {"cores": 2 if whole_nodes else dice.randrange(1, 3)}
+        walltime, queue = runtime + dice.choice([0, 20, 90]), dice.choice(["q", "q", "r"])
+        jobs.append(sl.Job(f"j{k}", 6 * k, walltime, dice.randrange(1, 4), request, queue, runtime=runtime))
+    return sl.Dispatch(PLATFORM, jobs, QUEUES, durations="runtime")
+
+
+def urgent(evictor: str) -> Preemption:
+    return Preemption([OnDemandJob("u", 40, 2, 10, 25, notice=20), OnDemandJob("v", 95, 1, 5, 40)], evictor)
+
+
+RESERVED = [
+    Reservation("course", "private", start=110, duration=50, units=2, request={"cores": 2}, submitted=20),
+    Reservation("later", "private", start=190, duration=30, units=3, request={"cores": 1}),
+]
+FEATURES = {
+    "kept for on-demand jobs": {"preemption": "reserve:1"},
+    "eviction": {"preemption": "dp"},
+    "kill": {"preemption": "kill"},
+    "no eviction": {"preemption": "none"},
+    "reservations": {"reservations": RESERVED},
+    "stopped queue": {"events": [ServerEvent(20, "stop-queue", "q"), ServerEvent(150, "start-queue", "q")]},
+    "deleted and changed jobs": {
+        "events": [
+            ServerEvent(30, "delete", "j3"),
+            ServerEvent(50, "delete", "j9"),
+            ServerEvent(80, "walltime", "j12", 300),
+            ServerEvent(82, "move", "j13", "r"),
+        ]
+    },
+    "outage": {"events": [NodeEvent(30, "node-down", ["n-1"]), NodeEvent(90, "node-up", ["n-1"])]},
+    "all but on-demand jobs": {
+        "events": [
+            NodeEvent(30, "node-down", ["n-1"]),
+            NodeEvent(90, "node-up", ["n-1"]),
+            ServerEvent(20, "stop-queue", "q"),
+            ServerEvent(150, "start-queue", "q"),
+            ServerEvent(50, "delete", "j9"),
+        ],
+        "reservations": RESERVED,
+    },
+}
+DISPATCHERS = [
+    "easy", "easy++", "conservative", "fcfs", "sjf", "rule:wt", "plan", "psp", "pbs-fifo", "pcp@cpsat", "pcp1@cpsat", "pcp3@cpsat",
+    "hcp1@cpsat", "hcp3@cpsat", "mks@cpsat", "cpmodel@cpsat", "portfolio@cpsat", "dardis:throughput",
+    "dardis:uniform/random", "dardis:exponential/max-prob", "hybrid:100",
+]  # fmt: skip
+PREDICTING = {"easy++"}  # policies with predictions are refused beside reservations
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+@pytest.mark.parametrize("dispatcher", DISPATCHERS)
+def test_a_replay_ends_without_a_fault(dispatcher: str, feature: str) -> None:
+    options = dict(FEATURES[feature])
+    if dispatcher in PREDICTING and "reservations" in options:
+        pytest.skip("policies with predictions are refused beside reservations")
+    if "preemption" in options:
+        options["preemption"] = urgent(options["preemption"])
+    named = parse_dispatcher(dispatcher)
+    solves = named.backend is not None
+    for seed in range(2 if solves else 6):
+        made = named.make(deterministic=0.02) if solves else dispatcher
+        run = sl.simulate(day(seed, "preemption" in options), dispatcher=made, seed=seed, **options)
+        assert run.violations == []
+        left = set() if run.production is None else {run.workload.ids[j] for j in run.production.left}
+        waiting = {name for name, start in zip(run.workload.ids, run.start.tolist(), strict=True) if start < 0}
+        assert waiting <= left
