@@ -14,6 +14,7 @@ from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
+from ..unknown_names import ByName
 from .chunks.fit import impossible
 from .costs.limits import CostLimit, cost_limits, whole_limits
 from .desired.faults import desired_faults, waits
@@ -364,7 +365,8 @@ class Dispatch:
         """The formulations ``units`` and ``counts`` and the relaxations ``classes`` and ``pool``, by name."""
         from . import formulations as f
 
-        return {name: lambda make=make: make(self, None) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
+        made = {name: lambda make=make: make(self, None) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
+        return ByName("formulation", made)
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, found by a sweep over its events on the data alone."""
