@@ -89,20 +89,20 @@ def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A0
         raise SolverUnavailable(f"backend {backend!r} cannot be used: {found.availability().reason or e}") from e
 
 
-def build_deadline(began: float, limits: Limits) -> float | None:
-    """Return the time (of ``time.perf_counter``) by which a model must be built and lowered; None: no limit.
-
-    What is built by then and not used must be freed before the call can return.
-    """
-    return None if limits.time is None else began + BUILD_SHARE * limits.time
-
-
 def _model_of(what: object) -> str:
     """Return how to make a model of a problem, for a message; "" for anything else."""
     if not is_problem(what):
         return ""
     names = ", ".join(map(repr, what.formulations))  # type: ignore[attr-defined]
     return f"; that of a problem p is p.formulations[NAME]().model, where NAME is one of {names}"
+
+
+def build_deadline(began: float, limits: Limits) -> float | None:
+    """Return the time (of ``time.perf_counter``) by which a model must be built and lowered; None: no limit.
+
+    What is built by then and not used must be freed before the call can return.
+    """
+    return None if limits.time is None else began + BUILD_SHARE * limits.time
 
 
 def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
@@ -338,9 +338,9 @@ def _check_seconds(model: Model) -> float:
 
 
 def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome, checked: Assignment | None) -> None:
-    """Set the status "error" if the answer violates the model, or refutes the bound or a proof of infeasibility.
+    """Set the status "error" if the answer violates the model or refutes the bound or a proof of infeasibility.
 
-    ``checked`` is known to satisfy the model.
+    ``checked`` is an answer that is known to hold.
     """
     exact = result.exactness.kind != "relaxation"
     if recorder.best is not None and recorder.best is not checked and exact:

@@ -27,7 +27,7 @@ from ..platform import ProblemError
 from ..problem import Schedule
 from ..returned import WrongAnswer, returned_number
 from ..unknown_names import hint
-from ..whole_numbers import shown
+from ..whole_numbers import is_number, shown
 from . import values
 
 if TYPE_CHECKING:
@@ -225,6 +225,10 @@ class Objective:
         return found
 
     def value_of(self, problem: Dispatch, schedule: Schedule) -> float:
+        """Return the objective of a schedule; raise WrongAnswer if ``value`` returns no finite number."""
+        return returned_number(f"objective {self.name!r}: value", self.value(problem, schedule))
+
+    def checked_value(self, problem: Dispatch, schedule: Schedule) -> float:
         """Return the value of a schedule of all jobs.
 
         Raises
@@ -236,7 +240,7 @@ class Objective:
         KeyError
             If a job has no start.
         """
-        value = returned_number(f"objective {self.name!r}: value", self.value(problem, schedule))
+        value = self.value_of(problem, schedule)
         if self.name in OBJECTIVES:
             return value
         other = self._of_costs(problem, schedule)
@@ -270,8 +274,8 @@ class Objective:
         return ""
 
 
-def _same(value: float, other: float) -> bool:
-    return math.isclose(value, other, rel_tol=SAME, abs_tol=SAME)
+def _same(value: object, other: float) -> bool:
+    return is_number(value) and math.isclose(value, other, rel_tol=SAME, abs_tol=SAME)
 
 
 def register_objective(objective: Objective) -> None:

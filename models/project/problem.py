@@ -20,7 +20,7 @@ from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import ByName, hint
-from ..whole_numbers import all_fields_whole, is_whole, text_of, whole_records, wrong
+from ..whole_numbers import all_fields_whole, is_whole, whole_records, wrong
 from .tasks import MODE, RESOURCE, TASK, Link, Mode, Resource, Task, name_of
 
 
@@ -170,12 +170,13 @@ def _links(precedences: Iterable[tuple[str, str] | Link]) -> Iterator[Link]:
         if type(p) is tuple and len(p) == 2 and type(p[0]) is type(p[1]) is str:  # the common case, kept fast
             yield p[0], p[1], 0
             continue
-        if not isinstance(p, (tuple, list)) or len(p) not in (2, 3) or text_of(p[0]) is None or text_of(p[1]) is None:
+        names = tuple(map(name_of, p[:2])) if isinstance(p, (tuple, list)) and len(p) in (2, 3) else ()
+        if not names or not all(isinstance(name, str) for name in names):
             raise WrongArgument(
                 f"precedences[{k}] of Project is {p!r:.100}; expected (before, after) or (before, after, delay) with the "
                 "names of tasks"
             )
-        yield name_of(p[0]), name_of(p[1]), p[2] if len(p) == 3 else 0
+        yield names[0], names[1], p[2] if len(p) == 3 else 0
 
 
 def _check_modes(tasks: Sequence[Task]) -> None:
