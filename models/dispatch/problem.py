@@ -297,8 +297,8 @@ class Dispatch:
         latest = begin + run + DAY * len(held) + profiled
         if not held or self.desired is not None:
             return latest
-        last = time_after_open({self.calendar(j) for j in held}, begin, run)
-        return latest if last is None else min(latest, last)
+        by_calendars = time_after_open({self.calendar(j) for j in held}, begin, run)
+        return latest if by_calendars is None else min(latest, by_calendars)
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
         """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""
@@ -365,7 +365,7 @@ class Dispatch:
         """The formulations ``units`` and ``counts`` and the relaxations ``classes`` and ``pool``, by name."""
         from . import formulations as f
 
-        made = {name: lambda make=make: make(self, None) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
+        made = {name: lambda make=make: make(self, None) for name, make in f.FORMULATIONS.items()}
         return ByName("formulation", made)
 
     def verify(self, schedule: Schedule) -> list[Violation]:

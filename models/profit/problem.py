@@ -185,7 +185,7 @@ class Profit:
         """The formulations of ``Dispatch`` with the profit as objective, and the relaxation ``fluid``."""
         from . import formulations as f
 
-        made = {name: lambda make=make: make(self) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
+        made = {name: lambda make=make: make(self) for name, make in f.FORMULATIONS.items()}
         return ByName("formulation", made)
 
     def verify(self, schedule: Schedule) -> list[Violation]:
