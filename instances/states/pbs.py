@@ -183,7 +183,8 @@ def _waiting(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Return a waiting job; one for each remaining subjob of a job array, as many as the machine may start."""
     queue = str(job.get("queue") or "default")
-    held, chunks = why_held(job), [{"units": 1, "request": {"cores": 1}}]
+    held = why_held(job)
+    chunks: list[dict[str, Any]] = [{"units": 1, "request": {"cores": 1}}]
     try:
         chunks, words = chunks_of(job)
         chunks = bound(
