@@ -60,13 +60,16 @@ The extra fields of a problem kind are described where its bench object names th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields as dataclass_fields
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from ...models import kind as problem_kinds
 from ...models.excerpt import excerpt
 from ..kinds.base import bench_kind
+from ..runs.replay_settings import ReplaySettings
+from ..runs.view import View
 
 SCHEMA = 1  # version of the record format; it is increased when the meaning of a field changes
 LARGEST = 2**53  # of integers: many JSON programs represent larger ones inexactly
@@ -240,49 +243,48 @@ GROUPS = mapping(
     fields({"columns": columns(OF_GROUP, maybe(NUMBER)), "others": maybe(fields(OF_GROUP, rest=maybe(NUMBER)))})
 )
 
-VIEW = fields(
-    {"at": maybe(integer()), "first": maybe(integer(1)), "durations": TEXT, "objective": maybe(TEXT)},
-    {"nodes_needed": maybe(integer(0)), "over_cost": maybe(NUMBER)}
-    | dict.fromkeys(("scenario", "keep", "desired", "desired_content"), maybe(TEXT)),
+
+def form_of(kind: type[Any], narrower: Mapping[str, Form], needed: Sequence[str] = ()) -> Form:
+    """Return the form of the fields of a dataclass: each field has the form of its type.
+
+    Parameters
+    ----------
+    kind
+        The dataclass; its fields are texts, numbers and flags, or None.
+    narrower
+        Fields with a narrower form than that of their type, such as a least value.
+    needed
+        Fields that must be present; records of earlier versions lack the others.
+    """
+    types = get_type_hints(kind)
+    every = {
+        field.name: narrower.get(field.name) or _form_of_type(types[field.name]) for field in dataclass_fields(kind)
+    }
+    return fields({name: every[name] for name in needed}, {name: f for name, f in every.items() if name not in needed})
+
+
+def _form_of_type(kind: Any) -> Form:
+    """Return the form of the values of a type: text, number, flag, a union of these, or None."""
+    parts = [part for part in get_args(kind) or (kind,) if part is not type(None)]
+    forms = [OF_TYPES.get(part, TEXT) for part in parts]  # TEXT: the values of a Literal
+    form = forms[0]
+    for other in forms[1:]:
+        form = either(form, other)
+    return maybe(form) if type(None) in get_args(kind) else form
+
+
+OF_TYPES: Mapping[Any, Form] = {str: TEXT, int: integer(), float: NUMBER, bool: FLAG}
+VIEW = form_of(
+    View,
+    {"first": maybe(integer(1)), "nodes_needed": maybe(integer(0)), "durations": TEXT},
+    needed=("at", "first", "durations", "objective"),
 )
-REPLAY = fields(
-    {},
+REPLAY = form_of(
+    ReplaySettings,
     {
-        **dict.fromkeys(("nodes", "cores", "memory", "period"), maybe(integer(1))),
-        **dict.fromkeys(
-            (
-                "format",
-                "window",
-                "busy",
-                "queue_from",
-                "partition",
-                "latest_start",
-                "zone",
-                "per_node",
-                "columns",
-                "network",
-                "node_policy",
-                "scenario",
-            ),
-            maybe(TEXT),
-        ),
-        **dict.fromkeys(("events", "events_content", "users", "users_source"), maybe(TEXT)),
-        **dict.fromkeys(("desired", "desired_content"), maybe(TEXT)),
-        **dict.fromkeys(("on_demand", "on_demand_content", "evictor", "checkpoints"), maybe(TEXT)),
-        **dict.fromkeys(("checkpoints_content", "failures", "failures_content"), maybe(TEXT)),
-        "restart": maybe(integer(0)),
-        **dict.fromkeys(("boot", "shut_down", "min_off"), maybe(integer(0))),
-        **dict.fromkeys(("idle_watts", "boot_watts"), maybe(NUMBER)),
-        **dict.fromkeys(("prices", "prices_content", "carbon", "carbon_content"), maybe(TEXT)),
-        "shared_bandwidth": maybe(FLAG),
-        **dict.fromkeys(("power_cap", "watts_per_core", "most_power"), maybe(NUMBER)),
-        **dict.fromkeys(("load", "decision_time", "bsld_floor"), maybe(NUMBER)),
-        **dict.fromkeys(("trace", "kill", "charge"), FLAG),
+        **dict.fromkeys(("nodes", "cores", "memory", "period", "batch"), maybe(integer(1))),
+        **dict.fromkeys(("restart", "boot", "shut_down", "min_off"), maybe(integer(0))),
         "deterministic": maybe(either(NUMBER, FLAG)),
-        "dependencies": maybe(FLAG),
-        "objective": maybe(TEXT),
-        "max_stretch": maybe(either(NUMBER, TEXT)),
-        **dict.fromkeys(("allocator", "requeue"), TEXT),
     },
 )
 GROUP = fields({"name": TEXT, "count": integer(1, MOST_NODES), "capacity": mapping(integer(0))})

@@ -91,7 +91,7 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
                 share = mine / float(used.sum()) if used.sum() > 0 else 0.0
                 table.add_row(name, f"{int(jobs[rows].sum()):,}", f"{mine:,.1f}", f"{100 * share:.1f}%")
         console.print(table)
-    _print_hours(console, hours, 0 if workload.unix_start is None else workload.unix_start, zone)
+    _print_hours(console, hours, workload.unix_start, zone)
     if plot is not None:
         from ..plots.hours import plot_hours
 
@@ -99,17 +99,18 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
         console.print(f"{plot}: jobs and nodes per hour", soft_wrap=True)
 
 
-def _print_hours(console: Console, hours: Hours, unix_start: int, zone: tzinfo | None) -> None:
+def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: tzinfo | None) -> None:
     """Print means by hour of the day, and the largest value of an hour."""
     columns = {"jobs submitted": hours.submitted, "running jobs": hours.running, "nodes in use": hours.nodes}
     known = {name: values for name, values in columns.items() if values is not None}
-    clock = ((hours.begin + unix_start) // HOUR + np.arange(len(hours.submitted))) % DAY
-    if zone is not None and unix_start + hours.begin:
-        begins = (hours.begin + unix_start + HOUR * np.arange(len(hours.submitted))).tolist()
+    begin = hours.begin + (unix_start or 0)
+    clock = (begin // HOUR + np.arange(len(hours.submitted))) % DAY
+    if zone is not None and unix_start is not None:
+        begins = (begin + HOUR * np.arange(len(hours.submitted))).tolist()
         clock = np.array([datetime.fromtimestamp(t, zone).hour for t in begins], np.int64)
     days = np.bincount(clock, minlength=DAY)
     sums = {name: np.bincount(clock, values, DAY) for name, values in known.items()}
-    table = grid("hour of the day" + (f" ({zone or 'UTC'})" if unix_start or zone is not None else ""), *known)
+    table = grid("hour of the day" + ("" if unix_start is None else f" ({zone or 'UTC'})"), *known)
     for hour in np.flatnonzero(days).tolist():
         table.add_row(f"{hour:02}:00", *(f"{sums[name][hour] / days[hour]:,.1f}" for name in known))
     table.add_row("mean", *(f"{values.mean():,.1f}" for values in known.values()))

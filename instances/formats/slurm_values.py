@@ -9,6 +9,8 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
+from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...errors import WrongValue
@@ -29,6 +31,7 @@ GPU = "gres/gpu"
 EPOCH = re.compile(r"\d{9,11}(?:\.\d+)?", re.ASCII)
 NO_GRES = frozenset(("cpu", "mem", "node", "billing", "energy", "vmem", "pages"))
 LONGEST = 100_000  # characters of a list of generic resources
+CACHED = 4096  # texts whose values are kept: those of a log repeat
 SHORT_STATES = {
     "BF": "BOOT_FAIL", "CA": "CANCELLED", "CD": "COMPLETED", "CF": "CONFIGURING", "CG": "COMPLETING", "DL": "DEADLINE",
     "F": "FAILED", "NF": "NODE_FAIL", "OOM": "OUT_OF_MEMORY", "PD": "PENDING", "PR": "PREEMPTED", "R": "RUNNING",
@@ -45,6 +48,7 @@ def is_unknown(text: str) -> bool:
     return text.lower() in UNKNOWN
 
 
+@lru_cache(CACHED)
 def duration(text: str, alone: int = 60) -> float:
     """Convert a duration to seconds; infinity for no limit.
 
@@ -86,6 +90,7 @@ class Memory(NamedTuple):
     per: str
 
 
+@lru_cache(CACHED)
 def memory(text: str) -> Memory:
     """Return an amount of memory, such as ``16G``, ``4Gc`` (per CPU), ``1.50Tn`` (per node); 0 is the whole node.
 
@@ -105,13 +110,15 @@ def memory(text: str) -> Memory:
     return Memory(megabytes, per)
 
 
-def tres(text: str) -> dict[str, str]:
+@lru_cache(CACHED)
+def tres(text: str) -> Mapping[str, str]:
     """Return the name and amount of each trackable resource, as texts.
 
     >>> tres("cpu=4,gres/gpu:a100=2,mem=16G,node=1")
-    {'cpu': '4', 'gres/gpu:a100': '2', 'mem': '16G', 'node': '1'}
+    mappingproxy({'cpu': '4', 'gres/gpu:a100': '2', 'mem': '16G', 'node': '1'})
     """
-    return {name.strip(): value.strip() for name, sign, value in (p.partition("=") for p in text.split(",")) if sign}
+    pairs = {name.strip(): value.strip() for name, sign, value in (p.partition("=") for p in text.split(",")) if sign}
+    return MappingProxyType(pairs)
 
 
 def count(text: str) -> int:
@@ -205,6 +212,7 @@ def generic_in(resources: Mapping[str, str]) -> dict[str, int]:
     return dict(sorted(amounts.items()))
 
 
+@lru_cache(CACHED)
 def state_of(text: str) -> str:
     """Return the state of a job: the first word, whole, without "by UID" and the + of a cut column.
 
