@@ -254,11 +254,13 @@ def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
     path = folder / str(record["jobs_csv"])
     try:
         return read_jobs(jobs_file(folder, record))
-    except (JobsError, ValueError) as e:
-        raise WrongUse(str(e)) from e
-    except OSError as e:
+    except (JobsError, OSError, ValueError) as e:
+        cause = e if isinstance(e, OSError) else e.__cause__
+        if not isinstance(cause, OSError):
+            raise WrongUse(str(e)) from e
         raise WrongUse(
-            f"{path}: cannot be read ({e.strerror}); this file has the jobs of {record['method']}, seed {record['seed']}: run it again"
+            f"{path}: cannot be read ({cause.strerror}); this file has the jobs of {record['method']}, "
+            f"seed {record['seed']}: run it again"
         ) from e
 
 
