@@ -43,8 +43,8 @@ def verify(
     """Check records, or a schedule made by another program.
 
     A record is checked against its instance or log: schedule or replay, objective, key. Status, bound, times and trace must
-    not contradict each other, the method, or a schedule of another record; the last line counts what else is only claimed
-    in the records. A record that names code of its author, such as my_module:MyUsers, is not checked unless --own names it. If the folder has a
+    not contradict each other, the method, or a schedule of another record; a line counts what else the records only
+    claim. A record that names code of its author, such as my_module:MyUsers, is not checked unless --own names it. If the folder has a
     manifest, missing, changed and further files are named. A schedule has the form
     {job: {"start": seconds, "nodes": {node: units}}}. Exit code 1 if a fault is found or a record was not checked.
 
@@ -89,11 +89,11 @@ def verify(
     records = {path.name for path in files(results)}
     bad, others = (len({name for name, _ in wrong if (name in records) is of}) for of in (True, False))
     beside = f"; other files with faults: {others}" if others else ""
-    left = f", {len(unchecked)} not checked" if unchecked else ""
-    say(f"{results}: {count} records, {count - bad - len(unchecked)} valid, {bad} not valid{left}{beside}")
     if claimed:
         parts = ", ".join(f"{what} of {n}" for what, n in claimed.items())
         say(f"claimed, not checked: {parts} records")
+    left = f", {len(unchecked)} not checked" if unchecked else ""
+    say(f"{results}: {count} records, {count - bad - len(unchecked)} valid, {bad} not valid{left}{beside}")
     if manifest and not wrong and not unchecked:
         with Store(results):  # no other bench writes meanwhile
             say(f"{results / NAME}: {write_manifest(results)} files")
