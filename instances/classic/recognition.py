@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...models.knapsack.problem import Knapsack
 from ...models.platform import ProblemError
 from ..formats.benchmarks.flow_shops import is_flow_shop
 from ..formats.benchmarks.progen_max import is_progen_max
@@ -56,12 +57,16 @@ def read_classic(path: str | Path) -> Instance:
     ...     read_classic(file).description
     'two: 4 tasks, 2 resources'
     """
-    file = Path(path)
+    return _read(Path(path))[1]
+
+
+def _read(file: Path) -> tuple[str, Instance]:
+    """Return the format of a file and its instance. Raises what ``read_classic`` raises."""
     lines = numbered_lines(file)
     reasons = []
     for form in _forms(lines):
         try:
-            return library_instance(file, form, library_name(file))
+            return form, library_instance(file, form, library_name(file))
         except (FormatError, ProblemError) as e:
             if form not in SHAPES:
                 raise
@@ -75,13 +80,23 @@ def read_classic(path: str | Path) -> Instance:
 
 def is_classic(path: str | Path) -> bool:
     """Return whether a path is a file that ``read_classic`` can read."""
-    if not Path(path).is_file() or Path(path).stat().st_size > LARGEST:
-        return False
+    return classic_form(path) is not None
+
+
+def classic_form(path: str | Path) -> str | None:
+    """Return the format of a file, a name of ``libraries.LIBRARIES``; None if ``read_classic`` cannot read it.
+
+    A file with no task and no item is taken for another one that begins with a 0, such as a table of nodes.
+    """
+    file = Path(path)
     try:
-        read_classic(path)
+        if not file.is_file() or file.stat().st_size > LARGEST:
+            return None
+        form, instance = _read(file)
     except (FormatError, ProblemError, OSError):
-        return False
-    return True
+        return None
+    content = instance.problem.items if isinstance(instance.problem, Knapsack) else instance.problem.tasks
+    return form if content else None
 
 
 def _forms(lines: Sequence[NumberedLine]) -> list[str]:
