@@ -26,6 +26,7 @@ from ..kinds.replays.profiles import figures_of, limits_of
 from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
 from ..runs.view import View
+from ..suites.best_known import FILE as BEST_KNOWN
 from ..suites.best_known import known_values
 from .claims import claims, contradictions, faults_of_claims, faults_of_replay_claims
 from .form import fault_of_schema
@@ -367,7 +368,12 @@ def verify_records(folder: Path, load: Load, trace: str | None = None, own: Sequ
         found += [(path.name, fault) for fault in faults]
         if not faults:
             valid.append((path.name, record))
-    found += contradictions(valid, {name: best.value for name, best in known_values(folder).items()})
+    known: dict[str, float] = {}
+    try:
+        known = {name: best.value for name, best in known_values(folder).items()}
+    except (WrongUse, ValueError) as e:
+        found.append((BEST_KNOWN, str(e)))
+    found += contradictions(valid, known)
     wrong = {name for name, _ in found}
     claimed = claims(record for name, record in valid if name not in wrong)
     return Verified(len(paths), found + faults_of_manifest(folder), unchecked, claimed)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ...models.knapsack.problem import Knapsack
 from ...models.platform import ProblemError
+from ...models.project.problem import Project
 from ..formats.benchmarks.flow_shops import is_flow_shop
 from ..formats.benchmarks.progen_max import is_progen_max
 from ..formats.numbered_lines import FormatError, NumberedLine, is_whole, numbered_lines
@@ -95,8 +96,10 @@ def classic_form(path: str | Path) -> str | None:
         form, instance = _read(file)
     except (FormatError, ProblemError, OSError):
         return None
-    content = instance.problem.items if isinstance(instance.problem, Knapsack) else instance.problem.tasks
-    return form if content else None
+    problem = instance.problem
+    if isinstance(problem, Knapsack):
+        return form if problem.items else None
+    return form if isinstance(problem, Project) and problem.tasks else None
 
 
 def _forms(lines: Sequence[NumberedLine]) -> list[str]:

@@ -113,3 +113,11 @@ def test_what_is_only_claimed_is_counted(bench, results):
     claimed, last = out.splitlines()
     assert code == 0 and claimed.startswith("claimed, not checked: bounds of 1") and "times of 3" in claimed
     assert last.endswith("3 records, 3 valid, 0 not valid")
+
+
+def test_a_damaged_table_of_best_known_values_is_named_and_the_records_are_checked(bench, results):
+    folder = results()
+    (folder / "best_known.csv").write_text("x\n")
+    code, out, err = bench("verify", folder)
+    assert "best_known.csv" in out and "3 records, 3 valid, 0 not valid; other files with faults: 1" in out
+    assert code == 0 and "Traceback" not in out + err  # as for a damaged manifest: the records are valid
