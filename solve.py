@@ -20,6 +20,7 @@ from .methods.text import check_method, parse_method, parse_start, start_method
 from .methods.values import Value
 from .models import Problem, Schedule
 from .models.arguments import checked
+from .models.dispatch.objectives import ObjectiveDisagrees
 from .models.given import given_problem, is_problem
 from .models.language import Assignment, Model
 
@@ -145,6 +146,10 @@ def solve(
     except KeyboardInterrupt as e:
         catch_first(e)
         return without_solver(solved, chosen.text, began, INTERRUPTED)
+    except ObjectiveDisagrees as e:
+        wrong = without_solver(solved, chosen.text, began, "")
+        wrong.fail(str(e))
+        return wrong
 
 
 def model_or_problem(what: Model | Problem | Instance | str | Path) -> Model | Problem:

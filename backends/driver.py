@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import WrongArgument
 from ..models.arguments import expect, unknown_keyword
 from ..models.given import is_problem
-from ..models.language import Assignment, Model, NamedConstraint
+from ..models.language import Assignment, Comparison, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
 from .base import (
     Backend,
@@ -37,11 +37,13 @@ from .recorder import Judge, OnIncumbent, Recorder
 from .registry import backend as find_backend
 from .result import Result
 from .solver_log import joined
-from .solver_thread import ThreadedRun
+from .solver_thread import ThreadedRun, TooManyLeft
 from .stages import conclude, keep, stage_of
 
 FALSE_PROOF = "{} calls the model infeasible, which is a fault of this backend:"
 CONFLICT_SECONDS = 5.0  # greatest wall time of the search for a conflict
+BUILD_SHARE = 0.9  # of the time limit, in which the solver can begin
+CHECK_SECONDS = 3e-6  # of a term of a constraint in the check of an answer, measured, with a margin
 
 
 def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A001
@@ -93,6 +95,14 @@ def _model_of(what: object) -> str:
         return ""
     names = ", ".join(map(repr, what.formulations))  # type: ignore[attr-defined]
     return f"; that of a problem p is p.formulations[NAME]().model, where NAME is one of {names}"
+
+
+def build_deadline(began: float, limits: Limits) -> float | None:
+    """Return the time (of ``time.perf_counter``) by which a model must be built and lowered; None: no limit.
+
+    What is built by then and not used must be freed before the call can return.
+    """
+    return None if limits.time is None else began + BUILD_SHARE * limits.time
 
 
 def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
@@ -159,6 +169,8 @@ def run(
         If the backend does not obey ``limits.deterministic`` or ``limits.parameters``.
     ValueError
         If the value of a parameter is wrong.
+    TooManyLeft
+        If there is a time limit, no start, and too many solvers of earlier calls have not stopped.
     """
     began = time.perf_counter() if began is None else began
     new_call()
@@ -170,7 +182,8 @@ def run(
     if not here.ok:
         return _timed(blank, began)
     limits = checked(found, limits)
-    warm, start = _accept(model, warm_start)
+    # a caller with a judge has checked the start itself, and has it even if there is no time to check it here
+    warm, start = _accept(model, warm_start, None if judge is None else build_deadline(began, limits))
     result, fate = blank, warm
     bounds: list[Any] = []
     proven: list[bool] = []
@@ -204,10 +217,14 @@ def run(
     return _timed(result, began)
 
 
-def _accept(model: Model, warm_start: Assignment | None) -> tuple[WarmStart, Assignment | None]:
+def _accept(model: Model, warm_start: Assignment | None, deadline: float | None) -> tuple[WarmStart, Assignment | None]:
     if warm_start is None:
         return WarmStart(), None
-    broken = model.check(warm_start)
+    try:
+        with within(deadline):
+            broken = model.check(warm_start)
+    except OutOfTime:
+        return WarmStart("rejected", "the time limit ended before the start was checked"), warm_start
     if broken:
         return WarmStart("rejected", f"the start violates the model: {broken[0].message}"), warm_start
     return WarmStart("accepted"), warm_start
@@ -234,7 +251,7 @@ def _solve_stage(
     lowering = time.perf_counter()
     compiled: Compiled | NotCompiled
     try:
-        with within(None if limits.time is None else began + limits.time):
+        with within(build_deadline(began, limits)):
             compiled = _compiled(find_backend(before.solver), stage, options)
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e)), False
@@ -249,7 +266,10 @@ def _solve_stage(
     if incumbent is not None:
         recorder.solution(copy.copy(incumbent))
     first = recorder.objective
-    left = None if limits.time is None else max(0.0, limits.time - (solving - began))
+    checked = None if settled else recorder.best  # _accept has checked the caller's start
+    left = None
+    if limits.time is not None:
+        left = max(0.0, limits.time - (time.perf_counter() - began) - _check_seconds(stage))
     if recorder.stopped:  # at the start
         outcome = Outcome("unknown")
     elif left == 0.0 and not isinstance(compiled, NotCompiled):
@@ -260,6 +280,10 @@ def _solve_stage(
         except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
             catch_first(e)
             outcome = Outcome("unknown", message=INTERRUPTED)
+        except TooManyLeft as e:
+            if recorder.best is None:
+                raise
+            outcome = Outcome("unknown", message=str(e))  # the start is an answer
     if recorder.failure is not None:
         raise recorder.failure
     if outcome.status == "unavailable":  # the warm start alone is not a result of this solver
@@ -268,6 +292,8 @@ def _solve_stage(
         return replace(blank, warm_start=refused), False
     if outcome.bound is not None:
         recorder.bound(outcome.bound)
+    if not (outcome.message or recorder.stopped) and outcome.status in ("unknown", "feasible"):
+        outcome.message = _gave_nothing(recorder, checked, time.perf_counter() - solving)
     status = _status(outcome, recorder, compiled.exactness)
     result = replace(
         before,
@@ -286,15 +312,38 @@ def _solve_stage(
     result.phases = dict(before.phases)
     result.phases["lower"] += solving - lowering
     result.phases["solve"] += time.perf_counter() - solving
-    _check(result, recorder, stage, outcome)
+    _check(result, recorder, stage, outcome, checked)
     finished = (outcome.status == "optimal" or recorder.gap_reached) and result.status in ("optimal", "feasible")
     return result, finished and not recorder.stopped and result.message != INTERRUPTED
 
 
-def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome) -> None:
-    """Set the status "error" if the answer violates the model, or refutes the bound or a proof of infeasibility."""
+def _gave_nothing(recorder: Recorder, start: Assignment | None, seconds: float) -> str:
+    """Return a message if the solver ended without a proof and without a solution beside the start, else ""."""
+    if recorder.best is None:
+        return f"the solver ended after {seconds:.1f} s without a solution"
+    return (
+        f"the solver ended after {seconds:.1f} s without a better solution than the start"
+        if recorder.best is start
+        else ""
+    )
+
+
+def _check_seconds(model: Model) -> float:
+    """Return about how long the check of an answer takes, for which a call with a time limit keeps the time."""
+    sizes = (
+        len(c.expr.terms) if isinstance(c, Comparison) else len(getattr(c, "intervals", ()))
+        for _, c in model.constraints
+    )
+    return CHECK_SECONDS * sum(sizes)
+
+
+def _check(result: Result, recorder: Recorder, stage: Model, outcome: Outcome, checked: Assignment | None) -> None:
+    """Set the status "error" if the answer violates the model or refutes the bound or a proof of infeasibility.
+
+    ``checked`` is an answer that is known to hold.
+    """
     exact = result.exactness.kind != "relaxation"
-    if recorder.best is not None and exact:
+    if recorder.best is not None and recorder.best is not checked and exact:
         result.violations = stage.check(recorder.best)
     if result.violations:
         result.fail(f"the solver's answer violates the model: {result.violations[0].message}")
@@ -352,7 +401,10 @@ def _conflict(compiled: Callable[[], Compiled], began: float, limits: Limits) ->
 
     if left > 0:
         threaded = ThreadedRun(work, work, lambda: None)
-        threaded.run(time.perf_counter() + left)
+        try:
+            threaded.run(time.perf_counter() + left)
+        except TooManyLeft as e:
+            return Conflict(None, str(e))
         if threaded.interrupted:
             return Conflict(None, INTERRUPTED)
     return found[0] if found else Conflict(None, "no time was left to look for the constraints in conflict")

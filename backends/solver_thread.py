@@ -2,7 +2,8 @@
 
 A solver that does not stop in time is abandoned: its thread goes on until the solver reacts to its interrupt, and the
 solutions that it still finds are ignored. Until then its compiled model cannot be solved again, the objects that the
-thread uses stay in memory, and the interpreter waits for the thread at its exit, for at most ``EXIT_SECONDS``.
+thread uses stay in memory, and the interpreter waits for the thread at its exit, for at most ``EXIT_SECONDS``. While
+``MAX_ABANDONED`` such runs go on, a run with a time limit is refused: what it would leave behind is too much.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..errors import SchedlabError
+from ..errors import SchedlabError, SolverUnavailable
 from ..models.language import Assignment
 from .base import Limits, Outcome, Watch
 from .interrupts import INTERRUPTED, catch_first
@@ -24,7 +25,7 @@ INTERRUPTED_SECONDS = 0.7  # in which a solver has to stop after Ctrl-C, or afte
 # in which it has to stop after its time limit: a call may exceed its limit by 5 % or 0.5 s, and checks the answer at its end
 GRACE, GRACE_SHARE, LONGEST_GRACE = 0.3, 0.04, 3.0
 POLL_SECONDS = 0.05
-MAX_ABANDONED = 2  # runs abandoned at a time because of their time limits: they hold memory and cores
+MAX_ABANDONED = 2  # abandoned runs beside which no other run begins: they hold memory and cores
 EXIT_SECONDS = 15.0  # greatest time for which the interpreter waits at its exit; Ctrl-C ends the wait
 LATE = "the time limit was reached; the solver has not stopped yet"
 
@@ -35,6 +36,16 @@ _lock = threading.Lock()
 
 class StillRunning(SchedlabError, RuntimeError):
     """Error of a compiled model that is being solved: in another thread, or by a solver that has not stopped."""
+
+
+class TooManyLeft(SolverUnavailable):
+    """Error of a run that does not begin, because solvers of earlier calls have not stopped since their limits."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__(
+            f"{left} solvers of earlier calls have not stopped since their time limits, and hold memory and cores; wait "
+            "until they end, or begin a new process"
+        )
 
 
 def run_in_thread(
@@ -65,6 +76,8 @@ def run_in_thread(
     ------
     StillRunning
         If the owner is used by another run.
+    TooManyLeft
+        If there is a time limit, and too many abandoned runs go on.
     KeyboardInterrupt
         At the second Ctrl-C.
     """
@@ -110,6 +123,8 @@ class ThreadedRun:
         """
         self._grace = grace
         with _lock:
+            if deadline < math.inf and len(_abandoned) >= MAX_ABANDONED:
+                raise TooManyLeft(len(_abandoned))
             if self._owner in _running:
                 raise StillRunning(
                     "this compiled model is being solved already, in another thread or by a solver that has not "
@@ -171,7 +186,7 @@ class ThreadedRun:
             elif last == math.inf and (self._stopping or now >= deadline):
                 self._halt()
                 last = now + (INTERRUPTED_SECONDS if self._stopping else self._grace)
-            elif now > last and (self.interrupted or len(_abandoned) < MAX_ABANDONED):
+            elif now > last:
                 self._abandon()
                 return
 

@@ -33,7 +33,7 @@ import numpy as np
 from ..backends.result import Result
 from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
-from ..models.arguments import NonNegative, Positive, checked
+from ..models.arguments import NonNegative, checked
 from ..models.given import WithProblem, given_problem
 from .arrays import Arrays, Placement, arrays
 from .clock import Clock, KernelStopped, running
@@ -53,14 +53,14 @@ from .list_scheduling.warm_up import tiny
 STEPS = 50  # default delay: (H - now) / STEPS
 
 
-@checked(skip=("problem",))
+@checked(skip=("problem", "warm_start"))
 def delay_search(
     problem: Dispatch | Profit | WithProblem | str,
     *,
     time_limit: NonNegative | None = None,
     warm_start: Schedule | None = None,
     on_incumbent: OnIncumbent | None = None,
-    delay: Positive | None = None,
+    delay: int | None = None,
 ) -> Result:
     """Delay jobs of the best multi-search schedule, one after another, where that improves the objective.
 

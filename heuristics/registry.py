@@ -8,12 +8,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..backends import Incumbent, Result, UnknownName, WarmStart
+from ..backends.gaps import close
 from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
 from ..models.compiled import progress_line
 from ..models.compiling.second_process import second_process
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import PluginError, Registry
+from ..models.problem import Value
 from ..models.returned import WrongAnswer
 from ..models.unknown_names import similar
 from .allocation import Allocator
@@ -183,12 +185,14 @@ class Heuristic(NamedTuple):
         latest: _Latest,
         began: float,
     ) -> Result:
-        """Add to a result what its heuristic has left out; return the start if it is better."""
+        """Verify the result of a third party; add what the heuristic has left out; return the start if it is better."""
         if found.status in ("optimal", "feasible") and not isinstance(found.schedule, Schedule):
             raise WrongAnswer(
                 f"{self.name} returned a Result of status {found.status!r} with the schedule {excerpt(found.schedule)}; "
                 "expected a Schedule: schedlab.heuristics.answer(problem, schedule) makes a Result of one"
             )
+        if self.run.__module__ != OWN_MODULE:  # those of schedlab have verified it
+            _verify(found, problem)
         if start is not None and found.status != "error":
             value = problem.objective(start)
             if found.objective is None or improves(problem, value, found.objective):
@@ -226,6 +230,26 @@ class Heuristic(NamedTuple):
                 takes = f"did you mean {near[0]!r}?" if near else f"it takes: {', '.join(self.options) or 'none'}"
                 also = f"; {option!r} is an option of: {others}" if others else ""
                 raise WrongArgument(f"{self.name} takes no option {option!r}; {takes}{also}")
+
+
+def _verify(found: Result, problem: Problem) -> None:
+    """Make a result an error if its schedule violates the problem, or if its objective is not that of its schedule."""
+    if found.schedule is None or found.status == "error":
+        return
+    found.violations = problem.verify(found.schedule)
+    if found.violations:
+        found.fail(f"the schedule violates the problem: {found.violations[0].message}")
+        return
+    value = problem.objective(found.schedule)
+    if found.objective is not None and not _same(found.objective, value):
+        found.fail(f"the result says {found.objective} is the objective of its schedule; the problem computes {value}")
+        return
+    found.objective = value
+
+
+def _same(one: Value, other: Value) -> bool:
+    values, others = (v if isinstance(v, tuple) else (v,) for v in (one, other))
+    return len(values) == len(others) and all(map(close, values, others))
 
 
 class _Latest:
@@ -346,6 +370,7 @@ NAMES = (
     "multi-sgs",
     "bounds",
 )
-OWN = {name: f"{__package__}.own:{name.upper().replace('-', '_')}" for name in NAMES}
+OWN_MODULE = f"{__package__}.own"
+OWN = {name: f"{OWN_MODULE}:{name.upper().replace('-', '_')}" for name in NAMES}
 HEURISTICS: Registry[Heuristic] = Registry("heuristic", "schedlab.heuristics", OWN, _check)
 """The heuristics by name; a third party adds one by an entry point, a script by ``HEURISTICS.register(name, Heuristic(...))``."""

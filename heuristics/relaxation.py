@@ -67,7 +67,7 @@ class Window(NamedTuple):
     last_start: int
 
 
-@checked(skip=("problem",))
+@checked(skip=("problem", "warm_start"))
 def relaxation_search(
     problem: Dispatch | Profit | WithProblem | str,
     *,

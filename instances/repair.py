@@ -343,8 +343,8 @@ def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, I
 
 def _eligible(logged: Floats, start: Floats) -> Ints:
     """Return the times from which jobs could have started, in whole s, 0 if unknown; not after their starts."""
-    latest = np.where(np.isfinite(start), np.fmin(logged, start), logged)
-    return np.rint(np.where(np.isfinite(latest), latest, 0)).astype(np.int64)
+    known = np.where(np.isnan(logged), 0, np.fmin(logged, start))
+    return np.rint(known).astype(np.int64)
 
 
 def _waits(wait: Floats, submit: Ints, eligible: Ints) -> list[str]:

@@ -17,6 +17,9 @@ from .text import start_method
 if TYPE_CHECKING:
     from ..heuristics import HeuristicRequest
 
+START_SHARE = 0.5  # of the limit of a call: most time of its start, also if the start names more
+START_SECONDS = 60.0  # of a start by a solver in a call without a limit: the solver might not end by itself
+
 
 def run_search(
     problem: Problem,
@@ -96,9 +99,7 @@ def start_schedule(
 
     if isinstance(given, Start):
         method = start_method(problem, given)
-        limits = remaining(limits, began)
-        if given.time_limit is not None:
-            limits = replace(limits, time=min(given.time_limit, limits.time or given.time_limit))
+        limits = _limits_of_start(given, method, limits, began)
         try:
             found = HEURISTICS[method.name].best(problem, _request(method, limits, report))
         except NothingFound as e:
@@ -109,6 +110,16 @@ def start_schedule(
     if given is not None and (broken := problem.verify(given)):
         return None, f"the start violates the problem: {broken[0].message}"
     return given, ""
+
+
+def _limits_of_start(given: Start, method: Search, limits: Limits, began: float) -> Limits:
+    """Return the limits of the heuristic that makes a start: its own time, at most its share of the call's limit."""
+    times = [] if given.time_limit is None else [given.time_limit]
+    if limits.time is not None:
+        times.append(max(0.0, START_SHARE * limits.time - (time.perf_counter() - began)))
+    elif not times and method.backend_name:
+        times.append(START_SECONDS)
+    return replace(limits, time=min(times, default=None))
 
 
 def remaining(limits: Limits, began: float) -> Limits:

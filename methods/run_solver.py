@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 from ..backends import Exactness, Incumbent, Limits, Result, WarmStart, run
+from ..backends.driver import build_deadline
 from ..backends.interrupts import INTERRUPTED, catch_first
 from ..heuristics.reader import Reader
 from ..models import Encoding, Problem, Schedule
@@ -52,7 +53,7 @@ def run_solver(
         return without_solver(problem, method.name, began, why, start)
     formulation = method.formulation or next(iter(problem.formulations))
     try:
-        with within(None if limits.time is None else began + limits.time):
+        with within(build_deadline(began, limits)):
             encoding = problem.formulations[formulation]()
     except OutOfTime as late:
         return without_solver(problem, method.name, began, str(late), start, why)
@@ -97,6 +98,9 @@ def run_solver(
         result.fail(fault)
     if reader.best is not None:
         conclude(result, problem, reader.best)
+    elif start is not None and result.status == "unknown":  # the time did not suffice to check it against the model
+        conclude(result, problem, start)
+        result.warm_start = replace(result.warm_start, returned=True)
     return result
 
 

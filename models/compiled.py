@@ -20,26 +20,22 @@ Compiling takes time once after an installation. What costs most of it, and how 
 from __future__ import annotations
 
 import contextlib
-import gc
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, TypeVar, cast
+
+from numba import typeof
+from numba.core.event import Listener, install_listener
 
 from ..errors import WrongArgument
-from .compiling.versions import check_numba
+from .compiling.kinds import Kind
+from .compiling.versions import use_own_linker
 
-check_numba()  # before the imports of what only these versions have
-
-from llvmlite.binding import ffi  # noqa: E402
-from numba import typeof  # noqa: E402
-from numba.core import types  # noqa: E402
-from numba.core.compiler_lock import global_compiler_lock  # noqa: E402
-from numba.core.event import Listener, install_listener, register  # noqa: E402
-from numba.core.registry import CPUDispatcher  # noqa: E402
-
-from .compiling.cache import Needed, SharedCache, source_stamp  # noqa: E402
-from .compiling.libraries import EntryCompiler, LinkedCompiler, LinkedParts, NativeCompiler, VectorizedCompiler  # noqa: E402
+if use_own_linker():
+    from .compiling.kernels import is_kernel, make_kernel
+else:
+    from .compiling.plain import is_kernel, make_kernel
 
 F = TypeVar("F", bound=Callable[..., object])
 _logged = False  # whether this process has said that it compiles
@@ -54,7 +50,7 @@ class _Count(Listener):
 
     def on_start(self, event: Any) -> None:
         """Count a function that begins to be compiled."""
-        if isinstance(event.data["dispatcher"], _Kernel):
+        if is_kernel(event.data["dispatcher"]):
             self.number += 1
             self.on_compile(self.number)
 
@@ -101,91 +97,7 @@ def progress_line() -> Iterator[None]:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-@contextlib.contextmanager
-def _untimed() -> Iterator[None]:
-    """Switch off numba's measurement of the time in LLVM, which takes longer than most of the calls."""
-    measured = ffi.lib._lock._cblist
-    kept = measured[:]
-    measured.clear()
-    try:
-        yield
-    finally:
-        measured[:] = kept
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Switch the garbage collector off: it would go through millions of numba's objects, and find nothing to delete."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
-
-
-class _Kernel(CPUDispatcher):
-    """A compiled function with one version for constants and variables of the same type."""
-
-    def enable_caching(self) -> None:
-        """Cache the compiled function on disk."""
-        self._cache = SharedCache(self.py_func)  # type: ignore[no-untyped-call]
-
-    def compile(self, sig: Any) -> Any:
-        """Load the version for a signature from the cache, or compile it."""
-        with global_compiler_lock, _no_collection(), _untimed():
-            try:
-                return super().compile(sig)
-            finally:
-                if isinstance(self._cache, SharedCache):
-                    self._cache.release()
-
-    def add_overload(self, cres: Any) -> None:
-        """Add a version that was compiled or loaded; numba forgets ``_reload_init`` of a loaded one."""
-        cres.library._reload_init.update(cres.reload_init)
-        super().add_overload(cres)
-
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return numba's template of a call from compiled code."""
-        plain: Callable[[Any], Any] = types.unliteral
-        named = {name: plain(kind) for name, kind in dict(kws).items()}
-        return super().get_call_template(tuple(plain(kind) for kind in args), named)
-
-
-class _Vectorized(_Kernel):
-    """A compiled function with all of numba's optimizations."""
-
-
-class _Internal(_Kernel):
-    """A compiled function without a wrapper for calls from Python."""
-
-    def __call__(self, *args: object) -> NoReturn:
-        raise WrongArgument(f"{self.py_func.__qualname__} can be called from compiled functions only")
-
-
-class _Native(_Internal):
-    """A compiled function that is called, not linked into its callers."""
-
-    def add_overload(self, cres: Any) -> None:
-        """Add a version; its library knows how callers load it."""
-        cres.library.needed = Needed(
-            self.py_func.__module__, self.py_func.__qualname__, tuple(cres.signature.args), cres.fndesc.mangled_name
-        )
-        super().add_overload(cres)
-
-
-register("numba:compile", LinkedParts(lambda function: isinstance(function, _Kernel)))  # type: ignore[no-untyped-call]
-
-COMPILERS = {
-    _Kernel: EntryCompiler,
-    _Vectorized: VectorizedCompiler,
-    _Internal: LinkedCompiler,
-    _Native: NativeCompiler,
-}
-
-
-def compiled(function: F, counting: bool = True, kind: type[_Kernel] = _Kernel) -> F:
+def compiled(function: F, counting: bool = True, kind: Kind = Kind.ENTRY) -> F:
     """Compile a function with numba at its first call; cache it on disk if a directory for the cache is writable.
 
     A cached function is compiled anew if its file changes, or the file of a function that it calls. It is not if only
@@ -197,7 +109,7 @@ def compiled(function: F, counting: bool = True, kind: type[_Kernel] = _Kernel) 
         The function to compile.
     counting : bool, default True
         Whether the function counts references to arrays; see ``borrowing``.
-    kind : type
+    kind : Kind
         Who calls the function, and how; see ``internal`` and ``native``.
 
     Returns
@@ -205,20 +117,12 @@ def compiled(function: F, counting: bool = True, kind: type[_Kernel] = _Kernel) 
     callable
         The compiled function.
     """
-    # _nrt is always given: a function without it would take the setting of its first caller
-    options: dict[str, Any] = {"nopython": True, "nogil": True, "_nrt": counting, "no_cfunc_wrapper": True}
-    if issubclass(kind, _Internal):
-        options["no_cpython_wrapper"] = True
-    source_stamp(function.__module__)  # the text that was imported, not what the file has when the function is compiled
-    found = kind(function, targetoptions=options, pipeline_class=COMPILERS[kind])
-    with contextlib.suppress(RuntimeError):  # no directory for the cache: compile in every process
-        found.enable_caching()
-    return cast(F, found)
+    return cast(F, make_kernel(function, counting, kind))
 
 
 def compile_for(function: Callable[..., object], *arguments: object) -> None:
     """Compile a function of any kind for arguments of these types, or load it from the cache, without calling it."""
-    cast(_Kernel, function).compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
+    cast(Any, function).compile(tuple(typeof(argument) for argument in arguments))
 
 
 def borrowing(function: F) -> F:
@@ -232,7 +136,7 @@ def borrowing(function: F) -> F:
 
 def internal(function: F) -> F:
     """Compile a function that only compiled functions call; calls from Python raise TypeError."""
-    return compiled(function, kind=_Internal)
+    return compiled(function, kind=Kind.INTERNAL)
 
 
 def native(function: F) -> F:
@@ -242,7 +146,7 @@ def native(function: F) -> F:
     """
     if "<locals>" in function.__qualname__:
         raise WrongArgument(f"{function.__qualname__} is a local function; native functions are those of a module")
-    return compiled(function, kind=_Native)
+    return compiled(function, kind=Kind.NATIVE)
 
 
 def vectorized(function: F) -> F:
@@ -251,9 +155,9 @@ def vectorized(function: F) -> F:
     The cheaper ones of the other kinds keep LLVM from vectorizing loops with several choices of a minimum. The functions
     that contain the loops are marked, and may not call ``native`` functions.
     """
-    return compiled(function, kind=_Vectorized)
+    return compiled(function, kind=Kind.VECTORIZED)
 
 
 def internal_borrowing(function: F) -> F:
     """Compile a function that is ``internal`` and ``borrowing``."""
-    return compiled(function, counting=False, kind=_Internal)
+    return compiled(function, counting=False, kind=Kind.INTERNAL)

@@ -11,9 +11,9 @@ from .arguments import checked, expect, named
 from .comparing import hashable
 from .excerpt import with_short_repr
 from .unknown_names import UnknownName
-from .whole_numbers import Fields, whole_records
+from .whole_numbers import Fields, no_text, whole_records
 
-GROUP = Fields(one=("count",), amounts=("capacity",))
+GROUP = Fields(one=("count",), amounts=("capacity",), names=("name",))
 MOST_NODES = 2_000_000  # of a platform; the largest machines have a few hundred thousand nodes
 MOST_CAPACITY = 10**12  # of one resource on one node; the total over MOST_NODES still fits 64 bits
 LATEST = 10**10  # seconds, 317 years; Unix times are far below it
@@ -161,6 +161,9 @@ class Platform:
             if group.nodes[0] in first:
                 raise ProblemError(f"node {group.nodes[0]!r} is declared twice: two groups have the same name")
             first.add(group.nodes[0])
+        wrong = next((n for n in names if type(n) is not str), "")
+        if type(wrong) is not str:
+            raise ProblemError(f"the name of a node {no_text(wrong)}")
         object.__setattr__(self, "resources", tuple(found))
         object.__setattr__(self, "nodes", tuple(names))
 

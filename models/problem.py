@@ -12,7 +12,7 @@ from .arguments import named
 from .excerpt import one_line, with_short_repr
 from .language import Assignment, Model, Violation
 from .platform import ProblemError
-from .whole_numbers import all_whole, is_whole, shown, whole_amounts, wrong
+from .whole_numbers import all_texts, all_whole, is_whole, no_text, shown, text_of, whole_amounts, wrong
 
 Value = float | tuple[float, ...]
 
@@ -69,15 +69,19 @@ class Schedule:
         if faults:
             more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
             raise ProblemError("\n".join(faults[:10]) + more)
-        self.start = {job: int(start) for job, start in self.start.items()}
-        self.nodes = {job: whole_amounts(on, "units on")[0] for job, on in self.nodes.items()}
+        self.start = {text_of(job) or "": int(start) for job, start in self.start.items()}
+        self.nodes = {text_of(job) or "": whole_amounts(on, "units on")[0] for job, on in self.nodes.items()}
 
     def _all_whole(self) -> bool:
         """Return whether all starts and units are of type ``int``."""
         if type(self.start) is not dict or type(self.nodes) is not dict or not all_whole(self.start.values()):
             return False
+        if not all_texts(self.start) or not all_texts(self.nodes):
+            return False
         on = self.nodes.values()
-        return {dict}.issuperset(map(type, on)) and all_whole(chain.from_iterable(map(dict.values, on)))
+        if not {dict}.issuperset(map(type, on)) or not all_texts(chain.from_iterable(on)):
+            return False
+        return all_whole(chain.from_iterable(map(dict.values, on)))
 
     def not_whole(self) -> list[tuple[str, str]]:
         """Return (job, message) for each start and number of units that is no whole number.
@@ -87,6 +91,7 @@ class Schedule:
         if self._all_whole():
             return []
         found = [(j, f"job {j!r}: its start {wrong(s)}") for j, s in self.start.items() if not is_whole(s)]
+        found += [(str(j), f"a job {no_text(j)}") for j in {*self.start, *self.nodes} if text_of(j) is None]
         for job, on in self.nodes.items():
             found += [(job, f"job {job!r}: {why}") for why in whole_amounts(on, "its number of units on")[1]]
         return found

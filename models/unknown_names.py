@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ..errors import SchedlabError
 from .excerpt import MOST, excerpt
 
-CUTOFF = 0.5  # least similarity of a name that is proposed, 0 to 1 (``difflib.SequenceMatcher.ratio``)
+CUTOFF = 0.51  # least similarity of a name that is proposed, 0 to 1 (``difflib.SequenceMatcher.ratio``)
 PROPOSED = 3  # names that are proposed at most
 LISTED = 40  # known names that are listed at most
 

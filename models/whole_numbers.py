@@ -1,4 +1,4 @@
-"""Checks that times, units, capacities and demands are whole numbers, made when a problem or a schedule is created.
+"""Checks that times, units, capacities and demands are whole numbers and names are texts, made with a problem or a schedule.
 
 Python's ``int`` and NumPy's integers are accepted; the latter become ``int``. All other values are refused: 10.9, NaN,
 infinity, None, True, texts. 10.0 is refused as well, as in instance files: a float may have been rounded before. Only
@@ -8,6 +8,7 @@ the modelling language accepts 4.0 for 4 (``language.quantities.whole``).
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 R = TypeVar("R")
 INT = frozenset([int])
+TEXT = frozenset([str])
 OPTIONAL = frozenset([int, type(None)])
 Rational = int | Fraction
 LONGEST = 200  # characters of a value in a message
@@ -40,12 +42,39 @@ class Fields(NamedTuple):
         Fields with a dict {name: number}.
     pairs : tuple of str
         Fields with a tuple of pairs of numbers.
+    names : tuple of str
+        Fields with a name, which is a text.
     """
 
     one: tuple[str, ...] = ()
     maybe: tuple[str, ...] = ()
     amounts: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+def text_of(name: object) -> str | None:
+    """Return a name as a text: a text as it is, an integer in digits; None for anything else.
+
+    Examples
+    --------
+    >>> text_of(7), text_of("7"), text_of(7.0), text_of(True)
+    ('7', '7', None, None)
+    """
+    if isinstance(name, str) or is_whole(name):
+        return str(name)
+    return None
+
+
+def no_text(value: object) -> str:
+    """Return the part of a message that says that the value is no name.
+
+    Examples
+    --------
+    >>> no_text(None)
+    'is None; a text is expected'
+    """
+    return f"is {shown(value)}; a text is expected"
 
 
 def is_whole(value: object) -> TypeGuard[int]:
@@ -89,6 +118,11 @@ def rational(x: float | Fraction) -> Rational:
 def all_whole(values: Iterable[object]) -> bool:
     """Return whether all values are of the type ``int`` exactly; this check is fast."""
     return INT.issuperset(map(type, values))
+
+
+def all_texts(values: Iterable[object]) -> bool:
+    """Return whether all values are of the type ``str`` exactly; this check is fast."""
+    return TEXT.issuperset(map(type, values))
 
 
 def shown(value: object) -> str:
@@ -160,6 +194,11 @@ def examined(record: R, fields: Fields, where: Callable[[R], str]) -> tuple[dict
         return {}, []
     changes: dict[str, Any] = {}
     faults: list[str] = []
+    for name in fields.names:
+        text = text_of(getattr(record, name))
+        if text is None:
+            faults.append(f"{where(record)}: {name} {no_text(getattr(record, name))}")
+        changes[name] = text
     for name in (*fields.one, *fields.maybe):
         value = getattr(record, name)
         if is_whole(value):
@@ -194,7 +233,17 @@ def whole_amounts(amounts: object, what: str) -> tuple[dict[Any, int], list[str]
     if not isinstance(amounts, Mapping):
         return {}, [f"{what.rpartition(' ')[0]} is {shown(amounts)}; {{name: whole number}} is expected"]
     faults = [f"{what} {name!r} {wrong(value)}" for name, value in amounts.items() if not is_whole(value)]
-    return ({} if faults else {name: int(value) for name, value in amounts.items()}), faults
+    texts = [text_of(name) for name in amounts]
+    faults += [
+        f"a name in the {what.rpartition(' ')[0]} {no_text(n)}"
+        for n, t in zip(amounts, texts, strict=True)
+        if t is None
+    ]
+    faults += [
+        f"{what} {name!r} is given twice" for name, count in Counter(texts).items() if name is not None and count > 1
+    ]
+    pairs = zip(texts, amounts.values(), strict=True)
+    return ({} if faults else {name: int(value) for name, value in pairs}), faults
 
 
 def whole_array(values: object) -> tuple[NDArray[np.int64], tuple[int, object] | None]:
@@ -243,8 +292,10 @@ def all_fields_whole(records: Sequence[object], fields: Fields) -> bool:
         column = list(map(attrgetter(name), records))
         if not {dict}.issuperset(map(type, column)):
             return False
-        if not all_whole(chain.from_iterable(map(dict.values, column))):
+        if not all_whole(chain.from_iterable(map(dict.values, column))) or not all_texts(chain.from_iterable(column)):
             return False
+    if not all(all_texts(map(attrgetter(name), records)) for name in fields.names):
+        return False
     for name in fields.pairs:
         column = list(map(attrgetter(name), records))
         if not {tuple}.issuperset(map(type, column)):

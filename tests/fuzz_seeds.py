@@ -129,6 +129,10 @@ RESOURCEAVAILABILITIES:
 """
 PATTERSON = "4 1\n5\n0 0 2 2 3\n3 4\n1 4 2 5 1 4\n0 0 0\n"
 JOB_SHOP = "# a comment\n2 2\n0 3 1 2\n1 4 0 1\n"
+TIME_LAGS = "1 1 0 0\n0 1 1 1 [2]\n1 1 2 2 0 [3] [-5]\n2 1 0\n0 1 0 0\n1 1 3 1\n2 1 0 0\n1\n"
+KNAPSACK = "2 10\n7 4\n3.5 6.25\n"
+FLOW_SHOP = "3 2 873654221 9 8\nprocessing times :\n1 2 3\n4 5 6\n"
+TAILLARD = "Nb of jobs\n2 2 7 9 9 9\nTimes\n1 2\n3 4\n# steps\nMachines\n1 2\n2 1\n"
 FLEXIBLE = "2 2 1.5\n2 1 1 3 2 1 4 2 2\n1 1 2 5\n"
 
 

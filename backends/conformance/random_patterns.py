@@ -93,7 +93,7 @@ class RandomPattern:
                 for worker, o in zip(who, self._options(v, [(v.size_lo, v.size_hi)] * skilled, count), strict=True):
                     self.machines[worker].append(o)
         if rng.random() < 0.3:
-            self.model.add(start_before_start(*tasks), "precedence")
+            self.model.add(start_before_start(tasks[0], tasks[1]), "precedence")
             self.used.add("start_before_start")
         self._machines(transitions=rng.random() < 0.2)
         self._aim(tasks)

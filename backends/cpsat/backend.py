@@ -186,7 +186,7 @@ class CompiledCpSat:
         """Return names of constraints that cannot hold together, by assumptions and then by a deletion filter."""
         from .conflict import find_conflict
 
-        return find_conflict(self.model, time_limit)
+        return find_conflict(self.model, time_limit, lambda lowering, solver: type(self)(lowering).assignment(solver))
 
 
 def _notes(lowering: CpSatLowering) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ortools.sat.python import cp_model
 
 from ...models.language import Cumulative, Interval
+from ...models.language.clock import look
 from ...models.language.expressions import Window
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def add_variables(native: NativeModel, rows: Sequence[tuple[tuple[Window, ...], 
         made.domain.extend(native.domain(windows).flattened_intervals())
     append = native.model.proto.variables.append
     for windows, name in rows:
+        look()
         made = templates[windows]
         made.name = name
         append(made)
@@ -125,6 +127,7 @@ def _append(lowering: CpSatLowering, rows: Sequence[tuple[Interval, int]], fixed
         edge.coeffs.append(1)
     start_vars, end_vars = start.vars, end.vars
     for row, (v, k) in enumerate(rows, len(constraints)):
+        look()
         start_vars[0] = k
         if fixed:
             end.offset = lo[k] + v.size_lo

@@ -9,21 +9,25 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Callable
 
 from ortools.sat.python import cp_model
 
-from ...models.language import Model
+from ...models.language import Assignment, Model
 from ..base import Conflict, NoConflict
-from .backend import CompiledCpSat
 from .lowering import CpSatLowering
 
 AIM = "objective 1"  # an objective may have no value: element and piecewise outside their range
 
 
-def find_conflict(model: Model, time_limit: float | None) -> Conflict:
+Reader = Callable[[CpSatLowering, cp_model.CpSolver], Assignment]
+"""Returns the assignment of a lowering's model that a solver has found."""
+
+
+def find_conflict(model: Model, time_limit: float | None, read: Reader) -> Conflict:
     """Return a conflict, as small as the time limit (in seconds) allows; names None if none was proven in time."""
     deadline = None if time_limit is None else time.perf_counter() + time_limit
-    core = _suspects(model, deadline)
+    core = _suspects(model, deadline, read)
     if isinstance(core, Conflict):
         return core
     if _status(_part(model, core), deadline) != "INFEASIBLE":
@@ -36,7 +40,7 @@ def find_conflict(model: Model, time_limit: float | None) -> Conflict:
     return Conflict(found, "they cannot hold together; without any one of them, the others can")
 
 
-def _suspects(model: Model, deadline: float | None) -> list[int] | Conflict:
+def _suspects(model: Model, deadline: float | None, read: Reader) -> list[int] | Conflict:
     """Return the indices of constraints that suffice for a contradiction, or the reason why there are none."""
     lowering = CpSatLowering(model, guarded=True)
     if lowering.fault:
@@ -50,7 +54,7 @@ def _suspects(model: Model, deadline: float | None) -> list[int] | Conflict:
         named = set(solver.sufficient_assumptions_for_infeasibility())
         return [k for k, g in enumerate(lowering.guards) if g in named] or list(range(len(lowering.guards)))
     if status in ("OPTIMAL", "FEASIBLE"):
-        return NoConflict.of(CompiledCpSat(lowering).assignment(solver))
+        return NoConflict.of(read(lowering, solver))
     return Conflict(None, "the time ended before the model was proven infeasible")
 
 

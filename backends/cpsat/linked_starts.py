@@ -28,8 +28,6 @@ import math
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ...models.language import (
     Alternative,
@@ -133,6 +131,9 @@ class _Relations:
 
     def _cycles(self) -> list[int]:
         """Return the number of the strongly connected component of each node."""
+        from scipy.sparse import coo_array  # 0.1 s, which models without optional intervals do not need
+        from scipy.sparse.csgraph import connected_components
+
         n = len(self._number)
         edges = coo_array((np.ones(len(self._from), dtype=np.int8), (self._from, self._to)), shape=(n, n))
         found: list[int] = connected_components(edges, connection="strong")[1].tolist()

@@ -91,7 +91,7 @@ def show(
     from ..show.cooling import is_cooling, meant, show_cooling
     from ..show.forecasts import show_forecasts
     from ..show.instances import show_instance
-    from ..show.log import is_log, show_log
+    from ..show.log import is_log, not_recognised, show_log
     from ..show.profile import is_profile, show_profile
 
     if forecasts is not None and (composition or plot is not None):
@@ -113,7 +113,10 @@ def show(
             )
         show_profile(console_for(), instance, plot)
         return
-    if is_trace(instance) and not is_classic(instance) and (not is_cooling(instance) or is_log(instance)):
+    other_file = is_trace(instance) and not is_classic(instance)
+    if other_file and form is None and columns is None and not is_cooling(instance) and not is_log(instance):
+        raise not_recognised(instance)
+    if other_file and (not is_cooling(instance) or is_log(instance)):
         clock = time_zone(zone)
         trace = read_trace(instance, form, cores=cores, memory=memory, zone=clock, columns=column_names(columns))
         log = open_trace(trace, nodes=nodes, cores=cores, memory=memory, others=resources_per_node(per_node))

@@ -17,8 +17,8 @@ from ...instances.files.lines import read_json, read_text
 from ...instances.states.pbs import state_from_pbs
 from ...instances.states.slurm import state_from_slurm
 from ..errors import WrongUse
+from ..log_options import time_zone
 from ..terminal import say
-from .log import time_zone
 
 EXPECTED = (
     "expected squeue --json with scontrol show nodes --json (or sinfo -N --json), or qstat -f -F json with "

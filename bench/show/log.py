@@ -8,11 +8,16 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from ...instances.traces import guess_format
+from ...errors import SchedlabError
+from ...instances.classic.recognition import read_classic
+from ...instances.files.lines import TextError
+from ...instances.formats.numbered_lines import FormatError
+from ...instances.traces import FORMATS, guess_format
 from ...instances.workload import Workload, WorkloadError
-from ...models.platform import Platform
+from ...models.platform import Platform, ProblemError
 from ...simulation.groups import GROUPINGS, LARGEST
 from ...simulation.hours import HOUR, Hours, hours_of
+from ..errors import WrongUse
 from .grid import grid
 from .reading import report_lines
 
@@ -25,6 +30,24 @@ def is_log(path: str) -> bool:
         return bool(guess_format(path))
     except (WorkloadError, ValueError, OSError):
         return False
+
+
+def not_recognised(path: str) -> SchedlabError:
+    """Return the error for a file that ``bench show`` cannot read: what it can read, and the line at which it failed."""
+    try:
+        guess_format(path)
+    except TextError as e:  # the file cannot be read as text, whatever its format
+        return e
+    except WorkloadError:
+        pass
+    others = (
+        f"{path} is neither a log ({', '.join(FORMATS)}; --format names one), a cooling table, nor a desired profile"
+    )
+    try:
+        read_classic(path)
+    except (FormatError, ProblemError) as e:
+        return WrongUse(f"{e}; {others}")
+    return WrongUse(others)
 
 
 def show_log(console: Console, workload: Workload, platform: Platform, zone: tzinfo | None, plot: Path | None) -> None:
@@ -68,7 +91,7 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
                 share = mine / float(used.sum()) if used.sum() > 0 else 0.0
                 table.add_row(name, f"{int(jobs[rows].sum()):,}", f"{mine:,.1f}", f"{100 * share:.1f}%")
         console.print(table)
-    _print_hours(console, hours, 0 if workload.unix_start is None else workload.unix_start, zone)
+    _print_hours(console, hours, workload.unix_start, zone)
     if plot is not None:
         from ..plots.hours import plot_hours
 
@@ -76,17 +99,18 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
         console.print(f"{plot}: jobs and nodes per hour", soft_wrap=True)
 
 
-def _print_hours(console: Console, hours: Hours, unix_start: int, zone: tzinfo | None) -> None:
+def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: tzinfo | None) -> None:
     """Print means by hour of the day, and the largest value of an hour."""
     columns = {"jobs submitted": hours.submitted, "running jobs": hours.running, "nodes in use": hours.nodes}
     known = {name: values for name, values in columns.items() if values is not None}
-    clock = ((hours.begin + unix_start) // HOUR + np.arange(len(hours.submitted))) % DAY
-    if zone is not None and unix_start + hours.begin:
-        begins = (hours.begin + unix_start + HOUR * np.arange(len(hours.submitted))).tolist()
+    begin = hours.begin + (unix_start or 0)
+    clock = (begin // HOUR + np.arange(len(hours.submitted))) % DAY
+    if zone is not None and unix_start is not None:
+        begins = (begin + HOUR * np.arange(len(hours.submitted))).tolist()
         clock = np.array([datetime.fromtimestamp(t, zone).hour for t in begins], np.int64)
     days = np.bincount(clock, minlength=DAY)
     sums = {name: np.bincount(clock, values, DAY) for name, values in known.items()}
-    table = grid("hour of the day" + (f" ({zone or 'UTC'})" if unix_start or zone is not None else ""), *known)
+    table = grid("hour of the day" + ("" if unix_start is None else f" ({zone or 'UTC'})"), *known)
     for hour in np.flatnonzero(days).tolist():
         table.add_row(f"{hour:02}:00", *(f"{sums[name][hour] / days[hour]:,.1f}" for name in known))
     table.add_row("mean", *(f"{values.mean():,.1f}" for values in known.values()))

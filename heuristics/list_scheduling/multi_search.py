@@ -34,7 +34,7 @@ WITHIN = ", within the profile"
 AFTERWARDS = 2.0  # time to convert and verify the best schedule, relative to the time for making the arrays
 
 
-@checked(skip=("problem",))
+@checked(skip=("problem", "warm_start"))
 def multi_search(
     problem: Dispatch | Profit | WithProblem | str,
     *,

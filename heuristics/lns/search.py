@@ -57,7 +57,7 @@ ORDERS_SHARE = 0.7  # profit problems: share of the time for orders; then "ruin"
 ORDER_SHARES = {"keys": 0.02, "moves": 0.03}  # sums of costs of the jobs: least shares of the time
 
 
-@checked(skip=("problem",))
+@checked(skip=("problem", "warm_start"))
 def lns(
     problem: Dispatch | Profit | WithProblem | str,
     *,

@@ -11,6 +11,7 @@ from ...models.project.problem import Project
 from ..formats.benchmarks.flow_shops import read_flow_shop
 from ..formats.benchmarks.knapsacks import read_knapsack
 from ..formats.benchmarks.progen_max import read_progen_max
+from ..formats.benchmarks.taillard import read_taillard_job_shop, read_taillard_open_shop
 from ..formats.job_shop_files import read_fjsplib, read_jsplib
 from ..formats.project_files import read_mmlib, read_patterson, read_psplib
 from ..instance import Instance
@@ -31,6 +32,8 @@ LIBRARIES = {
     "jsplib": Library(read_jsplib, "job shop: standard text format"),
     "fjsplib": Library(read_fjsplib, "flexible job shop: .fjs"),
     "taillard": Library(read_flow_shop, "flow shop: Taillard's format, one per file"),
+    "taillard-job-shop": Library(read_taillard_job_shop, "job shop: Taillard's format, times and machines"),
+    "taillard-open-shop": Library(read_taillard_open_shop, "open shop: Taillard's format, times and machines"),
     "progen-max": Library(read_progen_max, "project with maximal time lags (RCPSP/max): .sch of ProGen/max", False),
     "knapsack": Library(read_knapsack, "0-1 knapsack: items and capacity, then value and weight of each", False),
 }

@@ -6,6 +6,7 @@ PSPLIB and MMLIB files have titles. All others are whole numbers; their shape sa
 - flexible job shop: the same first line, perhaps with a third number, then a line per job that begins with its steps;
 - Patterson: tasks and resources, capacities, then durations, demands and successors, with any line breaks;
 - flow shop: jobs and machines, then a row of durations per machine, perhaps with lines of words;
+- job shop and open shop of Taillard: jobs and machines, then a row of durations and a row of machines per job;
 - RCPSP/max: activities and resources, then a line per activity with its successors and lags in brackets;
 - knapsack: items and capacity, then a line with value and weight per item.
 """
@@ -20,13 +21,14 @@ from ...models.platform import ProblemError
 from ...models.project.problem import Project
 from ..formats.benchmarks.flow_shops import is_flow_shop
 from ..formats.benchmarks.progen_max import is_progen_max
+from ..formats.benchmarks.taillard import shop_of_taillard
 from ..formats.numbered_lines import FormatError, NumberedLine, is_whole, numbered_lines
 from ..instance import Instance
 from .libraries import library_instance, library_name
 
 SHAPES = {"jsplib": "job shop", "fjsplib": "flexible job shop", "patterson": "Patterson"}
 LARGEST = 50_000_000  # bytes; the largest files of the literature have less than 2 MB, logs have more
-READABLE = "job shop, flexible job shop, flow shop, RCPSP and multi-mode RCPSP of PSPLIB and MMLIB, Patterson, RCPSP/max, knapsack"
+READABLE = "job shop, flexible job shop, flow shop, open shop, RCPSP and multi-mode RCPSP of PSPLIB and MMLIB, Patterson, RCPSP/max, knapsack"
 
 
 def read_classic(path: str | Path) -> Instance:
@@ -64,7 +66,8 @@ def read_classic(path: str | Path) -> Instance:
 def _read(file: Path) -> tuple[str, Instance]:
     """Return the format of a file and its instance. Raises what ``read_classic`` raises."""
     lines = numbered_lines(file)
-    reasons = []
+    reasons: list[str] = []
+    faults: list[FormatError] = []
     for form in _forms(lines):
         try:
             return form, library_instance(file, form, library_name(file))
@@ -72,10 +75,10 @@ def _read(file: Path) -> tuple[str, Instance]:
             if form not in SHAPES:
                 raise
             reasons.append(f"{SHAPES[form]}: {str(e).removeprefix(f'{file}, ')}")
-    if reasons:
-        raise FormatError(
-            file, 1, f"one of the formats {READABLE}; as {', as '.join(reasons)}", lines[0].text.strip()[:80]
-        )
+            faults += [e] if isinstance(e, FormatError) else []
+    if faults:  # the format that fits for the most lines is the likeliest: its fault is the place
+        likely = max(faults, key=lambda fault: fault.line)
+        raise FormatError(file, likely.line, f"one of the formats {READABLE}; as {', as '.join(reasons)}", likely.found)
     raise FormatError(file, 1, f"one of the formats {READABLE}", lines[0].text.strip()[:80])
 
 
@@ -108,6 +111,9 @@ def _forms(lines: Sequence[NumberedLine]) -> list[str]:
         return ["psplib"]
     if is_progen_max(lines):
         return ["progen-max"]
+    shop = shop_of_taillard(lines)
+    if shop is not None:
+        return [f"taillard-{shop.replace(' ', '-')}"]
     if is_flow_shop(lines):
         return ["taillard"]
     if _is_knapsack(lines):
@@ -120,10 +126,12 @@ def _forms(lines: Sequence[NumberedLine]) -> list[str]:
 
 def _is_job_shop(lines: Sequence[NumberedLine]) -> bool:
     """Return whether each job visits each machine once. Some flexible job shops have rows of the same length."""
-    machines = {str(m) for m in range(int(lines[0].text.split()[1]))} if len(lines[0].text) < 40 else set()
-    return all(
-        {*row[::2]} == machines and len(row) == 2 * len(machines) for line in lines[1:] if (row := line.text.split())
-    )
+    count = int(lines[0].text.split()[1])
+    rows = [line.text.split() for line in lines[1:]]
+    if any(len(row) != 2 * count for row in rows):  # before a set of the machines: the head may name any number of them
+        return False
+    machines = {str(m) for m in range(count)} if rows else set()
+    return all({*row[::2]} == machines for row in rows)
 
 
 def _is_knapsack(lines: Sequence[NumberedLine]) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from ...models.arguments import checked
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode, Resource, Task
-from .numbered_lines import NumberedLine, end_error, is_whole, numbered_lines
+from .numbered_lines import NumberedLine, end_error, is_decimal, is_whole, numbered_lines
 from .projects import MOST, checked_project
 
 Steps = list[list[tuple[int, int]]]  # per step of a job the (machine, duration) pairs of the eligible machines
@@ -54,13 +54,11 @@ def read_jsplib(path: str | Path) -> Project:
     (['job 1 step 1', 'job 1 step 2'], 10)
     """
     lines = numbered_lines(path)
-    lines[0].numbers("the numbers of jobs and machines")
+    lines[0].exactly(2, "the numbers of jobs and machines")
     jobs, machines = _size(lines[0])
     steps_of = []
     for line in _rows(lines, jobs):
-        values = line.numbers(f"{machines} pairs of machine and duration")
-        if len(values) != 2 * machines:
-            raise line.error(f"{machines} pairs of machine and duration")
+        values = line.exactly(2 * machines, f"{machines} pairs of machine and duration")
         steps = [[(values[i], values[i + 1])] for i in range(0, len(values), 2)]
         _check_machines(line, steps, range(machines))
         steps_of.append(steps)
@@ -71,7 +69,7 @@ def read_jsplib(path: str | Path) -> Project:
 def read_fjsplib(path: str | Path) -> Project:
     r"""Read a flexible job shop (``.fjs``).
 
-    The first line has the numbers of jobs and machines (further numbers are ignored). Then follows one line per job:
+    The first line has the numbers of jobs and machines, perhaps a mean number of machines per step. Then follows one line per job:
     its number of steps, and for each step the number of eligible machines and their (machine, duration) pairs. Machines
     are numbered from 1.
 
@@ -118,11 +116,14 @@ def read_fjsplib(path: str | Path) -> Project:
 
 
 def _size(line: NumberedLine) -> tuple[int, int]:
-    """Return the numbers of jobs and of machines; the rest of the line is ignored."""
-    head = line.text.split()[:2]
-    if len(head) < 2 or not all(map(is_whole, head)) or int(head[1]) > MOST:
-        raise line.error(f"the numbers of jobs and machines (at most {MOST:,})")
-    return int(head[0]), int(head[1])
+    """Return the numbers of jobs and of machines; a third number, of machines per step, is not used."""
+    head = line.text.split()
+    if not 2 <= len(head) <= 3 or not all(map(is_whole, head[:2])) or not all(map(is_decimal, head[2:])):
+        raise line.error("the numbers of jobs and machines")
+    jobs, machines = int(head[0]), int(head[1])
+    if not jobs or not 1 <= machines <= MOST:
+        raise line.error(f"the numbers of jobs (at least 1) and machines (1 to {MOST:,})")
+    return jobs, machines
 
 
 def _rows(lines: Sequence[NumberedLine], jobs: int) -> Sequence[NumberedLine]:

@@ -29,7 +29,7 @@ class FormatError(SchedlabError, ValueError):
     """
 
     def __init__(self, path: Path, line: int, expected: str, found: object) -> None:
-        self.path, self.line = path, line
+        self.path, self.line, self.found = path, line, found
         shown = repr(found) if found else "nothing"
         super().__init__(f"{path}, line {line}: expected {expected}, found {shown}")
 
@@ -53,6 +53,21 @@ class NumberedLine:
             raise self.error(expected)
         return [int(w) for w in words]
 
+    def begins_with_number(self) -> bool:
+        """Return whether the first word is a number of any kind, ``nan`` too; other lines are titles."""
+        try:
+            float(self.text.split(maxsplit=1)[0])
+        except ValueError:
+            return False
+        return True
+
+    def exactly(self, count: int, expected: str) -> list[int]:
+        """Return the whole numbers of the line. Raises FormatError for another number of words, or another word."""
+        values = self.numbers(expected)
+        if len(values) != count:
+            raise self.error(expected)
+        return values
+
 
 def end_error(lines: Sequence[NumberedLine], expected: str, found: str | None = None) -> FormatError:
     """Return the error that something is missing at the end of a file."""
@@ -62,6 +77,12 @@ def end_error(lines: Sequence[NumberedLine], expected: str, found: str | None = 
 def is_whole(word: str) -> bool:
     """Check for a whole number of at least 0 with at most MOST_DIGITS digits."""
     return word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS
+
+
+def is_decimal(word: str) -> bool:
+    """Check for a whole or decimal number of at least 0, both parts with at most MOST_DIGITS digits."""
+    whole, _, decimals = word.partition(".")
+    return is_whole(whole) and (not decimals or is_whole(decimals))
 
 
 def numbered_lines(path: str | Path) -> list[NumberedLine]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from ...models.arguments import checked
@@ -49,7 +49,7 @@ def read_psplib(path: str | Path) -> Project:
     renewable, non_renewable = _resource_counts(lines)
     names = [f"R{k + 1}" for k in range(renewable)] + [f"N{k + 1}" for k in range(non_renewable)]
     links, modes_of = _psplib_precedences(lines)
-    modes = _psplib_modes(lines, names)
+    modes = _psplib_modes(lines, names, modes_of)
     for task, (count, line) in modes_of.items():
         if len(modes.get(task, ())) != count:
             raise line.error(
@@ -58,8 +58,11 @@ def read_psplib(path: str | Path) -> Project:
     limits = _section(lines, r"RESOURCE ?AVAILABILITIES")
     if len(limits) < 2:
         raise lines[-1].error("the capacities under RESOURCEAVAILABILITIES")
-    capacities = limits[1].numbers(f"{len(names)} capacities", least=len(names))
-    resources = [Resource(n, c, n[0] == "R") for n, c in zip(names, capacities, strict=False)]
+    capacities = limits[1].exactly(len(names), f"{len(names)} capacities")
+    for line in lines[lines.index(limits[1]) + 1 :]:
+        if line.text.strip(" \t*"):
+            raise line.error("the end of the file after the capacities")
+    resources = [Resource(n, c, n[0] == "R") for n, c in zip(names, capacities, strict=True)]
     return checked_project(path, [Task(name, tuple(modes.get(name, ()))) for name in modes_of], resources, links)
 
 
@@ -101,11 +104,13 @@ def read_mmlib(path: str | Path) -> Project:
 
 def _section(lines: Sequence[NumberedLine], title: str) -> list[NumberedLine]:
     """Return the lines after a title, up to the next line of asterisks, without lines of dashes."""
-    begin = next((k for k, line in enumerate(lines) if re.match(rf"\s*{title}", line.text, re.IGNORECASE)), None)
-    if begin is None:
+    begins = [k for k, line in enumerate(lines) if re.match(rf"\s*{title}", line.text, re.IGNORECASE)]
+    if not begins:
         raise end_error(lines, f"a section {title.replace(' ?', ' ')} before the end")
+    if len(begins) > 1:
+        raise lines[begins[1]].error("each section once, one project per file")
     found = []
-    for line in lines[begin + 1 :]:
+    for line in lines[begins[0] + 1 :]:
         if line.text.lstrip().startswith("*"):
             break
         if not line.text.lstrip().startswith("-" * 5):
@@ -131,17 +136,27 @@ def _psplib_precedences(
     lines: Sequence[NumberedLine],
 ) -> tuple[list[tuple[str, str]], dict[str, tuple[int, NumberedLine]]]:
     """Return the precedence pairs, and task -> (number of modes, line)."""
-    links, modes = [], {}
+    links = list[tuple[str, str]]()
+    modes = dict[str, tuple[int, NumberedLine]]()
     for line in _section(lines, "PRECEDENCE RELATIONS")[1:]:
         task, count, successors, *after = line.numbers("job, number of modes, number of successors, successors", 3)
         if len(after) != successors:
             raise line.error(f"{successors} successors")
+        if str(task) in modes:
+            raise line.error(
+                f"each job once under PRECEDENCE RELATIONS (job {task} is in line {modes[str(task)][1].number})"
+            )
         modes[str(task)] = (count, line)
         links += [(str(task), str(other)) for other in after]
+    stated = next((x for x in lines if re.match(r"\s*jobs\b.*:", x.text, re.IGNORECASE)), None)
+    if stated is not None and stated.text.rpartition(":")[2].strip() != str(len(modes)):
+        raise stated.error(f"the number of jobs under PRECEDENCE RELATIONS, {len(modes)}")
     return links, modes
 
 
-def _psplib_modes(lines: Sequence[NumberedLine], resources: Sequence[str]) -> dict[str, list[Mode]]:
+def _psplib_modes(
+    lines: Sequence[NumberedLine], resources: Sequence[str], jobs: Container[str]
+) -> dict[str, list[Mode]]:
     """Return task -> modes. Only the line of the first mode of a task begins with the number of the task."""
     found: dict[str, list[Mode]] = {}
     task = ""
@@ -150,6 +165,8 @@ def _psplib_modes(lines: Sequence[NumberedLine], resources: Sequence[str]) -> di
         values = line.numbers(wanted)
         if len(values) == len(resources) + 3:
             task = str(values.pop(0))
+            if task not in jobs or task in found:
+                raise line.error(f"each job of PRECEDENCE RELATIONS once (this is a line of job {task})")
         if len(values) != len(resources) + 2 or not task:
             raise line.error(wanted)
         demands = {r: d for r, d in zip(resources, values[2:], strict=True) if d}
@@ -206,6 +223,7 @@ def read_patterson(path: str | Path) -> Project:
         tasks.append(Task.single(str(t), duration, {r: d for r, d in demands.items() if d}))
         successors = take.next(f"the number of successors of task {t}")
         links.extend((str(t), str(take.next(f"a successor of task {t}"))) for _ in range(successors))
+    take.end(f"the end of the file after {n} tasks")
     return checked_project(path, tasks, resources, links)
 
 
@@ -222,3 +240,9 @@ class _Numbers:
         if not is_whole(word):
             raise FormatError(line.path, line.number, expected, word or "the end of the file")
         return int(word)
+
+    def end(self, expected: str) -> None:
+        """Check that no word is left. Raises FormatError."""
+        line, word = next(self._words, (self._last, ""))
+        if word:
+            raise FormatError(line.path, line.number, expected, word[:80])

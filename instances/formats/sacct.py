@@ -322,18 +322,19 @@ def _last_attempts(trace: Trace, jobs: _Jobs) -> tuple[Bools | None, dict[str, i
     seen = set[str]()
     repeated = {job for job in trace.ids if job in seen or seen.add(job)}  # type: ignore[func-returns-value]
     groups: dict[tuple[int, str], list[int]] = {}
-    for k, job in enumerate(trace.ids):
+    for place, job in enumerate(trace.ids):
         if job in repeated:
-            groups.setdefault((jobs.cluster[k], job), []).append(k)
+            groups.setdefault((jobs.cluster[place], job), []).append(place)
     never = np.any([np.zeros(len(trace), np.bool_), *trace.unusable.values()], axis=0)
     submit, start = np.nan_to_num(trace.submit), np.where(np.isnan(trace.start), np.inf, trace.start)
     kept, skipped = np.ones(len(trace), np.bool_), Counter[str]()
     for rows in groups.values():
         attempts: list[int] = []
-        for k in [*sorted(rows, key=lambda k: (submit[k], start[k], k)), None]:
+        in_order: list[int | None] = [*sorted(rows, key=lambda k: (submit[k], start[k], k)), None]
+        for k in in_order:
             one_job = attempts and k is not None and _same_job(attempts[-1], k, submit, jobs)
             if attempts and not one_job:
-                last = max(attempts, key=lambda k: (not never[k], attempts.index(k)))
+                last = next((j for j in reversed(attempts) if not never[j]), attempts[-1])
                 for other in attempts:
                     if other != last:
                         kept[other] = False
@@ -498,8 +499,8 @@ def _cpus(row: Mapping[str, str]) -> int:
 
 
 def _tres_count(row: Mapping[str, str], column: str, name: str) -> int:
-    text = row.get(column, "")
-    return _counted(column, tres(text)[name]) if f"{name}=" in text and name in tres(text) else 0
+    amounts = tres(row.get(column, ""))
+    return _counted(column, amounts[name]) if name in amounts else 0
 
 
 def _count(row: Mapping[str, str], column: str) -> int:
@@ -508,6 +509,8 @@ def _count(row: Mapping[str, str], column: str) -> int:
 
 
 def _counted(column: str, text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= 9:
+        return int(text)
     try:
         number = count(text)
     except WrongValue as e:

@@ -9,6 +9,8 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
+from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...errors import WrongValue
@@ -27,6 +29,9 @@ COUNT = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)", re.ASCII)
 THOUSANDS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 GPU = "gres/gpu"
 EPOCH = re.compile(r"\d{9,11}(?:\.\d+)?", re.ASCII)
+NO_GRES = frozenset(("cpu", "mem", "node", "billing", "energy", "vmem", "pages"))
+LONGEST = 100_000  # characters of a list of generic resources
+CACHED = 4096  # texts whose values are kept: those of a log repeat
 SHORT_STATES = {
     "BF": "BOOT_FAIL", "CA": "CANCELLED", "CD": "COMPLETED", "CF": "CONFIGURING", "CG": "COMPLETING", "DL": "DEADLINE",
     "F": "FAILED", "NF": "NODE_FAIL", "OOM": "OUT_OF_MEMORY", "PD": "PENDING", "PR": "PREEMPTED", "R": "RUNNING",
@@ -43,6 +48,7 @@ def is_unknown(text: str) -> bool:
     return text.lower() in UNKNOWN
 
 
+@lru_cache(CACHED)
 def duration(text: str, alone: int = 60) -> float:
     """Convert a duration to seconds; infinity for no limit.
 
@@ -84,6 +90,7 @@ class Memory(NamedTuple):
     per: str
 
 
+@lru_cache(CACHED)
 def memory(text: str) -> Memory:
     """Return an amount of memory, such as ``16G``, ``4Gc`` (per CPU), ``1.50Tn`` (per node); 0 is the whole node.
 
@@ -103,13 +110,15 @@ def memory(text: str) -> Memory:
     return Memory(megabytes, per)
 
 
-def tres(text: str) -> dict[str, str]:
+@lru_cache(CACHED)
+def tres(text: str) -> Mapping[str, str]:
     """Return the name and amount of each trackable resource, as texts.
 
     >>> tres("cpu=4,gres/gpu:a100=2,mem=16G,node=1")
-    {'cpu': '4', 'gres/gpu:a100': '2', 'mem': '16G', 'node': '1'}
+    mappingproxy({'cpu': '4', 'gres/gpu:a100': '2', 'mem': '16G', 'node': '1'})
     """
-    return {name.strip(): value.strip() for name, sign, value in (p.partition("=") for p in text.split(",")) if sign}
+    pairs = {name.strip(): value.strip() for name, sign, value in (p.partition("=") for p in text.split(",")) if sign}
+    return MappingProxyType(pairs)
 
 
 def count(text: str) -> int:
@@ -152,6 +161,58 @@ def gres_gpus(text: str) -> tuple[int, dict[str, int]]:
     return total, kinds
 
 
+def generic(text: str) -> dict[str, int]:
+    """Return the generic resources in a text, by name and by name and type; the amount of a name counts all its types.
+
+    The texts are those of ``gres``, ``gres_used``, ``gres_detail`` and ``tres_per_node``, ``_job``, ``_task``, ``_socket``. What
+    is no generic resource (``cpu=2``, ``license/matlab=1``) is left out. Raises WrongValue.
+
+    >>> generic("gpu:a100:2(IDX:0,2),gpu:v100:1(S:0),shard:8")
+    {'gpu': 3, 'gpu:a100': 2, 'gpu:v100': 1, 'shard': 8}
+    >>> generic("gres/gpu:a100=2,cpu=4"), generic("gres:gpu"), generic("(null)")
+    ({'gpu': 2, 'gpu:a100': 2}, {'gpu': 1}, {})
+    """
+    amounts: dict[str, int] = {}
+    plain = re.sub(r"\([^()]{0,10000}\)", "", text[:LONGEST])
+    for entry in filter(None, map(str.strip, plain.split(","))):
+        name, *parts = re.split("[:=]", re.sub(r"^gres[:/]", "", entry))
+        if is_unknown(name) or "/" in name or (name in NO_GRES and not entry.startswith("gres")):
+            continue
+        parts = [part for part in parts if part != "no_consume"]
+        size = COUNT.fullmatch(parts[-1]) if parts else None
+        amount = 1
+        if size is not None:
+            if len(size[0]) > 15:
+                raise WrongValue(f"{entry[:40]!r}; expected an amount of at most 15 digits")
+            amount = math.ceil(float(size[1]) * 1024 ** "KMGT".find(size[2])) if size[2] else math.ceil(float(size[1]))
+            amount *= 1024 if size[2] else 1
+            parts.pop()
+        amounts[name] = amounts.get(name, 0) + amount
+        if parts:
+            kind = f"{name}:{':'.join(parts)}"
+            amounts[kind] = amounts.get(kind, 0) + amount
+    return amounts
+
+
+def generic_in(resources: Mapping[str, str]) -> dict[str, int]:
+    """Return the generic resources among trackable ones; there, the amount of a name is given beside those of its types.
+
+    >>> generic_in(tres("cpu=4,gres/gpu=4,gres/gpu:a100=4")), generic_in(tres("gres/gpu:a100=1,gres/gpu:v100=3"))
+    ({'gpu': 4, 'gpu:a100': 4}, {'gpu': 4, 'gpu:a100': 1, 'gpu:v100': 3})
+    """
+    listed = [(name, value) for name, value in resources.items() if name.startswith("gres/")]
+    amounts: dict[str, int] = {}
+    for name, value in sorted(listed, key=lambda pair: ":" in pair[0]):
+        own = name.removeprefix("gres/")
+        amounts[own] = generic(f"{name}:{value}").get(own, 0)
+    for own in list(amounts):
+        of_types = sum(n for kind, n in amounts.items() if kind.startswith(f"{own.partition(':')[0]}:"))
+        of_all = own.partition(":")[0]
+        amounts[of_all] = max(amounts.get(of_all, 0), of_types)
+    return dict(sorted(amounts.items()))
+
+
+@lru_cache(CACHED)
 def state_of(text: str) -> str:
     """Return the state of a job: the first word, whole, without "by UID" and the + of a cut column.
 

@@ -43,6 +43,10 @@ class MachineState:
     reserved
         The reservations of the machine that are not over, as they were requested. One that holds different amounts on
         its nodes is listed as several of the same name.
+    array_of
+        Id -> array of each waiting task of an array whose tasks may not all run at once.
+    may_start
+        Array -> how many of its tasks may start beside those that run. No more of them are in ``waiting``.
     """
 
     now: int
@@ -54,3 +58,5 @@ class MachineState:
     left_out: Mapping[str, str] = field(default_factory=dict)
     shift: int = 0
     reserved: tuple[Reserved, ...] = ()
+    array_of: Mapping[str, str] = field(default_factory=dict)
+    may_start: Mapping[str, int] = field(default_factory=dict)

@@ -23,7 +23,7 @@ from .reservations import reservations_of
 Amounts = Mapping[str, int]
 HOUR = 3600  # default of the expected waiting time of a queue in seconds
 WAITING = ("id", "submit", "walltime", "units", "request", "chunks", "queue", "earliest_start", "latest_start", "user",
-           "name", "held")  # fmt: skip
+           "name", "held", "array")  # fmt: skip
 CLOCK = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)")
 
 
@@ -66,8 +66,9 @@ def state_of(values: Any, document: Document) -> MachineState:
         top.add_fault("version", f"{VERSION}, the version that this schedlab reads", top.values.get("version"))
     document.raise_faults()
     top.only(
-        "schema", "version", "now", "utc_offset", "source", "queues", "nodes", "running", "waiting", "reservations"
-    )
+        "schema", "version", "now", "utc_offset", "source", "queues", "nodes", "running", "waiting", "arrays",
+        "reservations",
+    )  # fmt: skip
     shift = top.whole("utc_offset", -DAY, DAY, default=0)
     now = top.whole("now", 0) + shift
     queues, stopped = _queues(top)
@@ -75,6 +76,7 @@ def state_of(values: Any, document: Document) -> MachineState:
     ids: Counter[str] = Counter()
     running = [r for entry in top.entries("running") for r in _running(entry, nodes, now, shift, ids)]
     jobs = [(_waiting(entry, queues, shift, ids), entry) for entry in top.entries("waiting")]
+    may_start = _arrays(top, [entry for _, entry in jobs])
     check_part_names(jobs, ids)
     reserved = reservations_of(top, {name: node.capacity for name, node in nodes.items()}, set(queues), now, shift)
     document.raise_faults()
@@ -82,6 +84,8 @@ def state_of(values: Any, document: Document) -> MachineState:
     document.raise_faults()
     private = {r.queue: r.name for r in reversed(reserved) if r.queue}
     left_out = dict(_left_out(platform, jobs, stopped, private, now, shift))
+    array_of = {job.id: entry.values["array"] for job, entry in jobs if "array" in entry.values}
+    left_out |= _beyond_limits([job for job, _ in jobs if job.id not in left_out], array_of, may_start)
     waiting = [job for job, _ in jobs if job.id not in left_out]
     return MachineState(
         now=now,
@@ -93,7 +97,41 @@ def state_of(values: Any, document: Document) -> MachineState:
         left_out=left_out,
         shift=shift,
         reserved=reserved,
+        array_of={job.id: array_of[job.id] for job in waiting if job.id in array_of},
+        may_start={array: max(0, limit - running) for array, (limit, running) in may_start.items()},
     )
+
+
+def _arrays(top: Entry, waiting: list[Entry]) -> dict[str, tuple[int, int]]:
+    """Return array -> how many of its tasks may run at once, and how many do; record the faults."""
+    found: dict[str, tuple[int, int]] = {}
+    for entry in top.entries("arrays") if "arrays" in top.values else ():
+        entry.only("name", "limit", "running")
+        name = entry.text("name")
+        if name in found:
+            entry.add_fault("name", "each array once", name)
+        found[name] = entry.whole("limit", 1), entry.whole("running", 0, default=0)
+    for entry in waiting:
+        if "array" in entry.values and entry.text("array") not in found:
+            entry.add_fault("array", f"one of the arrays {', '.join(found) or '(none)'}", entry.values["array"])
+    return found
+
+
+def _beyond_limits(
+    jobs: list[Job], array_of: Mapping[str, str], limits: Mapping[str, tuple[int, int]]
+) -> dict[str, str]:
+    """Return id -> reason of the tasks, in the order of their submit times, for which the limit of their array has no room."""
+    found: dict[str, str] = {}
+    seen: Counter[str] = Counter()
+    for job in sorted(jobs, key=lambda job: job.submit):
+        array = array_of.get(job.id)
+        if array is None:
+            continue
+        limit, running = limits[array]
+        if running + seen[array] >= limit:
+            found[job.id] = f"JobArrayTaskLimit: at most {limit} tasks of array {array} run at once, {running} run now"
+        seen[array] += 1
+    return found
 
 
 class _Node:

@@ -1,15 +1,18 @@
-"""Values in the JSON of Slurm: numbers, states, amounts of resources."""
+"""Values in the JSON of Slurm that have several forms: numbers, texts, lists of names."""
 
 from __future__ import annotations
 
-import re
+import math
 from typing import Any
 
-MEMORY = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2}
+from ...errors import WrongValue
+
+MOST = 10**15  # of any number in the JSON of Slurm
+SHOWN = 40
 
 
 def number(value: Any) -> int | None:
-    """Return a number of Slurm; None if it is not set or infinite.
+    """Return a number of Slurm; None if it is not set or infinite. Raises WrongValue for NaN and huge numbers.
 
     Examples
     --------
@@ -19,43 +22,45 @@ def number(value: Any) -> int | None:
     if isinstance(value, dict):
         known = value.get("set") and not value.get("infinite")
         return number(value.get("number")) if known else None
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if not (math.isfinite(value) if isinstance(value, float) else True) or not -MOST <= value <= MOST:
+        raise WrongValue(f"the number {excerpt_of(value)}; expected one from {-MOST:,} to {MOST:,}")
+    return int(value)
 
 
-def tres(text: str) -> dict[str, int]:
-    """Return cores, memory in MB and generic resources of a text of trackable resources.
+def excerpt_of(value: int | float) -> str:
+    """Return a number as a short text; Python refuses to print integers of more than 4,300 digits."""
+    if isinstance(value, int) and value.bit_length() > 120:
+        return f"of {value.bit_length()} bits"
+    return str(value)[:SHOWN]
 
-    Examples
-    --------
-    >>> tres("cpu=4,mem=4G,node=1,billing=4,gres/gpu=2,gres/gpu:a100=2")
-    {'cores': 4, 'memory': 4096, 'gpus': 2}
+
+def text(value: Any) -> str:
+    """Return a text without blanks around it; "" for null and Slurm's ``(null)``, and for a list its parts with commas.
+
+    >>> text(None), text("(null)"), text(["a", "b"]), text(" x ")
+    ('', '', 'a,b', 'x')
     """
-    found = {}
-    for name, amount in (pair.split("=", 1) for pair in text.split(",") if "=" in pair):
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)[nc]?", amount)
-        if match is None:
-            continue
-        if name == "cpu":
-            found["cores"] = int(float(match[1]))
-        elif name == "mem":
-            found["memory"] = int(float(match[1]) * MEMORY[match[2] or "M"])
-        elif name == "gres/gpu":
-            found["gpus"] = int(float(match[1]))
-    return found
+    if value is None or isinstance(value, (bool, dict)):
+        return ""
+    joined = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "" if joined.strip().lower() in ("(null)", "n/a", "none assigned") else joined.strip()
 
 
-def gpus(text: str) -> int:
-    """Return the number of GPUs in a text of generic resources.
+def names(value: Any) -> list[str]:
+    """Return the names in a list, or in a text with commas.
 
-    Examples
-    --------
-    >>> gpus("tmpsize:7T,gpu:l40s:4(S:0-1),gpu:2")
-    6
+    >>> names("a, b"), names(["a"]), names(None)
+    (['a', 'b'], ['a'], [])
     """
-    return sum(int(n) for n in re.findall(r"(?:^|,)gpu(?::[^:,()]+)?:(\d+)(?=$|[,(])", text))
+    return [name.strip() for name in text(value).split(",") if name.strip()]
 
 
-def words(value: Any) -> list[str]:
-    """Return the words of a state, which is a list or a text such as "IDLE+DRAIN"."""
-    words = value if isinstance(value, list) else re.split(r"[+ ]", str(value or ""))
-    return [str(word).upper().rstrip("*~#!%$@^-") for word in words if word]
+def job_words(value: Any) -> list[str]:
+    """Return the words of the state of a job, a list or a text.
+
+    >>> job_words("pending"), job_words(["COMPLETING", "PENDING"])
+    (['PENDING'], ['COMPLETING', 'PENDING'])
+    """
+    return [word.upper() for word in text(value).replace("+", ",").replace(" ", ",").split(",") if word]

@@ -36,6 +36,8 @@ class Best:
     trace : list of Incumbent
     stopped : bool
         Whether the caller has ended the call.
+    failure : Exception or None
+        What the caller's callback has raised.
     """
 
     def __init__(self, problem: Problem, limits: Limits, on_incumbent: OnIncumbent | None, began: float) -> None:
@@ -46,6 +48,7 @@ class Best:
         self.bound: Bound | None = None
         self.trace: list[Incumbent] = []
         self.stopped = False
+        self.failure: Exception | None = None
 
     def __call__(self, news: Incumbent) -> object:
         """Report a better schedule of a running method to the caller; return False to end the method."""
@@ -96,7 +99,14 @@ class Best:
     ) -> None:
         news = Incumbent(time.perf_counter() - self.began, objective, self.bound)
         self.trace.append(news)
-        if self.on_incumbent is not None and self.on_incumbent(news.giving(schedule, None, placement)) is False:
+        if self.on_incumbent is None:
+            return
+        try:
+            going = self.on_incumbent(news.giving(schedule, None, placement))
+        except Exception as e:
+            self.failure = e
+            raise
+        if going is False:
             self.stopped = objective is not None
 
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...backends import Limits, LoweringTooLarge, Result, WarmStart
+from ...backends import Limits, LoweringTooLarge, Result, SolverUnavailable, WarmStart
 from ...backends.gaps import refutation, refutes
 from ...backends.interrupts import INTERRUPTED
 from ...heuristics import HEURISTICS
@@ -102,22 +102,37 @@ def run_auto(
 
 
 def _run_step(problem: Problem, step: Method, limits: Limits, best: Best) -> Result:
-    """Run one step from the best schedule; a model that is too large makes its result "unavailable"."""
+    """Run one step from the best schedule.
+
+    A model that is too large, or a solver that cannot begin, makes its result "unavailable"; any other exception, beside
+    those of the caller's callback, makes it "error": what other steps have found is not lost.
+    """
     began = time.perf_counter()
-    if isinstance(step, Search):
-        start = best.schedule if HEURISTICS[step.name].starts else None
-        return run_search(problem, step, limits, start, best, began)
-    assert isinstance(step, SolverMethod)
     try:
+        if isinstance(step, Search):
+            start = best.schedule if HEURISTICS[step.name].starts else None
+            return run_search(problem, step, limits, start, best, began)
+        assert isinstance(step, SolverMethod)
         return run_solver(problem, step, limits, best.schedule, best, began)
-    except LoweringTooLarge as e:
+    except (LoweringTooLarge, SolverUnavailable) as e:
         found = without_solver(problem, step.text, began, str(e))
         found.status = "unavailable"
-        return found
+    except Exception as e:
+        if best.failure is not None:
+            raise
+        found = without_solver(problem, step.text, began, "")
+        found.fail(f"{type(e).__name__}: {e}" if str(e) else type(e).__name__)
+    return found
 
 
 def _outcome(step: Method, found: Result) -> StepOutcome:
     return StepOutcome(step.text, found.status, found.objective, found.bound, found.seconds, found.message)
+
+
+def _told(outcome: StepOutcome) -> str:
+    """Return what a step brought, in words, and why it failed."""
+    text = f"{outcome.method}: {outcome.status} in {outcome.seconds:.1f} s"
+    return f"{text} ({outcome.message})" if outcome.status == "error" else text
 
 
 def _result(
@@ -131,12 +146,14 @@ def _result(
     """Return the result of all steps: the best schedule, the best bound, the trace."""
     from ... import __version__
 
-    message = ended or "; ".join(f"{o.method}: {o.status} in {o.seconds:.1f} s" for o in outcomes)
+    message = ended or "; ".join(map(_told, outcomes))
     details = {"steps": tuple(outcomes)}
     if best.schedule is None:
         found = without_solver(problem, method.text, best.began, message)
         if infeasible is not None:
             found.status, found.message, found.conflict = "infeasible", infeasible.message, infeasible.conflict
+        elif outcomes and all(o.status == "error" for o in outcomes):
+            found.fail(message)
         found.version, found.bound, found.details = __version__, best.bound, details
         return found
     found = answer(problem, best.schedule, message=message, details=details)

@@ -1,21 +1,29 @@
-"""The versions of numba that schedlab works with: it uses private interfaces of numba, which change with each version."""
+"""The versions of numba whose private interfaces our cache and linker know; others compile by numba's own means."""
 
 from __future__ import annotations
 
+import logging
 from importlib.metadata import version
 
-from ...errors import MissingPackage
+KNOWN = (
+    "0.68",
+)  # held by tests/models/test_compiled.py; make versions runs the suite's kernels with older and newer ones
 
-TRIED = ("0.68",)  # the dependency in pyproject.toml allows the same versions
+
+def is_known(numba_version: str) -> bool:
+    """Return whether the private interfaces of a version of numba such as "0.68.1" are known."""
+    return ".".join(numba_version.split(".")[:2]) in KNOWN
 
 
-def check_numba() -> None:
-    """Raise MissingPackage if the installed version of numba was not tried."""
-    found = version("numba")
-    if ".".join(found.split(".")[:2]) not in TRIED:
-        first, last = TRIED[0], TRIED[-1]
-        wanted = f"numba>={first},<{last.split('.')[0]}.{int(last.split('.')[1]) + 1}"
-        raise MissingPackage(
-            f"numba {found} is installed, but the kernels of schedlab were tried with numba {', '.join(TRIED)} only "
-            f"and use parts of it that change from version to version; install another one: pip install '{wanted}'"
-        )
+def use_own_linker() -> bool:
+    """Return whether our own cache and linker are used; if not, say so on the logger."""
+    installed = version("numba")
+    if is_known(installed):
+        return True
+    logging.getLogger("schedlab").warning(
+        "numba %s: kernels are compiled by its own means, which takes a minute or two once after the installation; with "
+        "numba %s it takes 5 to 30 s (docs/installation.md)",
+        installed,
+        KNOWN[-1],
+    )
+    return False

@@ -23,7 +23,7 @@ def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
 
     Starts and units must be whole numbers; if not, nothing else is checked. Every job has a start that is
     not before now or its release and is inside of its windows; it ends by its deadline; all its units are on nodes that
-    exist. Jobs and running jobs together never exceed the capacity of a node, nor a hard desired profile (``desired``). The limits
+    exist. The units of a job fit their node, also if it takes 0 s. Jobs and running jobs together never exceed the capacity of a node, nor a hard desired profile (``desired``). The limits
     on objectives are kept.
     """
     fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
@@ -36,8 +36,10 @@ def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
             found.append(Violation(job.id, 1, f"job {job.id!r} has no start"))
             continue
         found.extend(_start(problem, job, schedule.start[job.id]))
-        for name, (units, _) in _groups(job):
+        for name, (units, request) in _groups(job):
             found.extend(_check_nodes(problem, name, units, schedule.nodes.get(name, {})))
+            if problem.duration(job) == 0:
+                found.extend(_check_fit(problem, name, request, schedule.nodes.get(name, {})))
     found.extend(_capacity(problem, schedule, jobs))
     found.extend(excess_on_nodes(problem, schedule))
     if all(job.id in schedule.start for job in problem.jobs):
@@ -83,6 +85,16 @@ def _check_nodes(problem: Dispatch, name: str, expected: int, nodes: dict[str, i
     count = sum(nodes.values())
     if count != expected:
         yield Violation(name, abs(count - expected), f"job {name!r} has {count} units on nodes, not {expected}")
+
+
+def _check_fit(problem: Dispatch, name: str, request: Mapping[str, int], nodes: dict[str, int]) -> Iterator[Violation]:
+    """Yield a violation for each node that cannot hold the units of a job of 0 s, which occupy it at no time."""
+    for node, units in nodes.items():
+        for resource, has in zip(problem.platform.resources, problem.platform.capacity.get(node, ()), strict=False):
+            amount = units * request.get(resource, 0)
+            if amount > has:
+                text = f"job {name!r} asks for {amount} {resource} of node {node!r}, which has {has}"
+                yield Violation(name, amount - has, text)
 
 
 def _capacity(problem: Dispatch, schedule: Schedule, jobs: dict[str, Job]) -> Iterator[Violation]:

@@ -28,5 +28,5 @@ def jobs_of_table(table: Any, resources: Sequence[str], queues: Sequence[Queue])
         values = {name: given[name] for name in own if given[name] is not None}
         request = {name: given[name] for name in amounts if given[name] is not None}
         without = {"id": None, "submit": None, "walltime": None, "units": 1, "queue": usual}
-        jobs.append(Job(**{**without, **values}, request=request))  # type: ignore[arg-type]  # Dispatch checks them
+        jobs.append(Job(**{**without, **values}, request=request))  # Dispatch checks them
     return jobs

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
+import numpy as np
+
 from ...errors import WrongArgument
 from ..arguments import expect, named
 from ..comparing import hashable
@@ -89,6 +91,42 @@ class Queue:
         if not self.whole_run:
             return self.daily
         return tuple((lo, hi - walltime) for lo, hi in self.daily if lo <= hi - walltime)
+
+
+def time_after_open(calendars: Iterable[tuple[Window, ...]], begin: int, seconds: int) -> int | None:
+    """Return the first open time at or after ``begin`` before which all calendars were open for ``seconds`` together.
+
+    Parameters
+    ----------
+    calendars : iterable of tuple of (int, int)
+        Windows of the day, as of ``Queue.daily``.
+    begin : int
+        A time in seconds.
+    seconds : int
+        Seconds, at least 0.
+
+    Returns
+    -------
+    int or None
+        A time in seconds; None if the calendars are never open at the same time.
+
+    Examples
+    --------
+    >>> time_after_open([((60, 119),), ((90, 200),)], begin=0, seconds=10), time_after_open([], 7, 10)
+    (100, 17)
+    """
+    closed = np.zeros(DAY, np.bool_)
+    for windows in calendars:
+        allowed = np.zeros(2 * DAY, np.bool_)
+        for lo, hi in windows:
+            allowed[lo : hi + 1] = True
+        closed |= ~(allowed[:DAY] | allowed[DAY:])
+    times = np.flatnonzero(~closed)
+    if not len(times):
+        return None
+    before = int(np.searchsorted(times, begin % DAY))
+    days, place = divmod(before + seconds, len(times))
+    return (begin // DAY + days) * DAY + int(times[place])
 
 
 @named

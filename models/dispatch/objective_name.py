@@ -54,7 +54,7 @@ class NamedObjective(str):
 
     def _value(self, schedule: Schedule) -> float:
         p = self.problem
-        value = find_objective(str(self)).value_of(p, schedule)
+        value = find_objective(str(self)).checked_value(p, schedule)
         if p.desired is None or p.over_cost is None:
             return value
         over = p.over_cost * over_hours(p, schedule)

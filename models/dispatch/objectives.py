@@ -13,6 +13,7 @@ costs. The verifier does not: ``Objective.value`` computes the objective from a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -20,18 +21,21 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...errors import SchedlabError
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
+from ..problem import Schedule
 from ..returned import WrongAnswer, returned_number
 from ..unknown_names import hint
+from ..whole_numbers import is_number, shown
 from . import values
 
 if TYPE_CHECKING:
-    from ..problem import Schedule
     from .problem import Dispatch
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+SAME = 1e-6  # relative and absolute: smaller differences between a value and the costs are rounding errors
 
 
 @with_short_repr
@@ -169,6 +173,10 @@ JobCosts = Excess | Late | LastEnd
 """The cost of the starts of all jobs of a problem."""
 
 
+class ObjectiveDisagrees(SchedlabError, ValueError):
+    """The value of an objective is not the one that its costs give, so that searches optimize something else."""
+
+
 @dataclass(frozen=True)
 class Objective:
     """An objective of dispatching problems.
@@ -219,6 +227,53 @@ class Objective:
     def value_of(self, problem: Dispatch, schedule: Schedule) -> float:
         """Return the objective of a schedule; raise WrongAnswer if ``value`` returns no finite number."""
         return returned_number(f"objective {self.name!r}: value", self.value(problem, schedule))
+
+    def checked_value(self, problem: Dispatch, schedule: Schedule) -> float:
+        """Return the value of a schedule of all jobs.
+
+        Raises
+        ------
+        ObjectiveDisagrees
+            If the objective is not one of schedlab, and its value is not the one that its costs give.
+        KeyError
+            If a job has no start.
+        """
+        value = self.value_of(problem, schedule)
+        if self.name in OBJECTIVES:
+            return value
+        other = self._of_costs(problem, schedule)
+        if _same(value, other):
+            return value
+        raise ObjectiveDisagrees(
+            f"objective {self.name!r}: its function `value` gives {shown(value)} for a schedule, and its costs give "
+            f"{other:.12g}{self._first_difference(problem, schedule)}; both must be the same number for every schedule"
+        )
+
+    def _of_costs(self, problem: Dispatch, schedule: Schedule) -> float:
+        """Return the value of a schedule by the costs."""
+        jobs = problem.job_arrays
+        starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
+        cost = float(self.costs_of(problem).value(starts - jobs.submit, starts + jobs.duration))
+        return cost if self.sense == "minimize" else -cost
+
+    def _first_difference(self, problem: Dispatch, schedule: Schedule) -> str:
+        """Return the part of the message about the first job for which they differ in a problem of this job alone."""
+        for job in problem.jobs:
+            try:
+                alone = problem.replace(jobs=[job], limits={})
+                start = Schedule({job.id: schedule.start[job.id]}, {job.id: schedule.nodes.get(job.id, {})})
+                value, other = self.value(alone, start), self._of_costs(alone, start)
+            except Exception:  # the functions may need all jobs
+                return ""
+            if not _same(value, other):
+                return (
+                    f"; of job {job.id!r} alone, which starts at {start.start[job.id]}, {shown(value)} and {other:.12g}"
+                )
+        return ""
+
+
+def _same(value: object, other: float) -> bool:
+    return is_number(value) and math.isclose(value, other, rel_tol=SAME, abs_tol=SAME)
 
 
 def register_objective(objective: Objective) -> None:

@@ -20,7 +20,7 @@ from .desired.faults import desired_faults, waits
 from .desired.over import OverCost
 from .job_arrays import JobArrays, NodeArrays, column
 from .job_table import jobs_of_table
-from .jobs import DAY, Durations, Job, Queue, Running, Window
+from .jobs import DAY, Durations, Job, Queue, Running, Window, time_after_open
 from .objective_name import BY_NAME, ObjectiveName
 from .objectives import OBJECTIVES, JobCosts, find_objective
 from .running.amounts import Returns, occupied
@@ -282,16 +282,22 @@ class Dispatch:
         """Return a time by which all jobs can have started, if only their own limits delay them before ``moment``.
 
         From the last release, the end of the last window and the last end of a running job on, the jobs can run one
-        after another; a calendar delays each of them by at most a day, a profile by at most a period. A later
-        ``moment`` delays all of this.
+        after another. A calendar delays each of them by at most a day, and all of them together at most while it is
+        closed; a profile by at most a period. A later ``moment`` delays all of this.
         """
         last = [hi for j in self.jobs for _, hi in j.windows]
         steady, profiled = waits(self)
         jobs = self.job_arrays
         begin: int = max([steady, self.now, *jobs.release.tolist(), *self.returns.end.tolist(), *last])
+        begin += moment - self.now
+        run = int(jobs.duration.sum())
         daily = {q.name for q in self.queues if q.daily}
-        held = sum(DAY for j in self.jobs if j.queue in daily) if daily else 0
-        return begin + int(jobs.duration.sum()) + held + profiled + moment - self.now
+        held = [j for j in self.jobs if j.queue in daily]
+        latest = begin + run + DAY * len(held) + profiled
+        if not held or self.desired is not None:
+            return latest
+        last = time_after_open({self.calendar(j) for j in held}, begin, run)
+        return latest if last is None else min(latest, last)
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
         """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from .jobs import Job, Running
     from .problem import Dispatch
 
-QUEUE = Fields(one=("ewt",), pairs=("daily",))
+QUEUE = Fields(one=("ewt",), pairs=("daily",), names=("name",))
 JOB = Fields(
     ("submit", "walltime", "units"),
     ("earliest_start", "deadline", "runtime", "latest_start"),
     ("request",),
     ("windows",),
+    ("id", "queue", "user", "name", "array"),
 )
 NO_POWER = frozenset([NoneType])
 RUNNING = Fields(one=("start", "end"), amounts=("nodes",))
@@ -77,6 +78,7 @@ def contradictions(p: Dispatch) -> list[str]:
     for name, count in Counter([j.id for j in p.jobs] + [r.job.id for r in p.running]).items():
         if count > 1:
             faults.append(f"job {name!r} is listed {count} times")
+    faults += [f"queue {n!r} is listed {c} times" for n, c in Counter(q.name for q in p.queues).items() if c > 1]
     known = set(p.platform.resources)
     for j in p.jobs:
         if j.queue not in queues:

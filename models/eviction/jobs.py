@@ -11,8 +11,8 @@ from ..arguments import named
 from ..excerpt import with_short_repr
 from ..whole_numbers import Fields, is_number, whole_records
 
-BATCH = Fields(one=("nodes", "start", "memory"), maybe=("last_checkpoint", "next_checkpoint"))
-CANDIDATE = Fields(one=("nodes", "loss"))
+BATCH = Fields(one=("nodes", "start", "memory"), maybe=("last_checkpoint", "next_checkpoint"), names=("id",))
+CANDIDATE = Fields(one=("nodes", "loss"), names=("id",))
 Seconds = float | Fraction  # integers included
 
 

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from ...errors import WrongValue
 from ..arguments import checked
+from ..platform import ProblemError
 from ..problem import Schedule
-from ..whole_numbers import is_whole
+from ..whole_numbers import is_whole, no_text, text_of
 
 Strategy = Literal["keep", "kill", "app", "sys"]
 STRATEGIES: tuple[Strategy, ...] = ("keep", "kill", "app", "sys")
@@ -39,7 +40,12 @@ class EvictionPlan(Schedule):
 
     def __init__(self, strategy: Mapping[str, str], start: Mapping[str, int] | None = None) -> None:
         super().__init__(dict(start or {}))
-        self.strategy = dict(strategy)
+        self.strategy = {}
+        for job, what in strategy.items():
+            name = text_of(job)
+            if name is None:
+                raise ProblemError(f"a job of a plan {no_text(job)}")
+            self.strategy[name] = what
 
     def __repr__(self) -> str:
         counted = Counter(self.strategy.values())

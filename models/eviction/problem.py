@@ -199,7 +199,7 @@ class Eviction:
         >>> import pandas
         >>> table = pandas.DataFrame({"job": ["a"], "nodes": [64], "loss": [7200], "system_s": [90]})
         >>> Eviction.from_pandas(table, nodes_needed=60, deadline_s=180).jobs
-        (EvictionCandidate(id='a', nodes=64, loss=7200, system_s=90, application_s=None),)
+        (EvictionCandidate(id='a', nodes=64, loss=7200, system_s=90, application_s=None, wait_s=0, mb_s=None),)
         """
         return cls(jobs_of_table(table), nodes_needed, deadline_s, **others)
 

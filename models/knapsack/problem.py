@@ -13,6 +13,7 @@ from ..excerpt import with_short_repr
 from ..language import Assignment, Model, Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule
+from ..whole_numbers import Fields, whole_records
 
 PACKED = {"knapsack": 1}
 
@@ -77,7 +78,10 @@ class Knapsack:
     sense: Literal["minimize", "maximize"] = field(default="maximize", init=False)
 
     def __init__(self, items: Iterable[Item], capacity: int | float | Fraction) -> None:
-        object.__setattr__(self, "items", tuple(items))
+        named, faults = whole_records(items, Fields(names=("name",)), lambda i: f"item {i.name!r}")
+        if faults:
+            raise ProblemError("\n".join(faults))
+        object.__setattr__(self, "items", named)
         object.__setattr__(self, "capacity", capacity)
         names = [i.name for i in self.items]
         twice = next((n for n in names if names.count(n) > 1), None) if len(set(names)) < len(names) else None

@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ...errors import SchedlabError, WrongArgument
+from .clock import look
 from .constraints import (
     AllOrNone,
     Alternative,
@@ -148,7 +149,13 @@ def _interpolate(atom: Piecewise, x: Number | Fraction) -> Number | Fraction:
 
 
 def check(model: Model, assignment: Assignment) -> list[Violation]:
-    """Return all violations of domains and constraints, and the objectives that have no value."""
+    """Return all violations of domains and constraints, and the objectives that have no value.
+
+    Raises
+    ------
+    OutOfTime
+        At the deadline of this thread (``clock.within``), if there is one.
+    """
     found = [v for i in model.intervals if (v := _domain(i, assignment))]
     for x in model.integers:
         value = assignment.integer[x.index]
@@ -156,6 +163,7 @@ def check(model: Model, assignment: Assignment) -> list[Violation]:
             found.append(Violation(x.name, _outside(value, x.lo, x.hi), f"{x} = {value} is not in [{x.lo}, {x.hi}]"))
     evaluator = Evaluator(assignment)
     for name, constraint in model.constraints:
+        look()
         try:
             problem = violation(constraint, evaluator)
         except UndefinedValue as e:

@@ -10,7 +10,7 @@ from ..comparing import hashable
 from ..dispatch.jobs import DAY
 from ..excerpt import excerpt, with_short_repr
 from ..platform import LATEST, ProblemError
-from ..whole_numbers import is_whole
+from ..whole_numbers import is_whole, text_of
 
 WEEK_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 PERIODS = {"hour": 3600, "day": DAY, "week": 7 * DAY}
@@ -157,7 +157,9 @@ class Reservation:
     repeat: Repeat | None = field(default=None)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "users", tuple(self.users))
+        for name in ("name", "queue"):
+            object.__setattr__(self, name, self._text(name, getattr(self, name)))
+        object.__setattr__(self, "users", tuple(self._text("users", user) for user in self.users))
         for name, least in (("start", -LATEST), ("submitted", -LATEST), ("duration", 1), ("units", 1)):
             value = getattr(self, name)
             if not is_whole(value) or not least <= value <= LATEST:
@@ -176,6 +178,12 @@ class Reservation:
             last = begin
         if last + self.duration > LATEST:
             self._fault("repeat", f"a last repetition that ends by {LATEST}", last + self.duration)
+
+    def _text(self, where: str, name: object) -> str:
+        text = text_of(name)
+        if text is None:
+            self._fault(where, "a text", name)
+        return text or ""
 
     def _fault(self, where: str, expected: str, found: object) -> None:
         raise ProblemError(f"reservation {self.name!r}: {where}: expected {expected}, found {excerpt(found)}")

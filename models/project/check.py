@@ -18,7 +18,8 @@ def verify(project: Project, schedule: Schedule) -> list[Violation]:
     """Return all violations, each with the tasks, resource and time concerned; an empty list for a feasible schedule.
 
     Starts must be whole numbers; if not, nothing else is checked. Every task must start once, at 0 or later, in exactly
-    one of its modes, which may be omitted for a task with one mode. Precedences hold with their delays, renewable
+    one of its modes, which may be omitted for a task with one mode; a mode that asks for more than a capacity is impossible,
+    also if it takes no time. Precedences hold with their delays, renewable
     resources at every time, and the other resources in total.
     """
     fractions = [Violation(t, 1, text) for t, text in schedule.not_whole()]
@@ -67,7 +68,15 @@ def _precedences(project: Project, done: dict[str, tuple[int, Mode]]) -> Iterato
 
 
 def _renewable(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
-    """Yield the first time at which the capacity is exceeded; at equal times, ends are processed before starts."""
+    """Yield the first time at which the capacity is exceeded, and modes without a duration that ask for more than it.
+
+    At equal times, ends are processed before starts.
+    """
+    for name, (_, mode) in done.items():
+        amount = mode.demands.get(resource.name, 0)
+        if not mode.duration and amount > resource.capacity:
+            text = f"task {name!r}: mode {mode.name!r} asks for {amount} of {resource.name!r}, which has {resource.capacity}"
+            yield Violation(name, amount - resource.capacity, text)
     events: list[tuple[int, int, str]] = []
     for name, (start, mode) in done.items():
         amount = mode.demands.get(resource.name, 0)

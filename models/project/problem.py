@@ -21,7 +21,7 @@ from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import hint
 from ..whole_numbers import all_fields_whole, is_whole, whole_records, wrong
-from .tasks import MODE, RESOURCE, Link, Mode, Resource, Task
+from .tasks import MODE, RESOURCE, TASK, Link, Mode, Resource, Task, name_of
 
 
 @checked(values=False, skip=("precedences",))
@@ -170,17 +170,13 @@ def _links(precedences: Iterable[tuple[str, str] | Link]) -> Iterator[Link]:
         if type(p) is tuple and len(p) == 2 and type(p[0]) is type(p[1]) is str:  # the common case, kept fast
             yield p[0], p[1], 0
             continue
-        if (
-            not isinstance(p, (tuple, list))
-            or len(p) not in (2, 3)
-            or not isinstance(p[0], str)
-            or not isinstance(p[1], str)
-        ):
+        names = tuple(map(name_of, p[:2])) if isinstance(p, (tuple, list)) and len(p) in (2, 3) else ()
+        if not names or not all(isinstance(name, str) for name in names):
             raise WrongArgument(
                 f"precedences[{k}] of Project is {p!r:.100}; expected (before, after) or (before, after, delay) with the "
                 "names of tasks"
             )
-        yield p[0], p[1], p[2] if len(p) == 3 else 0
+        yield names[0], names[1], p[2] if len(p) == 3 else 0
 
 
 def _check_modes(tasks: Sequence[Task]) -> None:
@@ -214,8 +210,9 @@ def _make_whole(p: Project) -> list[str]:
             tasks.append(t)
             continue
         modes, found = whole_records(t.modes, MODE, lambda m, t=t: f"task {t.name!r}, mode {m.name!r}")  # type: ignore[misc]
-        tasks.append(t if modes is t.modes or found else Task(t.name, modes))
-        faults += found
+        (named,), wrong_names = whole_records([t], TASK, lambda t: f"task {t.name!r}")
+        tasks.append(named if modes is t.modes or found else Task(named.name, modes))
+        faults += [*wrong_names, *found]
     for before, after, delay in p.precedences:
         if not is_whole(delay):
             faults.append(f"precedence {before!r} -> {after!r}: the delay {wrong(delay)}")

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..arguments import named
 from ..comparing import hashable
 from ..excerpt import with_short_repr
-from ..whole_numbers import Fields
+from ..whole_numbers import Fields, text_of
 
 Link = tuple[str, str, int]  # before, after, delay
-RESOURCE = Fields(one=("capacity",))
-MODE = Fields(one=("duration",), amounts=("demands",))
+RESOURCE = Fields(one=("capacity",), names=("name",))
+TASK = Fields(names=("name",))
+MODE = Fields(one=("duration",), amounts=("demands",), names=("name",))
+
+
+def name_of(task: object) -> Any:
+    """Return the name of a task in a precedence: an integer as a text; anything else as it is, and no task has it."""
+    text = text_of(task)
+    return task if text is None else text
 
 
 @named

@@ -10,7 +10,7 @@ from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule
 from .problem import Project
-from .tasks import Link, Resource, Task
+from .tasks import Link, Resource, Task, name_of
 
 
 @with_short_repr
@@ -52,7 +52,7 @@ class ProjectMax(Project):
         lags: Iterable[Link] = (),
     ) -> None:
         super().__init__(tasks, resources, precedences)
-        object.__setattr__(self, "lags", tuple(lags))
+        object.__setattr__(self, "lags", tuple((name_of(a), name_of(b), most) for a, b, most in lags))
         known = {t.name for t in self.tasks}
         for first, second, most in self.lags:
             for name in (first, second):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -56,7 +57,15 @@ def faults(state: MachineState, answer: Answer) -> list[str]:
         found.extend(_of_start(state, jobs[name], nodes, time))
         uses.extend(_uses(state, jobs[name], nodes, time, answer.expected[name]))
         by_walltime.extend(_uses(state, jobs[name], nodes, time, jobs[name].walltime))
-    return [*found, *_overfull(state, uses), *_into_reservations(state, by_walltime)]
+    return [*found, *_of_arrays(state, starts), *_overfull(state, uses), *_into_reservations(state, by_walltime)]
+
+
+def _of_arrays(state: MachineState, starts: Iterable[tuple[str, Sequence[Nodes], int]]) -> Iterator[str]:
+    """Yield the arrays of which more tasks start than their limits allow beside those that run now."""
+    started = Counter(state.array_of[name] for name, _, _ in starts if name in state.array_of)
+    for array, count in started.items():
+        if count > state.may_start[array]:
+            yield f"{count} tasks of array {array!r} start; at most {state.may_start[array]} may, beside those that run"
 
 
 def _uses(state: MachineState, job: Job, chunks: Sequence[Nodes], time: int, seconds: int) -> Iterator[_Use]:

@@ -12,7 +12,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends import INTERRUPTED, Limits, Outcome
 from schedlab.backends.driver import Recorder
-from schedlab.backends.solver_thread import GRACE, StillRunning, run_in_thread
+from schedlab.backends.solver_thread import GRACE, MAX_ABANDONED, StillRunning, run_in_thread
 from schedlab.models.language.clock import OutOfTime, within
 
 HERE = sl.backends.available()
@@ -241,3 +241,19 @@ def test_a_formulation_looks_at_the_clock() -> None:
     r = sl.solve(problem, method="cpsat:units+warm", time_limit=1e-9)
     assert (r.status, r.size, r.message) == ("feasible", {}, "the time limit ended before the solver began")
     assert problem.verify(r.schedule) == []
+
+
+def test_a_run_is_refused_while_too_many_solvers_have_not_stopped(stubborn) -> None:  # type: ignore[no-untyped-def]
+    """The third call waited for ever."""
+    for _ in range(MAX_ABANDONED):
+        run_in_thread(Owner(), stubborn, lambda: None, a_watch(), Limits(0.05))
+    m = sl.Model("one")
+    a = m.interval("a", size=3, start=(2, 9))
+    m.minimize(a.end)
+    with pytest.raises(sl.SchedlabError, match="2 solvers of earlier calls have not stopped since their time limits"):
+        sl.solve(m, backend="cpsat", time_limit=60)
+    start = sl.Assignment(m)
+    start.set(a, 4, 7)
+    kept = sl.solve(m, backend="cpsat", time_limit=60, warm_start=start)
+    assert kept.objective == 7 and "have not stopped" in kept.message
+    assert sl.solve(m, backend="cpsat").objective == 5, "a call without a limit waits for its own solver alone"

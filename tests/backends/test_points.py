@@ -126,6 +126,16 @@ def test_enumeration_is_the_definition():
         assert fine == all(v.constraint != m.constraints[0].name for v in m.check(s)) or not c.transitions
 
 
+@pytest.mark.parametrize("label", LABELS)
+def test_points_with_a_detour(label):
+    """CP Optimizer 22.2 calls this model infeasible at its default level of inference."""
+    m = sl.Model("detour", horizon=15)
+    sizes, last = (0, 1, 0, 0), (3, 2, 2, 3)
+    some = [m.interval(f"t{k}", size=size, start=(0, hi)) for k, (size, hi) in enumerate(zip(sizes, last, strict=True))]
+    m.add(sl.no_overlap(some, [[0, 0, 0, 3], [3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0]]))
+    assert available(label).solve(m, LIMITS).status == "optimal"
+
+
 # earliest, target and latest landing times, cost per second of deviation: airland1 of the OR-Library
 PLANES = (
     (129, 155, 559, 10),

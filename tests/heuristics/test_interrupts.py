@@ -85,6 +85,6 @@ def test_a_start_has_the_time_that_building_left(monkeypatch: pytest.MonkeyPatch
         limits.append(ask.time_limit)
         return real.run(problem, ask)
 
-    monkeypatch.setitem(heuristics.HEURISTICS, "multi-search", real._replace(run=run))
+    monkeypatch.setitem(heuristics.HEURISTICS._found, "multi-search", real._replace(run=run))
     sl.solve(sl.load("eurora_99").problem, method="cpsat:units+warm", time_limit=3, threads=1)
     assert 0 < limits[0] < 3

@@ -10,7 +10,7 @@ VERSIONS = """
 import gc, sys
 from schedlab.heuristics import HEURISTICS
 from schedlab.models import kind
-from schedlab.models.compiled import _Kernel
+from schedlab.models.compiling.kernels import Kernel
 
 def parts(name):
     if name in HEURISTICS:
@@ -21,11 +21,11 @@ def parts(name):
 late, warm = parts(sys.argv[1])
 for place in late:
     kind.resolve(place)()
-compiled = {d for d in gc.get_objects() if isinstance(d, _Kernel) and d.signatures}
+compiled = {d for d in gc.get_objects() if isinstance(d, Kernel) and d.signatures}
 for function in warm:
     function()
 for d in gc.get_objects():
-    if isinstance(d, _Kernel) and d.signatures:
+    if isinstance(d, Kernel) and d.signatures:
         print(d.py_func.__qualname__, len(d.signatures), d in compiled)
 """
 LISTS = {"objective", "put", "take", "choose", "put_counted"}

@@ -6,9 +6,11 @@ from functools import cache
 import pyomo.environ  # noqa: F401  before docplex, after which it cannot be imported
 import pytest
 import schedlab as sl
-from schedlab.heuristics import HEURISTICS
+from schedlab.backends.cpsat.backend import CpSat
+from schedlab.heuristics import HEURISTICS, Heuristic, HeuristicRequest
 from schedlab.methods import SolverMethod, all_classes, method_class
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.models.language.clock import OutOfTime
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16})])
 ARGUMENTS = ("warm_start", "gap_limit", "deterministic_limit", "parameters")
@@ -183,3 +185,52 @@ def test_every_option_has_a_value_above() -> None:
     assert all(
         f.default is not None or "|" in str(f.type) for c in all_classes() for f in fields(c) if f.name in OPTIONS
     )
+
+
+def test_a_start_has_at_most_half_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``+warm=relaxation-search`` used all of it."""
+    problem = sl.load("project_small").problem
+    limits: list[float | None] = []
+
+    def recording(problem: sl.Project, request: HeuristicRequest) -> sl.Result:
+        limits.append(request.time_limit)
+        return HEURISTICS["multi-sgs"].run(problem, request)
+
+    mine = Heuristic(recording, kinds=("project",), backends=True, usual="cpsat", warm_up=lambda: None)
+    monkeypatch.setitem(HEURISTICS, "mine", mine)
+    for start in ("mine", "mine/100s", "mine/3s"):
+        for method in ("cpsat:modes", "multi-sgs", "auto"):
+            sl.solve(problem, method, warm_start=start, time_limit=40)
+    assert all(0 < limit <= 20 for limit in limits if limit is not None) and len(limits) == 9
+    assert limits[-3:] == [3, 3, 3], "its own limit is shorter"
+    limits.clear()
+    sl.solve(problem, "multi-sgs", warm_start="mine@cpsat")
+    assert limits == [60.0], "a start by a solver, in a call without a limit"
+
+
+def test_a_solver_that_gives_nothing_says_so() -> None:
+    m = sl.Model("jobs")
+    jobs = [m.interval(f"j{k}", size=3 + k % 5, start=(0, 900)) for k in range(30)]
+    m.add(sl.cumulative(jobs, [2 + k % 3 for k in range(30)], 5))
+    m.minimize(sl.sum([j.end for j in jobs], weights=[1 + (k * 7) % 5 for k in range(30)]))
+    start = sl.Assignment(m)
+    for k, j in enumerate(jobs):
+        start.set(j, 9 * k, 9 * k + 3 + k % 5)
+    parameters = {"stop_after_presolve": True}
+    kept = sl.solve(m, "cpsat", warm_start=start, parameters=parameters)
+    assert kept.warm_start.returned and "without a better solution than the start" in kept.message
+    none = sl.solve(m, "cpsat", parameters=parameters)
+    assert none.status == "unknown" and "without a solution" in none.message
+
+
+def test_a_start_is_the_answer_if_there_is_no_time_to_check_it_against_the_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def late(*_: object) -> None:
+        raise OutOfTime("the time limit ended before the solver began")
+
+    problem = sl.load("eurora_99").problem.at(43200, first=5)
+    monkeypatch.setattr(sl.Model, "check", late)
+    monkeypatch.setattr(CpSat, "compile", late)
+    found = sl.solve(problem, "cpsat:counts+warm", time_limit=60)
+    assert found.status == "feasible" and found.warm_start.returned and not problem.verify(found.schedule)

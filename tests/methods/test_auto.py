@@ -8,6 +8,7 @@ import time
 import pytest
 import schedlab as sl
 from random_evictions import random_shared
+from schedlab.heuristics import HEURISTICS, Heuristic
 from schedlab.methods.portfolio.steps import parsed_steps
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models import kind as kinds
@@ -127,3 +128,42 @@ def test_a_model_has_no_portfolio():
 def test_what_it_does_not_obey_is_refused():
     with pytest.raises(TypeError, match="auto does not obey parameters"):
         sl.solve(PROBLEM, parameters={"num_workers": 1})
+
+
+@pytest.mark.parametrize("crash", [MemoryError(), RuntimeError("the tables do not fit"), TypeError("an id")])
+def test_a_step_that_crashes_does_not_lose_the_answers_of_the_others(monkeypatch, crash):
+    problem = sl.load("project_small").problem
+
+    def crashing(*_):
+        raise crash
+
+    monkeypatch.setitem(HEURISTICS, "bounds", Heuristic(crashing, kinds=("project",), warm_up=lambda: None))
+    found = sl.solve(problem, "auto", time_limit=20, threads=2)
+    failed = next(step for step in found.details["steps"] if step.method == "bounds")
+    assert failed.status == "error" and failed.message.startswith(type(crash).__name__)
+    assert found.status == "optimal" and f"bounds: error in 0.0 s ({failed.message})" in found.message
+
+
+def test_steps_that_all_crash_are_an_error_with_their_reasons(monkeypatch):
+    problem = sl.load("project_small").problem
+    declared = ProblemKind("project", sl.Project, portfolio=f"{__name__}:bounds_alone")
+
+    def crashing(*_):
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(kinds, "known", lambda name: declared)
+    monkeypatch.setitem(HEURISTICS, "bounds", Heuristic(crashing, kinds=("project",), warm_up=lambda: None))
+    found = sl.solve(problem, "auto")
+    assert found.status == "error" and "bounds: error" in found.message and "RuntimeError: no luck" in found.message
+
+
+def bounds_alone(problem: sl.Project) -> list[Step]:
+    return [Step("bounds")]
+
+
+def test_an_error_of_the_callback_is_raised():
+    def callback(_):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        sl.solve(PROBLEM, "auto", on_incumbent=callback)

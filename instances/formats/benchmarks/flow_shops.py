@@ -50,19 +50,19 @@ def read_flow_shop(path: str | Path) -> Project:
     >>> [task.shortest for task in project.tasks], project.precedences[0]
     ([1, 4, 2, 5, 3, 6], ('job 1 step 1', 'job 1 step 2', 0))
     """
-    lines = [line for line in numbered_lines(path) if _of_numbers(line)] or numbered_lines(path)
+    listed = numbered_lines(path)
+    lines = [line for line in listed if line.begins_with_number()] or listed
     head = lines[0].numbers("the numbers of jobs and machines", least=2)
     jobs, machines = head[0], head[1]
-    if not 0 < machines <= MOST:
-        raise lines[0].error(f"the numbers of jobs and machines (at most {MOST:,})")
+    if not jobs or not 0 < machines <= MOST:
+        raise lines[0].error(f"the numbers of jobs (at least 1) and machines (1 to {MOST:,})")
     if len(lines) - 1 < machines:
         raise end_error(lines, f"{machines} rows of durations, one per machine", f"{len(lines) - 1} of them")
     if len(lines) - 1 > machines:
         raise lines[machines + 1].error(f"the end of the file after {machines} rows; one flow shop per file")
-    rows = [line.numbers(f"{jobs} durations") for line in lines[1:]]
-    for line, row in zip(lines[1:], rows, strict=True):
-        if len(row) != jobs:
-            raise line.error(f"{jobs} durations")
+    if listed[-1] is not lines[-1]:
+        raise listed[-1].error(f"the end of the file after {machines} rows")
+    rows = [line.exactly(jobs, f"{jobs} durations") for line in lines[1:]]
     tasks = [
         Task.single(f"job {j + 1} step {m + 1}", rows[m][j], {f"machine {m}": 1})
         for j in range(jobs)
@@ -77,14 +77,10 @@ def is_flow_shop(lines: Sequence[NumberedLine]) -> bool:
 
     A job shop has a row per job of twice as many numbers as there are machines.
     """
-    rows = [line.text.split() for line in lines if _of_numbers(line)]
-    if len(rows) < 2 or len(rows[0]) < 2 or len(rows[0][1]) > len(str(MOST)):
+    rows = [line.text.split() for line in lines if line.begins_with_number()]
+    if len(rows) < 2 or len(rows[0]) < 2 or not all(map(is_whole, rows[0][:2])):
         return False
     jobs, machines = int(rows[0][0]), int(rows[0][1])
     titled = len(rows) < len(lines)  # then a second flow shop in the file is a fault of a flow shop
     rest = rows[1:] if not titled else rows[1 : machines + 1]
     return len(rest) == machines and all(len(row) == jobs for row in rest) and (titled or jobs != 2 * machines)
-
-
-def _of_numbers(line: NumberedLine) -> bool:
-    return all(map(is_whole, line.text.split()))

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ....models.knapsack.problem import Item, Knapsack
-from ..numbered_lines import NumberedLine, end_error, is_whole, numbered_lines
+from ..numbered_lines import NumberedLine, end_error, is_decimal, is_whole, numbered_lines
 
 
 def read_knapsack(path: str | Path) -> Knapsack:
@@ -47,13 +47,18 @@ def read_knapsack(path: str | Path) -> Knapsack:
     head = lines[0].text.split()
     if len(head) != 2 or not is_whole(head[0]) or _number(head[1]) is None:
         raise lines[0].error("the number of items and the capacity")
+    if not int(head[0]):
+        raise lines[0].error("at least one item")
     count = int(head[0])
     if len(lines) <= count:
         raise end_error(lines, f"{count} lines, one per item", f"{len(lines) - 1} of them")
     items = [Item(str(k), *_pair(line)) for k, line in enumerate(lines[1 : count + 1], 1)]
-    for line in lines[count + 1 :]:
-        if not set(line.text.split()) <= {"0", "1"}:
-            raise line.error(f"the end of the file after {count} items, or the solution as zeros and ones")
+    after = [(line, word) for line in lines[count + 1 :] for word in line.text.split()]
+    for k, (line, word) in enumerate(after):
+        if word not in ("0", "1") or k >= count:
+            raise line.error(f"the end of the file after {count} items, or the solution as {count} zeros and ones")
+    if 0 < len(after) < count:
+        raise end_error(lines, f"the end of the file after {count} items, or {count} zeros and ones", after[0][1])
     return Knapsack(items, _number(head[1]) or 0)
 
 
@@ -67,8 +72,7 @@ def _pair(line: NumberedLine) -> tuple[int | Fraction, int | Fraction]:
 
 def _number(word: str) -> int | Fraction | None:
     """Return a number of at least 0 exactly; None for another word."""
-    whole, _, decimals = word.partition(".")
-    if not is_whole(whole) or (decimals and not is_whole(decimals)):
+    if not is_decimal(word):
         return None
-    found = Fraction(word if decimals else whole)
+    found = Fraction(word.rstrip("."))
     return int(found) if found.denominator == 1 else found

@@ -61,11 +61,13 @@ def read_progen_max(path: str | Path) -> ProjectMax:
     count, resources = head[0] + 2, head[1]
     if count > MOST or resources > MOST:
         raise lines[0].error(f"the numbers of activities and resources (at most {MOST:,})")
+    if len(lines) > 2 * count + 2:
+        raise lines[2 * count + 2].error("the end of the file after the capacities")
     if len(lines) < 2 * count + 2:
         raise end_error(lines, f"{2 * count + 2} lines: two for each of {count} activities, and the capacities")
     names = [f"R{k + 1}" for k in range(resources)]
     tasks = [_task(line, k, names) for k, line in enumerate(lines[count + 1 : 2 * count + 1])]
-    capacities = lines[2 * count + 1].numbers(f"{resources} capacities", least=resources)
+    capacities = lines[2 * count + 1].exactly(resources, f"{resources} capacities")
     links: list[tuple[str, str, int]] = []
     lags: list[tuple[str, str, int]] = []
     for k, line in enumerate(lines[1 : count + 1]):
@@ -75,7 +77,7 @@ def read_progen_max(path: str | Path) -> ProjectMax:
             else:
                 links.append((str(k), str(other), lag - tasks[k].shortest))
     try:
-        return ProjectMax(tasks, [Resource(n, c) for n, c in zip(names, capacities, strict=False)], links, lags)
+        return ProjectMax(tasks, [Resource(n, c) for n, c in zip(names, capacities, strict=True)], links, lags)
     except ProblemError as e:
         raise ProblemError(f"{path}: {e}") from None
 

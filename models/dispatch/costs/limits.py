@@ -115,7 +115,7 @@ def broken_limits(problem: Dispatch, schedule: Schedule) -> Iterator[Violation]:
     """Yield a violation for each limit that a schedule of all jobs breaks, by the values that the verifier computes."""
     for name, limit in problem.limits.items():
         objective = find_objective(name)
-        value = objective.value_of(problem, schedule)
+        value = objective.checked_value(problem, schedule)
         sign = 1 if objective.sense == "minimize" else -1
         over = sign * (value - limit)
         if over > tolerance(limit, is_whole(value)):

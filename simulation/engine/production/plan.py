@@ -50,9 +50,9 @@ class ProductionPlan:
 def split_events(events: Iterable[Event]) -> tuple[list[NodeEvent], list[ServerEvent]]:
     """Return the events of nodes and those of the batch server, each in their order."""
     listed = list(events)
-    wrong = next((e for e in listed if not isinstance(e, NodeEvent | ServerEvent)), None)
-    if wrong is not None:
-        raise WrongValue(f"events contains {wrong!r:.100}; expected NodeEvent and ServerEvent")
+    wrong = [e for e in listed if not isinstance(e, NodeEvent | ServerEvent)]
+    if wrong:
+        raise WrongValue(f"events contains {wrong[0]!r:.100}; expected NodeEvent and ServerEvent")
     return [e for e in listed if isinstance(e, NodeEvent)], [e for e in listed if isinstance(e, ServerEvent)]
 
 
@@ -66,9 +66,9 @@ def plan_of(
     listed = tuple(reservations)
     if not events and not listed:
         return None
-    wrong = next((r for r in listed if not isinstance(r, Reservation)), None)
-    if wrong is not None:
-        raise WrongValue(f"reservations contains {wrong!r:.100}; expected Reservation")
+    wrong = [r for r in listed if not isinstance(r, Reservation)]
+    if wrong:
+        raise WrongValue(f"reservations contains {wrong[0]!r:.100}; expected Reservation")
     faults = [
         f"reservation {listed[f.row].name!r}: {f.field}: expected {f.expected}, found {f.found!r}"
         for f in of_reservations(listed, platform, jobs.queues, set(() if own else jobs.users))

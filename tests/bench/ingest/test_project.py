@@ -8,6 +8,7 @@ import schedlab.bench.suites
 from schedlab.bench.ingest.project import LIBRARIES
 from schedlab.instances import Instance, load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from schedlab.instances.formats.benchmarks.flow_shops import read_flow_shop
+from schedlab.instances.formats.benchmarks.taillard import read_taillard_job_shop, read_taillard_open_shop
 from schedlab.models import kind
 
 EXAMPLES = Path(schedlab.bench.suites.__file__).parent / "examples"
@@ -42,8 +43,15 @@ FILES = {
     "patterson": ("c.rcp", "2 1\n4\n3 2 1 2\n5 4 0\n", read_patterson, "c: 2 tasks, 1 resource"),
     "jsplib": ("d.txt", "2 2\n0 3 1 2\n1 4 0 1\n", read_jsplib, "d: 4 tasks, 2 resources"),
     "taillard": ("f.txt", "2 2 7 9 9\nprocessing times :\n1 2\n3 4\n", read_flow_shop, "f: 4 tasks, 2 resources"),
+    "taillard-job-shop": (
+        "g.txt", "2 2 7 9 9 9\nTimes\n1 2\n3 4\nMachines\n1 2\n2 1\n", read_taillard_job_shop, "g: 4 tasks, 2 resources"
+    ),
+    "taillard-open-shop": (
+        "h.txt", "2 2 7 9 9 9\nprocessing times :\n1 2\n3 4\nmachines :\n1 2\n2 1\n", read_taillard_open_shop,
+        "h: 4 tasks, 4 resources"
+    ),
     "fjsplib": ("e.fjs", "1 2 1.5\n2 1 1 3 2 1 4 2 2\n", read_fjsplib, "e: 2 tasks with 3 modes, 2 resources"),
-}
+}  # fmt: skip
 
 
 def test_every_library_is_tried() -> None:

@@ -89,13 +89,14 @@ def test_components_of_a_heterogeneous_job_of_slurm_are_its_chunks(bench, tmp_pa
     (job,) = read(bench, tmp_path, SLURM_JOBS, SLURM_NODES, SLURM_RESERVATIONS)[0].waiting
     assert (job.id, job.submit, job.walltime) == ("10", NOW - 70, 5400)
     assert [(c.units, dict(c.request)) for c in job.chunks] == [
-        (1, {"cores": 8, "memory": 1000}), (2, {"cores": 2, "memory": 500})
+        (1, {"cores": 8, "memory": 1000}), (2, {"cores": 2, "memory": 500, "different nodes for 11": 1})
     ]  # fmt: skip
 
 
 def test_the_decision_leaves_the_reserved_nodes_free(bench, tmp_path):
-    """The job of 8 and 2 x 2 cores would need c1 for more than 100 s; half of c1 is then reserved."""
-    read(bench, tmp_path, SLURM_JOBS, SLURM_NODES, SLURM_RESERVATIONS)
+    """The job needs a whole node (c4) and 2 cores on two others: c1, and c2 after its reservation."""
+    nodes = {"nodes": [*SLURM_NODES["nodes"], slurm_node("c4")]}
+    read(bench, tmp_path, SLURM_JOBS, nodes, SLURM_RESERVATIONS)
     code, out, err = bench("decide", tmp_path / "state.json", "--dispatcher", "conservative")
     assert code == 0, err
     answer = json.loads(out)

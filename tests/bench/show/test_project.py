@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from schedlab.instances import Instance, write
 from schedlab.models import Mode, Project, Resource, Task
 
@@ -39,3 +40,18 @@ def test_a_project_without_resources_has_no_table(bench, tmp_path: Path) -> None
 
 def test_the_list_has_the_number_of_tasks(bench) -> None:
     assert ["project_small", "project", "16", "-"] in [line[:4] for line in words(bench("list")[1])]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hello world\n", "line 1: expected one of the formats job shop"),
+        ("4 1\n3\n0 0 2 2 3\n4 2 1 4\n6 2 1 4\n0 0 0\n\n1 2 2 3\n", "line 8: expected one of the formats"),
+        ("", "expected a text"),
+    ],
+)
+def test_a_file_of_no_format_is_told_what_can_be_read(bench, tmp_path, text, said):
+    (tmp_path / "file.txt").write_text(text)
+    code, _, err = bench("show", tmp_path / "file.txt")
+    assert code == 2 and said in err
+    assert "swf, sacct, pbs, eurora, table, batsim" in err and "cooling table" in err and "desired profile" in err

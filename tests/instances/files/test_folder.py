@@ -63,8 +63,8 @@ def test_a_folder_becomes_the_problem_of_the_whole_day(folder: Path) -> None:
     assert problem.earliest(b) == b.submit == 60
     assert b.runtime is None
     assert instance.platform.nodes == ("fat-1", "fat-2")
-    assert problem.start_windows(b)[0] == (60, 8 * 3600)
-    assert problem.start_windows(b)[1][0] == 18 * 3600
+    assert problem.start_windows(b, 8 * 3600)[0] == (60, 8 * 3600)
+    assert problem.start_windows(b, 86_400)[1][0] == 18 * 3600
 
 
 def test_the_path_of_the_settings_names_the_folder_too(folder: Path) -> None:

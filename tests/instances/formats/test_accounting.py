@@ -187,3 +187,72 @@ def test_a_damaged_record_of_pbs_is_told(file: Writer, line: str, expected: str)
     w = read_pbs(file("log", "\n".join([line, pbs("1", "Resource_List.select=1", 1, 2, 3)])))
     assert (w.ids, bad_lines(w)) == (("1",), [1])
     assert expected in w.report.bad_lines[0].message
+
+
+# Torque
+
+
+@pytest.mark.parametrize(
+    ("resources", "chunks"),
+    [
+        ("nodes=2:ppn=8:gpus=1", [(2, 8, 1, 0)]),
+        ("nodes=2:ppn=8:gpus=1+4:ppn=2", [(2, 8, 1, 0), (4, 2, 0, 0)]),
+        ("nodes=node7:ppn=16+node8:ppn=16", [(2, 16, 0, 0)]),
+        ("nodes=1:ppn=4:bigmem#shared", [(1, 4, 0, 0)]),
+        ("nodes=3 Resource_List.gpus=6", [(3, 1, 2, 0)]),
+        ("nodes=2:ppn=4 Resource_List.mem=8gb", [(2, 4, 0, 4096)]),
+        ("procs=12", [(12, 1, 0, 0)]),
+        ("procs=3 Resource_List.mem=3gb Resource_List.gpus=3", [(3, 1, 1, 1024)]),
+        ("ncpus=6 Resource_List.ngpus=2", [(1, 6, 2, 0)]),
+        ("nodect=1:ppn=24:gpu=4:big", [(1, 24, 4, 0)]),
+        ("select=2:ncpus=4:ngpus=1", [(2, 4, 1, 0)]),
+    ],
+)
+def test_resources_of_torque(file: Writer, resources: str, chunks: list[tuple[int, ...]]) -> None:
+    line = pbs("1", "", 1000, 1100, 1160).replace("Resource_List.ncpus=32 ", f"Resource_List.{resources} ")
+    job = read_pbs(file("log", line)).job(0)
+    parts = job.chunks or (Chunk(job.units, job.request),)
+    assert [(c.units, *(c.request.get(r, 0) for r in ("cores", "gpus", "memory"))) for c in parts] == chunks
+
+
+@pytest.mark.parametrize(("hosts", "cores"), [("n1/0*8+n2/0*8", 16), ("n1/0-7+n2/0-3", 12), ("n1/1+n1/0+n2/0", 3)])
+def test_the_nodes_that_a_job_had_where_nothing_else_is_known(file: Writer, hosts: str, cores: int) -> None:
+    line = pbs("1", "", 1000, 1100, 1160, more=f"exec_host={hosts}").replace("Resource_List.ncpus=32 ", "")
+    w = read_pbs(file("log", line))
+    assert (w.units.tolist(), w.request.tolist()) == ([2], [[-(-cores // 2)]])
+
+
+def test_pbs_jobs_that_never_ran_and_times(file: Writer) -> None:
+    lines = [
+        "07/13/2012 00:00:01;Q;1.s;queue=q",
+        "07/13/2012 00:00:02;D;1.s;requestor=ann@host",  # deleted in the queue
+        "07/13/2012 00:00:02;D;2.s;requestor=ann@host",  # deleted while it ran
+        pbs("2.s", "", 1000, 1100, 1160).replace("etime=1000", "etime=1050"),
+        pbs("3.s", "", 1000, 0, 0).replace("resources_used.walltime=00:01:00", ""),
+        pbs("4-7.s", "", 1000, 990, 1160).replace("04:00:00", "1:04:00:00"),
+    ]
+    w = read_pbs(file("log", "\n".join(lines)))
+    assert w.ids == ("4-7.s", "2.s")
+    assert (w.submit.tolist(), w.release.tolist(), w.recorded_start.tolist()) == ([990, 1000], [990, 1050], [990, 1100])
+    assert (w.walltime.tolist(), w.job(0).array) == ([100800, 14400], "4[].s")
+    assert w.report.dropped == (
+        ("3.s", "it never started"),
+        ("1.s", "it never started: it was deleted in the queue"),
+    )
+    assert w.report.skipped == {"records of other events than the end of a job": 3}
+    assert w.report.repairs["submit time after the start, the start is used instead"] == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("scatter:excl", ["requested several nodes", "requested whole nodes"]),
+        ("pack", ["requested one node"]),
+        ("exclhost", ["requested whole nodes"]),
+        ("free", []),
+    ],
+)
+def test_what_a_replay_does_not_obey_is_told(file: Writer, place: str, said: list[str]) -> None:
+    w = read_pbs(file("log", pbs("1", f"Resource_List.select=2:ncpus=2 Resource_List.place={place}", 1, 2, 3)))
+    assert [any(what.startswith(s) for what in w.report.not_obeyed) for s in said] == [True] * len(said)
+    assert len(w.report.not_obeyed) == len(said)

@@ -1,15 +1,23 @@
 """Readers of project and job shop benchmarks, on small texts and on files of ../shared/data; lines of faults."""
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fuzz_seeds import FLEXIBLE, JOB_SHOP, PATTERSON, PSPLIB
+from fuzz_seeds import FLEXIBLE, FLOW_SHOP, JOB_SHOP, KNAPSACK, PATTERSON, PSPLIB, TAILLARD, TIME_LAGS
+from schedlab.instances.classic.recognition import read_classic
+from schedlab.instances.formats.benchmarks.flow_shops import read_flow_shop
+from schedlab.instances.formats.benchmarks.knapsacks import read_knapsack
+from schedlab.instances.formats.benchmarks.progen_max import read_progen_max
+from schedlab.instances.formats.benchmarks.taillard import read_taillard_job_shop, read_taillard_open_shop
 from schedlab.instances.formats.job_shop_files import read_fjsplib, read_jsplib
 from schedlab.instances.formats.numbered_lines import FormatError
 from schedlab.instances.formats.project_files import read_mmlib, read_patterson, read_psplib
 from schedlab.models.project.problem import Project
 from shared_data import DATA
+
+CASES = DATA.parent / "cases" / "projects"
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -66,6 +74,64 @@ def test_flexible_job_shops(tmp_path: Path) -> None:
         (read_fjsplib, FLEXIBLE, "1 1 2 5", "1 1 3 5", 3),
         (read_fjsplib, FLEXIBLE, "2 2 1.5", "two 2", 1),
         (read_fjsplib, FLEXIBLE, FLEXIBLE, "", 1),
+        (read_psplib, PSPLIB, "    2    4\n****", "    2    4\n    2    4\n****", 27),
+        (read_psplib, PSPLIB, "N 1\n    2    4\n", "N 1\n    2    4    9\n", 26),
+        (read_psplib, PSPLIB, PSPLIB, PSPLIB + "UB 10\n", 28),
+        (read_psplib, PSPLIB, PSPLIB, PSPLIB + PSPLIB, 35),
+        (read_psplib, PSPLIB, "sink ):  4", "sink ):  5", 2),
+        (read_psplib, PSPLIB, "   4        1          0\n", "   4        1          0\n   4        1          0\n", 14),
+        (
+            read_psplib,
+            PSPLIB,
+            "  4      1     0       0    0\n",
+            "  4      1     0       0    0\n  5      1     0       0    0\n",
+            23,
+        ),
+        (read_psplib, PSPLIB, "  3      1     4 ", "  3      1    -4 ", 21),
+        (read_psplib, PSPLIB, "  3      1     4 ", "  3      1   4.5 ", 21),
+        (read_patterson, PATTERSON, "0 0 0\n", "0 0 0\n\n1 2 2 3\n", 8),
+        (read_patterson, PATTERSON, "0 0 0\n", "0 0 0\nUB 10\n", 7),
+        (read_patterson, PATTERSON, "5 1 4", "-5 1 4", 5),
+        (read_patterson, PATTERSON, "4 1", "4 2147483648", 6),
+        (read_patterson, PATTERSON, "4 1", "2147483648 1", 6),
+        (read_jsplib, JOB_SHOP, "1 4 0 1\n", "1 4 0 1\n\nbest 7\n", 6),
+        (read_jsplib, JOB_SHOP, "2 2\n", "2 2 9\n", 2),
+        (read_jsplib, JOB_SHOP, "2 2\n", "2 2147483648\n", 2),
+        (read_jsplib, JOB_SHOP, "2 2\n", "2147483648 2\n", 4),
+        (read_jsplib, JOB_SHOP, "2 2\n", "2 0\n", 2),
+        (read_jsplib, JOB_SHOP, "0 3 1 2", "0 -3 1 2", 3),
+        (read_fjsplib, FLEXIBLE, "2 2 1.5", "2 0 1.5", 1),
+        (read_fjsplib, FLEXIBLE, "2 2 1.5", "0 2 1.5", 1),
+        (read_fjsplib, FLEXIBLE, "2 2 1.5", "2 2 1.5 7", 1),
+        (read_fjsplib, FLEXIBLE, "2 2 1.5", "2 2 nan", 1),
+        (read_fjsplib, FLEXIBLE, "1 1 2 5", "1 0", 3),
+        (read_fjsplib, FLEXIBLE, "1 1 2 5\n", "1 1 2 5\n1 1 2 5\n", 4),
+        (read_fjsplib, FLEXIBLE, "1 1 2 5", "9999999999 1 2 5", 3),
+        (read_progen_max, TIME_LAGS, "\n1\n", "\n1\n1\n", 9),
+        (read_progen_max, TIME_LAGS, "\n1\n", "\n1 4\n", 8),
+        (read_progen_max, TIME_LAGS, "1 1 3 1", "1 1 -3 1", 6),
+        (read_progen_max, TIME_LAGS, "1 1 0 0", "99999999999 1 0 0", 1),
+        (read_knapsack, KNAPSACK, "3.5 6.25\n", "3.5 6.25\n1 0\n1\n", 5),
+        (read_knapsack, KNAPSACK, "3.5 6.25\n", "3.5 6.25\n1\n", 4),
+        (read_knapsack, KNAPSACK, "3.5 6.25\n", "3.5 6.25\n7 4\n", 4),
+        (read_knapsack, KNAPSACK, "3.5 6.25", "-3.5 6.25", 3),
+        (read_knapsack, KNAPSACK, "2 10", "3 10", 3),
+        (read_knapsack, KNAPSACK, "2 10", "0 10", 1),
+        (read_flow_shop, FLOW_SHOP, "4 5 6\n", "4 5 6\n7 8 9\n", 5),
+        (read_flow_shop, FLOW_SHOP, "4 5 6\n", "4 5 6\nend\n", 5),
+        (read_flow_shop, FLOW_SHOP, "4 5 6", "4 5 -6", 4),
+        (read_flow_shop, FLOW_SHOP, "4 5 6", "4 5", 4),
+        (read_flow_shop, FLOW_SHOP, "3 2", "0 2", 1),
+        (read_taillard_job_shop, TAILLARD, "2 1\n", "2 1\nend\n", 10),
+        (read_taillard_job_shop, TAILLARD, "2 1\n", "2 1\n1 2\n", 10),
+        (read_taillard_job_shop, TAILLARD, "2 1\n", "2 2\n", 9),
+        (read_taillard_job_shop, TAILLARD, "2 1\n", "3 1\n", 9),
+        (read_taillard_job_shop, TAILLARD, "\n2 1\n", "\n", 8),
+        (read_taillard_job_shop, TAILLARD, "3 4\n", "3 4 5\n", 5),
+        (read_taillard_job_shop, TAILLARD, "3 4\n", "3 -4\n", 5),
+        (read_taillard_open_shop, TAILLARD, "Times\n1 2\n3 4\n", "1 2\nTimes\n3 4\n", 4),
+        (read_taillard_open_shop, TAILLARD, "2 2 7", "2 2147483648 7", 2),
+        (read_taillard_open_shop, TAILLARD, "2 2 7", "2147483648 2 7", 9),
     ],
 )
 def test_a_broken_file_is_told_by_its_line(
@@ -75,6 +141,52 @@ def test_a_broken_file_is_told_by_its_line(
     with pytest.raises(FormatError, match=rf"file\.txt, line {line}: expected .*, found ") as caught:
         read(written(tmp_path, text.replace(old, new, 1)))
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize("jobs", [2, 3, 20])
+def test_shops_of_taillard(tmp_path: Path, jobs: int) -> None:
+    """Times and machines of ``jobs`` jobs on as many machines; the machines are numbered from 1."""
+    times = [[1 + (3 * j + k) % 7 for k in range(jobs)] for j in range(jobs)]
+    machines = [[1 + (j + k) % jobs for k in range(jobs)] for j in range(jobs)]
+    blocks = ["\n".join(" ".join(map(str, row)) for row in block) for block in (times, machines)]
+    head = f"{jobs} {jobs} 840612802 398197754 9999 1"
+    job_shop = f"Nb of jobs, Nb of Machines, seeds, bounds\n{head}\nTimes\n{blocks[0]}\nMachines\n{blocks[1]}\n"
+    expected = read_taillard_job_shop(written(tmp_path, job_shop))
+    plain = f"{jobs} {jobs}\n" + "".join(
+        " ".join(f"{m - 1} {t}" for m, t in zip(machines[j], times[j], strict=True)) + "\n" for j in range(jobs)
+    )
+    other = read_jsplib(written(tmp_path, plain))
+    assert [t.shortest for t in expected.tasks] == [t.shortest for t in other.tasks]
+    assert expected.precedences == other.precedences and len(expected.precedences) == jobs * (jobs - 1)
+    used = [next(iter(t.modes[0].demands)) for t in expected.tasks]
+    assert used == [f"machine {int(next(iter(t.modes[0].demands)).split()[1]) + 1}" for t in other.tasks]
+    for text in (job_shop, f"{jobs} {jobs}\n{blocks[0]}\n{blocks[1]}\n"):
+        found = read_classic(written(tmp_path, text))
+        assert found.problem == expected and found.source.startswith("taillard-job-shop file")
+    open_shop = job_shop.replace("Times", "processing times :").replace("Machines\n", "machines :\n")
+    found = read_classic(written(tmp_path, open_shop))
+    assert found.problem == read_taillard_open_shop(written(tmp_path, open_shop)) and not found.project.precedences
+    assert found.source.startswith("taillard-open-shop file")
+    assert {len(t.modes[0].demands) for t in found.project.tasks} == {2}
+
+
+@pytest.mark.parametrize("count", [2_147_483_648, 9_999_999_999])
+def test_a_head_allocates_nothing_before_the_data_are_there(tmp_path: Path, count: int) -> None:
+    tracemalloc.start()
+    try:
+        for head in (f"3 {count}", f"{count} 3", f"{count} {count}"):
+            with pytest.raises(FormatError, match=r"file\.txt, line "):
+                read_classic(written(tmp_path, f"{head}\n60 10\nnan"))
+        assert tracemalloc.get_traced_memory()[1] < 2**24  # a file is read in blocks of 1 MiB
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.skipif(not CASES.exists(), reason="../shared/cases is missing")
+@pytest.mark.parametrize(("name", "line"), [("trail.rcp", 8), ("trail_word.rcp", 7)])
+def test_text_after_the_end_is_told_by_its_line(name: str, line: int) -> None:
+    with pytest.raises(FormatError, match=rf"{name}, line {line}: .*the end of the file after 4 tasks"):
+        read_classic(CASES / name)
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="../shared/data is missing")

@@ -97,7 +97,7 @@ def test_night_jobs_start_between_six_in_the_evening_and_eight_in_the_morning():
     allowed = [t for t in range(30000, 200000, 600) if not problem.verify(Schedule({"n": t}, placed))]
     assert all(t % 86400 >= 64800 or t % 86400 <= 28800 for t in allowed)
     assert allowed[0] == 64800
-    windows = problem.start_windows(problem.jobs[0])
+    windows = problem.start_windows(problem.jobs[0], 200_000)
     assert windows[0] == (64800, 115200)
     assert all(any(lo <= t <= hi for lo, hi in windows) for t in allowed if t <= windows[-1][1])
 
@@ -292,3 +292,45 @@ def test_the_classes_bound_lies_between_the_pool_bound_and_the_optimum():
     problem = Dispatch(platform, jobs, [PARALLEL], "waiting")
     bounds = {n: sl.solve(problem, method=f"cpsat:{n}", threads=1).bound for n in ("pool", "classes", "counts")}
     assert bounds["pool"] < bounds["classes"] == bounds["counts"] == 20
+
+
+def test_the_horizon_follows_what_jobs_can_use_of_their_calendars():
+    """Two jobs of 600 s in a queue of 6 h a day had a horizon of two days, and models as large."""
+    queues = [sl.Queue("day", 3600, daily=((30_000, 51_600),)), sl.Queue("night", 60, daily=((64_800, 115_200),))]
+    nodes = sl.Platform([sl.NodeGroup("n", 1, {"cores": 1})])
+    jobs = [sl.Job(name, 0, 600, 1, {"cores": 1}, "day") for name in "ab"]
+    assert sl.Dispatch(nodes, jobs, queues).horizon == 31_200
+    assert sl.Dispatch(nodes, [*jobs, sl.Job("c", 0, 600, 1, {"cores": 1}, "night")], queues).horizon <= 4 * 86_400
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_optimum_is_beyond_the_horizon_of_calendars(seed):
+    r = random.Random(seed)
+
+    def daily():
+        begins = [r.randrange(0, 30_000), r.randrange(40_000, 80_000)][: r.randint(1, 2)]
+        return tuple((lo, lo + r.randrange(0, 9_000)) for lo in begins)
+
+    queues = [sl.Queue("a", 3600, daily=daily()), sl.Queue("b", 600, daily=daily()), sl.Queue("c", 60)]
+    jobs = [
+        sl.Job(str(k), r.randrange(0, 100_000), r.choice([1, 60, 4_000, 20_000]), 1, {"cores": 1}, r.choice("aabc"))
+        for k in range(r.randint(1, 5))
+    ]
+    problem = sl.Dispatch(sl.Platform([sl.NodeGroup("n", 1, {"cores": 1})]), jobs, queues, "waiting", now=seed * 7_000)
+    late = problem.replace()
+    late.__dict__["horizon"] = problem.now + 100_000 + sum(j.walltime for j in jobs) + 86_400 * (len(jobs) + 1)
+    assert problem.horizon <= late.horizon
+    assert sl.solve(problem, "cpsat:counts").objective == sl.solve(late, "cpsat:counts").objective
+
+
+def test_a_job_of_no_time_must_fit_its_nodes_too():
+    """The models never put two such units on one node; the verifier accepted it."""
+    nodes = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
+    job = sl.Job("z", 0, 10, 2, {"cores": 3}, "q", runtime=0)
+    problem = sl.Dispatch(nodes, [job], [sl.Queue("q", 60)], "makespan", durations="runtime")
+    assert problem.verify(sl.Schedule({"z": 0}, {"z": {"n-1": 1, "n-2": 1}})) == []
+    (broken,) = problem.verify(sl.Schedule({"z": 0}, {"z": {"n-1": 2}}))
+    assert broken.message == "job 'z' asks for 6 cores of node 'n-1', which has 4"
+    for method in ("cpsat:units", "cpsat:counts", "multi-search", "lns"):
+        found = sl.solve(problem, method, time_limit=60)
+        assert found.schedule.nodes == {"z": {"n-1": 1, "n-2": 1}} and found.objective == 0

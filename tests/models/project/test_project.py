@@ -196,3 +196,17 @@ def test_the_number_of_members_of_exclusive_sets_is_limited(monkeypatch: pytest.
     some = list(exclusive_sets(project))
     assert some == whole[: len(some)] and sum(map(len, some[:-1])) < 300 <= sum(map(len, some))
     assert sum(map(len, whole)) > 600
+
+
+def test_a_mode_that_no_resource_can_hold_is_impossible_also_if_it_takes_no_time():
+    """The model left it out, and the verifier accepted it: "optimal 4" beside a schedule of 0."""
+    task = sl.Task("a", (sl.Mode("now", 0, {"r": 5}), sl.Mode("slow", 4, {"r": 1})))
+    problem = sl.Project([task], [sl.Resource("r", 2)])
+    (broken,) = problem.verify(sl.Schedule({"a": 0}, {"a": {"now": 1}}))
+    assert broken.message == "task 'a': mode 'now' asks for 5 of 'r', which has 2"
+    for method in ("cpsat:modes", "multi-sgs", "bounds"):
+        found = sl.solve(problem, method)
+        assert (found.status, found.objective, found.bound) == ("optimal", 4, 4)
+        assert problem.verify(found.schedule) == []
+    with pytest.raises(ProblemError, match="task 'a' can never run: mode 'now' asks for 5 of 'r', which has 2"):
+        sl.Project([sl.Task("a", task.modes[:1])], [sl.Resource("r", 2)])

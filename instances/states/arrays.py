@@ -1,0 +1,60 @@
+"""Tasks of job arrays: those that still wait, and the number of them that may run at once."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, islice
+from typing import NamedTuple
+
+from ...errors import WrongValue
+
+RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", re.ASCII)
+SHOWN = 60
+
+
+class WaitingTasks(NamedTuple):
+    """The waiting tasks of an array.
+
+    Attributes
+    ----------
+    indices
+        The indices of the first of them.
+    more
+        How many of the listed tasks are beyond these.
+    limit
+        How many tasks may run at once; None: no limit.
+    cut
+        Whether the list ends with "...": Slurm prints only so many characters (``SLURM_BITSTR_LEN``).
+    """
+
+    indices: list[int]
+    more: int
+    limit: int | None
+    cut: bool
+
+
+def waiting_tasks(text: str, most: int) -> WaitingTasks:
+    """Return the tasks of a text such as ``5-9,12%2``, at most ``most`` of them. Raises WrongValue if it is malformed.
+
+    >>> waiting_tasks("1-1000000%7", 3)
+    WaitingTasks(indices=[1, 2, 3], more=999997, limit=7, cut=False)
+    >>> waiting_tasks("[1-3,8,...%2]", 9), waiting_tasks("0-20:10,35...", 9).indices
+    (WaitingTasks(indices=[1, 2, 3, 8], more=0, limit=2, cut=True), [0, 10, 20])
+    """
+    listed, percent, limit = re.sub(r"[\[\]\s]", "", text).partition("%")
+    if percent and not (limit.isascii() and limit.isdigit() and len(limit) <= 9):
+        raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected a number after %")
+    listed, cut, rest = listed.partition("...")
+    if rest:
+        raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected nothing after ...")
+    words = listed.split(",")
+    if cut:  # what stands before ... without a comma may be a part of a number
+        words.pop()
+    ranges = []
+    for word in filter(None, words):
+        match = RANGE.fullmatch(word)
+        if match is None or (match[3] is not None and not int(match[3])):
+            raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected numbers and ranges such as 1-4,8 or 0-20:5")
+        ranges.append(range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1)))
+    indices = list(islice(chain.from_iterable(ranges), most))
+    return WaitingTasks(indices, sum(map(len, ranges)) - len(indices), int(limit or 0) or None, bool(cut))

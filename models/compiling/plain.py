@@ -1,0 +1,58 @@
+"""Compiled functions by numba's own ``njit`` and cache: for versions of numba whose private interfaces are not known.
+
+The results are the same. The first use takes longer, as each function is compiled again for each of its callers.
+numba's cache sees changes of a function's own file only, so the folder of the cache is named after all our sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import numba
+from numba.core import config
+
+from .kinds import Kind
+
+PACKAGE = Path(__file__).parents[2]
+COMPILED = ("models", "heuristics", "simulation")  # the folders that have compiled functions
+SETTINGS: Any = config
+_kernels: set[int] = set()  # the ids of our dispatchers, which live as long as their modules
+
+
+@cache
+def cache_folder() -> str:
+    """Return the folder of the cache: another one for each version of numba and each state of our sources."""
+    digest = sha256(numba.__version__.encode())
+    for file in sorted(file for top in COMPILED for file in (PACKAGE / top).rglob("*.py")):
+        digest.update(file.read_bytes())
+    try:
+        home = Path.home() / ".cache"
+    except RuntimeError:  # no home folder
+        home = Path(gettempdir())
+    return str(home / "schedlab" / f"kernels-{digest.hexdigest()[:16]}")
+
+
+def make_kernel(function: Callable[..., object], counting: bool, kind: Kind) -> Any:
+    """Return a function compiled by ``njit``; ``counting`` and ``kind`` say what our own linker would do, and change no result."""
+    options = {"nogil": True, "no_cpython_wrapper": kind in (Kind.INTERNAL, Kind.NATIVE)}
+    kept = SETTINGS.CACHE_DIR
+    if not kept:  # a folder that the user has chosen (NUMBA_CACHE_DIR) stays
+        SETTINGS.CACHE_DIR = cache_folder()
+    try:
+        kernel = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # no directory for the cache: compile in every process
+        kernel = numba.njit(**options)(function)
+    finally:
+        SETTINGS.CACHE_DIR = kept
+    _kernels.add(id(kernel))
+    return kernel
+
+
+def is_kernel(dispatcher: object) -> bool:
+    """Return whether a function that numba compiles is one of ours."""
+    return id(dispatcher) in _kernels

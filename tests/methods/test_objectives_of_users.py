@@ -1,0 +1,108 @@
+"""Objectives of users whose value is not that of their costs: no method calls an answer feasible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import schedlab as sl
+from schedlab.heuristics import HEURISTICS, Heuristic
+from schedlab.models.dispatch import objectives
+from schedlab.models.dispatch.objectives import Excess, LastEnd, Late, Objective, ObjectiveDisagrees
+
+NODES = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
+JOBS = [sl.Job(name, k, 10 + k, 1 + k % 2, {"cores": 3}, "q") for k, name in enumerate("abcd")]
+BACKENDS = [name for name, here in sl.backends.available().items() if here.ok]
+METHODS = [
+    "multi-search",
+    "first-solution:est",
+    "rule:est",
+    "delay-search",
+    "lns",
+    "lns@cpsat",
+    "lagrangian",
+    "branch-and-bound",
+    "relaxation-search",
+    "auto",
+    *(f"{backend}:{formulation}" for backend in BACKENDS for formulation in ("counts", "pool")),
+    "cpsat:counts+warm",
+]
+
+
+def waits(problem: sl.Dispatch, schedule: sl.Schedule) -> list[int]:
+    return [schedule.start[j.id] - j.submit for j in problem.jobs]
+
+
+def of_c_twice(problem: sl.Dispatch, schedule: sl.Schedule) -> float:
+    return sum(w * (2 if j.id == "c" else 1) for j, w in zip(problem.jobs, waits(problem, schedule), strict=True))
+
+
+WRONG = {
+    "doubled": Objective("doubled", "", lambda p: Excess([1.0] * len(p.jobs), [-1] * len(p.jobs)), of_c_twice),
+    "in-days": Objective(
+        "in-days", "", lambda p: Excess([1 / 86_400] * len(p.jobs)), lambda p, s: 0.5 + sum(waits(p, s))
+    ),
+    "better": Objective("better", "", lambda p: Excess([1] * len(p.jobs), constant=[9] * len(p.jobs)), lambda p, s: -5),
+    "number": Objective("number", "", lambda p: LastEnd(), lambda p, s: float("nan")),
+    "none": Objective("none", "", lambda p: Late([1] * len(p.jobs)), lambda p, s: None),  # type: ignore[arg-type, return-value]
+    "sense": Objective("sense", "", lambda p: Excess([1] * len(p.jobs)), lambda p, s: 7 + sum(waits(p, s)), "maximize"),
+}
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    objectives._KNOWN.update(WRONG)
+    yield
+    for name in WRONG:
+        del objectives._KNOWN[name]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["doubled", "in-days"])
+def test_every_method_names_the_objective_and_both_values(name: str, method: str) -> None:
+    found = sl.solve(sl.Dispatch(NODES, JOBS, [sl.Queue("q", 60)], name), method, time_limit=20, threads=1)
+    assert (found.status, found.objective, found.bound) == ("error", None, None)
+    assert f"objective '{name}'" in found.message and "its costs give" in found.message
+    assert "of job 'a' alone, which starts at" in found.message
+
+
+@pytest.mark.parametrize("name", ["better", "number", "none", "sense"])
+@pytest.mark.parametrize("method", ["multi-search", "cpsat:counts", "auto"])
+def test_other_disagreements(name: str, method: str) -> None:
+    found = sl.solve(sl.Dispatch(NODES, JOBS, [sl.Queue("q", 60)], name), method, time_limit=20, threads=1)
+    assert found.status == "error" and f"objective '{name}'" in found.message
+
+
+def test_a_limit_on_such_an_objective_is_verified_too() -> None:
+    problem = sl.Dispatch(NODES, JOBS, [sl.Queue("q", 60)], "waiting", limits={"doubled": 1_000})
+    for method in ("multi-search", "cpsat:counts", "lns"):
+        found = sl.solve(problem, method, time_limit=20, threads=1)
+        assert found.status == "error" and "objective 'doubled'" in found.message
+
+
+def test_the_objective_of_a_schedule_is_compared_where_it_is_computed() -> None:
+    problem = sl.Dispatch(NODES, JOBS, [sl.Queue("q", 60)], "waiting")
+    schedule = sl.solve(problem, "multi-search").schedule
+    with pytest.raises(ObjectiveDisagrees, match="both must be the same number for every schedule"):
+        problem.replace(objective="doubled").objective(schedule)
+
+
+def test_the_answer_of_a_heuristic_of_users_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = sl.Dispatch(NODES, JOBS, [sl.Queue("q", 60)], "waiting")
+    right = sl.solve(problem, "multi-search").schedule
+    assert right is not None
+
+    def claims(**values: object) -> None:
+        def run(*_: object) -> sl.Result:
+            return sl.Result("feasible", "mine", None, **values)  # type: ignore[arg-type]
+
+        monkeypatch.setitem(HEURISTICS, "mine", Heuristic(run, warm_up=lambda: None))
+
+    claims(schedule=right, objective=problem.objective(right))
+    assert sl.solve(problem, "mine").status == "feasible"
+    claims(schedule=right, objective=1)
+    found = sl.solve(problem, "mine")
+    assert found.status == "error" and "says 1" in found.message
+    claims(schedule=sl.Schedule({j.id: 0 for j in JOBS}, right.nodes), objective=0)
+    found = sl.solve(problem, "mine")
+    assert found.status == "error" and "violates the problem" in found.message and found.violations
