@@ -285,13 +285,17 @@ def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
 
     path = folder / str(record["jobs_csv"])
     try:
-        return read_jobs(jobs_file(folder, record))
+        jobs = read_jobs(jobs_file(folder, record))
     except (JobsError, ValueError) as e:
         raise WrongUse(str(e)) from e
     except OSError as e:
         raise WrongUse(
             f"{path}: cannot be read ({e.strerror}); this file has the jobs of {record['method']}, seed {record['seed']}: run it again"
         ) from e
+    expected = record["simulation"].get("jobs")  # jobs that run at the begin of the replay are further rows
+    if isinstance(expected, int) and len(jobs) < expected:
+        raise WrongUse(f"{path}: it has {len(jobs):,} of {expected:,} jobs; it was cut off or changed: run it again")
+    return jobs
 
 
 def _longest(jobs: JobsTable) -> int:

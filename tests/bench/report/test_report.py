@@ -152,3 +152,12 @@ def test_commands_about_runs_say_that_there_are_only_replays(bench, replays, tmp
     assert code == 2 and "Traceback" not in out + err
     assert "replays" in err or "has none" in err
     assert not err.rstrip().endswith((":", ",", "found", "none of"))
+
+
+@pytest.mark.parametrize("command", ["plot", "report"])
+def test_a_jobs_file_that_was_cut_off_is_not_drawn(bench, replays, command):
+    pytest.importorskip("matplotlib")
+    path = next(replays.glob("*.jobs.csv"))
+    path.write_text("\n".join(path.read_text().split("\n")[:5]) + "\n")
+    code, _, err = bench(command, replays)
+    assert code == 2 and "it has 4 of 12 jobs" in err and path.name in err
