@@ -164,11 +164,11 @@ LNS_OPTIONS = ("rounds", "operators", "selection", "acceptance", "stopping", "po
 LISTS_LATE = (f"{__package__}.list_scheduling.warm_up:warm_up_late",)
 DELAYS_LATE = (*LISTS_LATE, f"{__package__}.delays:warm_up_late")
 LNS_LATE = (*LISTS_LATE, f"{__package__}.lns.search:warm_up_late")
-MULTI_SEARCH = Heuristic(_multi_search, warm_up_late=LISTS_LATE, starts=True)
-FIRST_SOLUTION = Heuristic(_first_solution, ORDERINGS, warm_up_late=LISTS_LATE)
-RULE = Heuristic(_rule, rules.RULES, warm_up=rules.warm_up)
+MULTI_SEARCH = Heuristic(_multi_search, warm_up_late=LISTS_LATE, starts=True, proves=False)
+FIRST_SOLUTION = Heuristic(_first_solution, ORDERINGS, warm_up_late=LISTS_LATE, proves=False)
+RULE = Heuristic(_rule, rules.RULES, warm_up=rules.warm_up, proves=False)
 DELAY_SEARCH = Heuristic(
-    _delay_search, warm_up=warm_up_delays, warm_up_late=DELAYS_LATE, starts=True, options=("delay",)
+    _delay_search, warm_up=warm_up_delays, warm_up_late=DELAYS_LATE, starts=True, options=("delay",), proves=False
 )
 RELAXATION_SEARCH = Heuristic(
     _relaxation_search,
@@ -178,6 +178,7 @@ RELAXATION_SEARCH = Heuristic(
     warm_up_late=LISTS_LATE,
     starts=True,
     options=("largest",),
+    proves=False,
 )
 PROJECT_LNS = Heuristic(
     _lns,
@@ -196,6 +197,7 @@ LNS = Heuristic(
     warm_up_late=LNS_LATE,
     starts=True,
     options=LNS_OPTIONS,
+    proves=False,
     variants=(PROJECT_LNS,),
 )
 LAGRANGIAN = Heuristic(
@@ -217,8 +219,8 @@ BRANCH_AND_BOUND = Heuristic(
     starts=True,
 )
 DP = Heuristic(_dp, kinds=("eviction",), warm_up=warm_up_evictions)
-GREEDY = Heuristic(_greedy, kinds=("eviction",), warm_up=warm_up_evictions)
+GREEDY = Heuristic(_greedy, kinds=("eviction",), warm_up=warm_up_evictions, proves=False)
 BACKTRACKING = Heuristic(_backtracking, kinds=("eviction",), warm_up=warm_up_evictions, starts=True)
-SERIAL_SGS = Heuristic(_serial_sgs, PRIORITY_RULES, kinds=("project",), warm_up=_nothing_to_compile)
+SERIAL_SGS = Heuristic(_serial_sgs, PRIORITY_RULES, kinds=("project",), warm_up=_nothing_to_compile, proves=False)
 MULTI_SGS = Heuristic(_multi_sgs, kinds=("project",), warm_up=_nothing_to_compile, starts=True)
 BOUNDS = Heuristic(_project_bounds, kinds=("project",), warm_up=warm_up_project_bounds, starts=True)

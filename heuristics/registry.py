@@ -93,6 +93,8 @@ class Heuristic(NamedTuple):
         What it supports, for the message about a problem of a supported kind that it does not take: "jobs without chunks".
     method
         The class of its methods, derived from ``schedlab.methods.Search``; None: one is made from the values above.
+    proves
+        Whether it may prove a bound, an optimum or that there is no schedule; records that claim these of another one are wrong.
     variants
         Heuristics that run under the same name for problems that this one does not support. Their methods are those of
         this one.
@@ -110,6 +112,7 @@ class Heuristic(NamedTuple):
     options: tuple[str, ...] = ()
     condition: str = ""
     method: type[Any] | None = None
+    proves: bool = True
     variants: tuple[Heuristic, ...] = ()
 
     def takes(self, problem: Problem) -> bool:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from ..models.arguments import Positive, checked
+from ..models.comparing import hashable
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from .files.lines import begins_with, line_blocks, read_json
 from .formats.batsim import batsim_trace, is_batsim
@@ -30,6 +31,7 @@ from .workload import Workload
 SNIFFED = 200  # first lines of a file from which its format is guessed
 
 
+@hashable
 @dataclass(frozen=True)
 class Reading:
     """How a log is read: ``cores`` and ``memory`` of a node (SWF), ``zone`` of its times, ``columns`` of sacct without header."""

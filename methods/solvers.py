@@ -50,6 +50,13 @@ class SolverMethod(Method):
         if self.formulation is not None and self.formulation not in known:
             raise UnknownName(f"formulation of {problem.kind} problems", self.formulation, known, f" in {self.text!r}")
 
+    def warm_up(self, problem: Problem, start: str | None = None) -> None:
+        """Compile the kernels that are needed, and import the solver's package if its backend has a function for it."""
+        super().warm_up(problem, start)
+        load = getattr(backend(self.name), "load", None)
+        if load is not None:
+            load()
+
 
 @named
 @hashable

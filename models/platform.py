@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..errors import SchedlabError
-from .arguments import checked, expect, named
+from .arguments import checked, named
 from .comparing import hashable
 from .excerpt import with_short_repr
 from .unknown_names import UnknownName
@@ -130,8 +130,6 @@ class Platform:
     nodes: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        for group in self.groups:
-            expect("name of NodeGroup", group.name, str)
         groups, faults = whole_records(self.groups, GROUP, lambda g: f"node group {g.name!r}")
         if faults:
             raise ProblemError("\n".join(faults))

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cached_property
 from importlib.util import find_spec
 from operator import attrgetter
@@ -206,16 +207,57 @@ def is_module(name: str) -> bool:
     return False
 
 
+class UnnamedReference(PluginError):
+    """A reference ``module:attribute`` that stands in data which somebody else may have written: it is not imported.
+
+    ``reference``: the text.
+    """
+
+    def __init__(self, reference: str) -> None:
+        super().__init__(
+            f"it names {reference}, which is not imported, as whoever wrote the file chose it; "
+            f"if you trust this code, name it with --own {reference}"
+        )
+        self.reference = reference
+
+
+_NAMED: ContextVar[frozenset[str] | None] = ContextVar("references that may be imported", default=None)
+
+
+@contextmanager
+def only_named(references: Iterable[str]) -> Iterator[None]:
+    """Within this context, ``load_reference`` imports these references alone: data are read, and may name any code.
+
+    Examples
+    --------
+    >>> with only_named(["my_module:MyUsers"]):
+    ...     load_reference("os:system")
+    Traceback (most recent call last):
+        ...
+    schedlab.models.plugins.UnnamedReference: it names os:system, which is not imported, as whoever wrote the file ...
+    """
+    token = _NAMED.set(frozenset(references))
+    try:
+        yield
+    finally:
+        _NAMED.reset(token)
+
+
 def load_reference(text: str) -> Any:
     """Return the object ``module:attribute``; the module is a file in the current folder, or installed.
 
     Raises
     ------
+    UnnamedReference
+        If data are read (``only_named``), and the user has not named this reference.
     NoSuchModule, NoSuchAttribute
         If the module or its attribute does not exist.
     PluginError
         If the module cannot be imported.
     """
+    allowed = _NAMED.get()
+    if allowed is not None and text not in allowed:
+        raise UnnamedReference(text)
     module_name, _, attribute = text.partition(":")
     with current_folder_first(), explained(f"the module {module_name} cannot be imported"):
         try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NoReturn, TypeVar
 
 from ..errors import SchedlabError
 from .excerpt import MOST, excerpt
 
+T = TypeVar("T")
 CUTOFF = 0.51  # least similarity of a name that is proposed, 0 to 1 (``difflib.SequenceMatcher.ratio``)
 PROPOSED = 3  # names that are proposed at most
 LISTED = 40  # known names that are listed at most
@@ -73,6 +75,32 @@ def hint(
     return f"{listing} {', '.join(map(str, names[:LISTED]))}{more}{proposed}"
 
 
+class ByName(dict[str, T]):
+    """Objects by name; a name that does not exist raises `NoSuchName`, which names similar ones.
+
+    Parameters
+    ----------
+    what : str
+        What a name denotes, for the message: "formulation".
+    objects : mapping of str to object
+        The objects by name.
+
+    Examples
+    --------
+    >>> ByName("formulation", {"counts": 1})["count"]
+    Traceback (most recent call last):
+    ...
+    schedlab.models.unknown_names.NoSuchName: there is no formulation 'count'; did you mean counts?
+    """
+
+    def __init__(self, what: str, objects: Mapping[str, T]) -> None:
+        super().__init__(objects)
+        self.what = what
+
+    def __missing__(self, name: object) -> NoReturn:
+        raise NoSuchName(self.what, name, self)
+
+
 class UnknownName(SchedlabError, LookupError):
     """Error of a name that is not known. The message gives similar names.
 
@@ -97,3 +125,9 @@ class UnknownName(SchedlabError, LookupError):
         names = list(known)
         self.near = similar(name, names)
         super().__init__(f"there is no {what} {excerpt(name)}{note}; {hint(name, names)}")
+
+
+class NoSuchName(UnknownName, KeyError):
+    """Error of a mapping without this name."""
+
+    __str__ = Exception.__str__  # that of KeyError adds quotes

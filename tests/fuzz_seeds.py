@@ -242,3 +242,105 @@ GUIDE = json.dumps(
     ).as_json(),
     indent=1,
 )  # fmt: skip
+CARBON = "# of a day\ntime_s,g_co2_per_kwh\n0,300\n3600,250.5\n7200,410\n"
+PROFILE = "# period_s = 86400\ntime_s,resource,share,nodes\n0,cores,1.0,*\n28800,cores,0.6,*\n"
+_SET = {"set": True, "infinite": False}
+_JOBS = {
+    "last_update": {**_SET, "number": 1700000000},
+    "jobs": [
+        {
+            "job_id": 7, "job_state": ["RUNNING"], "partition": "batch", "nodes": "c[1-2]", "cpus": {**_SET, "number": 6},
+            "node_count": {**_SET, "number": 2}, "start_time": {**_SET, "number": 1699999000}, "user_name": "ann",
+            "submit_time": {**_SET, "number": 1699998000}, "time_limit": {**_SET, "number": 60},
+            "tres_alloc_str": "cpu=6,mem=4000M,node=2,gres/gpu:a100=2", "gres_detail": ["gpu:a100:1(IDX:0)", "gpu:a100:1(IDX:1)"],
+            "array_job_id": {**_SET, "number": 6}, "array_task_id": {**_SET, "number": 1}, "array_max_tasks": {**_SET, "number": 2},
+        },
+        {
+            "job_id": 6, "job_state": ["PENDING"], "state_reason": "Resources", "partition": "batch,debug",
+            "cpus": {**_SET, "number": 4}, "node_count": {**_SET, "number": 1}, "submit_time": {**_SET, "number": 1699998000},
+            "eligible_time": {**_SET, "number": 1699998000}, "time_limit": {**_SET, "number": 60},
+            "priority": {**_SET, "number": 100}, "tres_req_str": "cpu=4,mem=8G,node=1,gres/gpu=1", "array_task_string": "2-9:3,12%2",
+            "array_job_id": {**_SET, "number": 6}, "tres_per_node": "gres:gpu:a100:1", "features": "ib&fast", "exclusive": ["true"],
+            "excluded_nodes": "c9", "cpus_per_tres": "gres:gpu:2",
+        },
+    ],
+}  # fmt: skip
+_NODES = [
+    {
+        "name": f"c{k}", "cpus": 16, "real_memory": 64000, "alloc_cpus": 3 if k < 3 else 0, "alloc_memory": 2000 if k < 3 else 0,
+        "gres": "gpu:a100:4(S:0-1)", "gres_used": "gpu:a100:1(IDX:0)" if k < 3 else "gpu:a100:0(IDX:N/A)", "threads": 2,
+        "state": ["IDLE", "CLOUD"], "partitions": ["batch", "debug"][: 1 + k % 2], "features": "ib,fast",
+    }
+    for k in range(1, 5)
+]  # fmt: skip
+_RESERVED = {
+    "reservations": [
+        {"name": "course", "start_time": {**_SET, "number": 1700000100}, "end_time": {**_SET, "number": 1700009000},
+         "node_list": "c[3-4]", "core_specializations": [{"node": "c3", "core": "0-1"}]}
+    ]
+}  # fmt: skip
+_SINFO = [
+    {
+        "partition": {"name": part}, "node": {"state": node["state"]}, "nodes": {"nodes": [node["name"]]},
+        "gres": {"total": node["gres"], "used": node["gres_used"]}, "features": {"total": "ib,fast", "active": "ib,fast"},
+        "cpus": {"allocated": node["alloc_cpus"], "minimum": 16, "maximum": 16},
+        "memory": {"allocated": node["alloc_memory"], "minimum": 64000, "maximum": 64000},
+    }
+    for node in _NODES
+    for part in node["partitions"]  # type: ignore[attr-defined]
+]  # fmt: skip
+
+
+def _json(**values: object) -> dict[str, bytes]:
+    return {f"{name}.json": json.dumps(value, indent=1).encode() for name, value in values.items()}
+
+
+SLURM_STATE = _json(a_jobs=_JOBS, b_nodes={"nodes": _NODES}, c_reservations=_RESERVED)
+SLURM_SINFO = _json(a_jobs=_JOBS, b_nodes={"sinfo": _SINFO})
+PBS_STATE = _json(
+    a_jobs={
+        "timestamp": 1479277336, "pbs_version": "14.1",
+        "Jobs": {
+            "1.srv": {
+                "job_state": "R", "queue": "workq", "ctime": "Wed Nov 16 06:20:05 2016", "stime": 1479277000, "Hold_Types": "n",
+                "exec_vnode": "(a:ncpus=2:mem=1048576kb)+(b:ncpus=2)", "Resource_List": {"walltime": "01:00:00"},
+            },
+            "3[].srv": {
+                "job_state": "B", "queue": "workq", "ctime": "Wed Nov 16 06:00:00 2016", "Hold_Types": "n", "array": "True",
+                "array_indices_remaining": "2-7,9", "max_run_subjobs": 2,
+                "Resource_List": {"select": "2:ncpus=1:mem=2gb:host=a+1:ncpus=2:scratch=3", "place": "scatter:excl", "walltime": "600"},
+            },
+        },
+    },
+    b_nodes={
+        "timestamp": 1479277336,
+        "nodes": {
+            name: {"state": "free", "resources_available": {"ncpus": 8, "mem": "16777216kb", "ngpus": 1, "scratch": 9},
+                   "resources_assigned": {"ncpus": 2, "mem": "1048576kb"}}
+            for name in "abc"
+        },
+    },
+)  # fmt: skip
+STATE = json.dumps(
+    {
+        "schema": "schedlab-state", "version": 1, "now": 1700000000, "utc_offset": 3600,
+        "queues": [{"name": "batch", "ewt": 3600}, {"name": "night", "start_between": [["18:00", "08:00"]]}],
+        "nodes": [{"name": f"n{k}", "state": "up", "capacity": {"cores": 16, "memory": 65536}, "free": {"cores": 6}} for k in (1, 2)],
+        "running": [{"id": "17", "start": 1699999000, "walltime": 3600, "nodes": {"n1": {"cores": 8, "memory": 4096}}}],
+        "waiting": [
+            {"id": "18", "submit": 1699999100, "walltime": 600, "units": 1, "request": {"cores": 4}, "queue": "batch", "array": "9"},
+            {"id": "20", "submit": 1699999300, "walltime": 600, "queue": "batch",
+             "chunks": [{"units": 1, "request": {"cores": 2}}, {"units": 2, "request": {"cores": 1}}]},
+        ],
+        "arrays": [{"name": "9", "limit": 2, "running": 1}],
+        "reservations": [{"name": "m", "start": 1700010000, "end": 1700020000, "nodes": {"n1": {"cores": 16}}}],
+    },
+    indent=1,
+)  # fmt: skip
+EVENTS = "time,kind,nodes,subject,value\n40000,node-down,gpu,,\n45000,node-up,gpu,,\n50000,walltime,,job-7,7200\n"
+DISPATCH_RUNNING = _files(
+    running_csv="id,queue,submit,units,cores,walltime,runtime,start,end,nodes\nr,q,10,3,4,200,150,20,220,n-1:2 n-2:1\n",
+    jobs_csv="id,queue,submit,units,cores,walltime,runtime\nw,q,90,2,8,60,50\n",
+    instance_toml='kind = "dispatch"\nobjective = "waiting"\nbegin_s = 100\nqueues = [{ name = "q", ewt_s = 60 }]\n\n[platform]\n'
+    'groups = [{ name = "n", count = 2, capacity = { cores = 8 } }]\n',
+)

@@ -27,19 +27,26 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import fuzz_records as records
 import fuzz_seeds as seeds
-from mutations import damaged
+from mutations import damaged, replaced_numbers, whole_file
 from rich.console import Console
 from schedlab.bench.cli.app import main
 from schedlab.bench.exit_codes import WRONG_USE
-from schedlab.instances import FormatError, load, write
+from schedlab.instances import FormatError, load, read_events, write
+from schedlab.instances.classic.recognition import read_classic
+from schedlab.instances.files.profile_file import read_wishes
 from schedlab.instances.files.series_file import read_series
+from schedlab.instances.formats.benchmarks.flow_shops import read_flow_shop
+from schedlab.instances.formats.benchmarks.knapsacks import read_knapsack
+from schedlab.instances.formats.benchmarks.progen_max import read_progen_max
+from schedlab.instances.formats.benchmarks.taillard import read_taillard_job_shop, read_taillard_open_shop
 from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
 from schedlab.instances.formats.job_shop_files import read_fjsplib, read_jsplib
-from schedlab.instances.formats.project_files import read_patterson, read_psplib
+from schedlab.instances.formats.project_files import read_mmlib, read_patterson, read_psplib
 from schedlab.instances.weather import read_weather, write_weather
 from schedlab.models.profit.guide import Guide
 from schedlab.simulation.outputs.reading import JobsError, read_jobs
 
+FIXED = 1_000_000  # from this number on, cases are the damages that are the same for all formats
 CLEAN = (*WRONG_USE, FormatError, JobsError)
 SECONDS, BYTES = 5, 2**30
 
@@ -123,6 +130,23 @@ def _resumed(path: Path) -> None:
         raise AssertionError("another exit code than 0 or 1")
 
 
+def _state(path: Path) -> None:
+    """Import of the files of a folder, in the order of their names, and a decision."""
+    out = path.parent.parent / "state.json"
+    files = sorted(path.parent.iterdir())
+    more = ("--reservations", files[2]) if len(files) > 2 else ()
+    if _command("import", "state", *files[:2], "--out", out, *more) == 0:
+        _command("decide", out)
+
+
+def _decided(path: Path) -> None:
+    _command("decide", path)
+
+
+def _shown(path: Path) -> None:
+    _command("show", path)
+
+
 MACHINE = ("--nodes", 4, "--cores", 16, "--memory", 65536, "--per-node", "gpus=2")
 FORMATS: dict[str, Format] = {
     "swf": _single("log.swf", seeds.SWF, _log("swf", "--nodes", 4, "--cores", 16)),
@@ -151,6 +175,27 @@ FORMATS: dict[str, Format] = {
     "jsplib": _single("x.txt", seeds.JOB_SHOP, read_jsplib),
     "fjsplib": _single("x.fjs", seeds.FLEXIBLE, read_fjsplib),
     "psplib-import": _single("x.mm", seeds.PSPLIB, _log("psplib")),
+    "mmlib": _single("x.txt", seeds.PSPLIB, read_mmlib),
+    "progen-max": _single("x.sch", seeds.TIME_LAGS, read_progen_max),
+    "knapsack": _single("x.kp", seeds.KNAPSACK, read_knapsack),
+    "flow-shop": _single("x.txt", seeds.FLOW_SHOP, read_flow_shop),
+    "taillard": _single("x.txt", seeds.TAILLARD, read_taillard_job_shop),
+    "taillard-open": _single("x.txt", seeds.TAILLARD, read_taillard_open_shop),
+    "classic-jsp": _single("x", seeds.JOB_SHOP, read_classic),
+    "classic-fjsp": _single("x", seeds.FLEXIBLE, read_classic),
+    "classic-rcp": _single("x", seeds.PATTERSON, read_classic),
+    "classic-taillard": _single("x", seeds.TAILLARD, read_classic),
+    "classic-knapsack": _single("x", seeds.KNAPSACK, read_classic),
+    "classic-max": _single("x", seeds.TIME_LAGS, read_classic),
+    "shown-rcp": _single("x.rcp", seeds.PATTERSON, _shown),
+    "carbon": _single("p.csv", seeds.CARBON, lambda path: read_series(path, "g_co2_per_kwh")),
+    "profile": _single("profile.csv", seeds.PROFILE, read_wishes),
+    "events": _single("events.csv", seeds.EVENTS, read_events),
+    "running": Format(lambda: seeds.DISPATCH_RUNNING, _folder),
+    "slurm-state": Format(lambda: seeds.SLURM_STATE, _state),
+    "slurm-sinfo": Format(lambda: seeds.SLURM_SINFO, _state),
+    "pbs-state": Format(lambda: seeds.PBS_STATE, _state),
+    "decide": _single("state.json", seeds.STATE, _decided),
     "dispatch": Format(lambda: seeds.DISPATCH, _folder),
     "eviction": Format(lambda: seeds.EVICTION, _folder),
     "eviction-physical": Format(lambda: seeds.EVICTION_PHYSICAL, _folder),
@@ -174,7 +219,11 @@ def examined(name: str, number: int, keep: Path | None = None) -> str | None:
         files = kind.files()
         target = rng.choice(list(files))
         for file, data in files.items():
-            (folder / file).write_bytes(damaged(rng, data) if file == target else data)
+            bad = _fixed(data, number - FIXED) if number >= FIXED else damaged(rng, data)
+            if file == target and bad is None:
+                (folder / file).mkdir()
+            else:
+                (folder / file).write_bytes(bad if file == target and bad is not None else data)
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             kind.examine(folder / target)
@@ -187,6 +236,22 @@ def examined(name: str, number: int, keep: Path | None = None) -> str | None:
             return traceback.format_exc(limit=-6)[-3000:]
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _fixed(data: bytes, k: int) -> bytes | None:
+    """Return the damage of this number that is the same for all formats; None: a directory."""
+    listed = [*whole_file(data), *replaced_numbers(data)]
+    return listed[k % len(listed)]
+
+
+def fixed_cases(whole_files_only: bool = False, formats: Sequence[str] = ()) -> list[tuple[str, int]]:
+    """Return the cases of the damages that are the same for all formats."""
+    found = []
+    for name in formats or FORMATS:
+        data = next(iter(FORMATS[name].files().values()))
+        count = len(whole_file(data)) + (0 if whole_files_only else len(replaced_numbers(data)))
+        found += [(name, FIXED + k) for k in range(count)]
+    return found
 
 
 def _placed(told: str, path: Path) -> bool:

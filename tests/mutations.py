@@ -95,6 +95,35 @@ def everywhere(rng: random.Random, data: bytes) -> bytes:
     return data.replace(rng.choice(marks), new)
 
 
+REPLACED = (b"2147483648", b"9" * 5000, b"-1", b"nan", b"0", b"x", b"1e400", b"0.5")
+PLACES = 12  # numbers of a file that are replaced, spread over the file
+
+
+def whole_file(data: bytes) -> list[bytes | None]:
+    """Damages of a whole file, always in the same order; None: a directory stands there."""
+    rows = data.split(b"\n")
+    middle = len(data) // 2
+    return [
+        None,
+        b"",
+        b"\xef\xbb\xbf" + data,
+        data.replace(b"\n", b"\r\n"),
+        data[:middle],
+        data[:middle] + b"\x00" + data[middle:],
+        data[:middle] + b"\xff\xfe\xc3" + data[middle:],
+        data + data,
+        b"\n".join([rows[0], *rows]),
+        b"\n".join([*rows[:-2], *rows[-2:-1] * 3, *rows[-1:]]),
+    ]
+
+
+def replaced_numbers(data: bytes) -> list[bytes]:
+    """The file with one number replaced, always in the same order."""
+    found = list(NUMBER.finditer(data))
+    chosen = found[:: max(1, len(found) // PLACES)][:PLACES]
+    return [data[: m.start()] + new + data[m.end() :] for m in chosen for new in REPLACED]
+
+
 DAMAGES: tuple[Damage, ...] = (flip, cut, lines, number, number, number, token, token, repeat, insert, everywhere)
 
 

@@ -37,6 +37,7 @@ PROTOCOLS = {
     ("later.py", "AttributeError"),  # module.__getattr__
     ("backends/cpsat/native.py", "AttributeError"),  # CpModel.__getattr__
     ("bench/cli/app.py", "KeyError"),  # ImportedCommands is a mapping
+    ("backends/conformance/planted_parameters.py", "RuntimeError"),  # a process of a developers' tool failed
     ("bench/speed/store.py", "AssertionError"),
     ("instances/files/folder.py", "RecursionError"),  # caught three lines below
     ("instances/registry.py", "AssertionError"),

@@ -1,4 +1,4 @@
-"""A hundred damaged files of all formats: an error of the project, or what the file holds (``make known``: two thousand)."""
+"""A hundred damaged files of all formats: an error of the project, or what the file holds (``make known``: thousands)."""
 
 from pathlib import Path
 
@@ -7,6 +7,11 @@ import fuzzing
 
 def test_a_hundred_damaged_files() -> None:
     assert fuzzing.batch(fuzzing.cases(100)) == []
+
+
+def test_whole_files_that_are_damaged_in_the_same_ways() -> None:
+    """A directory, nothing, a byte order mark, other line ends, a half, NUL, no UTF-8, all twice, lines twice."""
+    assert fuzzing.batch(fuzzing.fixed_cases(whole_files_only=True)) == []
 
 
 def test_what_the_fuzzer_has_found() -> None:

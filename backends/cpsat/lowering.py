@@ -225,7 +225,7 @@ class CpSatLowering:
             wanted = 0 if own else c.count
             self.native.require(Form(terms), wanted, wanted)
         for o in c.options:
-            if self.expressions.start[o.index] != self.expressions.start[c.interval.index]:
+            if o.index not in self.shares:
                 self._together(o, c.interval, self.present(o))
 
     def _together(self, v: Interval, w: Interval, when: tuple[int, ...]) -> None:

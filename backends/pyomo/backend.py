@@ -20,13 +20,14 @@ from ...errors import WrongValue
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch, compiled_repr
+from ..highs.run import SMALL, TOLERANCE
 from ..linear import LinearForm, Lowered, lower
 from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
 from ..parameters.limits import Value
 from ..solver_log import SolverLog
 from ..solver_thread import run_in_thread
-from .parameters import check, options
+from .parameters import KNOWN, check, names_of, options
 
 IMPORT_ORDER = (
     "pyomo.environ cannot be imported after docplex.cp; import pyomo.environ before CP Optimizer is used, "
@@ -157,6 +158,8 @@ class PyomoCompiled:
         a gap or a seed if the names of the solver's options for them are not known.
         """
         chosen = options(self.wanted, limits)
+        if names_of(self.wanted) is KNOWN["highs"] and self.size["nonzeros"] <= SMALL:
+            chosen = {"presolve": "off", **chosen}  # as in the backend of HiGHS itself, for the same fault
         if len(self.native.x) == 0:  # solvers end as "unknown"
             return self._without_variables(watch)
         try:
@@ -319,7 +322,7 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
         )
         sides = [None if math.isinf(side) else side for side in (form.row_lo[i].item(), form.row_hi[i].item())]
         if not entries:
-            holds = form.row_lo[i] <= 0 <= form.row_hi[i]
+            holds = form.row_lo[i] <= TOLERANCE and form.row_hi[i] >= -TOLERANCE  # as HiGHS holds rows
             return environ.Constraint.Feasible if holds else environ.Constraint.Infeasible
         return sides[0], body, sides[1]
 

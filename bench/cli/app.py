@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from ... import __version__
+from ...models.plugins import only_named
 from ..exit_codes import exit_code, wrap_errors
 from ..terminal import PLAIN_WIDTH, say
 from .options import GroupedHelp
@@ -56,6 +57,8 @@ COMMANDS = {
 }
 """Command -> its module and its function, or its Typer app if it has sub-commands; in the order of the overview."""
 GROUPED = {"explain", "run", "simulate", "dardis", "verify", "export"}  # commands with groups of options
+READ_RECORDS = {"verify", "plot", "statistics", "compare", "report", "merge", "guide"}
+"""Commands that read records: they import nothing that a record names, unless it is named on the command line."""
 SETTINGS: dict[str, Any] = {"pretty_exceptions_enable": False, "add_completion": False, "rich_markup_mode": None}
 
 
@@ -65,6 +68,8 @@ def _command(name: str) -> Any:
     place, attribute = COMMANDS[name].split(":")
     module = import_module(place, __package__)
     found = getattr(module, attribute)
+    if name in READ_RECORDS:
+        found = only_named(())(found)
     one = typer.Typer(**SETTINGS)
     if isinstance(found, typer.Typer):
         one.add_typer(found, name=name)

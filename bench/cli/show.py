@@ -12,6 +12,7 @@ from ...instances.traces import open_trace, read_trace
 from ..errors import WrongUse
 from ..log_options import column_names, resources_per_node, time_zone
 from ..terminal import console_for
+from .log_reading import Columns, Cores, Format, LogNodes, Memory, PerNode, Zone
 from .options import (
     PROBLEM,
     At,
@@ -25,7 +26,6 @@ from .options import (
     open_instance,
     view_of,
 )
-from .replays.options import Columns, Cores, Format, LogNodes, Memory, PerNode, Zone
 
 
 def list_instances() -> None:

@@ -26,6 +26,13 @@ def verify(
     nodes_needed: Nodes = None,
     scenario: Scenario = None,
     drop_impossible: Drop = False,
+    own: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="code that you trust and that records may name, such as my_module:MyUsers; separated by commas; "
+            "default: nothing that a record names is imported"
+        ),
+    ] = None,
     manifest: Annotated[
         bool,
         typer.Option(
@@ -35,9 +42,11 @@ def verify(
 ) -> None:
     """Check records, or a schedule made by another program.
 
-    A record is checked against its instance or log: schedule or replay, objective, key and bound. If the folder has a
+    A record is checked against its instance or log: schedule or replay, objective, key. Status, bound, times and trace must
+    not contradict each other, the method, or a schedule of another record; a line counts what else the records only
+    claim. A record that names code of its author, such as my_module:MyUsers, is not checked unless --own names it. If the folder has a
     manifest, missing, changed and further files are named. A schedule has the form
-    {job: {"start": seconds, "nodes": {node: units}}}. Exit code 1 if a fault is found.
+    {job: {"start": seconds, "nodes": {node: units}}}. Exit code 1 if a fault is found or a record was not checked.
 
     Example: bench verify results/eurora_700
 
@@ -69,16 +78,23 @@ def verify(
         raise typer.Exit(1 if faults else 0)
     if results.is_file():
         raise WrongUse(f"{results} is a file with a schedule: name its instance with --instance")
-    count, wrong = checks.verify_records(
-        results, lambda path, drop: load(instance or path, drop_impossible=drop), instance
+    trusted = [name.strip() for text in own or () for name in text.split(",") if name.strip()]
+    count, wrong, unchecked, claimed = checks.verify_records(
+        results, lambda path, drop: load(instance or path, drop_impossible=drop), instance, trusted
     )
     for name, fault in wrong:
         say(f"{name}: {fault}")
+    for name, reason in unchecked:
+        say(f"{name}: not checked: {reason}")
     records = {path.name for path in files(results)}
     bad, others = (len({name for name, _ in wrong if (name in records) is of}) for of in (True, False))
     beside = f"; other files with faults: {others}" if others else ""
-    say(f"{results}: {count} records, {count - bad} valid, {bad} not valid{beside}")
-    if manifest and not wrong:
+    if claimed:
+        parts = ", ".join(f"{what} of {n}" for what, n in claimed.items())
+        say(f"claimed, not checked: {parts} records")
+    left = f", {len(unchecked)} not checked" if unchecked else ""
+    say(f"{results}: {count} records, {count - bad - len(unchecked)} valid, {bad} not valid{left}{beside}")
+    if manifest and not wrong and not unchecked:
         with Store(results):  # no other bench writes meanwhile
             say(f"{results / NAME}: {write_manifest(results)} files")
-    raise typer.Exit(1 if bad else 0)
+    raise typer.Exit(1 if bad or unchecked else 0)

@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from ...simulation.dardis.transports.workers import OPEN, local_cluster
 from ..errors import WrongUse
 from ..processes import cores
 from ..records.store import Record
@@ -82,18 +83,10 @@ class DaskExecutor:
             self._probe(need)
 
     def _connected(self, threads: int) -> Any:
-        from logging import CRITICAL
-
         if self.address is None:
-            count = self.setting.jobs or max(1, cores() // threads)
-            self._cluster = self._distributed.LocalCluster(
-                n_workers=count,
-                threads_per_worker=threads,
-                processes=True,
-                dashboard_address=None,
-                memory_limit=0,
-                silence_logs=CRITICAL,
-            )
+            self._cluster = local_cluster(self.setting.jobs or max(1, cores() // threads), threads)
+            if not self._cluster.security.require_encryption:
+                self.setting.say(OPEN)
             return self._distributed.Client(self._cluster, set_as_default=False)
         _check_reachable(self.address)
         try:

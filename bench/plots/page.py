@@ -127,10 +127,7 @@ def plot(
     charts = [_draw(folder, title, results, drawn, colour) for title, results, drawn in drawings]
     if path.suffix.lower() == ".svg":
         return _save(path, _picture(path, charts)), sum(len(drawing.charts) for drawing in charts)
-    sections = [
-        _section(title, results, made, statistics_of(results, folder))
-        for (title, results, _), made in zip(drawings, charts, strict=True)
-    ]
+    sections = _sections(folder, drawings, charts)
     others_drawn = [drawing for drawing in _of_kinds(others, methods) if drawing.sections]
     sections += [section for drawing in others_drawn for section in drawing.sections]
     if not sections:
@@ -142,6 +139,41 @@ def plot(
     what = "dispatchers side by side" if drawings else others_drawn[0].caption
     page = template.substitute(title=escape(folder.resolve().name), what=what, sections="\n".join(sections))
     return _save(path, page), sum(len(drawn) for *_, drawn in drawings) + sum(drawing.runs for drawing in others_drawn)
+
+
+def replay_sections(folder: Path, records: Iterable[Record]) -> list[str]:
+    """Return HTML sections with the tables, Gantt charts and statistics of replays, one for each workload.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the records, which has the jobs files.
+    records : iterable of Record
+        The records; those of other runs are left out.
+
+    Raises
+    ------
+    WrongUse
+        If matplotlib is missing, or a jobs file cannot be read.
+    """
+    found, _ = extract_replays(records)
+    drawings = [(title, results, _to_draw(results)) for title, results in found]
+    if drawings:
+        require_matplotlib()
+    return _sections(folder, drawings, [_draw(folder, *drawing, None) if drawing[2] else None for drawing in drawings])
+
+
+Drawings = Sequence[tuple[str, ReplayResults, Sequence[Record]]]
+
+
+def _sections(folder: Path, drawings: Drawings, charts: Sequence[_Charts | None]) -> list[str]:
+    """Return the section of each workload; one whose replays left no jobs has tables alone."""
+    return [
+        f"<section><h2>{escape(title)}</h2>{_table(results)}</section>"
+        if made is None
+        else _section(title, results, made, statistics_of(results, folder))
+        for (title, results, _), made in zip(drawings, charts, strict=True)
+    ]
 
 
 def _of_kinds(records: Iterable[Record], methods: Sequence[str]) -> list[Drawing]:
@@ -253,13 +285,19 @@ def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
 
     path = folder / str(record["jobs_csv"])
     try:
-        return read_jobs(jobs_file(folder, record))
-    except (JobsError, ValueError) as e:
-        raise WrongUse(str(e)) from e
-    except OSError as e:
+        jobs = read_jobs(jobs_file(folder, record))
+    except (JobsError, OSError, ValueError) as e:
+        cause = e if isinstance(e, OSError) else e.__cause__
+        if not isinstance(cause, OSError):
+            raise WrongUse(str(e)) from e
         raise WrongUse(
-            f"{path}: cannot be read ({e.strerror}); this file has the jobs of {record['method']}, seed {record['seed']}: run it again"
+            f"{path}: cannot be read ({cause.strerror}); this file has the jobs of {record['method']}, "
+            f"seed {record['seed']}: run it again"
         ) from e
+    expected = record["simulation"].get("jobs")  # jobs that run at the begin of the replay are further rows
+    if isinstance(expected, int) and len(jobs) < expected:
+        raise WrongUse(f"{path}: it has {len(jobs):,} of {expected:,} jobs; it was cut off or changed: run it again")
+    return jobs
 
 
 def _longest(jobs: JobsTable) -> int:

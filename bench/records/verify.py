@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from ...backends.base import Status
 from ...backends.gaps import refutes
 from ...instances.logs.dependencies import arrived
 from ...models.excerpt import excerpt
 from ...models.kind import names
+from ...models.plugins import PluginError, UnnamedReference, only_named
 from ...models.problem import Problem, Schedule, Value
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
@@ -25,6 +26,9 @@ from ..kinds.replays.profiles import figures_of, limits_of
 from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import Run, key_of
 from ..runs.view import View
+from ..suites.best_known import FILE as BEST_KNOWN
+from ..suites.best_known import known_values
+from .claims import claims, contradictions, faults_of_claims, faults_of_replay_claims
 from .form import fault_of_schema
 from .instances import Instances, Load
 from .json_files import read_json
@@ -32,7 +36,7 @@ from .manifest import faults_of_manifest
 from .record import AGREE, agree, gap_of
 from .record import record as record_of
 from .requests import with_requests
-from .store import files, jobs_file, read
+from .store import Record, files, jobs_file, read
 
 if TYPE_CHECKING:
     from ...simulation.outputs.reading import Replayed
@@ -66,11 +70,17 @@ class Checker:
         self._cases: dict[tuple[str, bool, View, ReplaySettings], ReplayCase] = {}
 
     def faults(self, record: Mapping[str, Any]) -> list[str]:
-        """Return all faults of a record; an empty list if it is valid."""
+        """Return all faults of a record; an empty list if it is valid.
+
+        Raises UnnamedReference if the check needs code that the record names and the user does not.
+        """
+        wrong = faults_of_form(record)
         try:
-            return [*faults_of_form(record), *self._faults(record)]
-        except (ValueError, LookupError, TypeError, AttributeError, WrongUse, OSError) as e:
-            return [str(e) if not isinstance(e, KeyError) else f"the field {e} is missing"]
+            return [*wrong, *self._faults(record)]
+        except UnnamedReference:
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError, WrongUse, PluginError, OSError) as e:
+            return wrong or [str(e) if not isinstance(e, KeyError) else f"the field {e} is missing"]
 
     def reason(self, run: Run, record: Mapping[str, Any]) -> str:
         """Return why a record cannot be used for a run, "" if it can."""
@@ -96,6 +106,7 @@ class Checker:
         else:
             instance = self._known.instance(record)
         found = self._identity(record, Path(path) if instance is None else instance.path)
+        found += faults_of_replay_claims(record)
         if _broke_off(record) and record.get("jobs_csv") is None:
             return found
         alike = (path, drop, view, replay.workload)
@@ -284,7 +295,7 @@ def faults_of(record: Mapping[str, Any], problem: Problem) -> list[str]:
     bound = record["bound"]
     if value is not None and bound is not None and refutes(value, bound, problem.sense):
         found.append(f"its bound {bound} is wrong: its own schedule has the better objective {value}")
-    return found
+    return [*found, *faults_of_claims(record, problem)]
 
 
 def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
@@ -297,23 +308,75 @@ def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
     return (None if broken else problem.objective(schedule)), broken
 
 
-def verify_records(folder: Path, load: Load, trace: str | None = None) -> tuple[int, list[tuple[str, str]]]:
-    """Check the records of a folder and its manifest; return the number of records and pairs of a file name and a fault.
+class Verified(NamedTuple):
+    """The check of a folder of records.
 
-    ``trace``: path of the trace of replays, if it was moved. Raises WrongUse if there are no folder or records.
+    Attributes
+    ----------
+    records
+        Their number.
+    faults
+        Pairs of a file name and a fault.
+    unchecked
+        Pairs of the file name of a record and why it was not checked.
+    claims
+        What cannot be checked and stands in the valid records: number of records by its name.
+    """
+
+    records: int
+    faults: Sequence[tuple[str, str]]
+    unchecked: Sequence[tuple[str, str]]
+    claims: Mapping[str, int]
+
+
+def verify_records(folder: Path, load: Load, trace: str | None = None, own: Sequence[str] = ()) -> Verified:
+    """Check the records of a folder, whether they contradict each other, and its manifest.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    load
+        Function that loads an instance from a path and the flag ``drop_impossible``.
+    trace
+        Path of the trace of replays, if it was moved.
+    own
+        References ``module:attribute`` that the user trusts. No other code that a record names is imported.
+
+    Raises
+    ------
+    WrongUse
+        There is no such folder, or it has no records.
     """
     checker = Checker(folder, load, trace)
     found: list[tuple[str, str]] = []
+    unchecked: list[tuple[str, str]] = []
+    valid: list[tuple[str, Record]] = []
     paths = files(folder)
     if not paths:
         raise WrongUse(f"{folder}: there are no records; bench run and bench simulate write them")
     for path in paths:
         try:
-            faults = checker.faults(read(path))
+            record = read(path)
+            with only_named(own):
+                faults = checker.faults(record)
+        except UnnamedReference as e:
+            unchecked.append((path.name, str(e)))
+            continue
         except ValueError as e:
             faults = [str(e)]
         found += [(path.name, fault) for fault in faults]
-    return len(paths), found + faults_of_manifest(folder)
+        if not faults:
+            valid.append((path.name, record))
+    known: dict[str, float] = {}
+    try:
+        known = {name: best.value for name, best in known_values(folder).items()}
+    except (WrongUse, ValueError) as e:
+        found.append((BEST_KNOWN, str(e)))
+    found += contradictions(valid, known)
+    wrong = {name for name, _ in found}
+    claimed = claims(record for name, record in valid if name not in wrong)
+    return Verified(len(paths), found + faults_of_manifest(folder), unchecked, claimed)
 
 
 def read_schedule(path: Path) -> object:

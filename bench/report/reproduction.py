@@ -1,26 +1,29 @@
-"""The commands that run the records of a folder again, and the machines and versions that they ran on."""
+"""The commands that make the records of a folder again, and the machines and versions that they ran on."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
+from ..runs.replay_settings import ReplaySettings
 from ..runs.view import View
 
-Records = Iterable[Mapping[str, Any]]
+Records = Sequence[Mapping[str, Any]]
+UNSAID = ("trace", "_content", "_source", "most_power")  # fields of replays that follow from others
 
 
 def commands(records: Records) -> list[str]:
-    """Return commands of ``bench run`` that together run all records again, and nothing else.
+    """Return commands of ``bench run`` and ``bench simulate`` that together make all records again, and nothing else.
 
-    Instances are joined in one command if their runs have equal methods, seeds, limits and views. Replays of logs are
-    left out: they belong to ``bench simulate``.
+    Instances are joined in one command if their runs have equal methods, seeds, limits and views. Replays of DARDIS over a
+    network are left out.
 
     Parameters
     ----------
     records
-        The records of runs.
+        The records.
 
     Returns
     -------
@@ -36,10 +39,42 @@ def commands(records: Records) -> list[str]:
     paths: dict[tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]], list[str]] = {}
     for (path, options, own), names in methods.items():
         paths.setdefault((options, own, tuple(sorted(set(names)))), []).append(path)
-    return [
+    runs = [
         shlex.join(["bench", "run", *found, "--methods", ",".join(names), "--seeds", ",".join(map(str, own)), *options])
         for (options, own, names), found in paths.items()
     ]
+    return runs + _replays(records)
+
+
+def _replays(records: Records) -> list[str]:
+    """Return the commands of ``bench simulate``; dispatchers with equal seeds and options are joined."""
+    seeds: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}  # of each path and dispatcher with its options
+    for r in records:
+        if r["replay"] is not None and r["replay"].get("network") is None:
+            seeds.setdefault((r["path"], r["method"], _options_of_replay(r)), []).append(r["seed"])
+    joined: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {}
+    for (path, method, options), found in seeds.items():
+        joined.setdefault((path, options, tuple(sorted(set(found)))), []).append(method)
+    return [
+        shlex.join(
+            ["bench", "simulate", path, "--dispatchers", ",".join(names), "--seeds", ",".join(map(str, own)), *options]
+        )
+        for (path, options, own), names in joined.items()
+    ]
+
+
+def _options_of_replay(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the options of ``bench simulate`` that give the settings of a replay."""
+    settings, usual = ReplaySettings(**record["replay"]), ReplaySettings()
+    words: list[str] = []
+    for field in fields(ReplaySettings):
+        value = getattr(settings, field.name)
+        if value is None or value == getattr(usual, field.name) or field.name.endswith(UNSAID):
+            continue
+        words += [f"--{field.name.replace('_', '-')}", *([] if value is True else [_text(value)])]
+    given = {"first": record["view"]["first"], "time-limit": record["time_limit"], "threads": record["threads"]}
+    words += [word for name, value in given.items() if value is not None for word in (f"--{name}", _text(value))]
+    return (*words, "--drop-impossible") if record["drop_impossible"] else tuple(words)
 
 
 def machines(records: Records) -> list[str]:

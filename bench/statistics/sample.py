@@ -149,6 +149,29 @@ def sample_of(records: Iterable[Mapping[str, Any]], known: Mapping[str, float] |
     return Sample(list(ordered), problems, ordered, notes)
 
 
+def required(sample: Sample, where: object) -> Sample:
+    """Return a sample that has problems.
+
+    Parameters
+    ----------
+    sample
+        The sample.
+    where
+        The folder of its records, for the message.
+
+    Raises
+    ------
+    WrongUse
+        No record is part of it; the message says which commands show replays.
+    """
+    if sample.problems:
+        return sample
+    raise WrongUse(
+        f"{where}: {'; '.join(sample.notes)}, and there are no other records; bench report {where} and bench plot {where} "
+        "show replays, bench run writes runs of methods"
+    )
+
+
 def unproven(sample: Sample) -> Sample:
     """Return the problems that no run proved, with a note on the others.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
@@ -10,8 +10,9 @@ from typing import Any
 
 from ...errors import SchedlabError
 from ...instances import Instance, UnknownInstance, names
-from ...instances.classic.recognition import is_classic
+from ...instances.classic.recognition import READABLE, classic_form, is_classic
 from ...instances.files.folder import SETTINGS
+from ...instances.files.own_files import content_of
 from ..errors import WrongUse
 from ..runs.run import Plans
 from ..runs.selection import Run, RunRequest, parse_methods, parse_seeds, plan
@@ -101,13 +102,14 @@ def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path 
             suite = read_suite(word, data)
             suites.append(suite)
             folders.append(suite.name)
-            parts += [
-                Part(
-                    [load_once(path) for path in _paths(group, suite, notes)],
-                    request_of(suite, group, given, has_seeds),
-                )
-                for group in suite.groups
-            ]
+            recognised = _recognised(suite, data, notes)
+            for group in suite.groups:
+                if group.formats:
+                    paths = [path for path, form in recognised.items() if form in group.formats]
+                else:
+                    paths = list(_paths(group, suite, notes))
+                request = request_of(suite, group, given, has_seeds)
+                parts += [Part([load_once(path) for path in paths], request)] if paths else []
         elif _is_collection(word):
             plain += [load_once(path) for path in _members(Path(word), notes)]
             folders.append(Path(word).resolve().name)
@@ -119,6 +121,7 @@ def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path 
     if data is not None and not suites:
         raise WrongUse(f"--data {data}: for suites, such as: bench run classic --data {data}")
     parts += [Part(plain, given)] if plain else []
+    _refuse_same_names(loaded)
     return Chosen(parts, suites, folders[0] if len(folders) == 1 and len(words) == 1 else None, notes)
 
 
@@ -167,11 +170,43 @@ def _paths(group: RunGroup, suite: Suite, notes: list[str]) -> Iterator[str]:
         yield from map(str, chosen)
 
 
+def _recognised(suite: Suite, data: Path | None, notes: list[str]) -> dict[str, str]:
+    """Return the files of the data folder and its folders that the groups of a suite take by their format: path -> format.
+
+    Other files are counted and named in a note. Raises WrongUse if no file is left.
+    """
+    taken = {form for group in suite.groups for form in group.formats}
+    if data is None or not taken:
+        return {}
+    inside = [path for path in sorted(data.rglob("*")) if path.is_file() and not _is_hidden(path.relative_to(data))]
+    forms = {path: form for path in inside if (form := classic_form(path)) in taken and form is not None}
+    if not forms:
+        raise WrongUse(
+            f"--data {data}: none of its {len(inside)} files is an instance; expected files in one of the formats {READABLE}"
+        )
+    notes += _no_instances(f"--data {data}", inside, list(forms))
+    return {str(path): form for path, form in forms.items()}
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _refuse_same_names(loaded: Mapping[str, Instance]) -> None:
+    """Raise WrongUse if two files with other contents give instances of one name: their results could not be told apart."""
+    seen: dict[str, str] = {}
+    for path, instance in loaded.items():
+        other = seen.setdefault(instance.name, path)
+        if other != path and content_of(Path(other)) != content_of(Path(path)):
+            raise WrongUse(f"{other} and {path} are both called {instance.name}: rename one of them")
+
+
 def _no_instances(what: str, found: Sequence[Path], chosen: Sequence[Path]) -> list[str]:
     """Return a note about what is not run, none if everything is."""
-    others = [path.name for path in found if path not in chosen]
+    known = set(chosen)
+    others = [path.name for path in found if path not in known]
     shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
-    return [f"{what}: {len(chosen)} instances; no instance: {shown}"] if others else []
+    return [f"{what}: {len(chosen)} instances; {len(others)} left out, no instance: {shown}"] if others else []
 
 
 def _is_collection(word: str) -> bool:

@@ -8,6 +8,7 @@ memory_gb = 4.0                      # of each run; default: as in bench run
 [[runs]]
 instances = ["ft*.txt", "eurora_99"] # names of shipped instances; files, folders or globs, from the folder of this file
 data = ["jsp/*.txt"]                 # with --data DIR: in their place; globs from DIR
+formats = ["jsplib", "psplib"]       # or, with --data DIR: every file of DIR and its folders whose content has one of these formats
 methods = ["multi-sgs", "cpsat:modes"]   # default: those of each instance
 time_limit = 60                      # seconds; default: that of each method
 at = "12:00"                         # the part that is run: at, first, durations, objective, nodes_needed,
@@ -19,7 +20,7 @@ values = { ft06 = 55, ft10 = 930 }   # of whole instances with their own objecti
 
 [[best_known]]
 source = "ScheduleOpt/benchmarks, 79f0edc"
-file = "jsp/best_known.csv"          # from DIR; left out without --data
+file = "jsp/best_known.csv"          # from DIR, or the same name in DIR itself; left out without --data, or if DIR lacks it
 instance = "instance"                # its columns; endings of file names are ignored
 value = "ub"
 bound = "lb"                         # optional: a proven bound
@@ -35,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from ...backends import UnknownName
+from ...instances.classic.libraries import LIBRARIES
 from ...models.excerpt import excerpt
 from ..errors import WrongUse
 
@@ -48,7 +50,7 @@ OF_SUITE = {
     "best_known": list,
 }
 OF_RUNS: dict[str, Any] = {
-    "instances": list, "data": list, "methods": list, "time_limit": (int, float), "at": str, "first": int,
+    "instances": list, "data": list, "formats": list, "methods": list, "time_limit": (int, float), "at": str, "first": int,
     "durations": str, "objective": str, "nodes_needed": int, "scenarios": list, "keep": str,
 }  # fmt: skip
 OF_BEST = {"source": str, "values": dict, "file": str, "instance": str, "value": str, "bound": str}
@@ -66,11 +68,14 @@ class RunGroup:
         The folder of relative paths.
     options
         The other keys of the group, such as ``methods`` and ``time_limit``.
+    formats
+        Formats of benchmark libraries: the group has every file of ``base`` and its folders in one of them, and no patterns.
     """
 
     patterns: Sequence[str]
     base: Path
     options: Mapping[str, Any]
+    formats: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -159,7 +164,7 @@ def read_suite(word: str, data: Path | None = None) -> Suite:
     groups = [_group(each, file, data, k) for k, each in enumerate(values.get("runs", ()), 1)]
     if not groups:
         raise WrongUse(f"{file}: the suite is empty: expected at least one [[runs]] with instances")
-    if data is not None and not any("data" in each for each in values["runs"]):
+    if data is not None and not any("data" in each or "formats" in each for each in values["runs"]):
         raise WrongUse(f"--data {data}: the suite {file.stem} has no files of its own outside; leave out --data")
     best = [_best(each, file, data, k) for k, each in enumerate(values.get("best_known", ()), 1)]
     seeds = values.get("seeds")
@@ -177,22 +182,30 @@ def read_suite(word: str, data: Path | None = None) -> Suite:
 def _group(values: Any, file: Path, data: Path | None, k: int) -> RunGroup:
     where = f"{file}: [[runs]] {k}"
     found = _checked(values, OF_RUNS, where)
-    key = "data" if data is not None and "data" in found else "instances"
-    for name in ("instances", "data", "methods", "scenarios"):
+    if "data" in found and "formats" in found:
+        raise WrongUse(f"{where}: expected either data or formats")
+    own = "formats" if "formats" in found else "data"
+    key = own if data is not None and own in found else "instances"
+    for name in ("instances", "data", "formats", "methods", "scenarios"):
         if name in found and not (found[name] and all(isinstance(each, str) and each for each in found[name])):
             raise WrongUse(f"{where}: {name}: expected at least one text, found {excerpt(found[name])}")
     if key not in found:
-        hint = "; its files are in another folder: give it with --data DIR" if "data" in found else ""
+        hint = "; its files are in another folder: give it with --data DIR" if own in found else ""
         raise WrongUse(f"{where}: expected instances{hint}")
     _at_least(found, "time_limit", 0.001, where)
     _at_least(found, "first", 1, where)
     _at_least(found, "nodes_needed", 0, where)
-    options = {name: value for name, value in found.items() if name not in ("instances", "data")}
+    for form in found.get("formats", ()):
+        if form not in LIBRARIES:
+            raise UnknownName("format", form, list(LIBRARIES), f" in {where}")
+    options = {name: value for name, value in found.items() if name not in ("instances", "data", "formats")}
+    if key == "formats" and data is not None:
+        return RunGroup((), data, options, found["formats"])
     return RunGroup(found[key], data if key == "data" and data is not None else file.parent, options)
 
 
 def _best(values: Any, file: Path, data: Path | None, k: int) -> BestTable | None:
-    """Return a table of best-known values; None if its file is in the folder of data, and none is given."""
+    """Return a table of best-known values; None if its file is in the folder of data, and none is given or it lacks the file."""
     where = f"{file}: [[best_known]] {k}"
     found = _checked(values, OF_BEST, where)
     if not found.get("source"):
@@ -208,7 +221,19 @@ def _best(values: Any, file: Path, data: Path | None, k: int) -> BestTable | Non
         if name not in found:
             raise WrongUse(f"{where}: expected {name}, a column of {found['file']}")
     columns = (found["instance"], found["value"], found.get("bound"))
-    return None if data is None else BestTable(found["source"], {}, data / found["file"], columns)
+    places = [] if data is None else [data / found["file"], data / Path(found["file"]).name]
+    file_there = next((place for place in places if place.is_file() and _has_columns(place, columns)), None)
+    return None if file_there is None else BestTable(found["source"], {}, file_there, columns)
+
+
+def _has_columns(path: Path, columns: tuple[str, str, str | None]) -> bool:
+    """Return whether the first line of a CSV file has some columns: a flat folder may have the table of another library."""
+    try:
+        with path.open(encoding="utf-8") as f:
+            header = [cell.strip().strip('"').lower() for cell in f.readline().split(",")]
+    except (OSError, UnicodeDecodeError):
+        return True  # what is wrong is said when it is read
+    return all(column.lower() in header for column in columns if column is not None)
 
 
 def _checked(values: Any, known: Mapping[str, Any], where: str) -> dict[str, Any]:

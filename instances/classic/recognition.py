@@ -16,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ...models.knapsack.problem import Knapsack
 from ...models.platform import ProblemError
+from ...models.project.problem import Project
 from ..formats.benchmarks.flow_shops import is_flow_shop
 from ..formats.benchmarks.progen_max import is_progen_max
 from ..formats.benchmarks.taillard import shop_of_taillard
@@ -58,13 +60,17 @@ def read_classic(path: str | Path) -> Instance:
     ...     read_classic(file).description
     'two: 4 tasks, 2 resources'
     """
-    file = Path(path)
+    return _read(Path(path))[1]
+
+
+def _read(file: Path) -> tuple[str, Instance]:
+    """Return the format of a file and its instance. Raises what ``read_classic`` raises."""
     lines = numbered_lines(file)
     reasons: list[str] = []
     faults: list[FormatError] = []
     for form in _forms(lines):
         try:
-            return library_instance(file, form, library_name(file))
+            return form, library_instance(file, form, library_name(file))
         except (FormatError, ProblemError) as e:
             if form not in SHAPES:
                 raise
@@ -78,13 +84,25 @@ def read_classic(path: str | Path) -> Instance:
 
 def is_classic(path: str | Path) -> bool:
     """Return whether a path is a file that ``read_classic`` can read."""
-    if not Path(path).is_file() or Path(path).stat().st_size > LARGEST:
-        return False
+    return classic_form(path) is not None
+
+
+def classic_form(path: str | Path) -> str | None:
+    """Return the format of a file, a name of ``libraries.LIBRARIES``; None if ``read_classic`` cannot read it.
+
+    A file with no task and no item is taken for another one that begins with a 0, such as a table of nodes.
+    """
+    file = Path(path)
     try:
-        read_classic(path)
+        if not file.is_file() or file.stat().st_size > LARGEST:
+            return None
+        form, instance = _read(file)
     except (FormatError, ProblemError, OSError):
-        return False
-    return True
+        return None
+    problem = instance.problem
+    if isinstance(problem, Knapsack):
+        return form if problem.items else None
+    return form if isinstance(problem, Project) and problem.tasks else None
 
 
 def _forms(lines: Sequence[NumberedLine]) -> list[str]:

@@ -29,6 +29,7 @@ class NodeSets:
         self.members: dict[str, frozenset[str]] = {}
         self.each: dict[str, int] = {}
         self.whole_nodes = False
+        self.one_job: set[str] = set()  # nodes that are never shared
         self._labels: dict[frozenset[str], str] = {}
 
     def only_on(self, members: frozenset[str], label: str) -> dict[str, int] | None:
@@ -61,10 +62,11 @@ class NodeSets:
     def capacity(self, node: str) -> dict[str, int]:
         """Return the resources of a node; all jobs must be known."""
         listed = {own: self.each[own] for own, members in self.members.items() if node in members}
-        return listed | ({SHARE: PLENTY} if self.whole_nodes else {})
+        share = 1 if node in self.one_job else PLENTY
+        return listed | ({SHARE: share} if self.whole_nodes or self.one_job else {})
 
     def shared(self, jobs: Iterable[Mapping[str, Any]]) -> None:
         """Let every waiting job that takes no whole nodes request its share of them."""
-        for job in jobs if self.whole_nodes else ():
+        for job in jobs if self.whole_nodes or self.one_job else ():
             for part in job.get("chunks", [job]):
                 part["request"].setdefault(SHARE, 1)

@@ -6,18 +6,28 @@ is in its ``exec_vnode``. A node that is exclusively used has nothing free.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from datetime import tzinfo
 from typing import Any
 
 from ...errors import WrongValue
-from ..formats.pbs import NAMES, duration, geometry
-from .hosts import numbers
+from ..formats.pbs import NAMES, amount_of, duration
+from .arrays import waiting_tasks
+from .node_sets import SHARE, NodeSets
 from .pbs_fields import amounts, amounts_on, moment
+from .pbs_requests import Nodes, bound, chunks_of, consumed, place_of, why_held
 from .pbs_reservations import reservations_of
 
 YEAR = 365 * 86400
+MOST_TASKS = 1000  # of an array, if the machine has fewer cores
+TAKES_JOBS = {
+    "free",
+    "job-busy",
+    "job-exclusive",
+    "job-sharing",
+}  # any other word of a state, a new one too, forbids starts
 STATES = {"down": "down", "stale": "down", "state-unknown": "down", "unresolvable": "down", "offline": "draining",
           "provisioning": "draining", "maintenance": "draining", "sleep": "down", "resv-exclusive": "reserved"}  # fmt: skip
 Values = Mapping[str, Any]
@@ -56,7 +66,15 @@ def state_from_pbs(
     if not capacity:
         raise WrongValue("there are no nodes; expected the output of pbsnodes -av -F json")
     kinds = [r for r in NAMES.values() if r == "cores" or any(c.get(r) for c in capacity.values())]
+    known = Nodes.of(listed)
+    for kind in _numeric(jobs, known):
+        kinds.append(kind)
+        for name, has in known.has.items():
+            capacity[name][kind] = amount_of(kind, has[kind]) if has.get(kind, "").isdecimal() else 0
+    sets = NodeSets(listed)
+    sets.one_job = {name for name, node in listed.items() if "excl" in str(node.get("sharing") or "")}
     used: dict[str, Counter[str]] = {name: Counter() for name in capacity}
+    limits: dict[str, int] = {}
     skipped: Counter[str] = Counter()
     reserved = reservations_of(reservations or "", capacity, at, zone, skipped)
     begun = {node for r in reserved if r["start"] <= at for node in r["nodes"]}
@@ -66,9 +84,19 @@ def state_from_pbs(
         if letter in ("R", "E", "S", "U") and job.get("exec_vnode") and job.get("array") != "True":
             running.append(_running(name, job, listed, capacity, kinds, used, zone))
         elif letter in ("Q", "H", "W", "T", "B"):
-            waiting.extend(_waiting(name, job, kinds, at, zone))
+            waiting.extend(_waiting(name, job, kinds, at, zone, sets, known, limits, skipped, capacity))
         else:
             skipped[f"job in state {letter}"] += 1
+    sets.shared(waiting)
+    shares = sets.whole_nodes or bool(sets.one_job)
+    on_node = Counter(node for job in running for node in job["nodes"])
+    for job in running if shares else ():
+        for held in job["nodes"].values():
+            held[SHARE] = 1
+    arrays = [
+        {"name": array, "limit": limit, "running": sum(1 for job in running if _array(job["id"]) == array)}
+        for array, limit in limits.items()
+    ]
     queues = dict.fromkeys(
         [*(j["queue"] for j in waiting), *(j["queue"] for j in running), *(r["queue"] for r in reserved)]
     )
@@ -76,17 +104,45 @@ def state_from_pbs(
         _node(name, node, {r: capacity[name].get(r, 0) for r in kinds}, used[name], name in begun)
         for name, node in listed.items()
     ]
-    return {
+    for node in made:
+        inside = sets.capacity(node["name"])
+        node["capacity"] |= inside
+        if shares and node.get("free"):  # something is there that is no job of the list
+            node["free"][SHARE] = max(0, inside[SHARE] - on_node[node["name"]] - 1)
+    state = {
         "schema": "schedlab-state", "version": 1, "now": at, "source": "PBS",
         "queues": [{"name": name, "ewt": ewt} for name in queues], "nodes": made, "running": running, "waiting": waiting,
-    } | ({} if reservations is None else {"reservations": reserved}), skipped  # fmt: skip
+    }  # fmt: skip
+    state |= {"arrays": arrays} if arrays else {}
+    return state | ({} if reservations is None else {"reservations": reserved}), skipped
+
+
+def _numeric(jobs: Values, nodes: Nodes) -> list[str]:
+    """Return the resources beside cores, GPUs and memory of which waiting jobs ask for amounts on nodes."""
+    found: dict[str, None] = {}
+    for job in (jobs.get("Jobs") or {}).values():
+        try:
+            found |= dict.fromkeys(kind for words in chunks_of(job)[1] for kind in consumed(words, nodes))
+        except WrongValue:  # it is held with this reason when it is read
+            continue
+    return list(found)
+
+
+def _array(name: str) -> str:
+    """Return the array of a subjob: ``3[].srv`` of ``3[7].srv``."""
+    return re.sub(r"\[\d*\]", "[]", name, count=1)
 
 
 def _node(name: str, node: Values, capacity: dict[str, int], used: Counter[str], begun: bool) -> dict[str, Any]:
     """Return a node; ``begun``: a known reservation has begun on it, which tells what is not free."""
-    words = [STATES[word.strip()] for word in str(node.get("state") or "").split(",") if word.strip() in STATES]
+    said = [word.strip() for word in str(node.get("state") or "").split(",") if word.strip()]
+    words = [STATES.get(word, "draining") for word in said if word not in TAKES_JOBS]
+    words.sort(key=lambda word: ("down", "draining", "reserved").index(word))
     state = next((word for word in words if not (begun and word == "reserved")), "up")
-    taken = amounts(node.get("resources_assigned") or {})
+    assigned = node.get("resources_assigned") or {}
+    taken = amounts(assigned) | {
+        r: amount_of(r, str(n)) for r, n in assigned.items() if r in capacity and r not in NAMES
+    }
     free = {r: max(0, capacity[r] - n) for r, n in taken.items() if r in capacity and n > used[r]}
     return {"name": name, "state": state, "capacity": capacity} | ({"free": free} if free else {})
 
@@ -110,7 +166,7 @@ def _running(
     for node, held in holds.items():
         whole = "exclusive" in str(nodes[node].get("state"))
         for r in kinds:
-            left = capacity[node].get(r, 0) - used[node][r]
+            left = max(0, capacity[node].get(r, 0) - used[node][r])
             held[r] = left if whole else min(held[r], left)
         used[node].update(held)
     start = moment(job, zone, "stime", "mtime", "qtime", "ctime") or 0
@@ -121,23 +177,43 @@ def _running(
     } | _texts(job)  # fmt: skip
 
 
-def _waiting(name: str, job: Values, kinds: list[str], now: int, zone: tzinfo) -> list[dict[str, Any]]:
-    """Return a waiting job; one for each remaining subjob of a job array."""
-    listed = {f"Resource_List.{key}": str(value) for key, value in (job.get("Resource_List") or {}).items()}
-    chunks: list[dict[str, Any]] = [
-        {"units": max(1, c.units), "request": {r: n for r, n in c.request.items() if n or r in kinds}}
-        for c in geometry(listed)
-    ]
+def _waiting(
+    name: str, job: Values, kinds: list[str], now: int, zone: tzinfo, sets: NodeSets, nodes: Nodes, limits: dict[str, int],
+    skipped: Counter[str], capacity: Mapping[str, Values],
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Return a waiting job; one for each remaining subjob of a job array, as many as the machine may start."""
+    queue = str(job.get("queue") or "default")
+    held = why_held(job)
+    chunks: list[dict[str, Any]] = [{"units": 1, "request": {"cores": 1}}]
+    try:
+        chunks, words = chunks_of(job)
+        chunks = bound(
+            sets, name, queue, place_of(str((job.get("Resource_List") or {}).get("place") or "")), chunks, words, nodes
+        )
+    except WrongValue as e:
+        held = held or str(e)
+    for chunk in chunks:
+        chunk["request"] = {r: n for r, n in chunk["request"].items() if n or r in kinds}
     made: dict[str, Any] = {
         "submit": moment(job, zone, "ctime", "qtime") or now, "walltime": _walltime(job),
-        **(chunks[0] if len(chunks) == 1 else {"chunks": chunks}), "queue": job.get("queue") or "default",
+        **(chunks[0] if len(chunks) == 1 else {"chunks": chunks}), "queue": queue,
     } | _texts(job)  # fmt: skip
     later = moment(job, zone, "Execution_Time")
     if later is not None and later > now:
         made["earliest_start"] = later
-    if job.get("job_state") in ("H", "T") or job.get("Hold_Types", "n") != "n":
-        made["held"] = f"held ({job.get('Hold_Types', 'n')})"
+    if held:
+        made["held"] = held
     if job.get("array") != "True":
         return [{"id": name} | made]
-    left = str(job.get("array_indices_remaining") or "")
-    return [{"id": name.replace("[]", f"[{k}]")} | made for k in (numbers(left) if left.strip("- ") else [])]
+    left = str(job.get("array_indices_remaining") or "").strip("- ")
+    most = max(MOST_TASKS, sum(int(each.get("cores", 0)) for each in capacity.values()))
+    tasks = waiting_tasks(left, most)
+    if tasks.more:
+        skipped[f"subjob of array {name} after the first {len(tasks.indices):,} that wait"] += tasks.more
+    found = [{"id": name.replace("[]", f"[{k}]")} | made for k in tasks.indices]
+    most_at_once = str(job.get("max_run_subjobs") or "0")
+    limit = amount_of("max_run_subjobs", most_at_once) or tasks.limit
+    if limit:
+        limits[_array(name)] = limit
+        found = [subjob | {"array": _array(name)} for subjob in found]
+    return found

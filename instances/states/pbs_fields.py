@@ -46,5 +46,6 @@ def amounts_on(text: str, nodes: Container[str]) -> dict[str, Counter[str]]:
         node, *pairs = chunk.split(":")
         if node in nodes:
             asked = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
-            found.setdefault(node, Counter()).update(amounts(asked))
+            others = {k: amount_of(k, v) for k, v in asked.items() if k not in NAMES and v.isascii() and v.isdigit()}
+            found.setdefault(node, Counter()).update(amounts(asked) | others)
     return found

@@ -21,6 +21,7 @@ from .kinds import Kind
 PACKAGE = Path(__file__).parents[2]
 COMPILED = ("models", "heuristics", "simulation")  # the folders that have compiled functions
 SETTINGS: Any = config
+njit: Any = numba.njit  # its types lack no_cpython_wrapper
 _kernels: set[int] = set()  # the ids of our dispatchers, which live as long as their modules
 
 
@@ -39,14 +40,14 @@ def cache_folder() -> str:
 
 def make_kernel(function: Callable[..., object], counting: bool, kind: Kind) -> Any:
     """Return a function compiled by ``njit``; ``counting`` and ``kind`` say what our own linker would do, and change no result."""
-    options = {"nogil": True, "no_cpython_wrapper": kind in (Kind.INTERNAL, Kind.NATIVE)}
+    options: dict[str, Any] = {"nogil": True, "no_cpython_wrapper": kind in (Kind.INTERNAL, Kind.NATIVE)}
     kept = SETTINGS.CACHE_DIR
     if not kept:  # a folder that the user has chosen (NUMBA_CACHE_DIR) stays
         SETTINGS.CACHE_DIR = cache_folder()
     try:
-        kernel = numba.njit(cache=True, **options)(function)
+        kernel = njit(cache=True, **options)(function)
     except RuntimeError:  # no directory for the cache: compile in every process
-        kernel = numba.njit(**options)(function)
+        kernel = njit(**options)(function)
     finally:
         SETTINGS.CACHE_DIR = kept
     _kernels.add(id(kernel))

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ...errors import WrongArgument
-from ..arguments import expect, named
+from ..arguments import named
 from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
@@ -59,7 +59,6 @@ class Queue:
     whole_run: bool = False
 
     def __post_init__(self) -> None:
-        expect("name of Queue", self.name, str)
         whole, faults = examined(self, QUEUE, lambda q: f"queue {q.name!r}")
         if faults:
             raise ProblemError("\n".join(faults))

@@ -233,6 +233,8 @@ class Objective:
 
         Raises
         ------
+        WrongAnswer
+            If ``value`` returns no finite number.
         ObjectiveDisagrees
             If the objective is not one of schedlab, and its value is not the one that its costs give.
         KeyError

@@ -14,6 +14,7 @@ from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
+from ..unknown_names import ByName
 from .chunks.fit import impossible
 from .costs.limits import CostLimit, cost_limits, whole_limits
 from .desired.faults import desired_faults, waits
@@ -296,8 +297,8 @@ class Dispatch:
         latest = begin + run + DAY * len(held) + profiled
         if not held or self.desired is not None:
             return latest
-        last = time_after_open({self.calendar(j) for j in held}, begin, run)
-        return latest if last is None else min(latest, last)
+        by_calendars = time_after_open({self.calendar(j) for j in held}, begin, run)
+        return latest if by_calendars is None else min(latest, by_calendars)
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
         """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""
@@ -364,7 +365,8 @@ class Dispatch:
         """The formulations ``units`` and ``counts`` and the relaxations ``classes`` and ``pool``, by name."""
         from . import formulations as f
 
-        return {name: lambda make=make: make(self, None) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
+        made = {name: lambda make=make: make(self, None) for name, make in f.FORMULATIONS.items()}
+        return ByName("formulation", made)
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, found by a sweep over its events on the data alone."""

@@ -17,7 +17,7 @@ Strategy = Literal["keep", "kill", "app", "sys"]
 STRATEGIES: tuple[Strategy, ...] = ("keep", "kill", "app", "sys")
 
 
-@checked(values=False)
+@checked(values=False, deep=False)
 @dataclass(init=False, repr=False)
 class EvictionPlan(Schedule):
     """The strategy for each running job.

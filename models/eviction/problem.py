@@ -19,6 +19,7 @@ from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
+from ..unknown_names import ByName
 from ..whole_numbers import is_number, is_whole, shown
 from .from_trace import Checkpointing, Log, running_jobs
 from .job_table import jobs_of_table
@@ -247,7 +248,8 @@ class Eviction:
         """``serial``, or ``shared`` with a shared bandwidth; both are exact."""
         from . import formulation as f
 
-        return {"shared": lambda: f.shared(self)} if self.shared_bandwidth else {"serial": lambda: f.serial(self)}
+        made = {"shared": lambda: f.shared(self)} if self.shared_bandwidth else {"serial": lambda: f.serial(self)}
+        return ByName("formulation", made)
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of the plan, from the data alone."""

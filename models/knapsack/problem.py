@@ -13,6 +13,7 @@ from ..excerpt import with_short_repr
 from ..language import Assignment, Model, Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule
+from ..unknown_names import ByName
 from ..whole_numbers import Fields, whole_records
 
 PACKED = {"knapsack": 1}
@@ -104,7 +105,7 @@ class Knapsack:
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
         """``items``: a binary variable per item, and one linear constraint with whole coefficients (exact)."""
-        return {"items": self._encoding}
+        return ByName("formulation", {"items": self._encoding})
 
     def _encoding(self) -> Encoding:
         model = Model(f"knapsack of {len(self.items)} items", horizon=0)

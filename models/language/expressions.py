@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from .linear_expressions import Atom, Comparison, Expression, Linear, brief, common_model, linear
+from .operators import OF_INTERVALS, without
 from .quantities import Number, Window
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Attribute(Atom):
         yield f"{self.interval.name}.{self.field}"
 
 
+@without(OF_INTERVALS)
 class Interval:
     """An interval variable: it occupies [start, end) with end = start + size; made by ``Model.interval``.
 

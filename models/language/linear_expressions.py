@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, cast
 
 from ...errors import WrongArgument
 from ..excerpt import one_line
+from .operators import LOGIC, OF_COMPARISONS, OF_EXPRESSIONS, without
 from .quantities import ModelError, Number, number
 
 if TYPE_CHECKING:
     from .model import Model
 
 
+@without(OF_EXPRESSIONS)
 class Expression:
     """Base class of all expressions; it defines ``+ - *``, division by a number, and the comparisons."""
 
@@ -91,6 +93,11 @@ class Expression:
     def __ne__(self, other: object) -> Comparison:  # type: ignore[override]
         raise ModelError(f"{self} != {other}: write holds(a == b) == 0")
 
+    def __bool__(self) -> bool:
+        raise ModelError(
+            f"{self} is an expression, not True or False; `and`, `or`, `not` and `if` cannot use it: {LOGIC}"
+        )
+
     __hash__ = object.__hash__
 
 
@@ -149,6 +156,7 @@ class Atom(Expression):
         return Linear({self: 1})
 
 
+@without(OF_COMPARISONS)
 class Comparison:
     """The constraint ``lo <= expr <= hi``; made by the operators ``<= >= == < >``.
 

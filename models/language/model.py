@@ -235,21 +235,45 @@ class Model:
             raise ModelError(f"model {self.name!r}: {describe(constraint)} contains variables of model {owner.name!r}")
         self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
 
-    def minimize(self, objective: Expression | Number | Sequence[Expression | Number]) -> None:
-        """Set the objective to minimize: an expression, or a list of expressions in lexicographic order."""
-        self._set_objectives("minimize", objective)
+    def minimize(
+        self, objective: Expression | Number | Sequence[Expression | Number], *, replace: bool = False
+    ) -> None:
+        """Set the objective to minimize: an expression, or a list of expressions in lexicographic order.
 
-    def maximize(self, objective: Expression | Number | Sequence[Expression | Number]) -> None:
-        """Set the objective to maximize: an expression, or a list of expressions in lexicographic order."""
-        self._set_objectives("maximize", objective)
+        Raises
+        ------
+        ModelError
+            If the model has an objective already, and ``replace`` is False.
+        """
+        self._set_objectives("minimize", objective, replace)
 
-    def _set_objectives(self, sense: Sense, objective: Expression | Number | Sequence[Expression | Number]) -> None:
+    def maximize(
+        self, objective: Expression | Number | Sequence[Expression | Number], *, replace: bool = False
+    ) -> None:
+        """Set the objective to maximize: an expression, or a list of expressions in lexicographic order.
+
+        Raises
+        ------
+        ModelError
+            If the model has an objective already, and ``replace`` is False.
+        """
+        self._set_objectives("maximize", objective, replace)
+
+    def _set_objectives(
+        self, sense: Sense, objective: Expression | Number | Sequence[Expression | Number], replace: bool
+    ) -> None:
         objectives = [linear(e) for e in (objective if isinstance(objective, Sequence) else [objective])]
         if not objectives:
             raise ModelError(f"model {self.name!r}: {sense}() needs at least one expression; the list is empty")
         owner = common_model((a for e in objectives for a in e.terms), f"{sense}()")
         if owner is not None and owner is not self:
             raise ModelError(f"model {self.name!r}: {sense}() contains variables of model {owner.name!r}")
+        if self.objectives and not replace:
+            raise ModelError(
+                f"model {self.name!r}: {sense}({_several(objectives)}) would replace {self.sense}"
+                f"({_several(self.objectives)}); for objectives in order give one list, such as minimize([first, -second]) "
+                f"with a minus for what is maximized, or {sense}(..., replace=True)"
+            )
         self.objectives, self.sense = objectives, sense
 
     def check(self, assignment: Assignment) -> list[Violation]:
@@ -367,6 +391,11 @@ def _named(name: object, known: list[str]) -> str:
     return f"; {hint(name, known, 'the variables are', 'the model has none')}"
 
 
+def _several(objectives: Sequence[Linear]) -> str:
+    """Return the text of one objective or a list of objectives."""
+    return str(objectives[0]) if len(objectives) == 1 else f"[{', '.join(map(str, objectives))}]"
+
+
 class Assignment:
     """Values for all variables of a model; they need not satisfy its constraints.
 
@@ -430,6 +459,10 @@ class Assignment:
         """Make the interval present, as [start, end) in seconds."""
         i = interval.index
         self.start[i], self.end[i], self.present[i] = start, end, True
+
+    def __contains__(self, variable: object) -> bool:
+        """Return whether a variable belongs to the model, so that it has a value; an absent interval has one, too."""
+        return isinstance(variable, (Interval, Integer)) and variable.model is self.model
 
     @overload
     def __getitem__(self, variable: Interval) -> IntervalValue: ...

@@ -19,6 +19,7 @@ from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..step_function import StepFunction
+from ..unknown_names import ByName
 from ..whole_numbers import is_number, is_whole, shown, wrong
 from .cooling import Cooling
 from .running import RunningWork, cores
@@ -184,7 +185,8 @@ class Profit:
         """The formulations of ``Dispatch`` with the profit as objective, and the relaxation ``fluid``."""
         from . import formulations as f
 
-        return {name: lambda make=make: make(self) for name, make in f.FORMULATIONS.items()}  # type: ignore[misc]
+        made = {name: lambda make=make: make(self) for name, make in f.FORMULATIONS.items()}
+        return ByName("formulation", made)
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of the schedule; the constraints are those of the ``Dispatch`` problem."""

@@ -19,7 +19,7 @@ from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
-from ..unknown_names import hint
+from ..unknown_names import ByName, hint
 from ..whole_numbers import all_fields_whole, is_whole, whole_records, wrong
 from .tasks import MODE, RESOURCE, TASK, Link, Mode, Resource, Task, name_of
 
@@ -137,7 +137,7 @@ class Project:
         """``modes``: an interval per task and, if it has several modes, an optional one per mode (exact)."""
         from .formulation import modes
 
-        return {"modes": lambda: modes(self)}
+        return ByName("formulation", {"modes": lambda: modes(self)})
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, found by a sweep over its events on the data alone."""
@@ -206,7 +206,7 @@ def _make_whole(p: Project) -> list[str]:
     tasks: list[Task] = []
     modes_are_whole = all_fields_whole([m for t in p.tasks for m in t.modes], MODE)
     for t in p.tasks:
-        if modes_are_whole and type(t.modes) is tuple:  # the common case, kept fast
+        if modes_are_whole and type(t.modes) is tuple and type(t.name) is str:  # the common case, kept fast
             tasks.append(t)
             continue
         modes, found = whole_records(t.modes, MODE, lambda m, t=t: f"task {t.name!r}, mode {m.name!r}")  # type: ignore[misc]

@@ -9,6 +9,7 @@ from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule
+from ..unknown_names import ByName
 from .problem import Project
 from .tasks import Link, Resource, Task, name_of
 
@@ -64,7 +65,7 @@ class ProjectMax(Project):
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
         """``modes``: as for projects, with a linear constraint per maximal lag (exact)."""
-        return {"modes": self._modes}
+        return ByName("formulation", {"modes": self._modes})
 
     def _modes(self) -> Encoding:
         from .formulation import intervals

@@ -59,7 +59,9 @@ def desired_figures(replay: Replay, profile: DesiredProfile | None) -> Mapping[s
     for resource in profile.wished:
         times, use, wish = _curves(replay, profile, resource, begin, finish)
         length = np.diff(np.append(times, finish)).astype(np.float64)
-        most = float(replay.platform.total(resource)) or float(wish[np.isfinite(wish)].max(initial=0.0))
+        known_total = resource in replay.platform.resources  # power is no resource of a platform
+        total = float(replay.platform.total(resource)) if known_total else 0.0
+        most = total or float(wish[np.isfinite(wish)].max(initial=0.0))
         found.setdefault("machine_over", {})[resource] = float((np.maximum(0, use - wish) * length).sum()) / HOUR
         found.setdefault("over", {})[resource] = over.get(resource, found["machine_over"][resource])
         known = np.isfinite(wish)  # no wish for the power: no distance

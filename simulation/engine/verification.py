@@ -83,6 +83,7 @@ def violations(replay: Replay, *, partial: bool = False, within: Sequence[Desire
     for check in (_releases, _daily, _windows):
         found += check(runs, runs.own)
     found += _units(runs, runs.started)
+    found += _fits(runs, runs.started)
     checked = (
         attempt_faults(replay), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within),
         preemption_faults(replay, runs), power_faults(replay, runs),
@@ -228,6 +229,28 @@ def _units(replay: Replay, started: Mask) -> list[Violation]:
         return abs(int(found[k] - due[k])), f"{at} and has {found[k]} units on nodes; expected {due[k]}"
 
     return _listed(found != due, names, describe)
+
+
+def _fits(replay: Replay, started: Mask) -> list[Violation]:
+    """Return the jobs of 0 s with units on nodes that cannot hold them: the sweep over time does not see them."""
+    p, platform = replay.placement, replay.platform
+    rows = chunk_rows(replay)
+    ids, job_of, _, first = rows
+    instant = np.flatnonzero((started & (replay.end == replay.start))[job_of])
+    if not len(instant):
+        return []
+    column = chunk_requests(replay, rows)
+    nodes = list(platform.capacity.items())
+    violations = []
+    for k in instant.tolist():
+        for j in range(first[k], first[k + 1]):
+            for node, capacity in nodes[max(0, p.low[j]) : p.high[j] + 1]:
+                for resource, has in zip(platform.resources, capacity, strict=True):
+                    amount = int(p.units[j] * column[resource][k]) if resource in column else 0
+                    if amount > has:
+                        text = f"job {ids[k]!r} asks for {amount} {resource} of node {node!r}, which has {has}"
+                        violations.append(Violation(ids[k], amount - has, text))
+    return violations[:MOST] + _more(len(violations), violations[:MOST])
 
 
 def _nodes(replay: Replay) -> list[Violation]:

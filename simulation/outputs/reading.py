@@ -199,9 +199,7 @@ def read_jobs(path: Path) -> JobsTable:
     Raises
     ------
     JobsError
-        If the file is not a valid ``jobs.csv``, or has no jobs.
-    OSError
-        If the file cannot be read.
+        If the file cannot be read, is not a valid ``jobs.csv``, or has no jobs.
     """
     kinds: dict[str, int] = {}
     parts = []
@@ -210,6 +208,8 @@ def read_jobs(path: Path) -> JobsTable:
             parts.append(_part(text, f"{path}, line", line, kinds))
     except TextError as e:
         raise JobsError(str(e)) from e
+    except OSError as e:
+        raise JobsError(f"{path}: cannot be read ({e.strerror})") from e
     except (UnicodeDecodeError, csv.Error) as e:
         raise JobsError(f"{path}: not a text file with comma-separated values ({e})") from e
     if not parts:

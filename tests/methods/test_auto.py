@@ -137,11 +137,11 @@ def test_a_step_that_crashes_does_not_lose_the_answers_of_the_others(monkeypatch
     def crashing(*_):
         raise crash
 
-    monkeypatch.setitem(HEURISTICS, "bounds", Heuristic(crashing, kinds=("project",), warm_up=lambda: None))
+    monkeypatch.setitem(HEURISTICS._found, "bounds", Heuristic(crashing, kinds=("project",), warm_up=lambda: None))
     found = sl.solve(problem, "auto", time_limit=20, threads=2)
     failed = next(step for step in found.details["steps"] if step.method == "bounds")
     assert failed.status == "error" and failed.message.startswith(type(crash).__name__)
-    assert found.status == "optimal" and f"bounds: error in 0.0 s ({failed.message})" in found.message
+    assert found.status == "optimal" and "bounds: error in" in found.message and f"({failed.message})" in found.message
 
 
 def test_steps_that_all_crash_are_an_error_with_their_reasons(monkeypatch):
@@ -152,7 +152,7 @@ def test_steps_that_all_crash_are_an_error_with_their_reasons(monkeypatch):
         raise RuntimeError("no luck")
 
     monkeypatch.setattr(kinds, "known", lambda name: declared)
-    monkeypatch.setitem(HEURISTICS, "bounds", Heuristic(crashing, kinds=("project",), warm_up=lambda: None))
+    monkeypatch.setitem(HEURISTICS._found, "bounds", Heuristic(crashing, kinds=("project",), warm_up=lambda: None))
     found = sl.solve(problem, "auto")
     assert found.status == "error" and "bounds: error" in found.message and "RuntimeError: no luck" in found.message
 

@@ -85,7 +85,7 @@ def test_other_values_are_refused(what: str, wrong: object) -> None:
 @pytest.mark.parametrize("what", ["precedence", "lag"])
 def test_a_precedence_of_no_task_is_refused(what: str) -> None:
     for wrong in (None, 7.0, True):
-        with pytest.raises(sl.SchedlabError, match="there is no task"):
+        with pytest.raises(sl.SchedlabError, match=r"there is no task|names of tasks|expected"):
             MADE[what](wrong)
 
 
@@ -121,3 +121,21 @@ def test_jobs_with_numbers_as_names_are_solved(method: str) -> None:
     problem = dispatch(*(job(k) for k in range(4)))
     found = sl.solve(problem, method, time_limit=60, threads=1)
     assert found.status in ("optimal", "feasible") and set(found.schedule.start) == {"0", "1", "2", "3"}
+
+
+@pytest.mark.parametrize(
+    ("instance", "near", "known"),
+    [
+        ("eurora_99", "count", "counts"),
+        ("project_small", "mode", "modes"),
+        ("profit_small", "pol", "pool"),
+        ("theta_12", "seria", "serial"),
+    ],
+)
+def test_an_unknown_formulation_names_its_neighbours(instance: str, near: str, known: str) -> None:
+    formulations = sl.load(instance).problem.formulations
+    with pytest.raises(KeyError, match=f"there is no formulation '{near}'; did you mean {known}"):
+        formulations[near]
+    with pytest.raises(sl.SchedlabError, match="known are"):
+        formulations["xyz"]
+    assert known in formulations and formulations.get("xyz") is None

@@ -11,6 +11,7 @@ from ...runs.replay_settings import RESTART, parse_floor
 from ...runs.selection import RunRequest, parse_seeds
 from ...runs.view import View
 from ...terminal import console_for
+from ..log_reading import Columns, Cores, Format, LogNodes, Memory, PerNode, Zone
 from ..options import (
     RUNS,
     Again,
@@ -27,25 +28,18 @@ from ..options import (
 from .options import (
     BsldFloor,
     By,
-    Columns,
-    Cores,
     Dependencies,
     Desired,
     Events,
-    Format,
     Kill,
     LatestStart,
     Load,
-    LogNodes,
-    Memory,
     Partition,
-    PerNode,
     QueueFrom,
     Requeue,
     Starts,
     TimeLimit,
     Window,
-    Zone,
     parse_loads,
 )
 

@@ -37,6 +37,7 @@ from ...runs.selection import RunRequest, parse_seeds
 from ...runs.view import View
 from ...studies.names import study_names
 from ...terminal import console_for
+from ..log_reading import Columns, Cores, Format, LogNodes, Memory, PerNode, Zone
 from ..options import (
     DECISIONS,
     LOG,
@@ -61,25 +62,18 @@ from .options import (
     AtOnce,
     BsldFloor,
     By,
-    Columns,
-    Cores,
     Dependencies,
     Desired,
     Events,
-    Format,
     Kill,
     LatestStart,
     Load,
-    LogNodes,
-    Memory,
     Partition,
-    PerNode,
     QueueFrom,
     Requeue,
     Starts,
     TimeLimit,
     Window,
-    Zone,
     parse_loads,
 )
 

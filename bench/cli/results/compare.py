@@ -48,9 +48,9 @@ def compare(
 
     pairs = None
     if other is None:
-        sample = samples.sample_of(records_with(results, methods), known_of(results))
+        sample = samples.required(samples.sample_of(records_with(results, methods), known_of(results)), results)
         if len(sample.methods) < 2:
-            raise WrongUse(f"{results}: expected at least two methods to compare, found {', '.join(sample.methods)}")
+            raise WrongUse(f"{results}: expected at least two methods to compare, found only {sample.methods[0]}")
     else:
         if results.resolve() == other.resolve():
             raise WrongUse(f"{other}: expected another folder than the first")
@@ -58,5 +58,6 @@ def compare(
         chosen = () if methods is None else parse_methods(methods)
         known = known_of(other) | known_of(results)
         sample, pairs = two_folders(samples.records_of(results), samples.records_of(other), names, chosen, known)
+    sample = samples.required(sample, results)
     sample = samples.unproven(sample) if unproven else sample
     show_comparison(console_for(), sample, compared(sample, pairs, alpha, measure_of(target), shift), alpha, explain)

@@ -28,14 +28,16 @@ def report(
 ) -> None:
     """Write a report as one HTML page that needs no network.
 
-    It has sortable tables of methods, problems and runs, performance and data profiles, the objective over time on each
-    problem with the Gantt chart of its best run, the machines and versions, and the commands that run everything again. With
+    Runs of methods have sortable tables of methods, problems and runs, performance and data profiles, the objective over time on each
+    problem with the Gantt chart of its best run; replays have the tables and pictures of bench plot. Then follow the machines and
+    versions, and the commands that run everything again. With
     --latex, its tables and profiles are also written for a paper, with --parquet its runs for other programs.
 
     Example: bench report results/classic --out report.html
 
     Example: bench report results/classic --latex paper/figures --parquet runs.parquet
     """
+    from ...plots.page import replay_sections
     from ...report.content import content_of
     from ...report.latex import write_latex
     from ...report.page import write_report
@@ -49,7 +51,11 @@ def report(
     if parquet is not None:  # first: a missing library ends the command before the page is made
         say(f"{parquet}: {write_parquet(parquet, records, known):,} runs")
     content = content_of(records, known, results.resolve().name)
-    size = write_report(path, content)
-    say(f"{path}: {len(records):,} runs, {size / 1e6:.2f} MB")
+    if latex is not None and not content["problems"]:
+        raise WrongUse(f"--latex: its tables are about runs of methods, and {results} has none; leave it out")
+    replays = [r for r in records if r["replay"] is not None]
+    size = write_report(path, content, replay_sections(results, replays))
+    counts = [(len(records) - len(replays), "runs"), (len(replays), "replays")]
+    say(f"{path}: {', '.join(f'{n:,} {what}' for n, what in counts if n)}, {size / 1e6:.2f} MB")
     if latex is not None:
         say(f"{latex}: {len(write_latex(latex, content))} files")

@@ -46,7 +46,7 @@ def statistics(
 
     records = records_with(results, methods)
     known = known_of(results)
-    sample = samples.sample_of(records, known)
+    sample = samples.required(samples.sample_of(records, known), results)
     if unproven:
         sample = samples.unproven(sample)
         kept = {problem.name for problem in sample.problems}

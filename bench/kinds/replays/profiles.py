@@ -70,10 +70,13 @@ def limits_of(replay: ReplaySettings, platform: Platform, dispatcher: str) -> tu
     """Return the profiles to which the starts of a dispatcher must keep, for the check of a record."""
     from ....simulation.policies.registry import parse_dispatcher
 
-    named = parse_dispatcher(dispatcher)
+    found = []
     desired = desired_of(replay, platform)
-    found = [desired] if desired is not None and named.within_profile else []
-    return (*found, *(() if replay.power_cap is None else (power_cap(platform, replay.power_cap),)))
+    if desired is not None and parse_dispatcher(dispatcher).within_profile:
+        found.append(desired)
+    if replay.power_cap is not None:
+        found.append(power_cap(platform, replay.power_cap))
+    return tuple(found)
 
 
 def check_limits(case: ReplayCase, caps: Sequence[float], switched: bool) -> None:

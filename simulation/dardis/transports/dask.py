@@ -10,6 +10,7 @@ from typing import Any
 
 from ....errors import MissingPackage
 from .block import Block
+from .workers import local_cluster
 
 
 class BlockActor:
@@ -42,20 +43,11 @@ class DaskLink:
 
     def __init__(self, processes: int) -> None:
         try:
-            from distributed import Client, LocalCluster
+            from distributed import Client
         except ImportError as e:
             raise MissingPackage(f"the transport dask needs distributed: pip install 'schedlab[dask]' ({e})") from e
-        import logging
-
         self.processes = processes
-        self._cluster: Any = LocalCluster(
-            n_workers=processes,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        )
+        self._cluster: Any = local_cluster(processes, 1)
         self._client: Any = Client(self._cluster, direct_to_workers=True)
         workers = sorted(self._client.nthreads())
         made = [self._client.submit(BlockActor, actor=True, workers=[w], pure=False) for w in workers]

@@ -113,3 +113,13 @@ def test_an_option_of_size_zero_occupies_nothing() -> None:
     m.add(sl.no_overlap([*on, other]))
     m.minimize(a.size + other.end)
     assert sl.solve(m, backend="cpsat", threads=1).objective == 5
+
+
+def test_an_option_with_the_fixed_start_of_its_master_has_its_size_too():
+    m = sl.Model("fixed starts")
+    task = m.interval("task", size=0, start=3)
+    same = m.interval("same", size=0, start=3, optional=True)
+    longer = m.interval("longer", size=(1, 2), start=3, optional=True)
+    m.add(sl.alternative(task, [same, longer]))
+    m.maximize(longer.presence)
+    assert sl.solve(m, backend="cpsat", threads=1).objective == 0

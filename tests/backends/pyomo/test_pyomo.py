@@ -8,6 +8,8 @@ import sys
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, UnknownName, run
+from schedlab.backends.conformance.brute_force import brute_force
+from schedlab.backends.conformance.random_models import random_model
 from schedlab.backends.pyomo.parameters import options
 
 
@@ -151,3 +153,20 @@ def test_parameters_of_a_known_solver_that_are_arguments_of_solve_are_refused() 
         options("gurobi", Limits(threads=2, parameters={"Threads": 4}))
     with pytest.raises(UnknownName, match="mip_rel_gap"):
         options("appsi_highs", Limits(parameters={"mip_gap": 0.1}))
+
+
+def test_small_models_are_solved_without_the_presolve_of_highs():
+    """With it, HiGHS 1.12 calls this model infeasible."""
+    m = random_model(630).model
+    result = sl.solve(m, backend="pyomo", threads=1, time_limit=60)
+    assert (result.status, (result.objective,)) == ("optimal", brute_force(m).objectives)
+
+
+def test_a_comparison_of_constants_holds_within_the_tolerance_of_rows():
+    m = sl.Model("constants")
+    a = m.interval("a", size=1, start=(1, 2))
+    m.add(0.1 * a.size <= 0.09999999999999998)
+    m.minimize(a.start)
+    assert sl.solve(m, backend="pyomo").objective == 1
+    m.add(0.1 * a.size <= 0.0999)
+    assert sl.solve(m, backend="pyomo").status == "infeasible"

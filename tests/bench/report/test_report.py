@@ -97,3 +97,67 @@ def test_the_script_makes_tables_and_charts(tmp_path):
     assert (found["up"], found["down"]) == (["101", "101", "102"], ["112", "111", "102"])
     assert found["filtered"] == [["p2", "b", "failed"]] * 2
     assert found["picked"] == "p2: objective over time"
+
+
+@pytest.fixture
+def replays(bench, in_process, tmp_path, monkeypatch):
+    """Return a folder with the records of two replays."""
+    monkeypatch.chdir(tmp_path)
+    assert (
+        bench("simulate", "eurora_99", "--first", 12, "--dispatchers", "fcfs,easy", "--kill", "--out", "days")[0] == 0
+    )
+    return tmp_path / "days"
+
+
+def test_replays_have_tables_pictures_and_their_command(bench, replays):
+    pytest.importorskip("matplotlib")
+    code, text, _ = bench("report", replays)
+    page = (replays / "report.html").read_text()
+    assert code == 0 and "report.html: 2 replays" in text
+    assert "<th>easy</th>" in page and page.count("<figure>") > 4 and "mean wait" in page
+    (command,) = content(page)["commands"]
+    assert (
+        command
+        == "bench simulate eurora_99 --dispatchers easy,fcfs --seeds 1 --kill --first 12 --time-limit 3600 --threads 1"
+    )
+    assert not re.search(r"(src|href)=\"h|@import|fetch\(|XMLHttp", page)
+
+
+def test_a_folder_of_runs_and_replays_has_both(bench, replays):
+    pytest.importorskip("matplotlib")
+    with Store(replays) as store:
+        for r in RECORDS:
+            store.write(r)
+    code, text, _ = bench("report", replays)
+    page = (replays / "report.html").read_text()
+    assert code == 0 and "report.html: 8 runs, 2 replays" in text
+    assert len(content(page)["runs"]) == 8 and "<th>easy</th>" in page
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["statistics", "days"],
+        ["statistics", "days", "--plot", "p.svg"],
+        ["statistics", "days", "--unproven"],
+        ["compare", "days"],
+        ["compare", "days", "--methods", "easy"],
+        ["compare", "days", "copy"],
+        ["report", "days", "--latex", "paper"],
+    ],
+)
+def test_commands_about_runs_say_that_there_are_only_replays(bench, replays, tmp_path, arguments):
+    shutil.copytree(replays, tmp_path / "copy")
+    code, out, err = bench(*arguments)
+    assert code == 2 and "Traceback" not in out + err
+    assert "replays" in err or "has none" in err
+    assert not err.rstrip().endswith((":", ",", "found", "none of"))
+
+
+@pytest.mark.parametrize("command", ["plot", "report"])
+def test_a_jobs_file_that_was_cut_off_is_not_drawn(bench, replays, command):
+    pytest.importorskip("matplotlib")
+    path = next(replays.glob("*.jobs.csv"))
+    path.write_text("\n".join(path.read_text().split("\n")[:5]) + "\n")
+    code, _, err = bench(command, replays)
+    assert code == 2 and "it has 4 of 12 jobs" in err and path.name in err

@@ -13,6 +13,7 @@ from schedlab.bench.suites.best_known import BestKnown, collected, new_bests
 from schedlab.bench.suites.selection import choose, plans_of
 from schedlab.bench.suites.suite import read_suite, shipped_suites
 from schedlab.instances import load
+from shared_data import DATA
 
 EXAMPLES = Path(best_known.__file__).parent / "examples"
 OWN = """\
@@ -194,3 +195,66 @@ def test_a_schedule_below_a_proven_bound_is_a_contradiction(tmp_path):
     assert new.refuted
     part = {**r, "view": {**view, "first": 10}}
     assert new_bests([part, {**r, "verified": False}, {**r, "objective": 20}], {"a": BestKnown(20, 18, "s")}) == []
+
+
+def mixed(folder):
+    """Write files of all formats, and some that are none, side by side."""
+    for file in EXAMPLES.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    (folder / "notes.md").write_text("# Notes\n")
+    (folder / "nodes.txt").write_text("0 2 0 2 5 0\n1 2 0 2 5 0\n")  # it begins as a project without tasks would
+    (folder / "empty.txt").write_text("")
+    (folder / "picture.txt").write_bytes(bytes(range(256)))
+    return folder
+
+
+def test_classic_runs_every_file_of_a_flat_folder(tmp_path):
+    runs, notes = planned(["classic"], data=mixed(tmp_path))
+    assert {r.instance for r in runs} == {file.name.rpartition(".")[0] for file in EXAMPLES.iterdir()}
+    assert {r.method for r in runs if r.instance == "small_knapsack"} == {"cpsat:items", "highs:items"}
+    assert {r.method for r in runs if r.instance == "small_time_lags"} == {"cpsat:modes"}
+    (note,) = (note for note in notes if "left out" in note)
+    assert "8 instances; 4 left out, no instance: " in note and all(
+        name in note for name in ("notes.md", "nodes.txt", "empty.txt", "picture.txt")
+    )
+
+
+def test_classic_finds_files_in_folders_and_leaves_out_hidden_ones(tmp_path):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    for place in ("a/b/small_modes.mm", ".git/small_project.sm"):
+        (tmp_path / place).write_bytes((EXAMPLES / Path(place).name).read_bytes())
+    runs, notes = planned(["classic"], RunRequest(methods=["multi-sgs"]), data=tmp_path)
+    assert {r.instance for r in runs} == {"small_modes"} and notes == []
+
+
+def test_classic_on_a_flat_folder_takes_the_best_known_values_beside_it(bench, in_process, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "ft.txt").write_bytes((EXAMPLES / "small_job_shop.txt").read_bytes())
+    (tmp_path / "data" / "best_known.csv").write_text("file,lb,ub\nft.txt,20,20\n")
+    out = tmp_path / "out"
+    code, text, err = bench("run", "classic", "--data", tmp_path / "data", "--methods", "cpsat:modes", "--out", out)
+    assert code == 0 and "ft" in text and "best_known.csv" in err
+    assert best_known.known_values(out)["ft"].value == 20
+
+
+@pytest.mark.parametrize("names", [[], ["notes.md"], ["notes.md", "log.swf"]])
+def test_a_data_folder_without_instances_is_wrong_use(bench, tmp_path, names):
+    for name in names:
+        (tmp_path / name).write_text("; a comment\nwords\n")
+    code, out, err = bench("run", "classic", "--data", tmp_path)
+    assert code == 2 and f"none of its {len(names)} files is an instance" in err and "Traceback" not in out + err
+
+
+def test_two_files_of_one_name_are_refused(bench, tmp_path):
+    (tmp_path / "x.sm").write_bytes((EXAMPLES / "small_project.sm").read_bytes())
+    (tmp_path / "x.mm").write_bytes((EXAMPLES / "small_modes.mm").read_bytes())
+    for words in (["classic", "--data", tmp_path], [tmp_path]):
+        code, _, err = bench("run", *words, "--dry-run")
+        assert code == 2 and "are both called x" in err
+
+
+@pytest.mark.skipif(not (DATA / "jsp").is_dir(), reason="the job shops are not on this machine")
+def test_classic_reads_a_flat_folder_of_job_shops():
+    runs, notes = planned(["classic"], RunRequest(methods=["cpsat:modes"]), data=DATA / "jsp")
+    assert len(runs) == 21 and "2 left out, no instance: SOURCE.txt, best_known.csv" in notes[0]

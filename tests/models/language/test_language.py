@@ -279,8 +279,55 @@ class TestObjectives:
         a = m.interval("a", size=1)
         m.minimize(a.end)
         assert m.sense == "minimize" and len(m.objectives) == 1
-        m.maximize([a.start, 2 * a.end])
+        m.maximize([a.start, 2 * a.end], replace=True)
         assert m.sense == "maximize" and len(m.objectives) == 2
+
+    def test_a_second_objective_is_refused(self, m):
+        """The last one won in silence."""
+        a, b = m.interval("a", size=1), m.integer("b", 0, 4)
+        m.minimize(a.end)
+        for again in (lambda: m.maximize(b), lambda: m.minimize(b), lambda: m.minimize([a.end, b])):
+            with refused(r"would replace minimize\(a.end\); for objectives in order give one list"):
+                again()
+        assert m.sense == "minimize" and len(m.objectives) == 1
+
+    def test_operators_that_do_not_exist_say_what_to_write(self, m):
+        a, x, y = m.interval("a", size=1), m.integer("x", 0, 4), m.integer("y", 0, 4)
+        c = x <= 3
+        calls = {
+            r"abs\(x\): .*write max\(\[x, -x\]\)": [lambda: abs(x)],
+            "piecewise": [lambda: x**2, lambda: 2**x, lambda: x**y, lambda: 3 / x],
+            "integers q and r": [lambda: x // 2, lambda: x % 2, lambda: 7 // x, lambda: 7 % x, lambda: divmod(x, 2)],
+            "0-1 expressions": [
+                lambda: x | y,
+                lambda: x & 1,
+                lambda: x ^ y,
+                lambda: ~x,
+                lambda: x << 1,
+                lambda: bool(x),
+            ],
+            "after the solve": [
+                lambda: int(x),
+                lambda: float(x),
+                lambda: round(x),
+                lambda: range(x),
+                lambda: complex(x),
+            ],
+            r"holds\(c\)": [lambda: c | c, lambda: c & c, lambda: ~c, lambda: c + c, lambda: 2 * c],
+            r"\.start, \.end": [lambda: a + 1, lambda: 1 + a, lambda: a < a, lambda: a >= 3, lambda: -a, lambda: a * 2],
+            r"\.presence": [lambda: a | a, lambda: ~a],
+            "not True or False": [lambda: x and y, lambda: not x, lambda: c or c, lambda: 0 <= x <= 3],
+        }
+        for message, each in calls.items():
+            for call in each:
+                with refused(message):
+                    call()
+
+    def test_variables_of_an_assignment(self, m):
+        a, x = m.interval("a", size=1, optional=True), m.integer("x", 0, 4)
+        found = sl.Assignment(m)
+        assert a in found and x in found
+        assert sl.Model("other").integer("x", 0, 4) not in found and "x" not in found and 0 not in found
 
     @pytest.mark.parametrize("wrong", [[], None, "end"])
     def test_no_objective_at_all(self, m, wrong):
