@@ -108,6 +108,13 @@ def build_deadline(began: float, limits: Limits) -> float | None:
 
 def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
     """Compile a model, after replacing the constructs that the backend does not support."""
+    try:
+        return _compiled_exactly(found, model, options)
+    except OverflowError as e:
+        raise SolverUnavailable(f"a number of the model is too large for {found.name}: {e}; use other units") from e
+
+
+def _compiled_exactly(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
     known = list(inspect.signature(found.compile).parameters.values())[1:]
     if not any(p.kind is p.VAR_KEYWORD for p in known):
         for name in options:
@@ -225,6 +232,8 @@ def run(
         result.conflict = _conflict(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
         if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
             result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
+        elif result.conflict.names is not None:
+            result.conflict = _with_horizon(result.conflict, model, backend, began, limits)
     return _timed(result, began)
 
 
@@ -297,7 +306,7 @@ def _solve_stage(
         outcome = Outcome("unknown", message="the time limit ended before the solver began")
     else:
         try:
-            outcome = compiled.run(recorder, replace(limits, time=left), hinted)
+            outcome = compiled.run(recorder, replace(limits, time=left, exact=recorder.exact), hinted)
         except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
             catch_first(e)
             outcome = Outcome("unknown", message=INTERRUPTED)
@@ -430,3 +439,25 @@ def _conflict(compiled: Callable[[], Compiled], began: float, limits: Limits) ->
         if threaded.interrupted:
             return Conflict(None, INTERRUPTED)
     return found[0] if found else Conflict(None, "no time was left to look for the constraints in conflict")
+
+
+def _with_horizon(conflict: Conflict, model: Model, backend: str, began: float, limits: Limits) -> Conflict:
+    """Return a conflict that names the declared horizon, if its constraints can hold together without the horizon."""
+    if model.declared_horizon is None or all(v.declared_windows is not None for v in model.intervals):
+        return conflict
+    left = CONFLICT_SECONDS
+    if limits.time is not None:
+        left = min(left, limits.time - (time.perf_counter() - began))
+    if left <= 0:
+        return conflict._replace(
+            reason=f"{conflict.reason}; whether the horizon takes part was not tried: the time ended"
+        )
+    part = model.with_horizon(None)
+    wanted = set(conflict.names or ())
+    part.constraints = [c for c in part.constraints if c.name in wanted]
+    part.objectives = part.objectives if any("objective" in name for name in wanted) else []
+    found = run(part, backend, Limits(left, limits.threads, limits.seed), conflict=False)
+    if found.status not in ("optimal", "feasible", "unbounded"):
+        return conflict
+    name = f"horizon of {model.declared_horizon} s"
+    return conflict._replace(names=(*(conflict.names or ()), name))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ..models.language import Bounds, Comparison, Linear, Model
+from ..models.language import Bounds, Comparison, Constraint, Cumulative, ForbidExtent, Linear, Model
 from ..models.language.constraints import expressions_of, lags_of
 from ..models.language.expressions import Atom, Function, atoms_below
 from .base import SolverUnavailable
@@ -66,6 +66,26 @@ def require_horizon(model: Model, what: str) -> None:
         )
 
 
+def require_data(model: Model, solver: str, limit: int) -> None:
+    """Check that no time, demand, capacity and bound of a variable is beyond a limit; raise SolverUnavailable else."""
+    parts = [*variable_sizes(model), *((c.name, size) for c in model.constraints for size in _data(c.constraint))]
+    for name, size in parts:
+        if size > limit:
+            raise SolverUnavailable(
+                f"{name}: {float(size):.3g} is beyond the greatest number that {solver} takes, {limit:.3g}; use larger units"
+            )
+
+
+def _data(c: Constraint) -> Iterator[int]:
+    """Yield the absolute values of the whole numbers of a constraint, without those of its expressions."""
+    if isinstance(c, Cumulative):
+        yield from (d for d in c.demands if isinstance(d, int))
+        yield from (max(abs(time), level) for time, level in c.steps)
+    if isinstance(c, ForbidExtent):
+        yield from (max(abs(lo), abs(hi)) for lo, hi in c.windows)
+    yield from map(abs, lags_of(c))
+
+
 def variable_sizes(model: Model) -> Iterator[tuple[str, int]]:
     """Yield the name of each variable and its greatest absolute value."""
     for v in model.intervals:
@@ -83,7 +103,7 @@ def _sizes(model: Model) -> Iterator[tuple[str, float]]:
         yield from ((name, size) for size in _sums(expressions_of(c), bounds, seen))
         if isinstance(c, Comparison):
             yield name, max((abs(side) for side in (c.lo, c.hi) if not math.isinf(side)), default=0)
-        yield from ((name, abs(lag)) for lag in lags_of(c))
+        yield from ((name, size) for size in _data(c))
     for e in model.objectives:
         yield from (("the objective", size) for size in _sums([e], bounds, seen))
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..models.language import Bounds, Comparison, Linear, Model, NamedConstraint
-from ..models.language.expressions import Element, Piecewise, atoms_below
+from ..models.language import Comparison, Linear, Model, NamedConstraint
+from ..models.language.defined import defined
 from ..models.language.semantics import REAL_TOLERANCE
 from .gaps import offset_of, origin_of, size_of
 from .result import Result
@@ -24,23 +24,10 @@ def stage_of(model: Model, k: int, kept: Sequence[NamedConstraint] = ()) -> Mode
         return model
     stage = copy.copy(model)
     stage.objectives = model.objectives[k : k + 1]
-    later = [c for j in range(k + 1, len(model.objectives)) for c in _defined(model, j)]
+    rest = ((j, defined(model, j)) for j in range(k + 1, len(model.objectives)))
+    later = [NamedConstraint(f"objective {j + 1}", c) for j, c in rest if c is not None]
     stage.constraints = [*model.constraints, *kept, *later]
     return stage
-
-
-def _defined(model: Model, k: int) -> list[NamedConstraint]:
-    """Return constraints that require objective k to have a value: no ``element`` or ``piecewise`` is out of range.
-
-    The bound in the constraint is above every possible value, so that it excludes nothing.
-    """
-    terms = model.objectives[k].terms
-    ranged = Linear(
-        {a: 1 for a in terms if any(isinstance(b, (Element, Piecewise)) for b in atoms_below([a.linear()]))}
-    )
-    if not ranged.terms:
-        return []
-    return [NamedConstraint(f"objective {k + 1}", Comparison(ranged, -math.inf, Bounds().of(ranged)[1] + 1))]
 
 
 def keep(model: Model, k: int, value: float) -> NamedConstraint:

@@ -492,3 +492,57 @@ def test_a_desired_use_is_named_instead_of_the_capacity():
     }
     assert "at most 2 to 4, by the time, cores of each n node are in use" in str(found)
     assert sl.solve(problem.replace(desired=None), "cpsat").status == "optimal"
+
+
+class TestWithoutAValue:
+    """An objective that can have no value makes a model infeasible; a declared horizon is an element."""
+
+    def test_the_element_of_an_objective(self):
+        m = sl.Model("m")
+        i = m.integer("i", 0, 9)
+        m.add(i >= 5, "late")
+        m.minimize(sl.element([1, 2, 3], i))
+        assert sl.solve(m).status == "infeasible"
+        found = sl.explain(m)
+        assert (found.status, [str(e) for e in found.elements]) == (
+            "infeasible",
+            ["constraint: late", "value: the objective has a value"],
+        )
+
+    def test_the_piecewise_of_a_later_objective(self):
+        m = sl.Model("m")
+        a = m.interval("a", 3)
+        m.add(a.start >= 7, "late")
+        m.minimize([a.end, sl.piecewise(a.start, [(0, 1), (5, 2)])])
+        found = sl.explain(m)
+        assert (found.status, [e.name for e in found.elements]) == ("infeasible", ["late", "objective 2"])
+
+    def test_an_objective_that_has_a_value(self):
+        m = sl.Model("m")
+        i = m.integer("i", 0, 9)
+        m.minimize(sl.element([1, 2, 3], i))
+        assert sl.explain(m).status == "feasible"
+        assert sl.explain(m, objective_limit=0).status == "infeasible"
+
+    @pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])
+    def test_the_horizon(self, backend):
+        m = sl.Model("m", horizon=5)
+        jobs = [m.interval(n, 4) for n in "abc"]
+        m.add(sl.no_overlap(jobs), "one at a time")
+        m.add(jobs[0].end >= 2, "late")
+        found = sl.explain(m)
+        assert [str(e) for e in found.elements] == [
+            "constraint: one at a time",
+            "horizon: no interval without start windows starts after the horizon, 5 s",
+        ]
+        conflict = sl.solve(m, backend=backend).conflict
+        assert "one at a time" in conflict.names and conflict.names[-1] == "horizon of 5 s"
+
+    @pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])
+    def test_a_horizon_that_takes_no_part(self, backend):
+        m = sl.Model("m", horizon=50)
+        a = m.interval("a", 4)
+        m.add(a.end >= 9, "late")
+        m.add(a.end <= 8, "early")
+        assert set(sl.solve(m, backend=backend).conflict.names) == {"late", "early"}
+        assert [e.name for e in sl.explain(m).elements] == ["late", "early"]

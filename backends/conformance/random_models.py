@@ -29,7 +29,6 @@ from ...models.language import (
 )
 from ...models.language import max as latest
 from ...models.language import sum as total
-from ...models.language.json_form import write
 from .brute_force import EnumerationError, Value, Variable, brute_force, domain
 from .random_expressions import RandomExpressions
 from .random_patterns import PATTERNS, RandomPattern
@@ -101,7 +100,7 @@ class _Maker:
         derived = self.model.derived_horizon
         if derived is not None and derived.value > OPEN:  # too many assignments to enumerate
             self.used.discard("default horizon")
-            self.model = Model.from_json({**write(self.model), "horizon": rng.randint(3, 7)})
+            self.model = self.model.with_horizon(rng.randint(3, 7))
         self._move_to_zero()
         return RandomModel(self.model, frozenset(self.used))
 

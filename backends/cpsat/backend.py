@@ -13,6 +13,7 @@ from ...errors import NoSolution
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.expressions import Overlap
 from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch, compiled_repr
+from ..exact_range import require_data
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .lowering import CpSatLowering
     from .search import CpSatRun
 
+LARGEST_DATUM = 2**62
 STATUS: dict[str, Status] = {
     "OPTIMAL": "optimal",
     "FEASIBLE": "feasible",
@@ -62,6 +64,7 @@ class CpSat:
         """Lower a model, with its first objective, to a CpModel; raise SolverUnavailable for numbers beyond 64 bits."""
         from .lowering import CpSatLowering
 
+        require_data(model, "CP-SAT", LARGEST_DATUM)
         lowering = CpSatLowering(model)
         if lowering.fault:
             raise SolverUnavailable(lowering.fault)

@@ -28,6 +28,7 @@ TOLERANCE = 1e-8  # of rows: big-M constants reach 1e5 and more
 INTEGRALITY = 1e-6
 TOLERANCE_NAME = "mip_feasibility_tolerance"
 TIGHTER = (3e-7, 1e-7, 3e-8, 1e-8)  # tolerances of integrality that are tried if INTEGRALITY ends in an error
+HALF = 0.5  # a row of whole numbers that is broken by less is satisfied
 SMALL = 1_000  # non-zeros up to which a model is solved without presolve, which was wrong for 5 of 7,000 such models
 MODERATE = 1 << 25  # greatest scaled cost
 POLL_SECONDS = 0.1
@@ -70,6 +71,7 @@ class HighsRun:
         self.start: Any = None  # column values of the warm start until HiGHS takes them
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
         self.unit = _unit(compiled.form)
+        self._rows: tuple[Any, Any] | None = None  # of the form: the row of each entry, and which rows are checked
 
     def run(self, watch: Watch, warm: Assignment | None) -> Outcome:
         """Solve in the current thread."""
@@ -126,7 +128,7 @@ class HighsRun:
             "output_flag": True,
             "log_to_console": False,
             "log_file": os.devnull,  # with neither console nor file, HiGHS up to 1.12 does not call cbLogging
-            "mip_rel_gap": GAP if limits.gap is None else limits.gap,
+            "mip_rel_gap": limits.gap or (0.0 if limits.exact else GAP),
             "mip_abs_gap": 1e-9 * self.unit,
             TOLERANCE_NAME: INTEGRALITY,
             "primal_feasibility_tolerance": TOLERANCE,
@@ -170,12 +172,17 @@ class HighsRun:
 
         HiGHS 1.12 accepts a solution that violates a row by ``mip_feasibility_tolerance``, finds the violation too
         large when it checks the solution at the end, and ends in an error, without a solution or a bound (HiGHS issues
-        2782, 2808).
+        2782, 2808). In a row with coefficients of 1e6 and more, an answer that is whole within this tolerance may break the
+        row once it is rounded.
         """
         import highspy
 
+        kinds = highspy.HighsModelStatus
         for tolerance in TIGHTER:
-            failed = self.highs.getModelStatus() == highspy.HighsModelStatus.kSolveError
+            status = self.highs.getModelStatus()
+            failed = status == kinds.kSolveError
+            if status == kinds.kOptimal and self.discrete:
+                failed = self._breaks_a_row(self.highs.getSolution().col_value)
             if not failed or not self.discrete or self.stop.is_set() or TOLERANCE_NAME in self.limits.parameters:
                 return
             self.highs.setOptionValue(TOLERANCE_NAME, tolerance)
@@ -212,6 +219,8 @@ class HighsRun:
             self.alone = True
 
     def _improved(self, event: Any) -> None:
+        if self._breaks_a_row(event.data_out.mip_solution):
+            return
         found = self.compiled.assignment(np.asarray(event.data_out.mip_solution))
         self._stop_unless(self.watch.solution(found, self._bound(event.data_out)))
 
@@ -245,6 +254,8 @@ class HighsRun:
         elif solution.dual_valid:
             bound = safe_bound(self.compiled.form, np.asarray(solution.row_dual) / self.unit)
         relaxation = self.compiled.exactness.kind == "relaxation"
+        if self.discrete and feasible and self._breaks_a_row(solution.col_value):
+            return Outcome("unknown", bound, log, "the answer of HiGHS breaks a constraint once it is rounded", fate)
         if feasible and (relaxation or self._whole(solution.col_value)):
             self.watch.solution(self.compiled.assignment(self.highs), bound)
         ends: dict[Any, Status] = {
@@ -266,6 +277,23 @@ class HighsRun:
         if time.perf_counter() >= self.deadline:
             return "the time limit was reached"
         return str(self.highs.modelStatusToString(native_status))
+
+    def _breaks_a_row(self, values: Any) -> bool:
+        """Return whether rounded values break a row of whole numbers, which they satisfy within the solver's tolerance."""
+        form = self.compiled.form
+        if self._rows is None:
+            row = np.repeat(np.arange(len(form.row_lo)), np.diff(form.start))
+            whole = (form.value == np.rint(form.value)) & (form.integral[form.index] > 0)
+            total = np.bincount(row, np.abs(form.value), minlength=len(form.row_lo))
+            mixed = np.bincount(row, ~whole, minlength=len(form.row_lo)) > 0
+            self._rows = row, (total * INTEGRALITY > HALF) & ~mixed
+        row, checked = self._rows
+        if not checked.any():
+            return False
+        x = np.rint(np.asarray(values)[: len(form.integral)])
+        level = np.bincount(row, form.value * x[form.index], minlength=len(form.row_lo))
+        broken = (level > form.row_hi + HALF) | (level < form.row_lo - HALF)
+        return bool((broken & checked).any())
 
     def _whole(self, values: Any) -> bool:
         """Return whether the answer is integral, so that the answer of a linear relaxation is one of the model too."""

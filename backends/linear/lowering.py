@@ -24,7 +24,7 @@ from ...models.language import (
     Synchronize,
 )
 from ..base import Exactness, GridOption, LoweringName, LoweringTooLarge, Side
-from ..exact_range import require_horizon
+from ..exact_range import require_data, require_horizon
 from . import constraints
 from .energy import Energy
 from .expressions import GE, LE, LinearExpressions
@@ -35,6 +35,7 @@ from .time_indexed.grid import Grid
 from .time_indexed.lowering import TimeIndexed
 
 LOWERINGS = get_args(LoweringName)
+LARGEST_DATUM = 2**62
 MODERATE = 100_000  # most non-zeros of a time-indexed form of step 1 that is chosen by default
 
 
@@ -125,6 +126,7 @@ def lower(
     if lowering == "energy" and grid is None:
         raise WrongValue("lowering='energy' needs a grid: grid=seconds or grid=(fine, coarse)")
     require_horizon(model, "a linear lowering")
+    require_data(model, "a linear lowering", LARGEST_DATUM)
     if lowering is None:
         lowering = "time-indexed" if grid is not None or _small_on_step_1(model) else "pairwise"
     if side is not None and lowering != "time-indexed":

@@ -33,6 +33,8 @@ class Limits:
         branches.
     parameters : mapping of str to bool, int, float or str
         Parameters of the solver by the solver's own names. They are set after those that the backend chooses.
+    exact : bool
+        Whether the solver stops only at the optimum itself, as later objectives depend on it, not within 1e-6 of it.
     log : bool
         Whether to collect the solver's log. Without it the use of a warm start may be unknown ("none").
     """
@@ -43,4 +45,5 @@ class Limits:
     gap: float | None = None
     deterministic: float | None = None
     parameters: Mapping[str, Value] = field(default_factory=dict, hash=False)
+    exact: bool = False
     log: bool = True

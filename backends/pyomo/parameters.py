@@ -96,7 +96,7 @@ def options(wanted: Any, limits: Limits) -> dict[str, Value]:
         if name == names.seed or name in names.times:
             reason = argument("seed" if name == names.seed else "time_limit")
             raise WrongValue(f"the parameter {name} of {wanted!r} cannot be given: {reason}")
-    found: dict[str, Value] = {names.gap: max(GAP, limits.gap or 0.0)}
+    found: dict[str, Value] = {names.gap: limits.gap or (0.0 if limits.exact else GAP)}
     if names.seed is not None:
         found[names.seed] = limits.seed % LARGEST_SEED
     if names.threads is not None:

@@ -1,12 +1,19 @@
-"""The removable elements of a model, and of problems whose kind declares none: the constraints."""
+"""The removable elements of a model, and of problems whose kind declares none.
+
+They are the constraints, the horizon if one is declared and some interval has no start windows, and the objectives that
+do not have a value for all values of the variables.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections import Counter
 from collections.abc import Collection
+from functools import cached_property
 
 from ..language import Model
+from ..language.defined import defined
+from ..language.model import NamedConstraint
 from .element import Element, Elements
 
 
@@ -31,17 +38,35 @@ class ConstraintElements(Elements):
         self.objectives = self.objectives[: len(model.objectives)]
         self.maximized = model.sense == "maximize"
         seen: Counter[str] = Counter()
-        found = []
+        self._rows = []
         for constraint in model.constraints:
             seen[constraint.name] += 1
             number = seen[constraint.name]
             name = constraint.name if number == 1 else f"{constraint.name} ({number})"
-            found.append(Element("constraint", name, name))
-        self.all = tuple(found)
+            self._rows.append(Element("constraint", name, name))
+        self._values = {
+            k: Element("value", name, f"the {name} has a value")
+            for k, name in enumerate(self.objectives)
+            if defined(model, k) is not None
+        }
+        limited = model.declared_horizon is not None and any(v.declared_windows is None for v in model.intervals)
+        text = f"no interval without start windows starts after the horizon, {model.horizon} s"
+        self._horizon = Element("horizon", "horizon", text) if limited else None
+        self.all = (*self._rows, *self._values.values(), *((self._horizon,) if self._horizon else ()))
+
+    @cached_property
+    def _unlimited(self) -> Model:
+        """The same model without the horizon."""
+        return self.model.with_horizon(None)
 
     def part(self, kept: Collection[Element]) -> Model:
-        """Return the model with the kept constraints alone."""
-        wanted, part = set(kept), copy.copy(self.model)
-        rows = zip(self.all, self.model.constraints, strict=True)
-        part.constraints = [c for e, c in rows if e in wanted]
+        """Return the model with the kept elements alone; what an objective needs to have a value is a constraint."""
+        wanted = set(kept)
+        whole = self.model if self._horizon is None or self._horizon in wanted else self._unlimited
+        part = copy.copy(whole)
+        part.constraints = [c for e, c in zip(self._rows, whole.constraints, strict=True) if e in wanted]
+        for k, e in self._values.items():
+            row = defined(whole, k)
+            if e in wanted and row is not None:
+                part.constraints.append(NamedConstraint(e.name, row))
         return part

@@ -82,7 +82,7 @@ def alternative(interval: Interval, options: Iterable[Interval], count: int = 1,
     k = whole(count, f"alternative({interval}): the count")
     if k < 1:
         raise ModelError(f"alternative({interval}): the count must be at least 1, not {k}")
-    return Alternative(interval, found[1:], k)
+    return Alternative(interval, found[1:], min(k, len(found)))  # a greater count has no solution either
 
 
 @named

@@ -28,7 +28,7 @@ from .constraints import (
 )
 from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, brief, common_model, linear
 from .horizon import Derivation, Horizon
-from .quantities import ModelError, Number, pair, whole, windows_of
+from .quantities import LARGEST, ModelError, Number, pair, whole, windows_of
 
 Sense = Literal["minimize", "maximize"]
 LONGEST_NAME = 200  # characters of a name that is made from an expression
@@ -123,6 +123,12 @@ class Model:
         made._derivation = self._derivation
         return made
 
+    def with_horizon(self, horizon: int | None) -> Model:
+        """Return a copy with another horizon, or none; it has variables of its own, in the same order."""
+        from . import json_form
+
+        return json_form.read(type(self), {**json_form.write(self), "horizon": horizon})
+
     @property
     def declared_horizon(self) -> int | None:
         """The horizon as declared; None if it is derived."""
@@ -168,7 +174,9 @@ class Model:
         """
         if type(name) is not str or (optional is not False and optional is not True) or unknown:
             name, optional = _checked_interval(name, optional, unknown)
-        if type(size) is int:  # the common case, kept fast: models have tens of thousands of intervals
+        if (
+            type(size) is int and size <= LARGEST
+        ):  # the common case, kept fast: models have tens of thousands of intervals
             lo = hi = size
         else:
             if size is NO_SIZE:
@@ -194,7 +202,9 @@ class Model:
         """
         if type(name) is not str or unknown:
             name = _checked_integer(name, unknown)
-        if not type(lo) is type(hi) is int:  # else no texts are made: models have tens of thousands of integers
+        if not (
+            type(lo) is type(hi) is int and -LARGEST <= lo <= hi <= LARGEST
+        ):  # else no texts are made: models have tens of thousands of integers
             lo, hi = whole(lo, f"the lower bound of {name}"), whole(hi, f"the upper bound of {name}")
         if lo > hi:
             raise ModelError(f"integer {name!r}: the lower bound {lo} is above the upper bound {hi}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...errors import SchedlabError
 
+LARGEST = 10**100  # greatest absolute value of a number of a model, far below the greatest float
 Number = int | float
 Window = tuple[int, int]
 
@@ -30,22 +31,35 @@ def number(value: object, what: str = "a coefficient") -> Number:
     Raises
     ------
     ModelError
-        If the value is no finite number.
+        If the value is no finite number, or is beyond 1e100.
 
     Examples
     --------
     >>> number(3), number(2.5)
     (3, 2.5)
     """
-    if type(value) is int:
+    if type(value) is int and -LARGEST <= value <= LARGEST:
         return value
     if isinstance(value, numbers.Integral):
-        return int(value)
+        return _moderate(int(value), what)
     if isinstance(value, numbers.Real):
-        found = float(value)
+        try:
+            found = float(value)
+        except OverflowError:  # of a fraction
+            raise ModelError(_too_large(what)) from None
         if math.isfinite(found):
-            return found
-    raise ModelError(f"{what} must be a finite number, not {value!r}")
+            return _moderate(found, what)
+    raise ModelError(f"{what} must be a finite number, not {value!r:.80}")
+
+
+def _moderate(value: Number, what: str) -> Number:
+    if not -LARGEST <= value <= LARGEST:
+        raise ModelError(_too_large(what))
+    return value
+
+
+def _too_large(what: str) -> str:
+    return f"{what} is beyond 1e100, the greatest number of a model; use other units"
 
 
 def whole(value: object, what: str) -> int:
@@ -100,10 +114,15 @@ def windows_of(name: str, start: int | Window | Sequence[Window]) -> tuple[Windo
     >>> windows_of("a", [(7, 9), (0, 3), (4, 5)])
     ((0, 5), (7, 9))
     """
-    if type(start) is int:  # the common cases, kept fast
+    if type(start) is int and -LARGEST <= start <= LARGEST:  # the common cases, kept fast
         return ((start, start),)
     one = start[0] if type(start) is tuple and len(start) == 1 else start
-    if type(one) is tuple and len(one) == 2 and type(one[0]) is type(one[1]) is int and one[0] <= one[1]:
+    if (
+        type(one) is tuple
+        and len(one) == 2
+        and type(one[0]) is type(one[1]) is int
+        and -LARGEST <= one[0] <= one[1] <= LARGEST
+    ):
         return (one,)
     pairs: Iterable[Any]
     if isinstance(start, tuple) and len(start) == 2 and not isinstance(start[0], (tuple, list)):

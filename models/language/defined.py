@@ -1,0 +1,31 @@
+"""Constraints that require objectives to have a value: no ``element`` or ``piecewise`` is outside of its domain."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from .bounds import Bounds
+from .expressions import Comparison, Element, Linear, Piecewise, atoms_below
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+def defined(model: Model, k: int) -> Comparison | None:
+    """Return a comparison that requires objective k to have a value; None if it always has one.
+
+    The bound in the comparison is above every possible value, so that it excludes nothing else.
+
+    Examples
+    --------
+    >>> from schedlab import Model, element
+    >>> m = Model("m"); i = m.integer("i", 0, 5); m.minimize(2 * element([4, 9], i))
+    >>> defined(m, 0)
+    element(array of 2, i) <= 10
+    """
+    terms = model.objectives[k].terms
+    ranged = Linear(
+        {a: 1 for a in terms if any(isinstance(b, (Element, Piecewise)) for b in atoms_below([a.linear()]))}
+    )
+    return Comparison(ranged, -math.inf, Bounds().of(ranged)[1] + 1) if ranged.terms else None
