@@ -42,6 +42,7 @@ from .solver_thread import ThreadedRun, TooManyLeft
 from .stages import conclude, keep, stage_of
 
 FALSE_PROOF = "{} calls the model infeasible, which is a fault of this backend:"
+HORIZON = "horizon"  # how the name of a declared horizon begins in a conflict
 CONFLICT_SECONDS = 5.0  # greatest wall time of the search for a conflict
 BUILD_SHARE = 0.9  # of the time limit, in which the solver can begin
 CHECK_SECONDS = 3e-6  # of a term of a constraint in the check of an answer, measured, with a margin
@@ -459,5 +460,5 @@ def _with_horizon(conflict: Conflict, model: Model, backend: str, began: float, 
     found = run(part, backend, Limits(left, limits.threads, limits.seed), conflict=False)
     if found.status not in ("optimal", "feasible", "unbounded"):
         return conflict
-    name = f"horizon of {model.declared_horizon} s"
+    name = f"{HORIZON} of {model.declared_horizon} s"
     return conflict._replace(names=(*(conflict.names or ()), name))

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from ...models.language import Assignment, Model
 from ...models.language.expressions import Number
 from ..base import Limits, SolverUnavailable
-from ..driver import compile, run
+from ..driver import HORIZON, compile, run
 from ..result import Result
 from .brute_force import EnumerationError, Truth, brute_force
 from .copies import Copy, Permuted, Reduced, Roomier, Shifted
@@ -247,7 +247,7 @@ def _false_conflict(model: Model, result: Result) -> list[str]:
     named = set(result.conflict.names)
     domains = {v.name for v in model.intervals} | {x.name for x in model.integers}
     known = domains | {c.name for c in model.constraints}
-    unknown = {n for n in named - known if "objective" not in n}
+    unknown = {n for n in named - known if "objective" not in n and not n.startswith(HORIZON)}
     if unknown:
         return [f"the conflict names {sorted(unknown)}, but the model has no such constraints or variables"]
     try:

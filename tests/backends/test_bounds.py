@@ -70,20 +70,24 @@ def best_order(jobs: list[Any], weights: list[int]) -> int:
     return min(map(cost, itertools.permutations(range(len(jobs)))))
 
 
-def test_a_stage_without_proof_is_named_and_the_next_one_follows() -> None:
+def one_machine() -> sl.Model:
     m = sl.Model("gap")
     jobs = [m.interval(f"j{k}", size=3 + k % 3) for k in range(6)]
     m.add(sl.no_overlap(jobs))
     x = m.integer("x", 0, 9)
     m.minimize([sl.sum([j.end for j in jobs]), -x])
-    r = sl.solve(m, backend="cpsat", gap_limit=0.9, threads=1, seed=1)
+    return m
+
+
+def test_a_stage_without_proof_is_named_and_the_next_one_follows() -> None:
+    r = sl.solve(one_machine(), backend="cpsat", gap_limit=0.9, threads=1, seed=1)
     assert r.status == "feasible" and r.objective[1] == -9
     assert "no proof for objective 1 of 2" in r.message
     assert r.bound[1] is None  # it is true only for the value that the first objective reached
 
 
 def test_a_stop_says_which_objectives_were_not_optimized() -> None:
-    r = sl.solve(near_zero(1), backend="highs", lowering="pairwise", threads=1, on_incumbent=lambda _: False)
+    r = sl.solve(one_machine(), backend="highs", lowering="pairwise", threads=1, on_incumbent=lambda _: False)
     assert r.status == "feasible"
     assert "no proof for objective 1 of 2" in r.message and "the last 1 of 2 objectives was not optimized" in r.message
 
