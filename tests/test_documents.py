@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -25,6 +26,21 @@ MOST_LINES = 170  # of the README
 KEY = re.compile(r"\[([A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?|AccaSim)[\],]")
 
 
+PRINTS = "  # prints "  # what follows is compared with what the statement prints; "..." stands for any text
+
+
+def matches(claimed: str, text: str) -> bool:
+    """Return whether a printed text is the claimed one, in which "..." stands for any text."""
+    return re.fullmatch(".*".join(map(re.escape, claimed.split("..."))), text, flags=re.S) is not None
+
+
+def _first_line(block: str, number: int) -> int:
+    """Return the first line of the smallest statement that a line belongs to."""
+    statements = [n for n in ast.walk(ast.parse(block)) if isinstance(n, ast.stmt)]
+    around = [n for n in statements if n.lineno <= number <= (n.end_lineno or n.lineno)]
+    return max(n.lineno for n in around)
+
+
 def blocks(page: Path, language: str) -> list[str]:
     """The fenced code blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S)
@@ -44,8 +60,21 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "page", module)
     space = module.__dict__
     known = list(HEURISTICS)
+    printed: dict[int, list[str]] = {}
+
+    def record(*values: object, sep: str = " ", **_: object) -> None:
+        printed.setdefault(sys._getframe(1).f_lineno, []).append(sep.join(map(str, values)))
+
+    space["print"] = record
     for block in blocks(page, "python"):
+        printed.clear()
         exec(compile(block, str(page), "exec"), space)
+        for number, line in enumerate(block.splitlines(), 1):
+            if PRINTS in line:
+                claimed = line.split(PRINTS)[1]
+                texts = printed.get(_first_line(block, number), [])
+                assert texts, f"line {number} prints nothing: {line.strip()}"
+                assert [t for t in texts if not matches(claimed, t)] == [], f"not what is printed: {line.strip()}"
     for name in set(HEURISTICS) - set(known):
         del HEURISTICS[name]  # of the page; its module ends with the test
 
@@ -116,3 +145,11 @@ def test_what_is_exported_is_documented_in_sections(name: str, value: Any) -> No
         assert "Parameters\n----------" in text or "Attributes\n----------" in text
     if inspect.isfunction(value) and inspect.signature(value).return_annotation not in ("None", None):
         assert "Returns\n-------" in text or "Yields\n------" in text
+
+
+@pytest.mark.parametrize(
+    ("claimed", "text", "same"),
+    [("8", "8", True), ("8", "13", False), ("{'a': ...}", "{'a': 1}", True), ("8", "8.0", False)],
+)
+def test_claims_of_printed_values_are_compared(claimed: str, text: str, same: bool) -> None:
+    assert matches(claimed, text) is same

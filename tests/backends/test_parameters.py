@@ -255,7 +255,7 @@ def test_the_gap_limit_is_obeyed_for_a_backend_that_does_not_know_it(gap: float)
 @pytest.mark.usefixtures("stepwise")
 def test_the_gap_limit_ends_one_objective_and_the_next_one_follows() -> None:
     m = weighted_ends(4)
-    m.minimize([m.objectives[0], m.intervals[0].end])
+    m.minimize([m.objectives[0], m.intervals[0].end], replace=True)
     r = solve("stepwise", m, gap=0.55)
     assert (r.status, r.objective) == ("feasible", sl.solve(m, backend="cpsat").objective)
     assert "not optimized" not in r.message

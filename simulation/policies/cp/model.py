@@ -72,15 +72,19 @@ class RunningUsage(NamedTuple):
     by_walltime: Usage
 
 
-def running_usage(moment: Moment, naive: bool) -> RunningUsage:
-    """Return the use of nodes by the running jobs; ``naive``: the model leaves out jobs past their expected end."""
+def running_usage(moment: Moment, naive: bool, in_profile: bool = False) -> RunningUsage:
+    """Return the use of nodes by the running jobs.
+
+    ``naive``: the model leaves out jobs past their expected end. ``in_profile``: the model has the desired profile of the
+    replay, which holds amounts back that are then not in ``Moment.free``.
+    """
     running = moment.running
     nodes = NodeArrays(moment.platform)
     job, node, used = occupied(running, nodes)
     end = column((r.end for r in running), len(running))
     by_walltime = np.maximum(end, column((r.start + r.job.walltime for r in running), len(running)))
     end = end[job]
-    barred = _barred(moment, nodes.capacity, node, used)
+    barred = _barred(moment, nodes.capacity, node, used, in_profile)
     expected = _joined((node, np.maximum(end, moment.now + 1), used), barred)
     longest = _joined((node, np.maximum(by_walltime[job], moment.now + 1), used), barred)
     on_time = end > moment.now
@@ -88,7 +92,7 @@ def running_usage(moment: Moment, naive: bool) -> RunningUsage:
     return RunningUsage(expected, modelled, longest)
 
 
-def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints) -> Usage | None:
+def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints, in_profile: bool) -> Usage | None:
     """Return the free amounts of the nodes that take no starts as if they were in use while calendars are followed.
 
     Those of nodes that are not on are in use until they can be. So is what the simulator keeps free on other nodes, for
@@ -102,7 +106,7 @@ def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints) -> Usage | N
         rows, until = np.append(rows, away), np.append(until, moment.ready[away])
     free = capacity.copy()
     np.subtract.at(free, node, used)
-    kept = kept_free(moment, free)
+    kept = np.zeros_like(free) if in_profile else kept_free(moment, free)
     kept[rows] = 0
     kept_rows = np.flatnonzero(kept.any(axis=1))
     if not rows.size and not kept_rows.size:
