@@ -308,7 +308,9 @@ class Forms:
             return Form({}, [], pick(f.low for f in operands), pick(f.high for f in operands))
         if plain and len(factors) == 1:
             c = factors.pop()
-            times, ends, fixed = [], [], False
+            times: list[tuple[Interval, str]] = []
+            ends: list[Number] = []
+            fixed = False
             for f in operands:
                 low, high = sorted((f.low / c, f.high / c)) if c != 1 else (f.low, f.high)
                 u = next(iter(f.levels), None)
