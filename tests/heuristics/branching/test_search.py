@@ -1,6 +1,7 @@
 """Branch and bound against enumeration, on windows, running jobs and equal jobs; what it refuses; its limits."""
 
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -95,9 +96,12 @@ def test_the_tables_do_not_grow_with_the_times_between_jobs(late) -> None:
     assert made.time.size <= 13 * (int(items.duration.sum()) + 2)
     assert (np.diff(made.least) >= 0).all() and (np.diff(made.rest) <= 0).all()
     found = branch_and_bound(problem)
-    exact = sl.solve(problem, "cpsat:counts", threads=2)
-    assert (found.status, exact.status) == ("optimal", "optimal")
-    assert found.objective == pytest.approx(exact.objective)
+    assert found.status == "optimal" and problem.verify(found.schedule) == []
+    other = sl.solve(problem, "lns", rounds=20, seed=1).objective
+    assert found.objective <= other + 1e-9
+    if len(late) == 12:  # all jobs later by the same time: the same waits
+        early = [replace(j, submit=j.submit - 1_700_000_000) for j in jobs]
+        assert found.objective == pytest.approx(branch_and_bound(problem.replace(jobs=early)).objective)
 
 
 def test_the_time_limit_leaves_the_bound_of_the_relaxation() -> None:
