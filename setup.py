@@ -20,4 +20,5 @@ class FreshBuild(build_py):
         super().run()
 
 
-setup(cmdclass={"build_py": FreshBuild})
+if __name__ == "__main__":
+    setup(cmdclass={"build_py": FreshBuild})

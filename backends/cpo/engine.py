@@ -16,7 +16,7 @@ from ...models.language import Assignment
 from ..base import Conflict, Limits, Outcome, Status, WarmStart, Watch
 from ..solver_log import SolverLog
 
-RELATIVE = 1e-9  # relative gap at which an optimum is proven; the engine's default is 1e-4
+RELATIVE = 1e-12  # relative gap at which an optimum is proven: of an objective without its offset; the default is 1e-4
 ABSOLUTE = 1e-12  # absolute gap, for objectives near 0
 GRACE = 0.25  # seconds after the time limit or Ctrl-C at which an engine that does not stop is killed
 START_SECONDS = 30.0  # longest time until the engine's first answer; docplex has 5

@@ -5,6 +5,9 @@ The decompositions and the metamorphic checks of the conformance test (``conform
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 from ...errors import WrongArgument
 from ...models.language import (
     AllOrNone,
@@ -44,6 +47,9 @@ from ...models.language.expressions import (
 )
 
 Steps = tuple[tuple[int, int], ...]
+
+
+LARGEST_DENOMINATOR = 10**6  # of a fraction that is simple
 
 
 class Copy:
@@ -148,12 +154,14 @@ class Copy:
     def comparison(self, c: Comparison) -> Comparison:
         """Return the copy of a comparison."""
         e = self.linear(c.expr)
+        if not e.constant:
+            return Comparison(e, c.lo, c.hi)
         return Comparison(Linear(e.terms), _tidy(c.lo - e.constant), _tidy(c.hi - e.constant))
 
     def linear(self, e: Linear) -> Linear:
         """Return the copy of an expression."""
-        copied = total(map(self.atom, e.terms), list(e.terms.values())) + e.constant
-        return Linear(copied.terms, _tidy(copied.constant))
+        copied = total(map(self.atom, e.terms), list(e.terms.values()))
+        return Linear(copied.terms, _tidy(copied.constant + e.constant) if copied.constant else e.constant)
 
     def atom(self, atom: Atom) -> Linear:
         """Return the copy of an atom (a variable's attribute or a function); equal atoms have one copy."""
@@ -197,5 +205,14 @@ class Copy:
 
 
 def _tidy(x: Number) -> Number:
-    """Return a float rounded to 12 decimals, so that a short decimal stays short."""
-    return round(x, 12) if isinstance(x, float) else x
+    """Return a float without the rounding errors of a sum: the simple fraction or short decimal that is nearest to it, if near.
+
+    >>> _tidy(0.1 + 0.2), _tidy(810.6666666666667 + 3 - 3), _tidy(0.1234567890123456)
+    (0.3, 810.6666666666666, 0.1234567890123456)
+    """
+    if not isinstance(x, float) or not math.isfinite(x):
+        return x
+    for simple in (float(Fraction(x).limit_denominator(LARGEST_DENOMINATOR)), round(x, 12)):
+        if abs(simple - x) <= 4 * math.ulp(x):
+            return simple
+    return x
