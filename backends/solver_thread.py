@@ -3,7 +3,8 @@
 A solver that does not stop in time is abandoned: its thread goes on until the solver reacts to its interrupt, and the
 solutions that it still finds are ignored. Until then its compiled model cannot be solved again, the objects that the
 thread uses stay in memory, and the interpreter waits for the thread at its exit, for at most ``EXIT_SECONDS``. While
-``MAX_ABANDONED`` such runs go on, a run with a time limit is refused: what it would leave behind is too much.
+``MAX_ABANDONED`` such runs go on, a run with a time limit waits for half of it, and is then refused: what it would leave
+behind is too much.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ INTERRUPTED_SECONDS = 0.7  # in which a solver has to stop after Ctrl-C, or afte
 GRACE, GRACE_SHARE, LONGEST_GRACE = 0.3, 0.04, 3.0
 POLL_SECONDS = 0.05
 MAX_ABANDONED = 2  # abandoned runs beside which no other run begins: they hold memory and cores
+WAIT_SHARE = 0.5  # of its time limit, for which a run waits for abandoned ones to end before it is refused
 EXIT_SECONDS = 15.0  # greatest time for which the interpreter waits at its exit; Ctrl-C ends the wait
 LATE = "the time limit was reached; the solver has not stopped yet"
 
@@ -122,6 +124,8 @@ class ThreadedRun:
         An exception of the run is raised here.
         """
         self._grace = grace
+        if deadline < math.inf:
+            _wait_for_room(WAIT_SHARE * (deadline - time.perf_counter()))
         with _lock:
             if deadline < math.inf and len(_abandoned) >= MAX_ABANDONED:
                 raise TooManyLeft(len(_abandoned))
@@ -206,6 +210,13 @@ class ThreadedRun:
             self.abandoned = not self._done.is_set()
             if self.abandoned:
                 _abandoned.add(self)
+
+
+def _wait_for_room(seconds: float) -> None:
+    """Wait at most this number of seconds until fewer than ``MAX_ABANDONED`` abandoned runs go on."""
+    latest = time.perf_counter() + seconds
+    while len(_abandoned) >= MAX_ABANDONED and time.perf_counter() < latest:
+        time.sleep(POLL_SECONDS)
 
 
 @atexit.register

@@ -1,9 +1,26 @@
 """Settings of the whole suite."""
 
 import signal
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+STOPPING_SECONDS = 60.0
 
 
 def pytest_configure() -> None:
     """Let Ctrl-C interrupt: a suite that a shell runs in the background begins with the signal ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def solvers_have_stopped() -> Iterator[None]:
+    """Wait after each test for solvers that did not stop in time: on a busy machine they would be in the way of the next tests."""
+    yield
+    thread = sys.modules.get("schedlab.backends.solver_thread")
+    latest = time.monotonic() + STOPPING_SECONDS
+    while thread is not None and thread._abandoned and time.monotonic() < latest:
+        time.sleep(0.05)
