@@ -18,6 +18,7 @@ from ..solver_log import SolverLog
 
 RELATIVE = 1e-12  # relative gap at which an optimum is proven: of an objective without its offset; the default is 1e-4
 ABSOLUTE = 1e-12  # absolute gap, for objectives near 0
+SMALLEST_STEP = 1e-9  # tolerances below it, relative to the objective, are less than the precision of an answer
 GRACE = 0.25  # seconds after the time limit or Ctrl-C at which an engine that does not stop is killed
 START_SECONDS = 30.0  # longest time until the engine's first answer; docplex has 5
 STATUSES: dict[str, Status] = {
@@ -80,6 +81,22 @@ def known_bound(answer: Any) -> float | None:
     return None if bound is None or abs(bound) >= UNKNOWN_BOUND else bound
 
 
+def proven_bound(answer: Any, chosen: dict[str, Any]) -> float | None:
+    """Return the bound that an answer proves.
+
+    A search that went through the whole tree proves its incumbent within the tolerances, and leaves the bound that the
+    engine reports as it was.
+    """
+    bound = known_bound(answer)
+    if answer.get_solve_status() != "Optimal" or bound is None:
+        return bound
+    value: float = answer.get_objective_value()
+    tolerance = max(chosen["OptimalityTolerance"], chosen["RelativeOptimalityTolerance"] * abs(value))
+    if tolerance < SMALLEST_STEP * max(1.0, abs(value)):
+        return value
+    return max(bound, value - tolerance) if bound < value else min(bound, value + tolerance)
+
+
 def _abort(solver: Any) -> None:
     """Make the engine stop its search, unless it has ended."""
     with suppress(OSError, CpoException):  # a closed pipe
@@ -139,10 +156,11 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
         solver, timers = None, []
         try:
             began = time.monotonic()
-            solver = self.solver = start(self.engine, self.native, log, **parameters(self.limits))
+            chosen = parameters(self.limits)
+            solver = self.solver = start(self.engine, self.native, log, **chosen)
             timers = self._timers(solver, began)
             solver.add_callback(self)
-            outcome = self._outcome(solver.solve())
+            outcome = self._outcome(solver.solve(), chosen)
         except (CpoException, OSError) as e:
             outcome = self._failure(e, solver)
         finally:
@@ -175,12 +193,12 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
         self.overdue = True
         process.kill()
 
-    def _outcome(self, answer: Any) -> Outcome:
+    def _outcome(self, answer: Any, chosen: dict[str, Any]) -> Outcome:
         status = STATUSES.get(answer.get_solve_status(), "error")
         if answer.is_solution():
             self.watch.solution(self.read(answer), known_bound(answer))
         message = str(answer.get_fail_status()) if status == "error" else ""
-        return Outcome(status, known_bound(answer), message=message)
+        return Outcome(status, proven_bound(answer, chosen), message=message)
 
     def _failure(self, e: Exception, solver: Any) -> Outcome:
         if self.overdue:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from notebook import Notebook
+from random_horizons import random_model
 from schedlab.backends import Limits, SolverUnavailable
 from schedlab.backends.cpo import backend as cpo
 from small_models import CASES, INFEASIBLE, built, weighted_tardiness
@@ -26,6 +27,13 @@ def test_known_answers(name):
     if answer != INFEASIBLE:
         assert m.check(r.assignment) == []
         assert r.objective == (None if answer is None else pytest.approx(answer))
+
+
+@needs_engine
+def test_a_search_that_ended_proves_its_answer():
+    # the engine goes through the whole tree, says so, and reports the bound of the root, 4
+    r = sl.solve(random_model(88), backend="cpo", threads=1, time_limit=60)
+    assert (r.status, r.objective, r.bound) == ("optimal", 13, 13)
 
 
 @needs_engine
