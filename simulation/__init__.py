@@ -6,11 +6,11 @@ from ..later import names_later
 
 if TYPE_CHECKING:
     from .dardis.dispatcher import Dardis
-    from .engine.moment import Decision, Dispatcher, FailedStart, Moment, PlannedStart, Start
-    from .engine.simulation import Decisions, NodeRanges, Simulation, SimulationError
-    from .engine.simulator import simulate
-    from .engine.states.requeue import Requeue, requeue_of
-    from .engine.verification import violations
+    from .dispatcher import Decision, Dispatcher, FailedStart, Moment, PlannedStart, Start
+    from .result import Decisions, NodeRanges, Simulation, SimulationError
+    from .simulate import simulate
+    from .features.requeue import Requeue, requeue_of
+    from .verification import violations
     from .hybrid.dispatcher import Hybrid
     from .hybrid.planned import Planned
     from .node_policies.policy import NodeDecision, NodeMoment, NodePolicy
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 LATER = {  # module: its names
     "dardis.dispatcher": ("Dardis",),
-    "engine.moment": ("Decision", "Dispatcher", "FailedStart", "Moment", "PlannedStart", "Start"),
-    "engine.simulation": ("Decisions", "NodeRanges", "Simulation", "SimulationError"),
-    "engine.simulator": ("simulate",),
-    "engine.states.requeue": ("Requeue", "requeue_of"),
-    "engine.verification": ("violations",),
+    "dispatcher": ("Decision", "Dispatcher", "FailedStart", "Moment", "PlannedStart", "Start"),
+    "result": ("Decisions", "NodeRanges", "Simulation", "SimulationError"),
+    "simulate": ("simulate",),
+    "features.requeue": ("Requeue", "requeue_of"),
+    "verification": ("violations",),
     "hybrid.dispatcher": ("Hybrid",),
     "hybrid.planned": ("Planned",),
     "node_policies.policy": ("NodeDecision", "NodeMoment", "NodePolicy"),

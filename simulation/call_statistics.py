@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..heuristics.kernels.profile import Ints
-from .engine.moment import Decision
-from .engine.simulation import Decisions
+from .dispatcher import Decision
+from .result import Decisions
 from .model_sizes import SizeCount
 
 PARTS = ("start", "model", "solve", "allocate")  # of a call, recorded one by one; other parts are summed

@@ -151,8 +151,8 @@ def replay_request(
     UnknownName, PluginError, WrongUse
         A dispatcher, an allocator or a value is not valid.
     """
-    from ...simulation.engine.allocators import ALLOCATORS
-    from ...simulation.engine.states.requeue import requeue_of
+    from ...simulation.allocators import ALLOCATORS
+    from ...simulation.features.requeue import requeue_of
     from ...simulation.policies.registry import check_dispatcher
 
     if options["allocator"] not in ALLOCATORS:
@@ -305,7 +305,7 @@ def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out:
     WrongUse
         The file cannot be written.
     """
-    from ...simulation.engine.simulation import Simulation
+    from ...simulation.result import Simulation
     from ...simulation.outputs import reading, writing
 
     runs: dict[str, Simulation | reading.JobsTable] = {}

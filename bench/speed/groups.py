@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...instances.traces import open_trace
-from ...simulation.engine.simulator import simulate
+from ...simulation.simulate import simulate
 from ...simulation.groups import GROUPINGS
 from ...simulation.metrics import metrics
 from .cost import cost_of

@@ -20,9 +20,9 @@ from ...heuristics.kernels.events.state import WAITING, new_state
 from ...instances.formats.swf.reading import read_swf
 from ...instances.workload import Ints, Workload
 from ...models import NodeGroup, Platform
-from ...simulation.engine.compiled_replay import BACKFILLING
-from ...simulation.engine.progress import rules_of
-from ...simulation.engine.simulator import simulate
+from ...simulation.policy_kernels import BACKFILLING
+from ...simulation.policy_kernels import rules_of
+from ...simulation.simulate import simulate
 from ...simulation.policies.policy import POLICIES
 from .replay import write_trace
 

@@ -17,7 +17,7 @@ from ...models.profiles import DesiredProfile, Steps, extracted, flat, joined, u
 from ...models.profit import Profit
 from ...models.step_function import DAY, HOUR, StepFunction
 from ..energy import Centre
-from ..engine.moment import Moment
+from ..dispatcher import Moment
 
 OVERRUN = 60  # seconds that a job is expected to run on if it has run longer than expected
 

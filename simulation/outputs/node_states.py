@@ -14,7 +14,7 @@ from ...instances.files.atomic import write_whole
 from ...instances.files.lines import csv_rows, read_text, split_lines
 from ...instances.files.writing import to_csv
 from ...models.platform import Platform
-from ..engine.power.record import PowerRecord
+from ..records import PowerRecord
 from ..node_policies import STATE_NAMES, Switching
 from .reading import JobsError
 

@@ -17,7 +17,7 @@ from typing import Any
 from ...instances.workload import Workload
 from ...models import Eviction, EvictionCandidate, EvictionPlan
 from ...models.excerpt import excerpt
-from ..engine.preemption.record import Departure, EvictionDecision, PreemptionRecord
+from ..records import Departure, EvictionDecision, PreemptionRecord
 from ..preemption.settings import Preemption
 from .reading import JobsError
 

@@ -14,7 +14,7 @@ from ...instances.workload import Workload
 from ...models.excerpt import excerpt
 from ...models.returned import WrongAnswer, returned_wholes
 from ...models.whole_numbers import is_whole, whole_array, wrong
-from ..engine.simulation import SimulationError
+from ..result import SimulationError
 from .predictor import Predictor
 
 Ints = NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy as np
 from ..spread import Spread
 
 if TYPE_CHECKING:
-    from ..engine.states.checks import Replay
+    from ..verify.runs_and_states import Replay
     from ..groups import JobFigures
 
 HOUR = 3600

@@ -8,12 +8,11 @@ from typing import Any
 
 from ...errors import WrongValue
 from ...instances.states.machine_state import MachineState
-from ..engine.allocators import ALLOCATORS
-from ..engine.answer import fault_of
-from ..engine.moment import Decision, Moment, PlannedStart, Start
-from ..engine.production.plan import check_by_walltimes
-from ..engine.simulation import SimulationError
-from ..engine.states.chunk_support import check_takes_chunks
+from ..allocators import ALLOCATORS
+from ..decision_check import fault_of
+from ..dispatcher import Decision, Moment, PlannedStart, Start
+from ..result import SimulationError
+from ..chunk_support import check_takes_chunks
 from ..policies.policy import Policy
 from ..policies.registry import parse_dispatcher
 from ..predictors import predictor as predictor_named
@@ -71,7 +70,7 @@ def decide(
     UnknownName, PluginError
         If the dispatcher is unknown, or cannot be made.
     ValueError
-        If an argument is not valid, or a policy does not decide by walltimes beside reservations.
+        If an argument is not valid.
     """
     if allocator not in ALLOCATORS:
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
@@ -90,9 +89,6 @@ def decide(
         options["limit"] = max(SMALLEST_PART * decision_time, decision_time - (time.perf_counter() - began))
     chosen = named.make(**options)
     check_takes_chunks(situation.workload, chosen, dispatcher)
-    if state.reserved:
-        fixed = situation.expected if predictor.begin(situation.workload) is not None else None
-        check_by_walltimes(chosen, fixed, situation.workload.walltime)
     found = Decision((), policy=chosen)
     if not isinstance(chosen, Policy):
         found = _decision_of(chosen, dispatcher, situation.moment(), seed)

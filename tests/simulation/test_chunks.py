@@ -7,9 +7,9 @@ import pytest
 import schedlab as sl
 from schedlab.instances.workload import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.simulation.engine.moment import Decision, Start
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.dispatcher import Decision, Start
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.verification import violations
 from schedlab.simulation.outputs.attempts import read_attempts, write_attempts
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.writing import write_jobs

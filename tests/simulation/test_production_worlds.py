@@ -3,8 +3,8 @@
 import pytest
 import schedlab as sl
 from schedlab.models.production import Reservation
-from schedlab.simulation.engine.moment import Decision, Start
-from schedlab.simulation.engine.simulation import SimulationError
+from schedlab.simulation.dispatcher import Decision, Start
+from schedlab.simulation.result import SimulationError
 from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
 from schedlab.simulation.policies.production.cycle import CPModel
 from schedlab.simulation.policies.production.portfolio import Portfolio

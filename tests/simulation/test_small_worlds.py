@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 import schedlab as sl
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.verification import violations
 from schedlab.simulation.policies.production.cycle import CPModel
 from schedlab.simulation.policies.production.portfolio import Portfolio
 from schedlab.simulation.policies.registry import POLICIES

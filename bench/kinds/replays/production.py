@@ -14,7 +14,7 @@ from ...records.form import NUMBER, TEXT, either, fields, integer, mapping, mayb
 from ...runs.replay_settings import ReplaySettings
 
 if TYPE_CHECKING:
-    from ....simulation.engine.production.plan import Event
+    from ....simulation.features.batch_server import Event
 
 JOB_CHANGE = {"time": integer(), "job": TEXT}
 PRODUCTION = maybe(
@@ -85,7 +85,7 @@ def with_production(
     server = server_events(events)
     if not server and not reservations:
         return workload
-    from ....simulation.engine.production.plan import own_copy, plan_of
+    from ....simulation.features.batch_server import own_copy, plan_of
 
     if replay.load is not None:
         raise WrongUse(

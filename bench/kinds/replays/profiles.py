@@ -18,8 +18,8 @@ from ...errors import WrongUse
 from ...runs.replay_settings import ReplaySettings
 
 if TYPE_CHECKING:
-    from ....simulation.engine.simulation import Simulation
-    from ....simulation.engine.states.checks import Replay
+    from ....simulation.result import Simulation
+    from ....simulation.verify.runs_and_states import Replay
     from .case import ReplayCase
 
 UNITS = {"": 1.0, "w": 1.0, "kw": 1e3, "mw": 1e6}
@@ -89,7 +89,7 @@ def check_limits(case: ReplayCase, caps: Sequence[float], switched: bool) -> Non
     WrongUse
         If the desired use covers nothing of the workload, or a cap cannot be enforced; the message says why.
     """
-    from ....simulation.engine.states import limits
+    from ....simulation.features import limits
 
     if case.desired is None and not caps:
         return

@@ -21,8 +21,8 @@ from .profiles import use_of
 
 if TYPE_CHECKING:
     from ....simulation.dardis.transport import Connect
-    from ....simulation.engine.progress import Progress
-    from ....simulation.engine.simulation import Simulation
+    from ....simulation.progress import Progress
+    from ....simulation.result import Simulation
 
 Send = Callable[[dict[str, Any]], None]
 NEWS_EVERY = 0.5  # seconds between two events of progress
@@ -34,7 +34,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
 
     The jobs are written to a Batsim jobs.csv in the folder ``spec["out"]``; its name begins with ``spec["stem"]``.
     """
-    from ....simulation.engine.simulation import SimulationError
+    from ....simulation.result import SimulationError
     from ....simulation.metrics import BSLD_FLOOR, metrics, recorded
     from ....simulation.outputs.attempts import attempts_file, write_attempts
     from ....simulation.outputs.node_states import node_states_file, write_node_states
@@ -111,7 +111,7 @@ def _simulate(
     connect: Connect | None,
 ) -> Simulation:
     from ....backends import backend
-    from ....simulation.engine.simulator import simulate
+    from ....simulation.simulate import simulate
     from ....simulation.policies.registry import parse_dispatcher
 
     named = parse_dispatcher(spec["method"])

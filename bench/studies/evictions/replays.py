@@ -11,7 +11,7 @@ from typing import Any
 from ....instances.files.atomic import write_whole
 from ....instances.workload import Workload
 from ....models import Eviction, Platform
-from ....simulation.engine.simulator import simulate
+from ....simulation.simulate import simulate
 from ....simulation.metrics import metrics
 from ....simulation.preemption.evictors import Evictor, evictor_of
 from ....simulation.preemption.settings import Preemption

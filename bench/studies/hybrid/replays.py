@@ -19,8 +19,8 @@ from ....instances.workload import Workload
 from ....models import Profit
 from ....models.energy import Tariff
 from ....simulation.energy import Centre, Machine, NodeStates, Runs, account, power_of
-from ....simulation.engine.simulation import Simulation
-from ....simulation.engine.simulator import simulate
+from ....simulation.result import Simulation
+from ....simulation.simulate import simulate
 from ....simulation.node_policies.registry import NODE_POLICIES
 from ....simulation.policies.registry import parse_dispatcher
 from .curves import curves

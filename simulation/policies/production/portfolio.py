@@ -13,7 +13,7 @@ from typing import Any
 from ....errors import WrongValue
 from ....models import Platform, Queue
 from ....models.dispatch.jobs import DAY
-from ...engine.moment import Decision, Moment
+from ...dispatcher import Decision, Moment
 from ..policy import POLICIES
 from .cycle import CPModel
 

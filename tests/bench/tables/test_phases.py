@@ -2,7 +2,7 @@
 
 from schedlab.bench.tables.replays.figures import cycles, phases
 from schedlab.bench.tables.replays.results import ReplayResults
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.simulate import simulate
 from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
 
 

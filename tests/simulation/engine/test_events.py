@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import schedlab.simulation.engine.live as live
+import schedlab.simulation.engine as live
 from schedlab.instances.times import NEVER
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.simulation.engine.moment import Decision, FailedStart, PlannedStart, Start
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.simulator import simulate
-from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.dispatcher import Decision, FailedStart, PlannedStart, Start
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.simulate import simulate
+from schedlab.simulation.verification import violations
 from schedlab.simulation.metrics import running as running_jobs
 from schedlab.simulation.outputs.attempts import read_attempts, write_attempts
 from schedlab.simulation.outputs.reading import read_jobs

@@ -8,9 +8,9 @@ import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.production import Repeat, Reservation, ServerEvent
-from schedlab.simulation.engine.moment import Decision, Start
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.dispatcher import Decision, Start
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.verification import violations
 
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = [Queue("q", 60), Queue("course", 60), Queue("night", 60, ((100, 200),)), Queue("whole", 60, ((0, 50),), True)]

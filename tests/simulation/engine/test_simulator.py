@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
-from schedlab.simulation.engine.moment import Decision, Start
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.dispatcher import Decision, Start
+from schedlab.simulation.simulate import simulate
 from schedlab.simulation.policies.policy import POLICIES
 
 PLATFORM = Platform([NodeGroup("gpu", 2, {"cores": 8, "gpus": 2}), NodeGroup("cpu", 3, {"cores": 12})])
@@ -192,7 +192,7 @@ def test_jobs_that_wait_for_ever_are_told():
 
 
 def test_decision_time_can_be_charged(monkeypatch):
-    import schedlab.simulation.engine.live as live
+    import schedlab.simulation.engine as live
 
     ticks = iter(range(0, 10**6, 3))
     monkeypatch.setattr(live.time, "perf_counter", lambda: float(next(ticks)))

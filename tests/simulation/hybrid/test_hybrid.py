@@ -19,7 +19,7 @@ from schedlab.models.profiles import flat, nodes_on
 from schedlab.simulation.dardis.messages import Request, Wish
 from schedlab.simulation.dardis.nodes.managers import NodeManagers
 from schedlab.simulation.energy import Centre
-from schedlab.simulation.engine.simulation import SimulationError
+from schedlab.simulation.result import SimulationError
 from schedlab.simulation.forecasts import Persistence
 from schedlab.simulation.hybrid.dispatcher import Hybrid
 from schedlab.simulation.hybrid.wishes import limits_of, wished

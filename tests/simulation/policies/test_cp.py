@@ -8,8 +8,8 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.simulation.engine.moment import Moment
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.dispatcher import Moment
+from schedlab.simulation.simulate import simulate
 from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
 from schedlab.simulation.policies.cp.names import make
 

@@ -11,7 +11,7 @@ from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.simulate import simulate
 from schedlab.simulation.policies.policy import POLICIES
 from schedlab.simulation.policies.psp import psp
 from schedlab.simulation.policies.registry import check_dispatcher

@@ -13,8 +13,8 @@ from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.simulate import simulate
 from schedlab.simulation.policies.policy import POLICIES, Policy, by_duration, by_submit
 from schedlab.simulation.policies.registry import check_dispatcher, parse_dispatcher
 from schedlab.simulation.rankers.multifactor import WeightedSum, multifactor

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.simulate import simulate
 from schedlab.simulation.policies.policy import POLICIES, Policy
 
 DAY = 86400

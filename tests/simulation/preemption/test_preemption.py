@@ -8,8 +8,8 @@ import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Checkpointing, Dispatch, EvictionPlan, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.verification import violations
 from schedlab.simulation.preemption.checkpoints import Daly, Young, checkpoints_of
 from schedlab.simulation.preemption.evictors import evictor_of
 from schedlab.simulation.preemption.failure import Failure

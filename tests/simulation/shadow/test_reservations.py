@@ -7,7 +7,7 @@ import pytest
 from machine_states import NOW, random_state, reservation, small_state, waiting, with_reservations
 from schedlab.instances.states.entries import Document
 from schedlab.instances.states.reader import state_of
-from schedlab.simulation.engine.moment import Decision, PlannedStart, Start
+from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
 from schedlab.simulation.policies.production.portfolio import Portfolio
 from schedlab.simulation.shadow.answer import Answer
 from schedlab.simulation.shadow.check import faults

@@ -13,7 +13,7 @@ from schedlab.instances.generators.estimates import improved, intervals_of_users
 from schedlab.instances.workload import Workload
 from schedlab.models import NodeEvent
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.engine.simulation import SimulationError
+from schedlab.simulation.result import SimulationError
 from schedlab.simulation.users.registry import users_of
 from schedlab.simulation.users.request_accuracy import request_accuracy
 from schedlab.simulation.users.requests import requested
@@ -120,7 +120,7 @@ def test_dispatchers_in_python_see_the_requested_walltimes():
 
         def decide(self, moment):
             self.walltimes |= {job.id: (job.walltime, moment.expected[job.id]) for job in moment.waiting}
-            return sl.simulation.engine.moment.Decision(policy=self.policy, starts=[])
+            return sl.simulation.dispatcher.Decision(policy=self.policy, starts=[])
 
     seen = Seen()
     run = sl.simulate(SMALL, dispatcher=seen, users="di")
