@@ -82,9 +82,9 @@ if TYPE_CHECKING:
     from .instances.formats.project_files import read_mmlib, read_patterson, read_psplib
     from .models.profit.accounting import account
     from .models.profit.guide import Guide
+    from .simulation.policies.policy import Policy
     from .simulation.result import Simulation, SimulationError
     from .simulation.simulate import simulate
-    from .simulation.policies.policy import Policy
 
 __version__ = "0.1.0"
 LATER = {  # the names that are imported when they are first used, by their modules

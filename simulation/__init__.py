@@ -7,10 +7,7 @@ from ..later import names_later
 if TYPE_CHECKING:
     from .dardis.dispatcher import Dardis
     from .dispatcher import Decision, Dispatcher, FailedStart, Moment, PlannedStart, Start
-    from .result import Decisions, NodeRanges, Simulation, SimulationError
-    from .simulate import simulate
     from .features.requeue import Requeue, requeue_of
-    from .verification import violations
     from .hybrid.dispatcher import Hybrid
     from .hybrid.planned import Planned
     from .node_policies.policy import NodeDecision, NodeMoment, NodePolicy
@@ -32,9 +29,12 @@ if TYPE_CHECKING:
     from .preemption.settings import Preemption
     from .rankers.ranker import Ranker
     from .rankers.registry import parse_ranker
+    from .result import Decisions, NodeRanges, Simulation, SimulationError
     from .shadow.decide import decide
+    from .simulate import simulate
     from .users.registry import users_of
     from .users.users import Users
+    from .verification import violations
 
 LATER = {  # module: its names
     "dardis.dispatcher": ("Dardis",),

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..heuristics.kernels.profile import Ints
 from .dispatcher import Decision
-from .result import Decisions
 from .model_sizes import SizeCount
+from .result import Decisions
 
 PARTS = ("start", "model", "solve", "allocate")  # of a call, recorded one by one; other parts are summed
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ..instances.workload import Workload, WorkloadError
 
 if TYPE_CHECKING:
-    from .policies.policy import Policy
     from .dispatcher import Dispatcher
+    from .policies.policy import Policy
 
 
 def check_takes_chunks(

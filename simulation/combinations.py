@@ -18,6 +18,4 @@ def check_combinations(
             'preemption.checkpoints; expected requeue="restart" or "drop"'
         )
     if users and isinstance(predictor, DataDriven):
-        raise WrongValue(
-            "users: not possible with the predictor data-driven, which compares the walltimes of the log"
-        )
+        raise WrongValue("users: not possible with the predictor data-driven, which compares the walltimes of the log")

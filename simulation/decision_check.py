@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, get_args
 
 from ..heuristics.kernels.profile import Ints
 from ..models.whole_numbers import is_whole, wrong
-from .policies.policy import Policy
 from .dispatcher import Decision, Ended, PlannedStart, Start
+from .policies.policy import Policy
 
 ENDINGS = get_args(Ended)
 LONGEST = 80  # characters of a foreign object in a message
@@ -40,9 +40,7 @@ def fault_of(answer: object) -> DecisionFault | None:
     "0.5 units of job 'j1' on node 'n-1'; expected a whole number"
     """
     if not isinstance(answer, Decision):
-        return DecisionFault(
-            f"decide returned {shown(answer)}; expected a Decision (schedlab.simulation)"
-        )
+        return DecisionFault(f"decide returned {shown(answer)}; expected a Decision (schedlab.simulation)")
     if isinstance(answer.starts, str | Mapping) or not isinstance(answer.starts, Iterable):
         return DecisionFault(
             f"Decision.starts is {shown(answer.starts)}; expected a list of Start (schedlab.simulation)"

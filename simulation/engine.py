@@ -30,10 +30,8 @@ from ..heuristics.kernels.events.state import (
     UNSTARTED,
     WAITING,
     WAKE,
-    State,
 )
-from ..heuristics.kernels.profile import NEVER, Ints
-from ..models import Running
+from ..heuristics.kernels.profile import NEVER
 from . import policy_kernels as kernels
 from .agenda import Agenda
 from .call_statistics import CallStatistics

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from ..heuristics.kernels.events.entries import end_now
 from ..heuristics.kernels.events.nodes import of_chunks
-from ..heuristics.kernels.events.state import NOW, RUNNING, SORTED, STARTED, UNSTARTED, WAITING, Small, State, TraceArrays
+from ..heuristics.kernels.events.state import (
+    NOW,
+    RUNNING,
+    SORTED,
+    STARTED,
+    UNSTARTED,
+    WAITING,
+    Small,
+    State,
+    TraceArrays,
+)
 from ..heuristics.kernels.profile import Ints
 from ..instances.workload import Workload
 from ..models import Job, Platform, Running
@@ -124,7 +134,9 @@ class Ledger:
 
     def limits(self, rows: Ints) -> Ints:
         """Return ``limit`` of each of some rows."""
-        less = self.log.saved[rows] - np.array([self.log.restart if self.log.counts[j] else 0 for j in rows.tolist()], np.int64)
+        less = self.log.saved[rows] - np.array(
+            [self.log.restart if self.log.counts[j] else 0 for j in rows.tolist()], np.int64
+        )
         found: Ints = np.maximum(1, self.workload.walltime[rows] - less)
         return found
 

@@ -29,8 +29,8 @@ from .preemption.figures import preemption_figures
 from .spread import Spread
 
 if TYPE_CHECKING:
-    from .result import Decisions, Simulation
     from .attempts import History
+    from .result import Decisions, Simulation
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

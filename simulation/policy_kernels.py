@@ -35,6 +35,7 @@ from .result import SimulationError
 if TYPE_CHECKING:
     from .engine import Engine
 
+
 @compiled
 def _easy(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
     for _ in range(events):
@@ -242,5 +243,3 @@ def _key_of(policy: Policy, workload: Workload, expected: Ints) -> tuple[Floats,
     except WrongAnswer as e:
         raise SimulationError(str(e)) from e
     return base, slope
-
-

@@ -15,8 +15,8 @@ from ..models import DesiredProfile, NodeStates, Platform, Schedule
 from ..models.comparing import compared_by_identity
 from ..models.excerpt import one_line, with_short_repr
 from ..models.language import Violation
-from .model_sizes import ModelSizes
 from .attempts import Attempt, History, attempts_of
+from .model_sizes import ModelSizes
 from .records import PowerRecord, PreemptionRecord, ProductionRecord
 
 if TYPE_CHECKING:

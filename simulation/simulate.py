@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
 from ..errors import WrongArgument, WrongValue
 from ..instances import Instance, Trace
 from ..instances.workload import Workload

@@ -182,7 +182,9 @@ class StartChecks:
         engine, job = self._engine, planned.job
         j = engine.ledger.row.get(job)
         if j is None:
-            engine.refuse_start(DecisionFault(f"the plan has a start of job {job!r}; the workload has no such job", job))
+            engine.refuse_start(
+                DecisionFault(f"the plan has a start of job {job!r}; the workload has no such job", job)
+            )
         if engine.state.start[j] != UNSTARTED:
             engine.refuse_start(self._has_started(job, j))
         if planned.time <= called:

@@ -163,7 +163,8 @@ class Timeline:
         if self._shown is None:
             listed = sorted(self.holds.values(), key=lambda hold: hold.use.start)
             self._shown = tuple(
-                Reserved(h.label, h.queue, h.use.start, h.use.end, dict(h.use.nodes), dict(h.use.request)) for h in listed
+                Reserved(h.label, h.queue, h.use.start, h.use.end, dict(h.use.nodes), dict(h.use.request))
+                for h in listed
             )
         return self._shown
 

@@ -15,8 +15,8 @@ from .verify.limits import limit_faults
 from .verify.power import power_faults
 from .verify.preemption import preemption_faults
 from .verify.production import as_started, limits_of_killed, production_faults, rows_of
-from .verify.runs_and_states import NEVER, Replay, attempt_faults, runs_of, state_faults
 from .verify.run_chunks import chunk_requests, chunk_rows
+from .verify.runs_and_states import NEVER, Replay, attempt_faults, runs_of, state_faults
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

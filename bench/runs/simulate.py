@@ -305,8 +305,8 @@ def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out:
     WrongUse
         The file cannot be written.
     """
-    from ...simulation.result import Simulation
     from ...simulation.outputs import reading, writing
+    from ...simulation.result import Simulation
 
     runs: dict[str, Simulation | reading.JobsTable] = {}
     without = []

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from ...errors import WrongValue
 from ...models import Job, Platform, ProblemError, Queue, Running
 from ...models.profiles import DesiredProfile
-from ..kept_free import kept_free
 from ..dispatcher import Decision, Moment, PlannedStart, Start
+from ..kept_free import kept_free
 from .costs import Costs
 from .messages import Answering, Placement, Wish
 from .names import SETUPS

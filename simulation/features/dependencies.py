@@ -23,9 +23,7 @@ class Dependencies(Feature):
     def jobs(self, workload: Workload, platform: Platform) -> Workload:
         """Return the jobs with submit times, releases and latest starts of their own, which the replay changes."""
         w = workload
-        return replace(
-            w, submit=w.submit.copy(), release=w.release.copy(), latest_start=w.latest_start.copy()
-        )
+        return replace(w, submit=w.submit.copy(), release=w.release.copy(), latest_start=w.latest_start.copy())
 
     def begin(self, engine: Engine) -> None:
         """Keep the engine."""

@@ -68,9 +68,7 @@ def _copy(target: Ints, source: Ints) -> None:
 
 
 @internal_borrowing
-def _wait_for_ends(
-    trace: TraceArrays, state: State, j: int, then: Ints, trial: Ints, rank: Ints, needed: Ints
-) -> None:
+def _wait_for_ends(trace: TraceArrays, state: State, j: int, then: Ints, trial: Ints, rank: Ints, needed: Ints) -> None:
     """Mark the nodes of a job that has to wait for the ends of running jobs.
 
     ``then``: what is free now, without other waiting jobs; it is changed. ``trial``: scratch.

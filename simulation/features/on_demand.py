@@ -224,9 +224,7 @@ class OnDemand(Feature):
         if problem is None or decided is None:
             return
         kill_at = max(now, waits.job.submit)
-        for r, what, stop, write, end in departures_of(
-            decided, problem, jobs, self.checkpoints, now, busy, kill_at
-        ):
+        for r, what, stop, write, end in departures_of(decided, problem, jobs, self.checkpoints, now, busy, kill_at):
             self._send_away(Leaving(r.row, waits, what, now, stop, write, end))
 
     def _plan_of(self, evictor: Evictor, problem: Eviction, waits: WaitingJob) -> EvictionPlan | None:

@@ -22,8 +22,8 @@ from ...models import Platform, Queue
 from ...models.step_function import DAY, HOUR
 from ..dardis.costs import Costs
 from ..dardis.dispatcher import Dardis
-from ..energy import Centre
 from ..dispatcher import Decision, Moment
+from ..energy import Centre
 from ..forecasts import Forecast
 from .day_plan import DayPlan
 from .names import FORECAST, METHOD

@@ -20,8 +20,8 @@ from ...instances.workload import Workload
 from ...models import Platform, Queue
 from ...models.step_function import HOUR
 from ...models.whole_numbers import is_number
-from ..energy import Centre
 from ..dispatcher import Decision, Moment
+from ..energy import Centre
 from ..forecasts import Forecast
 from ..policies.policy import Policy
 from .day_plan import DayPlan

@@ -20,9 +20,9 @@ from ...instances.files.writing import to_csv
 from ...instances.workload import Workload
 from ...models.excerpt import excerpt
 from ...models.platform import Platform
-from ..result import Simulation
 from ..attempts import Attempt, History, attempts_of
 from ..features.running import chunks_together, ending_at, with_rows
+from ..result import Simulation
 from .reading import JobsError
 
 COLUMNS = ("job_id", "attempt", "start", "end", "nodes", "why", "work_done", "returned")

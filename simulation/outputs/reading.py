@@ -20,11 +20,9 @@ from ...models.dispatch.chunks.chunk import Chunk
 from ...models.excerpt import excerpt
 from ...models.node_states.timeline import NodeStates
 from ...models.platform import Platform
-from ..records import PowerRecord
-from ..records import PreemptionRecord
-from ..records import ProductionRecord
-from ..result import NodeRanges
 from ..attempts import History
+from ..records import PowerRecord, PreemptionRecord, ProductionRecord
+from ..result import NodeRanges
 from ..verify.runs_and_states import NEVER
 from .columns import CHUNK, KILLED, NEEDED, Mask
 

@@ -27,8 +27,8 @@ from ...models.dispatch.job_arrays import offsets
 from ...models.dispatch.jobs import Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.problem import part_name
-from ..result import NodeRanges, Simulation
 from ..attempts import History
+from ..result import NodeRanges, Simulation
 from ..verify.runs_and_states import NEVER, Replay
 from .columns import CHUNK, COLUMNS, DONE, FAILED, KILLED, SPECIAL, WAITING, Mask
 from .reading import JobsTable, Replayed

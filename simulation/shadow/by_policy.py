@@ -13,12 +13,12 @@ from ...heuristics.kernels.events.state import NOW, SORTED, UNSTARTED, WAITING, 
 from ...heuristics.kernels.profile import NEVER, Ints
 from .. import policy_kernels as kernels
 from ..dispatcher import PlannedStart, Start
-from ..policy_kernels import rules_of
-from ..result import SimulationError
 from ..policies.beside_reservations import decide_beside
 from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
+from ..policy_kernels import rules_of
 from ..rankers.ranking import Ranking
+from ..result import SimulationError
 from .head import place_head
 from .situation import Situation
 

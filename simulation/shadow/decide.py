@@ -9,13 +9,13 @@ from typing import Any
 from ...errors import WrongValue
 from ...instances.states.machine_state import MachineState
 from ..allocators import ALLOCATORS
+from ..chunk_support import check_takes_chunks
 from ..decision_check import fault_of
 from ..dispatcher import Decision, Moment, PlannedStart, Start
-from ..result import SimulationError
-from ..chunk_support import check_takes_chunks
 from ..policies.policy import Policy
 from ..policies.registry import parse_dispatcher
 from ..predictors import predictor as predictor_named
+from ..result import SimulationError
 from .answer import Answer
 from .by_policy import decide_by_policy
 from .check import faults

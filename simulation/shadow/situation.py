@@ -20,9 +20,9 @@ from ...models.production.placement import Usage
 from ...models.production.reserved import Reserved
 from .. import policy_kernels as kernels
 from ..dispatcher import Moment
-from ..timeline import CLOSED
 from ..policies.beside_reservations import Holds
 from ..predictors import Predictor, TimedPredictor
+from ..timeline import CLOSED
 from .reservations import holding
 
 

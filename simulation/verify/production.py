@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ...models.dispatch.capacity_sweep import excesses
 from ...models.language import Violation
 from ...models.production import ServerEvent
-from .run_chunks import chunk_requests, chunk_rows
 from ..records import Booking, Change, PrivateRun, ProductionRecord
+from .run_chunks import chunk_requests, chunk_rows
 
 if TYPE_CHECKING:
     from .runs_and_states import Replay

@@ -17,12 +17,10 @@ from ...models.language import Violation
 from ...models.node_states.timeline import Change, NodeStates
 from ...models.platform import Platform
 from ...models.problem import part_name
-from ..records import PowerRecord
-from .preemption import departed
-from ..records import PreemptionRecord
-from .production import ends_early
-from ..records import ProductionRecord
 from ..attempts import History
+from ..records import PowerRecord, PreemptionRecord, ProductionRecord
+from .preemption import departed
+from .production import ends_early
 
 NEVER = -1  # the start of a job that was never started
 FOREVER = int(np.iinfo(np.int64).max)

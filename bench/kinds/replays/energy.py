@@ -165,8 +165,8 @@ def _accounted(replay: ReplaySettings, case: ReplayCase) -> bool:
 
 def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
     """Check the settings against the workload, before any replay. Raises WrongUse."""
-    from ....simulation.features.node_power import power_of
     from ....simulation.features.batch_server import split_events
+    from ....simulation.features.node_power import power_of
 
     if replay.node_policy == "profile" and replay.desired is None:
         raise WrongUse("--node-policy profile: follows a desired use; give its file with --desired FILE")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.profiles import Wish, daily, flat, power_cap, profile_of
 from schedlab.simulation.dispatcher import Decision
+from schedlab.simulation.policies.policy import POLICIES, WITHIN_PROFILE
 from schedlab.simulation.result import SimulationError
 from schedlab.simulation.verification import violations
-from schedlab.simulation.policies.policy import POLICIES, WITHIN_PROFILE
 
 MACHINE = Platform([NodeGroup("a", 2, {"cores": 4, "gpus": 1}), NodeGroup("b", 1, {"cores": 8})])
 EQUAL = Platform([NodeGroup("n", 4, {"cores": 16})])

@@ -12,10 +12,10 @@ from schedlab.instances.workload import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.curves import utilisation
 from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.simulate import simulate
-from schedlab.simulation.verification import violations
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.writing import write_jobs
+from schedlab.simulation.simulate import simulate
+from schedlab.simulation.verification import violations
 
 QUEUES = (Queue("any", 60), Queue("day", 60, ((60, 2000),)))
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.simulate import simulate
 from schedlab.simulation.policies.policy import POLICIES, Policy
+from schedlab.simulation.simulate import simulate
 
 DAY = 86400
 FAR = 10**7

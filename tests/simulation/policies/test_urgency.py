@@ -7,12 +7,12 @@ import schedlab as sl
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.dispatcher import Moment
-from schedlab.simulation.simulate import simulate
 from schedlab.simulation.policies.cp.allocation import NodeTimeline
 from schedlab.simulation.policies.cp.model import running_usage
 from schedlab.simulation.policies.cp.names import make
 from schedlab.simulation.policies.cp.urgency import Guard
 from schedlab.simulation.policies.cp.waiting import Register
+from schedlab.simulation.simulate import simulate
 
 DAY = 86400
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2})])

@@ -8,8 +8,8 @@ from machine_states import NOW, random_state, small_state, waiting
 from schedlab.instances.states.entries import Document
 from schedlab.instances.states.reader import state_of
 from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
-from schedlab.simulation.result import SimulationError
 from schedlab.simulation.policies.production.portfolio import Portfolio
+from schedlab.simulation.result import SimulationError
 from schedlab.simulation.shadow.answer import Answer
 from schedlab.simulation.shadow.check import faults
 from schedlab.simulation.shadow.decide import decide
