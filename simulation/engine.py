@@ -51,7 +51,7 @@ from .timeline import Timeline, Use
 
 if TYPE_CHECKING:
     from .features.feature import Feature
-    from .setup import Setup
+    from .replay_setup import Setup
 
 TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress
 BATCH = 20_000  # events of compiled code between two looks at the progress
@@ -106,6 +106,10 @@ class Engine:
     agenda : Agenda
     plans : Plans
         The planned starts and the requested calls of the dispatcher.
+    policy : Policy or None
+        The dispatcher, if it is one that decides in compiled code.
+    dispatcher : Dispatcher or None
+        The dispatcher, if it is one in Python.
     kept_work : callable
         ``kept_work(row, ran)`` returns the seconds of work that are kept of a running job that fails after ``ran``
         seconds; None: it does not come back. A feature may replace it.
@@ -115,7 +119,8 @@ class Engine:
 
     def __init__(self, setup: Setup, features: Sequence[Feature], on_progress: OnProgress | None) -> None:
         self.setup, self.features, self.on_progress = setup, tuple(features), on_progress
-        self.platform, self.dispatcher, self.options = setup.platform, setup.dispatcher, setup.options
+        self.platform, self.options = setup.platform, setup.options
+        self.policy, self.dispatcher = setup.policy, setup.dispatcher
         self.workload, self.name, self.predictor = setup.workload, setup.name, setup.predictor
         self.trace, self.state = setup.trace, setup.state
         self.agenda = Agenda()
@@ -140,11 +145,6 @@ class Engine:
     def now(self) -> int:
         """The time in seconds."""
         return int(self.state.clock[NOW])
-
-    @property
-    def policy(self) -> Policy | None:
-        """The dispatcher if it is a policy, which decides in compiled code; None if it is one in Python."""
-        return self.dispatcher if isinstance(self.dispatcher, Policy) else None
 
     @property
     def stretches(self) -> bool:
@@ -197,9 +197,9 @@ class Engine:
             feature.begin(self)
         if not self.stretches:
             self.ledger.begin()
-        if self.policy is None:
+        if self.dispatcher is not None:
             self._begin_dispatcher(self.dispatcher)
-        elif self.policy.ranker is not None:
+        if self.policy is not None and self.policy.ranker is not None:
             ranker, whole_nodes = self.policy.ranker, self.setup.whole_nodes
             self.ranking = Ranking(ranker, self.workload, self.state, self.trace.runtime, whole_nodes, self.refuse)
             self.ranking.begin(self.platform, self.workload, self.options.seed)
@@ -439,6 +439,7 @@ class Engine:
             self.calls.skipped += int(state.clock[WAITING] > 0)
             return False
         now = self.now
+        assert self.dispatcher is not None
         decision = self._decision_of(self.dispatcher, failed)
         if decision.policy is not None:
             self._apply_delegate(decision.policy)

@@ -39,8 +39,8 @@ from .predictors import Predictor, Real, TimedPredictor
 from .predictors.registry import predictor_of
 from .preemption.settings import Preemption
 from .progress import STOPPED, OnProgress
+from .replay_setup import set_up
 from .result import Simulation
-from .setup import set_up
 from .users.registry import users_of
 from .users.users import Users
 

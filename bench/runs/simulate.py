@@ -206,7 +206,7 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     first = request.all_settings[0]
     case = replay_case(request.path, request.view, first, task.request.drop_impossible, instance)
     print_workload(case, notes)
-    check_case(case, request.caps, request.replay.node_policy is not None)
+    check_case(case, request.caps)
     check_preemption(request.path, case, request.all_settings)
     check_processes(request.replay.network, len(case.platform.nodes))
     check_energy(case, first)

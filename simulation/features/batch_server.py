@@ -173,7 +173,7 @@ def batch_server(
     jobs: Workload,
     platform: Platform,
     own: bool,
-    takes_chunks: bool,
+    takes_chunks: bool = True,
 ) -> BatchServer | None:
     """Return the batch server of a replay; None if it has nothing to do. Raises WrongValue for contradictions.
 

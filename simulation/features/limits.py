@@ -124,7 +124,7 @@ def limits_of(
     return (*found, cap_of(platform, power_cap))
 
 
-def check_power(workload: Workload, platform: Platform, cap: DesiredProfile) -> None:
+def check_power(workload: Workload, cap: DesiredProfile) -> None:
     """Check that a power cap can be enforced on these jobs. Raises WorkloadError."""
     if cap.power is not None:
         _watts(workload, (), [cap.power])

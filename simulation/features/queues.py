@@ -10,6 +10,7 @@ import numpy as np
 
 from ...heuristics.kernels.events.state import EARLY, WAITING, TraceArrays
 from ...instances.workload import Workload
+from ...models import Queue
 from ...models.dispatch.jobs import DAY, Window
 from ...models.production import ServerEvent
 
@@ -77,7 +78,8 @@ class Queues:
     def queue_of(self, j: int) -> str:
         """Return the name of the queue of job j."""
         w = self._engine.workload
-        return w.queues[int(w.queue[j])].name
+        queue: Queue = w.queues[int(w.queue[j])]
+        return queue.name
 
     def sort_in(self, arrived: Iterable[int]) -> None:
         """Move the jobs that have arrived to the set of their queue."""

@@ -85,7 +85,7 @@ def with_production(
     server = server_events(events)
     if not server and not reservations:
         return workload
-    from ....simulation.features.batch_server import own_copy, plan_of
+    from ....simulation.features.batch_server import batch_server
 
     if replay.load is not None:
         raise WrongUse(
@@ -93,8 +93,8 @@ def with_production(
             "fit to them; leave it out"
         )
     try:
-        plan = plan_of(server, reservations, workload, platform, False)
+        made = batch_server(server, reservations, workload, platform, False)
+        assert made is not None
+        return made.jobs(workload, platform)
     except ValueError as e:
         raise WrongUse(str(e)) from e
-    assert plan is not None
-    return own_copy(workload, plan)

@@ -79,10 +79,8 @@ def limits_of(replay: ReplaySettings, platform: Platform, dispatcher: str) -> tu
     return tuple(found)
 
 
-def check_limits(case: ReplayCase, caps: Sequence[float], switched: bool) -> None:
+def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
     """Check the desired use and the power caps against the workload, before any replay.
-
-    ``switched``: whether nodes are switched off and on, and so followed one by one.
 
     Raises
     ------
@@ -97,8 +95,7 @@ def check_limits(case: ReplayCase, caps: Sequence[float], switched: bool) -> Non
     try:
         limits.desired_of(case.desired, platform, workload)
         for cap in caps:
-            followed = case.preemption is not None or switched
-            limits.check_power(workload, platform, power_cap(platform, cap), bool(case.events), followed)
+            limits.check_power(workload, power_cap(platform, cap))
     except ValueError as e:
         raise WrongUse(f"{'--power-cap' if caps else '--desired'}: {e}") from e
 

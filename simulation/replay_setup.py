@@ -34,7 +34,10 @@ class Setup:
     workload : Workload
         All rows.
     platform : Platform
-    dispatcher : Policy or Dispatcher
+    policy : Policy or None
+        The dispatcher, if it is one that decides in compiled code.
+    dispatcher : Dispatcher or None
+        The dispatcher, if it is one in Python.
     name : str
         The name of the dispatcher.
     predictor : TimedPredictor
@@ -55,7 +58,8 @@ class Setup:
 
     workload: Workload
     platform: Platform
-    dispatcher: Policy | Dispatcher
+    policy: Policy | None
+    dispatcher: Dispatcher | None
     name: str
     predictor: TimedPredictor
     allocator: str
@@ -111,8 +115,8 @@ def set_up(
     fixed : bool
         Whether the walltimes of jobs are known at the begin.
     """
-    policy = isinstance(dispatcher, Policy)
-    by_count = policy and not any(f.follows_nodes for f in features) and is_counted(workload, platform)
+    policy = dispatcher if isinstance(dispatcher, Policy) else None
+    by_count = policy is not None and not any(f.follows_nodes for f in features) and is_counted(workload, platform)
     runtime = np.minimum(workload.runtime, workload.walltime) if kill else workload.runtime.copy()
     trace = trace_of(workload, platform, runtime, by_count, workload.after)
     begun: dict[int, tuple[Running, ...]] = {}
@@ -136,7 +140,7 @@ def set_up(
     _start(trace, state, workload, platform, begun, by_count)
     order = {r.job.id: k for k, r in enumerate(workload.running)}
     return Setup(
-        workload, platform, dispatcher, name, predictor, allocator,
+        workload, platform, policy, None if isinstance(dispatcher, Policy) else dispatcher, name, predictor, allocator,
         Options(allocator == "best-fit", seed, period, charge, kill, by_count),
         trace, state, begun, runtime < workload.runtime, durations, by_count or whole_nodes, order,
     )  # fmt: skip
