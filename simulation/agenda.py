@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from heapq import heappop, heappush
 from itertools import count
@@ -47,6 +48,19 @@ class Rank(IntEnum):
     """Anything else: features of third parties."""
 
 
+@dataclass(order=True)
+class Entry:
+    """An action on an agenda; entries are ordered by time, rank and number."""
+
+    time: int
+    rank: Rank
+    number: int
+    action: Action = field(compare=False)
+    waits_for_jobs: bool = field(compare=False)
+    period: int = field(compare=False)
+    done: bool = field(default=False, compare=False)
+
+
 class Agenda:
     """The actions of one replay, by time, rank and order of entry.
 
@@ -66,43 +80,53 @@ class Agenda:
     """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, int, int, Action, bool, int]] = []
+        self._heap: list[Entry] = []
         self._number = count()
         self._lasting = self._once = 0
         self.periods: set[int] = set()
 
-    def add(self, time: int, rank: Rank, action: Action, *, waits_for_jobs: bool = False, period: int = 0) -> None:
-        """Add an action at a time in seconds; ``period``: in seconds, 0 if it does not come again."""
-        heappush(self._heap, (time, rank, next(self._number), action, waits_for_jobs, period))
-        self._count(waits_for_jobs, period, 1)
+    def add(self, time: int, rank: Rank, action: Action, *, waits_for_jobs: bool = False, period: int = 0) -> Entry:
+        """Add an action at a time in seconds, and return its entry; ``period``: in seconds, 0 if it does not come again."""
+        entry = Entry(time, rank, next(self._number), action, waits_for_jobs, period)
+        heappush(self._heap, entry)
+        self._count(entry, 1)
         if period:
             self.periods.add(period)
+        return entry
 
-    def _count(self, waits_for_jobs: bool, period: int, sign: int) -> None:
-        self._lasting += 0 if waits_for_jobs else sign
-        self._once += 0 if period else sign
+    def cancel(self, entry: Entry) -> None:
+        """Remove an action that has not run."""
+        if not entry.done:
+            entry.done = True
+            self._count(entry, -1)
+
+    def _count(self, entry: Entry, sign: int) -> None:
+        self._lasting += 0 if entry.waits_for_jobs else sign
+        self._once += 0 if entry.period else sign
 
     def next_time(self) -> int:
         """Return the time of the next action in seconds; NEVER if there is none."""
-        return self._heap[0][0] if self._heap else NEVER
+        while self._heap and self._heap[0].done:
+            heappop(self._heap)
+        return self._heap[0].time if self._heap else NEVER
 
     @property
     def lasting(self) -> bool:
         """Whether there are actions that keep a replay going without jobs."""
         return self._lasting > 0
 
-    def has_others(self, rank: Rank) -> bool:
-        """Return whether there are actions of other ranks."""
-        return any(entry[1] != rank for entry in self._heap)
-
     @property
     def once(self) -> bool:
         """Whether there are actions that do not come again and again."""
         return self._once > 0
 
+    def has_others(self, rank: Rank) -> bool:
+        """Return whether there are actions of other ranks."""
+        return any(entry.rank != rank and not entry.done for entry in self._heap)
+
     def run(self, now: int) -> None:
         """Run the actions up to now, which may add others."""
         while self.next_time() <= now:
-            _, _, _, action, waits_for_jobs, period = heappop(self._heap)
-            self._count(waits_for_jobs, period, -1)
-            action()
+            entry = heappop(self._heap)
+            self.cancel(entry)
+            entry.action()

@@ -356,9 +356,12 @@ class Engine:
         """End a running job now, before its work is done; jobs that wait for it arrive now (``at_once``), or at the next event."""
         nodes = self.ledger.places_of(j).tolist()
         self.ledger.end_for_good(j, why)
-        if self.trace.follower.size:
-            (release if at_once else release_later)(self.trace, self.state, j)
         self._note_early_end(j, nodes)
+        if not self.trace.follower.size:
+            return
+        (release if at_once else release_later)(self.trace, self.state, j)
+        if at_once and not self.stretches:
+            self._take_in(self.state.waiting[len(self.ledger.waiting) : self.state.clock[WAITING]].tolist())
 
     def release_followers(self, j: int) -> None:
         """Let the jobs that wait for the end of a job which ends now, outside of the kernels, arrive at the next events."""

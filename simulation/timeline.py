@@ -88,13 +88,14 @@ class Timeline:
         names : sequence of str
             The state of each node, for messages.
         """
+        before = self._closed[why][0] if why in self._closed else np.zeros_like(closed)
         self._closed[why] = closed.copy(), names
         now_open = ~np.logical_or.reduce([mask for mask, _ in self._closed.values()])
         opened, shut = np.flatnonzero(now_open & ~self.open), np.flatnonzero(~now_open & self.open)
         self._state.free[opened] += CLOSED
         self._state.free[shut] -= CLOSED
         self.open, self._kept, self.changed = now_open, None, self.now
-        if opened.size:
+        if (before & ~closed).any():  # also nodes that are away for another reason may be reserved earlier now
             self.freed_early()
 
     def set_away(self, why: str, ready: Ints) -> None:

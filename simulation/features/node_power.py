@@ -17,7 +17,7 @@ from ...models.arguments import expect
 from ...models.dispatch.jobs import DAY
 from ...models.returned import WrongAnswer, returned_indices
 from ...models.whole_numbers import is_whole, shown
-from ..agenda import Rank
+from ..agenda import Entry, Rank
 from ..node_policies import (
     BOOTING,
     OFF,
@@ -76,6 +76,7 @@ class NodePower(Feature):
         self._wanted: NDArray[np.bool_] = np.zeros(nodes, np.bool_)  # the policy has decided to boot them
         self._boot_at = np.full(nodes, NEVER)
         self._wake, self._calls, self._stuck = NEVER, 0, -1
+        self._entries: list[Entry] = []  # of this feature on the agenda
         try:
             self.policy.begin(engine.platform, self.times, self._desired)
         except WrongValue:
@@ -93,10 +94,15 @@ class NodePower(Feature):
         booting = self.state == BOOTING
         ready = int(self.since[booting].min()) + self.times.boot if booting.any() else NEVER
         due, agenda = min(ready, int(self._boot_at.min())), self._engine.agenda
-        if due < NEVER:
-            agenda.add(max(due, self.now), Rank.NODE_POWER, self._switch_due, waits_for_jobs=True)
-        if self._wake < NEVER:
-            agenda.add(self._wake, Rank.NODE_POWER, self._switch_due, waits_for_jobs=True, period=DAY)
+        for entry in self._entries:
+            agenda.cancel(entry)
+        self._entries = []
+        for at, period in ((due, 0), (self._wake, DAY)):
+            if at < NEVER:
+                at = max(at, self.now)
+                self._entries.append(
+                    agenda.add(at, Rank.NODE_POWER, self._switch_due, waits_for_jobs=True, period=period)
+                )
 
     def _switch_due(self) -> None:
         """Begin and end the boots that are due."""
