@@ -63,11 +63,18 @@ def result_of(engine: Engine, decisions: Decisions, seconds: float, notes: tuple
         seconds=seconds,
         notes=notes,
         prediction_seconds=engine.predictor.seconds,
-        history=log.history(),
+        history=_history_of(engine),
         **columns,
         **fields,
     )
     return found if kept.all() else _without(found, kept)
+
+
+def _history_of(engine: Engine) -> History | None:
+    """Return the attempts that ended early, with the restarts of later ones."""
+    log = engine.ledger.log
+    history = log.history()
+    return history.with_restarts(log.restart, engine.owners) if history is not None and log.restart else history
 
 
 def _without(found: Simulation, kept: Any) -> Simulation:

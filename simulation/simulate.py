@@ -216,7 +216,8 @@ def simulate(
     wished = desired_of(own_desired if desired is None else desired, machine, jobs)
     within = limits_of(wished, power_cap, chosen, name, machine)
     takes_chunks = getattr(chosen, "takes_chunks", True)
-    server = batch_server(of_server, reserved, jobs, machine, events is None, takes_chunks)
+    urgent = () if preemption is None else [job.id for job in preemption.jobs]
+    server = batch_server(of_server, reserved, jobs, machine, events is None, takes_chunks, urgent)
     on_demand = None
     if preemption is not None and (preemption.jobs or preemption.failures or preemption.reserved):
         on_demand = OnDemand(preemption)

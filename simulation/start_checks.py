@@ -31,12 +31,13 @@ class StartChecks:
     def start_all(self, starts: Iterable[Start], late: bool) -> None:
         """Check and start these jobs, one after the other.
 
-        ``late``: leave out jobs whose calendars, or one of whose nodes, have closed since the dispatcher was called.
+        ``late``: leave out jobs that cannot start any more, as the decision lasted: calendars or nodes have closed, or nodes
+        were given to others.
         """
         engine = self._engine
         for start in starts:
             j = self._waiting_row(start)
-            if late and (not self._may_start(j) or self._closed(start) is not None):
+            if late and self._hindered(start, j):
                 continue
             self._check(start, j)
             engine.start(j, (start.nodes, *start.further))
@@ -61,6 +62,15 @@ class StartChecks:
                 engine.start(j, (planned.nodes, *planned.further))
                 compact(engine.state)
         return failed
+
+    def _hindered(self, start: Start, j: int) -> bool:
+        """Return whether a start that was possible when the dispatcher was called is not any more."""
+        engine = self._engine
+        if not self._may_start(j) or self._closed(start) is not None:
+            return True
+        if self._fault_of_units(j, start) is not None:
+            return False
+        return self._shortage(j, start, engine.timeline.free()) is not None or bool(self.conflict(j, start))
 
     def _may_start(self, j: int) -> bool:
         return may_start(self._engine.trace, j, self._engine.now)

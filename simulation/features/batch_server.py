@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -174,10 +174,12 @@ def batch_server(
     platform: Platform,
     own: bool,
     takes_chunks: bool = True,
+    others: Collection[str] = (),
 ) -> BatchServer | None:
     """Return the batch server of a replay; None if it has nothing to do. Raises WrongValue for contradictions.
 
-    ``own``: the events are those of the instance, of which the workload may have a part of the jobs only.
+    ``own``: the events are those of the instance, of which the workload may have a part of the jobs only. ``others``: ids
+    of further jobs of the replay.
     """
     listed = tuple(reservations)
     if not events and not listed:
@@ -191,7 +193,7 @@ def batch_server(
     ]
     gone = [name for name, _ in jobs.report.dropped]
     running = [r.job.id for r in jobs.running]
-    names = None if own else {*jobs.ids, *gone, *running}
+    names = None if own else {*jobs.ids, *gone, *running, *others}
     known = Known([q.name for q in jobs.queues], names, [r.name for r in listed])
     faults += [
         f"event {events[f.row].kind} at {events[f.row].time}: {f.field}: expected {f.expected}, found {f.found!r}"

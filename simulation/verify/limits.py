@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -24,6 +25,8 @@ def limit_faults(runs: Runs, within: Sequence[DesiredProfile]) -> Iterator[Viola
     Where nodes are counted (all are equal, each unit takes more than half of one), the number of nodes in use is
     compared with that of the profile: of each group the least share of a wished resource, rounded down.
     """
+    if within:
+        runs = replace(runs, own=runs.own & ~_exempt(runs))
     if not within or not runs.own.any():
         return
     begun = np.unique(runs.start[runs.own])
@@ -35,6 +38,16 @@ def limit_faults(runs: Runs, within: Sequence[DesiredProfile]) -> Iterator[Viola
             yield from _count_faults(runs, profile, pieces, begun)
         elif profile.steps:
             yield from _node_faults(runs, profile, pieces)
+
+
+def _exempt(runs: Runs) -> NDArray[np.bool_]:
+    """Return the runs that keep to no desired use: of on-demand jobs, and of jobs inside reservations."""
+    ids, names = runs.workload.ids, set[str]()
+    if runs.preemption is not None:
+        names.update(job.id for job in runs.preemption.settings.jobs)
+    if runs.production is not None:
+        names.update(ids[run.row] for run in runs.production.private)
+    return np.array([name in names for name in ids], np.bool_)
 
 
 def _is_counted(runs: Runs) -> bool:

@@ -228,7 +228,7 @@ def test_before_and_after_the_wishes_power_is_free():
         (_powered([80.0]), "easy", -5, "power_cap is -5"),
         (_powered([80.0]), "pcp3@cpsat", 100, "chooses its starts itself"),
         (_powered([80.0]), "easy", flat(EQUAL, 0.5), "expected power only"),
-        (_problem([(0, 10, 1, 1, 0)]), "easy", 100, "equal nodes"),
+        (_problem([(0, 10, 1, 1, 0)]), "easy", 100, "job 'j0' has no power"),
     ],
 )
 def test_a_cap_that_cannot_be_enforced_is_refused(problem, dispatcher, cap, words):

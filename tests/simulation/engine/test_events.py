@@ -193,7 +193,7 @@ def test_states_before_the_begin_count_as_one_at_the_begin():
 
 def test_a_plan_for_a_job_that_runs_at_the_begin_is_refused():
     dispatcher = Scripted(lambda m: Decision([], plan=[PlannedStart("r", {"n-1": 1}, 30)]))
-    with pytest.raises(SimulationError, match="job 'r' has started already, at 0"):
+    with pytest.raises(SimulationError, match="job 'r' has started already, at -5"):
         simulate(day(job("a"), running=[HELD]), machine(), dispatcher, events=down(6, 20))
 
 

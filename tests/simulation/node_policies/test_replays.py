@@ -9,7 +9,6 @@ import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.models import DesiredProfile, NodeEvent
 from schedlab.models.energy import Tariff
-from schedlab.models.production import Reservation
 from schedlab.models.profiles import Steps, daily, flat
 from schedlab.models.step_function import DAY
 from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
@@ -290,7 +289,6 @@ def test_a_wrong_decision_ends_the_replay(answer: object, why: str) -> None:
         ({"policy": "idel:5s"}, "node policy"),
         ({"switching": Switching(boot=11)}, "boot is 11 s, beyond the horizon: all jobs can end 10 s after"),
         ({"policy": None, "switching": FAST}, "switching: only with node_policy"),
-        ({"reservations": [Reservation("r", "q", 100, 60, 1, {"cores": 4})]}, "and reservations cannot be combined: "),
     ],
 )
 def test_bad_input(options: dict, why: str) -> None:

@@ -172,14 +172,16 @@ def test_intervals_of_checkpoint_models():
         FailureRate(-1)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"requeue": "checkpoint:600"}, {"charge_decisions": True}],
-)
-def test_options_that_do_not_fit_are_refused(options):
+def test_a_requeue_rule_with_checkpoints_is_refused():
     settings = Preemption([OnDemandJob("u", 0, 1, 0, 1)])
-    with pytest.raises(WrongValue, match=f"preemption and {next(iter(options))}.* cannot be combined: "):
-        sl.simulate(day((0, 10, 1)), MACHINE, "easy", preemption=settings, **options)
+    with pytest.raises(WrongValue, match="preemption and requeue=checkpoint:600 cannot be combined: "):
+        sl.simulate(day((0, 10, 1)), MACHINE, "easy", preemption=settings, requeue="checkpoint:600")
+
+
+def test_decisions_may_take_time_beside_on_demand_jobs():
+    settings = Preemption([OnDemandJob("u", 5, 1, 0, 1)])
+    run = sl.simulate(day((0, 10, 1), (4, 10, 1)), MACHINE, "easy", preemption=settings, charge_decisions=True)
+    assert run.violations == [] and (run.start >= 0).all()
 
 
 @pytest.mark.parametrize("begun", [-50, 0])
