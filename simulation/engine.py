@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -37,52 +37,23 @@ from .agenda import Agenda
 from .call_statistics import CallStatistics
 from .decision_check import DecisionFault, fault_of
 from .dispatcher import Decision, Dispatcher, FailedStart, Moment
+from .features.feature import Feature
 from .ledger import Ledger
 from .planned_starts import Plans
 from .policies.easy_plus_plus import correct
 from .policies.policy import Policy
 from .progress import STOPPED, OnProgress, Progress, check_all_started
 from .rankers.ranking import Ranking
+from .replay_setup import Setup
 from .result import Decisions, Simulation, SimulationError
 from .results import result_of
 from .standstill import Standstill
 from .start_checks import StartChecks
 from .timeline import Timeline, Use
 
-if TYPE_CHECKING:
-    from .features.feature import Feature
-    from .replay_setup import Setup
-
 TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress
 BATCH = 20_000  # events of compiled code between two looks at the progress
 MOST_CALLS = 10_000  # requested calls in a row without a start while nothing runs, arrives or opens
-
-
-class Options(NamedTuple):
-    """How a replay runs.
-
-    Parameters
-    ----------
-    best : bool
-        Whether policies choose nodes by best fit, else by first fit.
-    seed : int
-        The seed of the dispatcher.
-    period : int
-        While jobs wait, decide also at each multiple of this many seconds; 0: at events only.
-    charge : bool
-        Whether the wall time of decisions passes on the simulated clock.
-    kill : bool
-        Whether jobs end at their walltimes.
-    by_count : bool
-        Whether nodes are interchangeable and only counted.
-    """
-
-    best: bool
-    seed: int
-    period: int
-    charge: bool
-    kill: bool
-    by_count: bool
 
 
 class Engine:
@@ -598,4 +569,4 @@ class Engine:
         own = () if self.ranking is None else self.ranking.notes
         from_features = [note for feature in self.features for note in feature.notes]
         every = (*self.predictor.notes, *from_features, *own, *notes)
-        return result_of(self, decisions, seconds, every)
+        return result_of(self, self.setup, decisions, seconds, every)

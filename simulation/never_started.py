@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..heuristics.kernels.events.state import NOW, WAITING
 from ..models.dispatch.jobs import DAY
-
-if TYPE_CHECKING:
-    from .engine import Engine
+from .features.feature import Replay
 
 LISTED = 3  # nodes that a reason names
 
 
-def reasons(engine: Engine) -> dict[str, str]:
+def reasons(engine: Replay) -> dict[str, str]:
     """Return id -> reason of each job that waits at the end of a replay, in the order of the queue.
 
     Then follow the jobs that have not arrived, because a job before them has not ended.
@@ -34,7 +30,7 @@ def reasons(engine: Engine) -> dict[str, str]:
     return found | _held(engine, rows)
 
 
-def _held(engine: Engine, rows: list[int]) -> dict[str, str]:
+def _held(engine: Replay, rows: list[int]) -> dict[str, str]:
     """Return id -> reason of the jobs that wait, directly or not, for the end of one of these jobs."""
     followers: dict[int, list[int]] = {}
     for j, (before, _) in engine.workload.after.items():
@@ -48,7 +44,7 @@ def _held(engine: Engine, rows: list[int]) -> dict[str, str]:
     return found
 
 
-def _calendar_or_nodes(engine: Engine, j: int, now: int) -> str:
+def _calendar_or_nodes(engine: Replay, j: int, now: int) -> str:
     """Return that the calendars or the nodes keep job j from a start, whichever came first; or an empty text.
 
     The text does not depend on how long the replay went on after both.
@@ -59,7 +55,7 @@ def _calendar_or_nodes(engine: Engine, j: int, now: int) -> str:
     return _calendar(engine, j, now) or nodes
 
 
-def _calendar(engine: Engine, j: int, now: int) -> str:
+def _calendar(engine: Replay, j: int, now: int) -> str:
     """Return that the calendars of job j never open again, or an empty text."""
     queue, walltime = engine.workload.queues[int(engine.workload.queue[j])], int(engine.workload.walltime[j])
     windows, daily = engine.workload.windows.get(j, ()), queue.hours(walltime)
@@ -79,7 +75,7 @@ def _calendar(engine: Engine, j: int, now: int) -> str:
     return ""
 
 
-def _nodes(engine: Engine, j: int) -> str:
+def _nodes(engine: Replay, j: int) -> str:
     """Return that the nodes which take starts at the end cannot hold job j, or an empty text."""
     barred = engine.timeline.closed_for_good()
     if not barred.size:

@@ -7,7 +7,7 @@ decision and would be slower.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from ..instances.workload import Ints, Workload
 from ..models.compiled import compiled
 from ..models.excerpt import excerpt
 from ..models.returned import WrongAnswer, returned_numbers
+from .features.feature import Replay
 from .policies import counted
 from .policies.beside_reservations import Holds, decide_beside
 from .policies.compression import follows
@@ -31,9 +32,6 @@ from .policies.easy_plus_plus import easy_shortest_first
 from .policies.plans.planning import plan
 from .policies.policy import Floats, Policy
 from .result import SimulationError
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 
 @compiled
@@ -147,7 +145,7 @@ def kernel(rules: Rules, shortest_first: bool = False) -> Kernel:
     return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING
 
 
-def kernel_of_replay(engine: Engine, rules: Rules) -> Kernel:
+def kernel_of_replay(engine: Replay, rules: Rules) -> Kernel:
     """Return the compiled functions of a replay: where nodes are counted, the faster ones of ``counting`` and ``counted``."""
     usual, trace, state = kernel(rules), engine.trace, engine.state
     if usual is BACKFILLING and counted.suits(trace, state, rules):
@@ -166,7 +164,7 @@ def kernel_of_replay(engine: Engine, rules: Rules) -> Kernel:
     )
 
 
-def decide_beside_holds(engine: Engine, rules: Rules, holds: Holds, shortest_first: bool) -> None:
+def decide_beside_holds(engine: Replay, rules: Rules, holds: Holds, shortest_first: bool) -> None:
     """Make one decision beside what the timeline keeps over time.
 
     Beside reservations each job is taken to last as long as its walltime allows: it must not run into one.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..heuristics.kernels.events.state import WAITING
+from .features.feature import Replay
 from .never_started import reasons
 from .result import Simulation, SimulationError
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 STOPPED = "stopped before its end"
 SHOWN = 10  # jobs that wait forever in a message
@@ -40,7 +38,7 @@ class Progress(NamedTuple):
 OnProgress = Callable[[Progress], Any]  # the replay stops if it returns False
 
 
-def check_all_started(engine: Engine, found: Simulation) -> None:
+def check_all_started(engine: Replay, found: Simulation) -> None:
     """Raise SimulationError, with a reason for each job, if jobs still wait although no event is left."""
     waiting = int(engine.state.clock[WAITING])
     if not waiting:

@@ -17,8 +17,7 @@ from ..heuristics.kernels.profile import Ints
 from ..instances.workload import Workload
 from ..models import Platform, Running
 from .dispatcher import Dispatcher
-from .engine import Options
-from .features.feature import Feature
+from .features.feature import Feature, Options
 from .features.limits import of_nodes
 from .features.running import is_counted
 from .policies.policy import Policy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,21 +11,20 @@ from ..heuristics.kernels.events.nodes import by_name, ranges_of
 from ..heuristics.kernels.events.state import UNSTARTED
 from ..instances.workload import Ints
 from .attempts import History
+from .features.feature import Replay
 from .features.running import ending_at
+from .replay_setup import Setup
 from .result import Decisions, NodeRanges, Simulation
 
-if TYPE_CHECKING:
-    from .engine import Engine
 
-
-def result_of(engine: Engine, decisions: Decisions, seconds: float, notes: tuple[str, ...]) -> Simulation:
+def result_of(engine: Replay, setup: Setup, decisions: Decisions, seconds: float, notes: tuple[str, ...]) -> Simulation:
     """Return the result of a replay so far; running jobs get the end that their runtime gives.
 
     The rows of jobs that run at the begin, and have not come back, are left out: they are in ``workload.running``.
     """
     ledger, state, trace = engine.ledger, engine.state, engine.trace
     rows = np.arange(len(engine.workload))
-    ranges = engine.setup.on_nodes(ranges_of(trace, state, engine.options.by_count))
+    ranges = setup.on_nodes(ranges_of(trace, state, engine.options.by_count))
     workload, log = engine.workload, ledger.log
     gone = [j for j in ledger.begun if j not in log.begun]
     if ledger.begun:
@@ -35,7 +34,7 @@ def result_of(engine: Engine, decisions: Decisions, seconds: float, notes: tuple
             on = ledger.nodes_of(j) if named is None else [named[j]]
             left += [replace(r, nodes=nodes or r.nodes) for r, nodes in zip(ledger.begun[j], on, strict=True)]
         until = {r.job.id: a.end for a in log.gone for r in ledger.begun[ledger.row[a.job]]}
-        workload = replace(workload, running=ending_at(engine.setup.in_order(left), until))
+        workload = replace(workload, running=ending_at(setup.in_order(left), until))
     kept = np.ones(rows.size, np.bool_)
     kept[gone] = False
     started = state.start != UNSTARTED
@@ -56,7 +55,7 @@ def result_of(engine: Engine, decisions: Decisions, seconds: float, notes: tuple
         platform=engine.platform,
         dispatcher=engine.name,
         predictor=engine.predictor.name,
-        allocator=engine.setup.allocator,
+        allocator=setup.allocator,
         seed=engine.options.seed,
         placement=NodeRanges(*ranges),
         decisions=decisions,
@@ -70,7 +69,7 @@ def result_of(engine: Engine, decisions: Decisions, seconds: float, notes: tuple
     return found if kept.all() else _without(found, kept)
 
 
-def _history_of(engine: Engine) -> History | None:
+def _history_of(engine: Replay) -> History | None:
     """Return the attempts that ended early, with the restarts of later ones."""
     log = engine.ledger.log
     history = log.history()

@@ -9,21 +9,18 @@ empty machine.
 from __future__ import annotations
 
 from math import lcm
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..heuristics.kernels.events.state import NOW, STARTED, WAKE
 from ..heuristics.kernels.profile import NEVER
-
-if TYPE_CHECKING:
-    from .engine import Engine
+from .features.feature import Replay
 
 
 class Standstill:
     """Detects the end of one replay."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Replay) -> None:
         self._engine = engine
         self._started = -1
         self._end: int | None = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from ..heuristics.kernels.events.entries import compact, may_start
 from ..heuristics.kernels.events.state import UNSTARTED
@@ -16,16 +15,14 @@ from ..heuristics.kernels.profile import Ints
 from ..models.problem import part_name
 from .decision_check import DecisionFault, Shortage, fault_of_units, shortage
 from .dispatcher import FailedStart, PlannedStart, Start
+from .features.feature import Replay
 from .timeline import Use
-
-if TYPE_CHECKING:
-    from .engine import Engine
 
 
 class StartChecks:
     """The starts of a dispatcher in one replay."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Replay) -> None:
         self._engine = engine
 
     def start_all(self, starts: Iterable[Start], late: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,11 @@ from ...models.production import Reservation, ServerEvent
 from ...models.production.contradictions import Known, of_events, of_reservations
 from ..agenda import Rank
 from ..records import Booking, ProductionRecord
-from .feature import Feature
+from .feature import Feature, Replay
 from .private_jobs import PrivateJobs
 from .queues import Hours, Queues, with_calendars
 from .reservations import Bookings, ProductionLog
 from .server_events import ServerEvents
-
-if TYPE_CHECKING:
-    from ..engine import Engine
 
 NOT_ELIGIBLE = "of users who may not use the reservation of the queue, left out"
 Event = NodeEvent | ServerEvent
@@ -107,7 +104,7 @@ class BatchServer(Feature):
         trace, self.calendars = with_calendars(trace, workload, self.events)
         return trace
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Replay) -> None:
         """Put the events and the requests of reservations on the agenda."""
         self._engine = engine
         self.queues = Queues(engine, self.private, self.calendars)

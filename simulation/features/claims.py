@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..preemption.jobs import OnDemandJob
 from ..timeline import Use
+from .feature import Replay
 from .limits import power_of_jobs
-
-if TYPE_CHECKING:
-    from ..engine import Engine
 
 Mask = NDArray[np.bool_]
 
@@ -67,7 +64,7 @@ class Claims:
         The number of reserved nodes, the last ones of the machine.
     """
 
-    def __init__(self, engine: Engine, reserved: int) -> None:
+    def __init__(self, engine: Replay, reserved: int) -> None:
         self._engine, self._state, self._timeline = engine, engine.state, engine.timeline
         self._names, self._request = engine.platform.nodes, next(iter(engine.platform.groups)).capacity
         self.waiting: list[WaitingJob] = []

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...instances.times import NEVER
 from ...instances.workload import Workload
 from ...models import Platform
-from .feature import Feature
-
-if TYPE_CHECKING:
-    from ..engine import Engine
+from .feature import Feature, Replay
 
 
 class Dependencies(Feature):
@@ -25,7 +21,7 @@ class Dependencies(Feature):
         w = workload
         return replace(w, submit=w.submit.copy(), release=w.release.copy(), latest_start=w.latest_start.copy())
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Replay) -> None:
         """Keep the engine."""
         self._engine = engine
 

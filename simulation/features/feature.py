@@ -6,19 +6,22 @@ not be changed) it asks the engine.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...heuristics.kernels.events.state import TraceArrays
+from ...heuristics.kernels.events.state import State, TraceArrays
 from ...instances.workload import Workload
 from ...models import Platform, Running
-from ..timeline import Use
-
-if TYPE_CHECKING:
-    from ..engine import Engine
+from ..agenda import Agenda
+from ..decision_check import DecisionFault
+from ..ledger import Ledger
+from ..planned_starts import Plans
+from ..policies.policy import Policy
+from ..predictors import TimedPredictor
+from ..timeline import Timeline, Use
 
 
 class Feature:
@@ -50,7 +53,7 @@ class Feature:
         """Return the arrays of the replay, which the feature may extend; ``by_count``: nodes are only counted."""
         return trace
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Replay) -> None:
         """Prepare for a replay: put the first actions on the agenda."""
 
     @property
@@ -106,3 +109,117 @@ class Feature:
     def result(self, now: int) -> Mapping[str, Any]:
         """Return fields of the result of the replay, which has come to ``now`` (s)."""
         return {}
+
+
+class Options(NamedTuple):
+    """How a replay runs.
+
+    Parameters
+    ----------
+    best : bool
+        Whether policies choose nodes by best fit, else by first fit.
+    seed : int
+        The seed of the dispatcher.
+    period : int
+        While jobs wait, decide also at each multiple of this many seconds; 0: at events only.
+    charge : bool
+        Whether the wall time of decisions passes on the simulated clock.
+    kill : bool
+        Whether jobs end at their walltimes.
+    by_count : bool
+        Whether nodes are interchangeable and only counted.
+    """
+
+    best: bool
+    seed: int
+    period: int
+    charge: bool
+    kill: bool
+    by_count: bool
+
+
+class Replay(Protocol):
+    """What features, and the parts of the engine, use of a running replay; ``engine.Engine`` is one.
+
+    Attributes
+    ----------
+    rules
+        The policy as the kernels take it; None: it is out of date.
+    kept_work : callable
+        ``kept_work(row, ran)`` returns the seconds of work that are kept of a running job that fails after ``ran``
+        seconds; None: it does not come back. A feature may replace it.
+    owners : dict of int to Feature
+        Row -> the feature that starts this job itself, and is told when it fails.
+    """
+
+    name: str
+    platform: Platform
+    workload: Workload
+    policy: Policy | None
+    predictor: TimedPredictor
+    options: Options
+    trace: TraceArrays
+    state: State
+    agenda: Agenda
+    timeline: Timeline
+    ledger: Ledger
+    plans: Plans
+    features: tuple[Feature, ...]
+    rules: Any
+    kept_work: Callable[[int, int], int | None]
+    owners: dict[int, Feature]
+
+    @property
+    def now(self) -> int:
+        """The time in seconds."""
+
+    @property
+    def jobs_to_come(self) -> bool:
+        """Whether jobs still arrive by themselves."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether no job runs, waits, or is to come."""
+
+    @property
+    def nothing_moves(self) -> bool:
+        """Whether no job runs or is to come, and nothing on the agenda can change that."""
+
+    def fail(self, j: int, why: str) -> None:
+        """End a running job because it cannot go on; it comes back, or not, as ``kept_work`` says."""
+
+    def put_back(self, j: int, why: str, kept: int) -> None:
+        """End a running job now, and put it back into the queue with ``kept`` seconds of the work of this attempt."""
+
+    def end_for_good(self, j: int, why: str, at_once: bool = False) -> None:
+        """End a running job now, before its work is done; jobs that wait for it arrive now (``at_once``), or at the next event."""
+
+    def come_back(self, rows: Sequence[int]) -> None:
+        """Put jobs that wait, but were not in the queue, into it."""
+
+    def leave(self, j: int, why: str) -> None:
+        """Note that a waiting job, which is in no queue any more, leaves for good without a start."""
+
+    def release_followers(self, j: int) -> None:
+        """Let the jobs that wait for the end of a job which ends now, outside of the kernels, arrive at the next events."""
+
+    def predict_again(self, j: int) -> None:
+        """Predict the duration of a job anew whose walltime has changed, if durations are known from the begin."""
+
+    def note_change(self, j: int, **fields: object) -> None:
+        """Note that the walltime or the queue of a waiting job has changed, and show it to dispatchers."""
+
+    def start(self, j: int, nodes: Sequence[Mapping[str, int]], machine_wide: Sequence[int] = ()) -> None:
+        """Start a job now on nodes that have room for it; see ``Engine.start``."""
+
+    def running_uses(self, without: int = -1) -> Iterator[Use]:
+        """Yield what running jobs use, up to their walltimes; ``without``: a row that is left out."""
+
+    def kept_free(self) -> Iterator[Use]:
+        """Yield what features keep free beside running jobs and reservations, as uses."""
+
+    def fixed_reason(self, j: int) -> str:
+        """Return why no server event may change a job now; an empty text if it may."""
+
+    def refuse_start(self, fault: DecisionFault) -> NoReturn:
+        """End the replay: raise SimulationError with the dispatcher, the time, and the job and node of a fault."""

@@ -33,11 +33,10 @@ from ...models.profiles import power_cap as cap_of
 from ...models.whole_numbers import is_real, shown
 from ..agenda import Rank
 from ..policies.policy import Policy
-from .feature import Feature
+from .feature import Feature, Replay
 
 if TYPE_CHECKING:
     from ...heuristics.kernels.profile import Floats
-    from ..engine import Engine
 
 ROUNDING = 1e-6  # an amount less below a whole number is this number
 MILLI = 1000  # power is counted in milliwatts, rounded up per unit
@@ -174,7 +173,7 @@ class Limits(Feature):
             kind=kind.astype(np.int64),
         )
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Replay) -> None:
         """Apply the profiles at the begin, and put their first change on the agenda."""
         self._engine = engine
         trace, begin = engine.trace, engine.workload.begin

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,8 @@ from ...heuristics.kernels.events.state import RUNNING
 from ...models import NodeStates
 from ...models.node_states.timeline import Change
 from ..agenda import Rank
-from .feature import Feature
+from .feature import Feature, Replay
 from .requeue import Requeue, kept_by
-
-if TYPE_CHECKING:
-    from ..engine import Engine
 
 WHY = "node state"  # the reason for which the timeline closes nodes
 
@@ -38,7 +35,7 @@ class NodeEvents(Feature):
         self.states, self.requeue = states, requeue
         self._runs: NDArray[np.bool_] = np.ones(len(states.platform.nodes), np.bool_)
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Replay) -> None:
         """Put the changes on the agenda."""
         self._engine = engine
         requests = (engine.trace.request, engine.trace.further_request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +35,8 @@ from ..policy_kernels import allowed
 from ..records import PowerRecord
 from ..result import SimulationError
 from ..timeline import CLOSED
-from .feature import Feature
+from .feature import Feature, Replay
 from .node_needs import needs, survey
-
-if TYPE_CHECKING:
-    from ..engine import Engine
 
 WHY = "node power"  # the reason for which the timeline closes nodes
 ORDER = np.array([2, 1, 2, 0])  # of OFF, BOOTING, SHUTTING_DOWN, ON: which nodes a waiting job takes first
@@ -65,7 +62,7 @@ class NodePower(Feature):
         self.watches = self.follows_nodes = not self.still
         self.changes: list[tuple[int, int, int]] = []  # time, node, state
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Replay) -> None:
         """Prepare the policy; all nodes are on."""
         self._engine = engine
         nodes, begin = len(engine.platform.nodes), engine.workload.begin

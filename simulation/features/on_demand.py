@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,8 @@ from ..result import SimulationError
 from ..timeline import Use
 from .claims import Claims, Leaving, WaitingJob
 from .evictions import Checkpointed, RunningJob, departures_of, problem_of
-from .feature import Feature
+from .feature import Feature, Replay
 from .running import with_rows
-
-if TYPE_CHECKING:
-    from ..engine import Engine
 
 QUEUE = "on-demand"
 TOO_LARGE = "need more nodes than the reserved ones leave, left out"
@@ -79,7 +76,7 @@ class OnDemand(Feature):
         self.rows = tuple(row[job.id] for job in self.settings.jobs)
         return self.rows
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Replay) -> None:
         """Put the announcements on the agenda."""
         self._engine = engine
         self.on_demand: dict[int, OnDemandJob] = dict(zip(self.rows, self.settings.jobs, strict=True))

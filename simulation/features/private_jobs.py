@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +17,10 @@ from ...heuristics.kernels.events.state import STARTED
 from ...heuristics.kernels.profile import Ints
 from ..agenda import Rank
 from ..records import PrivateRun
+from .feature import Replay
 from .inside import Inside, Places
 from .queues import Queues
 from .reservations import Bookings, ProductionLog
-
-if TYPE_CHECKING:
-    from ..engine import Engine
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ class Run:
 class PrivateJobs:
     """The jobs inside of the reservations of one replay; ``running``: row of a job -> its run."""
 
-    def __init__(self, engine: Engine, log: ProductionLog, bookings: Bookings, queues: Queues) -> None:
+    def __init__(self, engine: Replay, log: ProductionLog, bookings: Bookings, queues: Queues) -> None:
         self._engine, self._log, self._bookings, self._queues = engine, log, bookings, queues
         self.running: dict[int, Run] = {}
         self._inside: dict[int, Inside] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +12,7 @@ from ...instances.workload import Workload
 from ...models import Queue
 from ...models.dispatch.jobs import DAY, Window
 from ...models.production import ServerEvent
-
-if TYPE_CHECKING:
-    from ..engine import Engine
+from .feature import Replay
 
 Hours = tuple[bool, tuple[Window, ...]]  # whether starts are limited to windows of the day; the windows
 
@@ -69,7 +66,7 @@ class Queues:
         Rows of the waiting jobs of private queues, in order of arrival, as an ordered set.
     """
 
-    def __init__(self, engine: Engine, private: set[str], calendars: Mapping[Hours, int]) -> None:
+    def __init__(self, engine: Replay, private: set[str], calendars: Mapping[Hours, int]) -> None:
         self._engine, self.private_queues, self._calendars = engine, private, calendars
         self.stopped: dict[str, int] = {}
         self.of_stopped: dict[int, None] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...heuristics.kernels.events.state import RUNNING
 from ...models.production import Occurrence, Reservation, ServerEvent
@@ -11,9 +11,7 @@ from ...models.production.placement import Refusal, Usage, overuse, place
 from ..records import Booking, Change, PrivateRun, ProductionRecord, RefusedEvent, bookings_of
 from ..result import SimulationError
 from ..timeline import Hold, Use
-
-if TYPE_CHECKING:
-    from ..engine import Engine
+from .feature import Replay
 
 
 class ProductionLog:
@@ -38,7 +36,7 @@ class ProductionLog:
 class Bookings:
     """The repetitions of all reservations of one replay, ``listed`` as in the record."""
 
-    def __init__(self, engine: Engine, log: ProductionLog) -> None:
+    def __init__(self, engine: Replay, log: ProductionLog) -> None:
         self._engine = engine
         self.listed: list[Booking] = log.bookings
 

@@ -12,9 +12,9 @@ from ...heuristics.kernels.events.state import NOW, STARTED, UNSTARTED
 from ...models import Running
 from ...models.production import ServerEvent
 from ..records import Change, RefusedEvent
+from .feature import Replay
 
 if TYPE_CHECKING:
-    from ..engine import Engine
     from .batch_server import BatchServer
 
 
@@ -24,7 +24,7 @@ class ServerEvents:
     A method for each kind returns why the event is not possible, or an empty text.
     """
 
-    def __init__(self, engine: Engine, server: BatchServer) -> None:
+    def __init__(self, engine: Replay, server: BatchServer) -> None:
         self._engine, self._server = engine, server
         self._queues, self._bookings, self._private = server.queues, server.bookings, server.private_jobs
         self._effects: dict[str, Callable[[ServerEvent], str]] = {

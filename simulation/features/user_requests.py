@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +10,7 @@ from ...instances.workload import Workload
 from ...models import Platform
 from ..users.requests import Requests
 from ..users.users import Users
-from .feature import Feature
-
-if TYPE_CHECKING:
-    from ..engine import Engine
+from .feature import Feature, Replay
 
 
 class UserRequests(Feature):
@@ -38,7 +34,7 @@ class UserRequests(Feature):
         self._requests = Requests(self._users, workload, sorted(self._hidden(workload)))
         return self._requests.workload
 
-    def begin(self, engine: Engine) -> None:
+    def begin(self, engine: Replay) -> None:
         """Keep the engine."""
         self._engine = engine
 
