@@ -22,6 +22,7 @@ LONGEST = 60  # characters of a number
 SHOWN = 40  # characters of a text in a message
 SIGNED = re.compile(r"-?\d+", re.ASCII)
 DECIMAL = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,4})?", re.ASCII)
+SPAN = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", re.ASCII)
 PLAIN = re.compile(r"\d+(?:\.\d*)?|\.\d+", re.ASCII)
 
 
@@ -125,3 +126,18 @@ def seconds_of(days: str | None, hours: str | None, minutes: str | None, seconds
     """
     parts = (float(part) if part else 0.0 for part in (days, hours, minutes, seconds))
     return math.fsum(factor * part for factor, part in zip((86400, 3600, 60, 1), parts, strict=True))
+
+
+def span_of(text: str) -> range | None:
+    """Return the numbers of a range such as ``7``, ``1-4`` or ``0-20:5``; None for something else.
+
+    >>> list(span_of("0-20:5") or ()), span_of("4-1"), span_of("1-4:0")
+    ([0, 5, 10, 15, 20], range(4, 2), None)
+    """
+    found = SPAN.fullmatch(text)
+    if found is None:
+        return None
+    first, last, step = (None if part is None else whole_of(part) for part in found.groups())
+    if first is None or step == 0:
+        return None
+    return range(first, (first if last is None else last) + 1, step or 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ...models.arguments import checked
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode, Resource, Task
-from .numbered_lines import NumberedLine, end_error, is_decimal, is_whole, numbered_lines
+from .numbered_lines import NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
 from .projects import MOST, checked_project
 
 Steps = list[list[tuple[int, int]]]  # per step of a job the (machine, duration) pairs of the eligible machines
@@ -118,9 +118,10 @@ def read_fjsplib(path: str | Path) -> Project:
 def _size(line: NumberedLine) -> tuple[int, int]:
     """Return the numbers of jobs and of machines; a third number, of machines per step, is not used."""
     head = line.text.split()
-    if not 2 <= len(head) <= 3 or not all(map(is_whole, head[:2])) or not all(map(is_decimal, head[2:])):
+    counts = wholes_of(head[:2])
+    if not 2 <= len(head) <= 3 or counts is None or None in map(decimal_of, head[2:]):
         raise line.error("the numbers of jobs and machines")
-    jobs, machines = int(head[0]), int(head[1])
+    jobs, machines = counts
     if not jobs or not 1 <= machines <= MOST:
         raise line.error(f"the numbers of jobs (at least 1) and machines (1 to {MOST:,})")
     return jobs, machines

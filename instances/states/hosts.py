@@ -6,6 +6,7 @@ import re
 from itertools import product
 
 from ...errors import WrongValue
+from ..files.numbers import span_of
 
 MOST = 100_000  # names in one list
 
@@ -38,12 +39,11 @@ def numbers(text: str) -> list[str]:
     """
     found: list[str] = []
     for part in text.split(","):
-        match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", part.strip(), re.ASCII)
-        if match is None or (match[3] is not None and int(match[3]) < 1):
+        listed = span_of(part.strip())
+        if listed is None:
             raise WrongValue(f"the ranges {text[:60]!r}: expected numbers and ranges such as 1-4,8 or 0-20:5")
-        first, last = int(match[1]), int(match[2] or match[1])
-        listed = range(first, last + 1, int(match[3] or 1))
         if len(found) + len(listed) > MOST:
             raise WrongValue(f"the ranges {text[:60]!r} have more than {MOST:,} numbers")
-        found.extend(f"{n:0{len(match[1])}d}" for n in listed)
+        width = len(part.strip().partition("-")[0])
+        found.extend(f"{n:0{width}d}" for n in listed)
     return found

@@ -13,6 +13,7 @@ from datetime import tzinfo
 from typing import Any
 
 from ...errors import WrongValue
+from ..files.numbers import json_whole_of, wrong
 from ..formats.pbs import NAMES, amount_of, duration
 from .arrays import waiting_tasks
 from .node_sets import SHARE, NodeSets
@@ -58,7 +59,10 @@ def state_from_pbs(
     WrongValue
         Data that are needed are missing or malformed.
     """
-    at = now if now is not None else jobs.get("timestamp")
+    given = jobs.get("timestamp")
+    at = json_whole_of(given) if now is None else now
+    if at is None and given is not None:
+        raise wrong("timestamp", given, "seconds since 1970")
     if at is None:
         raise WrongValue("the time of the state is not known: there is no timestamp; expected --now SECONDS")
     listed = nodes.get("nodes") or {}

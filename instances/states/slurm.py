@@ -23,6 +23,7 @@ from .slurm_requests import amounts, bound, kinds_asked, not_modelled, resource,
 from .slurm_reservations import names_of, reservations_of
 
 YEAR = 365 * 86400
+LONGEST = 100 * YEAR  # of a limit
 MOST_TASKS = 1000  # of an array, if the machine has fewer cores
 HOLDS_A_PLACE = {
     "RUNNING",
@@ -306,7 +307,7 @@ def _texts(job: Values) -> dict[str, str]:
 def _walltime(job: Values) -> int:
     """Return the limit of a job in seconds; a year if there is none."""
     minutes = number(job.get("time_limit"))
-    return YEAR if not minutes else 60 * minutes
+    return YEAR if not minutes else min(max(60 * minutes, 1), LONGEST)
 
 
 def _cores_of(node: Values) -> int:
