@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +15,6 @@ from ..files.numbers import exact_of, whole_of
 MOST_DIGITS = len(str(LATEST))
 MOST = 10**MOST_DIGITS - 1
 SHOWN = 80  # characters of a line in a message
-LIKE_NUMBER = re.compile(r"[-+]?(?:[.,]?\d[\d_.,]*(?:e[-+]?\d+)?|nan|inf|infinity)", re.IGNORECASE)
 
 
 class FormatError(SchedlabError, ValueError):
@@ -78,7 +76,8 @@ def end_error(lines: Sequence[NumberedLine], expected: str, found: str | None = 
 
 def like_number(word: str) -> bool:
     """Return whether a word is meant as a number, perhaps one that is refused: ``nan``, ``1_000``, digits of another script."""
-    return LIKE_NUMBER.fullmatch(word[:SHOWN]) is not None
+    unsigned = word.lstrip("+-.,").lower()
+    return unsigned[:1].isnumeric() or unsigned in ("nan", "inf", "infinity")
 
 
 def is_whole(word: str) -> bool:

@@ -32,7 +32,7 @@ from ..logged import (
 )
 from ..repair import Trace
 from ..report import BadLine
-from ..states.hosts import hosts_of
+from ..states.hosts import count_of_hosts
 from ..workload import Workload, WorkloadError
 from .sacct_rows import (
     EXPECTED,
@@ -66,6 +66,7 @@ NEEDED = (
 )  # fmt: skip
 RESOURCES = ("cores", "gpus", "memory")
 MOST = 10**10
+NEGATIVE = re.compile(r"-\d[\d:.-]*", re.ASCII)  # an elapsed time across a change of the clock, in old versions
 COMPONENT = re.compile(r"(.+)\+(\d{1,6})", re.ASCII)
 WAITING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT", "REVOKED")
 RUNNING = ("RUNNING", "SUSPENDED", "STOPPED", "CONFIGURING", "COMPLETING", "STAGE_OUT", "SIGNALING", "RESIZING")
@@ -547,7 +548,7 @@ def _never_ran(row: Mapping[str, str], state: str, start: float, took: float) ->
 def _elapsed(row: Mapping[str, str]) -> float:
     for column, alone in (("ElapsedRaw", 1), ("Elapsed", 60)):
         text = row.get(column, "")
-        if not is_unknown(text) and not text.startswith("-"):
+        if not is_unknown(text) and not NEGATIVE.fullmatch(text):
             return _duration(column, text, alone)
     return MISSING
 
@@ -588,7 +589,7 @@ def _nodes(row: Mapping[str, str]) -> int:
         return allocated
     listed = row.get("NodeList", "")
     if not is_unknown(listed):
-        return len(hosts_of(listed))
+        return count_of_hosts(listed)
     return _tres_count(row, "ReqTRES", "node") or _count(row, "ReqNodes")
 
 

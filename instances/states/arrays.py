@@ -10,6 +10,8 @@ from ...errors import WrongValue
 from ..files.numbers import span_of, whole_of
 
 SHOWN = 60
+FEWEST = 1000  # tasks of an array that are listed, if the machine has fewer cores
+MOST = 100_000  # tasks of all arrays of a state that are listed: each is a waiting job
 
 
 class WaitingTasks(NamedTuple):
@@ -31,6 +33,15 @@ class WaitingTasks(NamedTuple):
     more: int
     limit: int | None
     cut: bool
+
+
+def most_listed(cores: int, listed: int) -> int:
+    """Return how many tasks of a further array are listed: as many as the machine may start, in all at most MOST.
+
+    >>> most_listed(16, 0), most_listed(5000, 99_000), most_listed(10**12, MOST)
+    (1000, 1000, 0)
+    """
+    return min(max(FEWEST, cores), MOST - listed)
 
 
 def waiting_tasks(text: str, most: int) -> WaitingTasks:

@@ -15,14 +15,13 @@ from typing import Any
 from ...errors import WrongValue
 from ..files.numbers import json_whole_of, wrong
 from ..formats.pbs import NAMES, amount_of, duration
-from .arrays import waiting_tasks
+from .arrays import most_listed, waiting_tasks
 from .node_sets import SHARE, NodeSets
 from .pbs_fields import amounts, amounts_on, moment
 from .pbs_requests import Nodes, bound, chunks_of, consumed, place_of, why_held
 from .pbs_reservations import reservations_of
 
 YEAR = 365 * 86400
-MOST_TASKS = 1000  # of an array, if the machine has fewer cores
 TAKES_JOBS = {
     "free",
     "job-busy",
@@ -83,12 +82,13 @@ def state_from_pbs(
     reserved = reservations_of(reservations or "", capacity, at, zone, skipped)
     begun = {node for r in reserved if r["start"] <= at for node in r["nodes"]}
     running, waiting = [], []
+    listed_tasks: list[int] = []
     for name, job in (jobs.get("Jobs") or {}).items():
         letter = job.get("job_state")
         if letter in ("R", "E", "S", "U") and job.get("exec_vnode") and job.get("array") != "True":
             running.append(_running(name, job, listed, capacity, kinds, used, zone))
         elif letter in ("Q", "H", "W", "T", "B"):
-            waiting.extend(_waiting(name, job, kinds, at, zone, sets, known, limits, skipped, capacity))
+            waiting.extend(_waiting(name, job, kinds, at, zone, sets, known, limits, skipped, capacity, listed_tasks))
         else:
             skipped[f"job in state {letter}"] += 1
     sets.shared(waiting)
@@ -183,9 +183,12 @@ def _running(
 
 def _waiting(
     name: str, job: Values, kinds: list[str], now: int, zone: tzinfo, sets: NodeSets, nodes: Nodes, limits: dict[str, int],
-    skipped: Counter[str], capacity: Mapping[str, Values],
+    skipped: Counter[str], capacity: Mapping[str, Mapping[str, int]], listed: list[int],
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Return a waiting job; one for each remaining subjob of a job array, as many as the machine may start."""
+    """Return a waiting job; one for each remaining subjob of a job array, as many as the machine may start.
+
+    ``listed``: the subjobs of arrays that are listed so far; those of this job are added.
+    """
     queue = str(job.get("queue") or "default")
     held = why_held(job)
     chunks: list[dict[str, Any]] = [{"units": 1, "request": {"cores": 1}}]
@@ -210,8 +213,9 @@ def _waiting(
     if job.get("array") != "True":
         return [{"id": name} | made]
     left = str(job.get("array_indices_remaining") or "").strip("- ")
-    most = max(MOST_TASKS, sum(int(each.get("cores", 0)) for each in capacity.values()))
-    tasks = waiting_tasks(left, most)
+    cores = sum(each.get("cores", 0) for each in capacity.values())
+    tasks = waiting_tasks(left, most_listed(cores, len(listed)))
+    listed += tasks.indices
     if tasks.more:
         skipped[f"subjob of array {name} after the first {len(tasks.indices):,} that wait"] += tasks.more
     found = [{"id": name.replace("[]", f"[{k}]")} | made for k in tasks.indices]

@@ -14,7 +14,7 @@ from typing import Any
 from ...errors import WrongValue
 from ...models.platform import MOST_CAPACITY
 from ..formats.slurm_values import count, generic, generic_in, memory, tres
-from .arrays import waiting_tasks
+from .arrays import most_listed, waiting_tasks
 from .hosts import hosts_of
 from .node_sets import PLENTY, SHARE, NodeSets
 from .slurm_fields import job_words, number, text
@@ -24,7 +24,6 @@ from .slurm_reservations import names_of, reservations_of
 
 YEAR = 365 * 86400
 LONGEST = 100 * YEAR  # of a limit
-MOST_TASKS = 1000  # of an array, if the machine has fewer cores
 HOLDS_A_PLACE = {
     "RUNNING",
     "SUSPENDED",
@@ -80,6 +79,7 @@ class _State:
         self.used: dict[str, Counter[str]] = {name: Counter() for name in nodes}
         self.on_node: Counter[str] = Counter()  # running jobs
         self.skipped: Counter[str] = Counter()
+        self.listed = 0  # tasks of arrays
         self.limits: dict[str, int] = {}  # array -> how many of its tasks may run at once
 
     def _capacity(self, node: SlurmNode) -> dict[str, int]:
@@ -246,7 +246,8 @@ class _State:
         else:
             array = array or number(job.get("job_id")) or 0
             cores = sum(node.capacity["cores"] for node in self.nodes.values())
-            tasks = waiting_tasks(listed, max(MOST_TASKS, cores))
+            tasks = waiting_tasks(listed, most_listed(cores, self.listed))
+            self.listed += len(tasks.indices)
             limit = tasks.limit or limit
             if tasks.more:
                 self.skipped[f"task of array {array} after the first {len(tasks.indices):,} that wait"] += tasks.more
