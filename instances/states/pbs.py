@@ -16,12 +16,15 @@ from ...errors import WrongValue
 from ..files.numbers import json_whole_of, wrong
 from ..formats.pbs import NAMES, amount_of, duration
 from .arrays import most_listed, waiting_tasks
-from .node_sets import SHARE, NodeSets
+from .node_sets import NodeSets
 from .pbs_fields import amounts, amounts_on, moment
 from .pbs_requests import Nodes, bound, chunks_of, consumed, place_of, why_held
 from .pbs_reservations import reservations_of
+from .slurm_fields import of_job
 
 YEAR = 365 * 86400
+# values of "sharing" of a node; with default_excl a job that asks for place=shared would share it
+NEVER_SHARED, ALWAYS_SHARED = ("force_excl", "force_exclhost", "default_excl", "default_exclhost"), "ignore_excl"
 TAKES_JOBS = {
     "free",
     "job-busy",
@@ -75,7 +78,9 @@ def state_from_pbs(
         for name, has in known.has.items():
             capacity[name][kind] = amount_of(kind, has[kind]) if has.get(kind, "").isdecimal() else 0
     sets = NodeSets(listed)
-    sets.one_job = {name for name, node in listed.items() if "excl" in str(node.get("sharing") or "")}
+    sharing = {name: str(node.get("sharing") or "") for name, node in listed.items()}
+    sets.one_job = {name for name, word in sharing.items() if word in NEVER_SHARED}
+    sets.always_shared = {name for name, word in sharing.items() if word == ALWAYS_SHARED}
     used: dict[str, Counter[str]] = {name: Counter() for name in capacity}
     limits: dict[str, int] = {}
     skipped: Counter[str] = Counter()
@@ -86,17 +91,24 @@ def state_from_pbs(
     for name, job in (jobs.get("Jobs") or {}).items():
         letter = job.get("job_state")
         if letter in ("R", "E", "S", "U") and job.get("exec_vnode") and job.get("array") != "True":
-            running.append(_running(name, job, listed, capacity, kinds, used, zone))
+            with of_job(name):
+                made_of_job = _running(name, job, listed, capacity, kinds, used, zone)
+            if made_of_job["nodes"]:
+                running.append(made_of_job)
+            else:
+                skipped["job that runs on no node of the list"] += 1
         elif letter in ("Q", "H", "W", "T", "B"):
-            waiting.extend(_waiting(name, job, kinds, at, zone, sets, known, limits, skipped, capacity, listed_tasks))
+            with of_job(name):
+                waiting.extend(
+                    _waiting(name, job, kinds, at, zone, sets, known, limits, skipped, capacity, listed_tasks)
+                )
         else:
             skipped[f"job in state {letter}"] += 1
     sets.shared(waiting)
-    shares = sets.whole_nodes or bool(sets.one_job)
     on_node = Counter(node for job in running for node in job["nodes"])
-    for job in running if shares else ():
+    for job in running:
         for held in job["nodes"].values():
-            held[SHARE] = 1
+            held |= sets.of_a_job
     arrays = [
         {"name": array, "limit": limit, "running": sum(1 for job in running if _array(job["id"]) == array)}
         for array, limit in limits.items()
@@ -109,10 +121,10 @@ def state_from_pbs(
         for name, node in listed.items()
     ]
     for node in made:
-        inside = sets.capacity(node["name"])
-        node["capacity"] |= inside
-        if shares and node.get("free"):  # something is there that is no job of the list
-            node["free"][SHARE] = max(0, inside[SHARE] - on_node[node["name"]] - 1)
+        jobs_there = on_node[node["name"]]
+        node["capacity"] |= sets.capacity(node["name"], jobs_there)
+        if node.get("free"):  # something is there that is no job of the list
+            node["free"] |= sets.free_beside_others(node["name"], jobs_there)
     state = {
         "schema": "schedlab-state", "version": 1, "now": at, "source": "PBS",
         "queues": [{"name": name, "ewt": ewt} for name in queues], "nodes": made, "running": running, "waiting": waiting,
@@ -214,7 +226,10 @@ def _waiting(
         return [{"id": name} | made]
     left = str(job.get("array_indices_remaining") or "").strip("- ")
     cores = sum(each.get("cores", 0) for each in capacity.values())
-    tasks = waiting_tasks(left, most_listed(cores, len(listed)))
+    try:
+        tasks = waiting_tasks(left, most_listed(cores, len(listed)))
+    except WrongValue as e:
+        return [{"id": name} | made | {"held": str(e)}]
     listed += tasks.indices
     if tasks.more:
         skipped[f"subjob of array {name} after the first {len(tasks.indices):,} that wait"] += tasks.more

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ...errors import WrongValue
@@ -11,6 +13,15 @@ from ..files.numbers import json_number_of
 MOST = 10**15  # of any number in the JSON of Slurm
 # INFINITE and NO_VAL of 32 and 64 bits, which old versions print where nothing is set
 NO_VALUES = (2**32 - 1, 2**32 - 2, 2**64 - 1, 2**64 - 2)
+
+
+@contextmanager
+def of_job(name: object) -> Iterator[None]:
+    """Add the id of a job to the errors in the block."""
+    try:
+        yield
+    except WrongValue as e:
+        raise WrongValue(f"job {name if isinstance(name, str) else excerpt(name)}: {e}") from None
 
 
 def number(value: Any) -> int | None:
