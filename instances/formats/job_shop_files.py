@@ -107,8 +107,12 @@ def read_fjsplib(path: str | Path) -> Project:
     """
     lines = numbered_lines(path)
     jobs, machines = _size(lines[0])
+    rows = _rows(lines, jobs)
+    words = sum(len(line.text.split()) for line in rows)
+    if machines > words:  # each machine becomes a resource, and the head alone must not take memory
+        raise lines[0].error(f"a number of machines of at most the {words} numbers that the lines of the jobs have")
     steps_of = []
-    for line in _rows(lines, jobs):
+    for line in rows:
         steps = _flexible_steps(line)
         _check_machines(line, steps, range(1, machines + 1))
         steps_of.append(steps)
