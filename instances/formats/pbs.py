@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from pathlib import Path
@@ -188,9 +188,7 @@ class _Records:
             except ValueError:  # the record of its end would tell what is wrong
                 continue
             self.deleted.pop(name, None)  # while it ran
-        submit, start, runtime, _ = self.jobs.times
-        times = [*submit.tolist(), *(start + runtime).tolist(), *(job.start for job in running)]
-        until = max((t for t in times if math.isfinite(t)), default=MISSING)
+        until = self._last_time(running)
         for job in running:
             lasts = until - job.start
             over = lasts > job.walltime  # false if the walltime is not known
@@ -198,6 +196,12 @@ class _Records:
             self.jobs.append(replace(job, runtime=lasts, unusable=why, changed=(*job.changed, STILL_RAN)))
         for name in self.deleted:
             self.jobs.append(Logged(name, unusable=DELETED))
+
+    def _last_time(self, running: Iterable[Logged]) -> float:
+        # the columns cannot grow while arrays refer to them: none may outlive this call
+        submit, start, runtime, _ = self.jobs.times
+        times = [*submit.tolist(), *(start + runtime).tolist(), *(job.start for job in running)]
+        return max((t for t in times if math.isfinite(t)), default=MISSING)
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:

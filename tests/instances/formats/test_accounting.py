@@ -336,5 +336,7 @@ def test_a_job_that_still_runs_runs_until_the_log_ends(file: Writer, more: list[
     assert (("1", 7000, 2500) in jobs) == runs
     begun_long_before = start.replace("start=7000", "start=1100").replace("04:00:00", "00:10:00")
     path = file("log", "\n".join([begun_long_before, pbs("9", FEW, 1000, 9000, 9500)]))
+    both = [start, pbs("8", FEW, 1000, 7500, 0, "S").partition(" session=")[0]]
+    assert read_pbs(file("both", "\n".join(both))).runtime.tolist() == [500, 1]  # only such records
     lost = "there is a record of its start and none of its end, and its walltime is over"
     assert read_pbs(path).report.dropped == (("1", lost),)
