@@ -25,7 +25,15 @@ DURATION = re.compile(
     re.ASCII,
 )
 MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTPE]?)B?([cn?]?)", re.ASCII | re.IGNORECASE)
-MB: Mapping[str, int | Fraction] = {"K": Fraction(1, 1024), "": 1, "M": 1, "G": 1024, "T": 1024**2, "P": 1024**3, "E": 1024**4}
+MB: Mapping[str, int | Fraction] = {
+    "K": Fraction(1, 1024),
+    "": 1,
+    "M": 1,
+    "G": 1024,
+    "T": 1024**2,
+    "P": 1024**3,
+    "E": 1024**4,
+}
 PER_CPU_FLAGS = (2**63, 2**31)  # MEM_PER_CPU of 64 and of 32 bits, in MB, which old versions printed as an amount
 COUNT = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)", re.ASCII)
 THOUSANDS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
