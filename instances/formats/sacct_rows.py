@@ -402,8 +402,8 @@ def is_json_of_sacct(values: object) -> bool:
     jobs = values["jobs"]
     if not jobs:
         return "meta" in values
-    times = jobs[0].get("time") if isinstance(jobs[0], dict) else None
-    return isinstance(times, dict) and "submission" in times
+    times = (job.get("time") for job in jobs if isinstance(job, dict))  # the first one may be damaged
+    return any(isinstance(time, dict) and "submission" in time for time in times)
 
 
 def json_rows(path: str | Path) -> Iterator[Row | Refused]:

@@ -212,3 +212,4 @@ def test_a_damaged_entry_of_json_is_told(file: Writer, job: Any, message: str) -
     assert trace.workload.ids == ("3",)
     assert [b.line for b in trace.report.bad_lines] == [2]
     assert f"entry 2 of the list of jobs: {message}" in str(trace.report.bad_lines[0])
+    assert read_json(file, job, entry(job_id=3)).workload.ids == ("3",)
