@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -111,28 +112,32 @@ def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
     return replace(trace, unix_start=0, zone=zone, partition=trace.queue, report=report)
 
 
-class _Attempt(NamedTuple):
-    """The attempt of a job that counts so far: its row, the times ``ctime``, ``start`` and ``end`` of its record, whether it ran."""
+class _Times(NamedTuple):
+    """Unix times of a record that tell attempts of a job apart: ``ctime`` is that of the job; -1: unknown."""
 
-    row: int
-    times: tuple[str, ...]
-    ran: bool
+    ctime: int
+    start: int
+    end: int
 
-    def of_same_job(self, values: Mapping[str, str]) -> bool:
-        """Whether a record with the same id is of the same job: ids are used again."""
-        return self.times[0] == values.get("ctime", "")
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> _Times:
+        """Return the times of a record."""
+        return cls(*(-1 if (time := whole_of(values.get(key, ""))) is None else time for key in cls._fields))
 
 
 @dataclass
 class _Records:
     """The jobs of the records, as they are read.
 
-    ``last``: id -> its attempt; ``started``: id -> the last record of a start, until there is one of an end; ``deleted``: ids
-    of jobs with a record of their deletion and none of their end.
+    ``rows``: id -> row of the last job with it; ``times``, ``ran``: of the attempt that counts so far, for each row, three
+    and one; ``started``: id -> the last record of a start, until there is one of an end; ``deleted``: ids of jobs with a
+    record of their deletion and none of their end.
     """
 
     jobs: JobColumns = field(default_factory=lambda: JobColumns(RESOURCES))
-    last: dict[str, _Attempt] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    times: array[int] = field(default_factory=lambda: array("q"))
+    ran: array[int] = field(default_factory=lambda: array("b"))
     started: dict[str, str] = field(default_factory=dict)
     deleted: dict[str, None] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -162,26 +167,32 @@ class _Records:
     def _attempt(self, name: str, text: str) -> None:
         values = dict(_pairs(text))
         job = _job(name, values)
-        times = tuple(values.get(key, "") for key in ("ctime", "start", "end"))
-        before = self.last.get(name)
-        if before is None or not before.of_same_job(values):
+        times, row = _Times.of(values), self.rows.get(name)
+        if row is None or self._times_of(row).ctime != times.ctime:
+            self.rows[name] = len(self.jobs)
             self.jobs.append(job)
-            self.last[name] = _Attempt(len(self.jobs) - 1, times, not job.unusable)
+            self.times.extend(times)
+            self.ran.append(not job.unusable)
             return
-        self.skipped[REPEATED if times == before.times else ATTEMPTS] += 1
-        known = before.ran, whole_of(before.times[1]) or 0
-        if (not job.unusable, whole_of(times[1]) or 0) >= known:
-            self.jobs.chunks.pop(before.row, None)
-            self.jobs[before.row] = job
-            self.last[name] = _Attempt(before.row, times, not job.unusable)
+        before = self._times_of(row)
+        self.skipped[REPEATED if times == before else ATTEMPTS] += 1
+        if (not job.unusable, times.start) >= (bool(self.ran[row]), before.start):
+            self.jobs.chunks.pop(row, None)
+            self.jobs[row] = job
+            self.times[3 * row : 3 * row + 3] = array("q", times)
+            self.ran[row] = not job.unusable
+
+    def _times_of(self, row: int) -> _Times:
+        return _Times(*self.times[3 * row : 3 * row + 3])
 
     def end(self) -> None:
         """Add the jobs that still run, and those that were deleted in the queue."""
         running: list[Logged] = []
         for name, text in self.started.items():
             values = dict(_pairs(text))
-            ended = self.last.get(name)
-            if not values.get("start") or (ended and ended.of_same_job(values)):
+            row = self.rows.get(name)
+            ended = row is not None and self._times_of(row).ctime == _Times.of(values).ctime
+            if ended or not values.get("start"):
                 continue
             try:
                 running.append(_job(name, {**values, "resources_used.walltime": ""}))
