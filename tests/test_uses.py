@@ -293,19 +293,23 @@ def test_names_of_ours_are_not_replaced_in_silence() -> None:
     lns = HEURISTICS["lns"]
     for value in (lns, 3):
         with pytest.raises(ValueError, match=r"the heuristic 'lns' belongs to schedlab.*replace=True"):
-            HEURISTICS["lns"] = value
+            HEURISTICS.register("lns", value)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="was not added in this process"):
-        del HEURISTICS["lns"]
+        HEURISTICS.unregister("lns")
     with pytest.raises(sl.SchedlabError, match=r"the heuristic mine is not a schedlab.heuristics.Heuristic"):
-        HEURISTICS["mine"] = 3
+        HEURISTICS.register("mine", 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="the name of the heuristic is 3; expected a text"):
         HEURISTICS.register(3, lns)
     HEURISTICS.register("mine", lns)
-    HEURISTICS["mine"] = Heuristic(lns.run)  # what was added in this process may be replaced: a cell that runs again
-    del HEURISTICS["mine"]
+    HEURISTICS.register("mine", Heuristic(lns.run))  # what was added in this process may be replaced: a cell that runs again
+    HEURISTICS.unregister("mine")
     assert "mine" not in HEURISTICS and HEURISTICS["lns"] is lns
     with pytest.raises(ValueError, match="the dispatcher 'easy' belongs to schedlab"):
-        DISPATCHERS["easy"] = sl.Policy("easy")
+        DISPATCHERS.register("easy", sl.Policy("easy"))
+    with pytest.raises(TypeError, match=r"a heuristic is not added by assignment; write register\('mine', ...\)"):
+        HEURISTICS["mine"] = lns
+    with pytest.raises(TypeError, match=r"a dispatcher is not removed by del; write unregister\('easy'\)"):
+        del DISPATCHERS["easy"]
     own: Registry[int] = Registry("number", "schedlab.numbers", {"one": 1})
     own.register("one", 2, replace=True)
     assert own["one"] == 2

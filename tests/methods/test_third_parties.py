@@ -70,13 +70,15 @@ def third_parties() -> Iterator[None]:
     register(NarrowBackend())
     register(Plain())
     both = {"kinds": ("dispatch",), "starts": True}
-    HEURISTICS["rotated"] = Heuristic(rotated, ("up", "down"), options=("shift", "label"), method=Rotated, **both)
-    HEURISTICS["stated"] = Heuristic(rotated, options=("turns",), **both)
+    HEURISTICS.register(
+        "rotated", Heuristic(rotated, ("up", "down"), options=("shift", "label"), method=Rotated, **both)
+    )
+    HEURISTICS.register("stated", Heuristic(rotated, options=("turns",), **both))
     yield
     for name in ("narrow", "plain"):
         del registry._registered[name]
     for name in ("rotated", "stated"):
-        del HEURISTICS[name]
+        HEURISTICS.unregister(name)
 
 
 VALUES = st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(min_size=1, max_size=8)

@@ -32,7 +32,7 @@ def planted(problem, ask):
     if ask.argument == "memory": raise MemoryError
     raise ValueError("planted")
 ends = ("hang", "nothing", "wrong", "stop", "kill", "memory", "crash")
-registry.HEURISTICS["planted"] = registry.Heuristic(planted, ends)
+registry.HEURISTICS.register("planted", registry.Heuristic(planted, ends))
 from schedlab.bench.runs.worker import main
 main()
 """
