@@ -261,7 +261,7 @@ class _Search:
         else:
             if part.verify(answer):
                 return False
-            values = part.objective(answer)
+            values = part.value(answer)
         return self._beyond(values, some) is None
 
     def _beyond(self, values: Any, some: Sequence[Element]) -> float | None:
@@ -351,7 +351,7 @@ class _Search:
         if faults:
             self.why = f"an answer of {backend or self.backend} violates the problem: {faults[0].message}"
             return "unknown"
-        value = self._beyond(part.objective(schedule), some)
+        value = self._beyond(part.value(schedule), some)
         if value is not None:
             self.why = f"an answer of {backend or self.backend} exceeds the limit of the objective: {value:g}"
             return "unknown"

@@ -136,7 +136,7 @@ class Allocator:
             answer = OrderResult(free.order.astype(np.int64), *(part.copy() for part in free.placement))
             improve_order(free.scheduler, answer, count, seed, Clock(left))
             moved = free.scheduler.arrays.schedule(answer.starts, answer.nodes)
-            found = min(found, moved, key=lambda s: (self._breaks(s), self._sign * self.problem.objective(s)))
+            found = min(found, moved, key=lambda s: (self._breaks(s), self._sign * self.problem.value(s)))
         return None if self._breaks(found) else found
 
     def _breaks(self, schedule: Schedule) -> bool:

@@ -75,7 +75,7 @@ class Incumbents:
         self.start, self.warm_start = accepted(problem, warm_start)
         if self.start is not None:
             start = self.start
-            self.report(problem.objective(start), lambda: start)
+            self.report(problem.value(start), lambda: start)
 
     @property
     def elapsed(self) -> float:
@@ -209,7 +209,7 @@ def answer(
     if found.violations:
         found.fail(f"the schedule violates the problem: {found.violations[0].message}")
         return found
-    found.objective = problem.objective(schedule)
+    found.objective = problem.value(schedule)
     found.bound = found.objective if optimal else None
     return found
 

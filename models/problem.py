@@ -216,7 +216,7 @@ def value_of(
     what : str
         "job" or "task", for the message.
     """
-    checked = checked_schedule(schedule, "objective")
+    checked = checked_schedule(schedule, "value")
     try:
         return value(checked)
     except MissingValue:
@@ -282,8 +282,8 @@ class Problem(Protocol):
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, from the data alone."""
 
-    def objective(self, schedule: Schedule) -> Value:
-        """Return the objective of a schedule, from the data alone; a tuple for objectives in lexicographic order."""
+    def value(self, schedule: Schedule) -> Value:
+        """Return the value of the objective for a schedule, from the data alone; a tuple for objectives in lexicographic order."""
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data in the form of ``Schedule.as_json``; raise ValueError if malformed."""

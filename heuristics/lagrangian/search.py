@@ -113,7 +113,7 @@ class Relaxation:
             found = place_all_orders(self.scheduler, self.clock, self.seen)
             assert found.placement is not None  # without a start, an ordering has led to a schedule
             self.schedule = self.scheduler.arrays.schedule(*found.placement)
-        self.objective = float(self.problem.objective(self.schedule))
+        self.objective = float(self.problem.value(self.schedule))
         return not self.seen.stopped
 
     @property
@@ -149,7 +149,7 @@ class Relaxation:
 
     def take(self, schedule: Schedule) -> None:
         """Keep a schedule if it is feasible and better than the best one."""
-        value = float(self.problem.objective(schedule))
+        value = float(self.problem.value(schedule))
         if improves(self.problem, value, self.objective) and not self.problem.verify(schedule):
             self.schedule, self.objective = schedule, value
             self.seen.report(value, lambda: schedule)
@@ -227,7 +227,7 @@ class Relaxation:
             except (KernelStopped, NoSchedule):
                 continue
             schedule = self.scheduler.arrays.schedule(*placement)
-            value = float(self.problem.objective(schedule))
+            value = float(self.problem.value(schedule))
             if improves(self.problem, value, self.objective) and not self.problem.verify(schedule):
                 self.schedule, self.objective = schedule, value
                 self.seen.report(value, placement=Placement(self.scheduler.arrays, *placement))

@@ -110,7 +110,7 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
     a = scheduler.arrays
     least = math.inf
     if seen.start is not None:
-        least = a.sign * float(a.problem.objective(seen.start))
+        least = a.sign * float(a.problem.value(seen.start))
         least -= SAME * abs(least)
     best, order = None, None
     skipped: dict[str, str] = {}

@@ -79,7 +79,7 @@ def project_bounds(
     with Clock(time_limit, seen.began) as clock:
         if seen.stopped:
             clock.stop[0] = 1
-        found_bounds = Bounds(problem, clock).compute(int(problem.objective(schedule)))
+        found_bounds = Bounds(problem, clock).compute(int(problem.value(schedule)))
     best = max(found_bounds.values())
     result = seen.result(schedule, message=", ".join(f"{k} {v}" for k, v in found_bounds.items()), details=found_bounds)
     if result.status != "error":

@@ -113,11 +113,11 @@ def multi_sgs(
     """
     seen = Incumbents(problem, "multi-sgs", on_incumbent, warm_start)
     least, best, rule, skipped = longest_path(problem), seen.start, None, list[str]()
-    makespan = None if best is None else problem.objective(best)
+    makespan = None if best is None else problem.value(best)
     try:
         made = () if seen.stopped or makespan == least else _by_rules(problem, seen, time_limit, skipped)
         for name, schedule in made:
-            value = problem.objective(schedule)
+            value = problem.value(schedule)
             if makespan is None or value < makespan:
                 best, rule, makespan = schedule, name, value
                 if not seen.report(makespan, lambda found=schedule: found) or makespan == least:  # type: ignore[misc]

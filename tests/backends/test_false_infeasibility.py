@@ -89,7 +89,9 @@ def test_a_problem_keeps_its_schedule(request):
     assert r.schedule is not None
 
 
-EXPLAINED = "infeasible, which is a fault of this backend: highs found a solution, which was verified; try backend='highs'"
+EXPLAINED = (
+    "infeasible, which is a fault of this backend: highs found a solution, which was verified; try backend='highs'"
+)
 
 
 def test_an_explanation_is_checked_by_another_backend(wrong):

@@ -78,7 +78,7 @@ def test_each_other_argument_is_obeyed_or_refused(name: str, argument: str) -> N
         result = solve(name, warm_start=start)
         assert result.warm_start.fate != "none"
         sign = 1 if problem_of(name).sense == "minimize" else -1
-        assert sign * result.objective <= sign * problem_of(name).objective(start)
+        assert sign * result.objective <= sign * problem_of(name).value(start)
     elif argument == "gap_limit":
         result = solve(name, gap_limit=0.9)
         assert result.gap <= 0.9

@@ -73,7 +73,7 @@ def test_the_result_is_never_worse_than_its_start():
     problem = sl.load("eurora_99").problem
     start = sl.solve(problem, "lns", seed=3, threads=1).schedule
     found = sl.solve(problem, "auto", time_limit=0, warm_start=start)
-    assert found.objective == problem.objective(start)
+    assert found.objective == problem.value(start)
     assert found.warm_start.fate == "accepted" and found.warm_start.returned
 
 

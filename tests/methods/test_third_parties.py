@@ -61,7 +61,7 @@ def rotated(problem, request):
     asked.append(dict(request.options))
     seen = Incumbents(problem, "rotated", request.on_incumbent, request.start)
     found = first_solution(problem, [job.id for job in problem.jobs])
-    seen.report(problem.objective(found), lambda: found)
+    seen.report(problem.value(found), lambda: found)
     return seen.result(found)
 
 

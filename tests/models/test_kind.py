@@ -44,7 +44,7 @@ class Line:
     def verify(self, schedule):
         return []
 
-    def objective(self, schedule):
+    def value(self, schedule):
         return sum(start + self.sizes[name] for name, start in schedule.start.items())
 
     def read(self, data):

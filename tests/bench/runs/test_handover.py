@@ -34,7 +34,7 @@ def written(path, problem, within=5.0):
     deadline = time.monotonic() + within
     while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
-    return problem.objective(handed_over(path, problem))
+    return problem.value(handed_over(path, problem))
 
 
 @pytest.mark.parametrize("name", ["eurora_99", "profit_small"])
@@ -72,7 +72,7 @@ def test_it_is_written_while_a_solver_runs_and_a_better_bound_alone_writes_nothi
     for bound in (None, 1.0, 2.0):
         hand(Incumbent(0.0, 7.0, bound).giving(make))
         hand(Incumbent(0.0, None, bound))
-    assert written(path, problem) == problem.objective(schedule) and made == [False]
+    assert written(path, problem) == problem.value(schedule) and made == [False]
 
 
 def test_a_folder_that_cannot_be_written_does_not_end_the_run(path):

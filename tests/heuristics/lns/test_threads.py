@@ -15,7 +15,7 @@ def problem():
 def test_the_result_depends_on_the_seed_the_threads_and_the_rounds_only(problem):
     first, again = (lns(problem, rounds=8, seed=3, threads=2) for _ in range(2))
     assert first.schedule == again.schedule and not problem.verify(first.schedule)
-    assert first.objective == problem.objective(first.schedule)
+    assert first.objective == problem.value(first.schedule)
     alone = lns(problem, rounds=8, seed=3, threads=1)
     assert alone.schedule == lns(problem, rounds=8, seed=3).schedule
     assert first.objective <= alone.objective  # the first search makes the same first epoch

@@ -66,9 +66,9 @@ def test_schedules_of_rules_hold_and_justification_makes_none_longer(seed: int, 
         free, starts, chosen = np.zeros(n, np.int64), np.zeros(n, np.int64), a.mode_indices(modes)
         value = generate(a.tasks, a.back, new_room(a.tasks), keys.copy(), chosen, free, starts, in_parallel)
         schedule = a.schedule(starts, chosen)
-        assert project.verify(schedule) == [] and project.objective(schedule) == value
+        assert project.verify(schedule) == [] and project.value(schedule) == value
         if not in_parallel and all(delay >= 0 for _, _, delay in project.precedences):
-            assert value <= one.objective(serial_sgs(one, rule))
+            assert value <= one.value(serial_sgs(one, rule))
 
 
 def test_both_schemes_by_hand() -> None:
@@ -105,7 +105,7 @@ def test_incumbents_are_better_and_better_schedules(large: Project) -> None:
     assert len(seen) > 2 and seen[-1][0] == found.objective
     assert [value for value, _ in seen] == sorted({value for value, _ in seen}, reverse=True)
     for value, schedule in seen:
-        assert large.verify(schedule) == [] and large.objective(schedule) == value
+        assert large.verify(schedule) == [] and large.value(schedule) == value
     assert project_lns(large, on_incumbent=lambda news: False).objective == seen[0][0]
 
 
@@ -121,7 +121,7 @@ def test_a_start_is_the_first_incumbent(large: Project) -> None:
     start = project_lns(large, rounds=20, seed=1).schedule
     seen: list[int] = []
     found = project_lns(large, rounds=2, warm_start=start, on_incumbent=lambda news: seen.append(news.objective))
-    assert seen[0] == large.objective(start) and found.objective <= seen[0]
+    assert seen[0] == large.value(start) and found.objective <= seen[0]
     broken = Schedule({**start.start, "t3": start.start["t3"] + 10**6}, start.nodes)
     shifted = Schedule(dict.fromkeys(start.start, 0), start.nodes)
     assert project_lns(large, rounds=2, warm_start=shifted).warm_start.fate == "rejected"

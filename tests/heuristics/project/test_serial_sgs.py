@@ -148,10 +148,10 @@ def test_schedules_are_feasible_and_never_better_than_the_optimum(seed: int) -> 
     for rule in PRIORITY_RULES:
         schedule = serial_sgs(project, rule)
         assert project.verify(schedule) == []
-        values[rule] = project.objective(schedule)
+        values[rule] = project.value(schedule)
     best = multi_sgs(project)
     assert project.verify(best.schedule) == []
-    assert best.objective == project.objective(best.schedule) == values[best.details["rule"]] == min(values.values())
+    assert best.objective == project.value(best.schedule) == values[best.details["rule"]] == min(values.values())
     assert best.objective >= exact.objective
     assert best.status != "optimal" or best.objective == exact.objective
 
@@ -178,7 +178,7 @@ def test_tasks_go_to_the_machine_on_which_they_end_first() -> None:
     project = Project([Task(n, modes) for n in "abc"], [Resource("fast", 1), Resource("slow", 1)])
     found = serial_sgs(project, "lft")
     assert found.nodes == {"a": {"fast": 1}, "b": {"slow": 1}, "c": {"fast": 1}}
-    assert project.objective(found) == 8
+    assert project.value(found) == 8
 
 
 def test_a_project_without_tasks_has_an_empty_schedule() -> None:

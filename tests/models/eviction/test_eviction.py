@@ -70,7 +70,7 @@ class TestPlans:
     def test_a_plan_that_holds(self) -> None:
         p, plan = two_jobs(), EvictionPlan({"a": "sys", "b": "kill"})
         assert p.verify(plan) == []
-        assert p.objective(plan) == (3600, 120)
+        assert p.value(plan) == (3600, 120)
         assert plan.evicted == ["a", "b"]
 
     @pytest.mark.parametrize(
