@@ -191,7 +191,7 @@ def test_every_option_has_a_value_above() -> None:
     )
 
 
-def test_a_start_has_at_most_half_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_has_at_most_half_of_the_time(request: pytest.FixtureRequest) -> None:
     """``+warm=relaxation-search`` used all of it."""
     problem = sl.load("project_small").problem
     limits: list[float | None] = []
@@ -201,7 +201,8 @@ def test_a_start_has_at_most_half_of_the_time(monkeypatch: pytest.MonkeyPatch) -
         return HEURISTICS["multi-sgs"].run(problem, request)
 
     mine = Heuristic(recording, kinds=("project",), backends=True, usual="cpsat", warm_up=lambda: None)
-    monkeypatch.setitem(HEURISTICS, "mine", mine)
+    HEURISTICS.register("mine", mine)
+    request.addfinalizer(lambda: HEURISTICS.unregister("mine"))
     for start in ("mine", "mine/100s", "mine/3s"):
         for method in ("cpsat:modes", "multi-sgs", "auto"):
             sl.solve(problem, method, warm_start=start, time_limit=40)

@@ -74,6 +74,8 @@ def register(monkeypatch):
     kinds.known.cache_clear()
     yield of
     kinds.known.cache_clear()
+    if "shortest-first" in HEURISTICS:
+        HEURISTICS.unregister("shortest-first")
 
 
 @pytest.mark.parametrize("name", kinds.OWN)
@@ -99,8 +101,8 @@ def test_an_unknown_kind_names_similar_ones():
         kinds.find("evictions")
 
 
-def test_a_kind_of_a_third_party_is_solved_with_its_start(register, monkeypatch):
-    monkeypatch.setitem(HEURISTICS, "shortest-first", Heuristic(shortest_first, kinds=("line",), warm_up=lambda: None))
+def test_a_kind_of_a_third_party_is_solved_with_its_start(register):
+    HEURISTICS.register("shortest-first", Heuristic(shortest_first, kinds=("line",), warm_up=lambda: None))
     register("line", ProblemKind("line", Line, start="shortest-first"))
     assert "line" in kinds.names() and "line" not in kinds.having("reader")
     line = Line({"a": 3, "b": 1})
