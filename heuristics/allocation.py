@@ -21,6 +21,7 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.dispatch.costs.limits import broken_limits
+from ..models.excerpt import with_short_repr
 from .arrays import Arrays, arrays
 from .clock import Clock, KernelStopped
 from .errors import LimitsBroken, NoSchedule
@@ -68,6 +69,7 @@ class Try(NamedTuple):
         return self.scheduler.arrays.keeps_limits(self.value)
 
 
+@with_short_repr
 class Allocator:
     """Converts given starts to schedules, for many answers to one problem; the arrays are made once.
 

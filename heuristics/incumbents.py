@@ -12,7 +12,7 @@ from ..backends.incumbent import Incumbent
 from ..backends.result import Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule
-from ..models.excerpt import excerpt
+from ..models.excerpt import excerpt, with_short_repr
 from ..models.problem import Value
 from .arrays import Placement
 
@@ -20,6 +20,7 @@ OnIncumbent = Callable[[Incumbent], object]
 SAME = 1e-12  # relative: smaller differences between two objective values are rounding errors
 
 
+@with_short_repr
 class Incumbents:
     """The incumbents of one search: it verifies the start, keeps the trace, calls the callback and makes the result.
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..excerpt import with_short_repr
 from .element import Element, Elements
 
 Answer = Literal["infeasible", "feasible", "unknown", "error"]
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Progress:
     """The state of a call of ``explain``.

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...errors import WrongValue
 from ...models import Job, Platform, ProblemError, Queue, Running
+from ...models.excerpt import with_short_repr
 from ...models.profiles import DesiredProfile
 from ..engine.kept_free import kept_free
 from ..engine.moment import Decision, Moment, PlannedStart, Start
@@ -37,6 +38,7 @@ LISTED = 3  # silent nodes that a reason names
 KEPT = 86400  # seconds for which what is kept free for on-demand jobs is taken to be so
 
 
+@with_short_repr
 class Dardis:
     """The dispatcher.
 

@@ -45,7 +45,7 @@ from ....models import Dispatch, Platform, Queue, Schedule
 from ....models.dispatch.costs.composite import checked_slack
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
-from ....models.excerpt import excerpt
+from ....models.excerpt import excerpt, with_short_repr
 from ....models.whole_numbers import is_whole
 from ...engine.moment import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
@@ -64,6 +64,7 @@ from .waiting import Register, Waiting, can_start_now, on_open_nodes, requested,
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
 
+@with_short_repr
 class CPDispatcher(ProfileFollower):
     """A dispatcher that solves a CP model at each decision.
 

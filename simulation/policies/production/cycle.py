@@ -46,6 +46,7 @@ from ....heuristics.kernels.profile import Ints
 from ....models import Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
+from ....models.excerpt import with_short_repr
 from ...engine.moment import Decision, Moment, Start
 from ..cp.allocation import NodeTimeline, Requests, requests_of
 from ..cp.chunks import nodes_in, start_of
@@ -77,6 +78,7 @@ class ModelJobs(NamedTuple):
     windows: list[tuple[Window, ...]]
 
 
+@with_short_repr
 class CPModel(ProfileFollower):
     """The dispatcher of the production scheduler of [Bridi2018, 4]; see the module docstring.
 
