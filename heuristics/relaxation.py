@@ -29,6 +29,7 @@ from ..models.neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.schedule_arrays import POSTPONED
 from .arrays import Placement, arrays
 from .clock import Clock
+from .compiled_first import compiled_first
 from .errors import keeping_limits
 from .incumbents import Incumbents, OnIncumbent, improves
 from .list_scheduling.first_solution import ListScheduler
@@ -68,6 +69,7 @@ class Window(NamedTuple):
 
 
 @checked(skip=("problem", "warm_start"))
+@compiled_first("list_scheduling.warm_up:warm_up")
 def relaxation_search(
     problem: Dispatch | Profit | WithProblem | str,
     *,

@@ -22,6 +22,7 @@ import numpy as np
 from ...backends.result import Result
 from ...models import Eviction, EvictionCandidate, EvictionPlan, Schedule
 from ...models.eviction.plan import STRATEGIES
+from ..compiled_first import compiled_first
 from ..errors import NothingFound
 from ..incumbents import Incumbents, OnIncumbent
 from ..kernels import eviction as kernels
@@ -75,6 +76,7 @@ def greedy(problem: Eviction) -> EvictionPlan:
     return with_starts(p, strategy)
 
 
+@compiled_first("eviction.search:warm_up")
 def backtracking(
     problem: Eviction,
     *,

@@ -20,6 +20,7 @@ from ...backends.result import Result
 from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.project.cliques import exclusive_sets
 from ..clock import Clock
+from ..compiled_first import compiled_first
 from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.profile import Ints
 from ..kernels.projects.bounds import Groups, Work, group_bound, longest_paths, refuted, strengthen
@@ -32,6 +33,7 @@ MOST_SETS = 30  # sets of resources among which tasks choose
 LARGEST = 2**62  # sums of the kernels stay below it
 
 
+@compiled_first("project.bounds:warm_up")
 def project_bounds(
     problem: Project,
     *,
