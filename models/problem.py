@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NoReturn, Protocol, TypeVar
 
 from ..errors import MissingValue, WrongArgument, WrongValue
 from .arguments import named
@@ -262,6 +262,15 @@ class Encoding:
     write: Callable[[Schedule], Assignment]
     relaxation: bool = False
     ties: int = 0
+
+    def __copy__(self) -> Encoding:
+        return Encoding(self.model, self.read, self.write, self.relaxation, self.ties)
+
+    def __reduce__(self) -> NoReturn:
+        raise WrongArgument(
+            "an Encoding holds functions of its problem, and can be neither pickled nor deeply copied; "
+            "pickle the problem, and call its formulation again"
+        )
 
 
 class Problem(Protocol):
