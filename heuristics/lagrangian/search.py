@@ -32,9 +32,9 @@ from ..list_scheduling.first_solution import ListScheduler
 from ..list_scheduling.multi_search import AFTERWARDS, place_all_orders
 from ..list_scheduling.warm_up import tiny
 from ..list_scheduling.warm_up import warm_up as warm_up_lists
-from .dual import Dual, Prices, Stopped
+from .dual import Dual, Prices
 from .exact import WholePrices, exact_bound, rounded_down, whole_prices
-from .grid import uniform
+from .grid import Stopped, uniform
 from .items import items_of
 from .rows import Rows, base_rows, chosen_rows
 from .sets import Sets, maximal_sets, no_sets

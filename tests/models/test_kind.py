@@ -106,7 +106,7 @@ def test_a_kind_of_a_third_party_is_solved_with_its_start(register):
     register("line", ProblemKind("line", Line, start="shortest-first"))
     assert "line" in kinds.names() and "line" not in kinds.having("reader")
     line = Line({"a": 3, "b": 1})
-    r = sl.solve(line, method="cpsat:intervals+warm", time_limit=5, threads=1)
+    r = sl.solve(line, method="cpsat:intervals+warm", time_limit=60, threads=1)
     assert (r.status, r.objective, r.warm_start.fate) == ("optimal", 5, "accepted")
     assert sl.solve(line, method="shortest-first").objective == 5
 

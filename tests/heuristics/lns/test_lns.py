@@ -184,7 +184,7 @@ def test_a_solver_takes_turns_and_what_it_finds_holds() -> None:
 
 def test_as_a_method_it_takes_a_seed_and_a_backend() -> None:
     jobs = [Job(f"j{k}", 0, 10 + k, 1, {"cores": 4}, "day", power=10.0) for k in range(6)]
-    result = solve(earning(jobs), method="lns@cpsat", time_limit=1.5, seed=3, threads=1)
+    result = solve(earning(jobs), method="lns@cpsat", rounds=6, seed=3, threads=1)
     assert result.status == "feasible"
     assert result.objective == pytest.approx(earning(jobs).value(result.schedule))
     assert "solver" in result.message
