@@ -27,6 +27,7 @@ from ..kernels.projects.bounds import Groups, Work, group_bound, longest_paths, 
 from .arrays import ProjectArrays
 from .serial_sgs import longest_path, multi_sgs
 
+START_SHARE = 0.5  # of the time limit, for the first schedule
 MOST_TASKS = 2000  # with a path between each two of them: 32 MB
 MOST_EXCLUSIVE = 400  # tasks up to which sets that exclude each other are looked for: 0.2 s
 MOST_SETS = 30  # sets of resources among which tasks choose
@@ -74,7 +75,7 @@ def project_bounds(
     seen = Incumbents(problem, "bounds", on_incumbent, warm_start)
     schedule = seen.start
     if schedule is None:
-        found = multi_sgs(problem, time_limit=time_limit)
+        found = multi_sgs(problem, time_limit=None if time_limit is None else START_SHARE * time_limit)
         assert found.schedule is not None and found.objective is not None
         schedule = found.schedule
         seen.report(found.objective, lambda: schedule)

@@ -138,11 +138,14 @@ def _by_rules(
     """Yield the schedule of each rule; add the rules that the time limit leaves out to ``skipped``."""
     net = network(problem)
     generator = _Generator(problem, net, *feasible_modes(problem, net))
+    longest = 0.0  # s that a rule took, with the caller's work on its schedule: a rule cannot be stopped
     for k, rule in enumerate(PRIORITY_RULES):
-        if seen.trace and time_limit is not None and seen.elapsed > time_limit:
+        began = seen.elapsed
+        if seen.trace and time_limit is not None and began + longest > time_limit:
             skipped.extend(PRIORITY_RULES[k:])
             return
         yield rule, generator.schedule(rule)
+        longest = max(longest, seen.elapsed - began)
 
 
 def longest_path(project: Project) -> int:

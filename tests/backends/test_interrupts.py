@@ -177,11 +177,12 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
         from schedlab.backends.interrupts import new_call
         from schedlab.backends.recorder import Recorder
         class Owner: pass
+        end = threading.Event()
         m = sl.Model("empty")
         watch = Recorder(m, m, Exactness(), time.perf_counter(), None, None)
         def stubborn(_):
             press()
-            time.sleep(30)
+            end.wait(30)
             return Outcome("optimal")
         new_call()
         began = time.perf_counter()
@@ -192,6 +193,7 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
             run_in_thread(Owner(), stubborn, press, watch, Limits(None))
         except KeyboardInterrupt:
             print("raised")
+        end.set()
         """,
     )
     assert lines == ["interrupted True True", "raised"]
