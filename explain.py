@@ -54,9 +54,9 @@ def explain(
     by relaxations, and by an exact formulation on the backend. Ctrl-C ends the call with the smallest infeasible set so
     far.
 
-    A set that only a solver calls infeasible is held against all solutions found in the call, and checked by a second
-    backend for up to 2 s of the time that is left. If one of its answers satisfies the set, which is verified by the
-    data, the solver is wrong, and the status is "error".
+    A set that only a solver calls infeasible is checked by a second backend for up to 2 s of the time that is left, and
+    the constraints of a model are held against all solutions found in the call. If a verified answer satisfies the set,
+    the solver is wrong, and the status is "error".
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class _Search:
         self.status: Answer = "unknown"
         self.feasible: list[frozenset[Element]] = []
         self.infeasible: list[frozenset[Element]] = []
-        self.answers: list[Any] = []  # assignments and schedules of the feasible parts
+        self.answers: list[Any] = []  # assignments of the feasible parts of a model
         self.checks, self.minimal, self.why = 0, False, ""
 
     def run(self) -> None:
@@ -239,6 +239,8 @@ class _Search:
     def _hold_against_answers(self) -> None:
         """Raise _Stopped if an answer to another question satisfies the infeasible set."""
         part = self._part(self.smallest)
+        if not isinstance(part, Model):
+            return  # a schedule of other jobs says nothing about these
         if any(self._keeps(answer, part, self.smallest) for answer in self.answers):
             self._contradicted("a check of another part found")
 
@@ -252,16 +254,11 @@ class _Search:
             f"verified; try backend={other!r}"
         )
 
-    def _keeps(self, answer: Any, part: Any, some: Sequence[Element]) -> bool:
-        """Return whether an answer satisfies a part and the limits among ``some``, by the data."""
-        if isinstance(part, Model):
-            if answer.model.intervals is not part.intervals or part.check(answer):
-                return False
-            values: Any = tuple(part.value(e, answer) for e in part.objectives) if self.limits else ()
-        else:
-            if part.verify(answer):
-                return False
-            values = part.value(answer)
+    def _keeps(self, answer: Any, part: Model, some: Sequence[Element]) -> bool:
+        """Return whether an assignment satisfies a part and the limits among ``some``."""
+        if answer.model.intervals is not part.intervals or part.check(answer):
+            return False
+        values = tuple(part.value(e, answer) for e in part.objectives) if self.limits else ()
         return self._beyond(values, some) is None
 
     def _beyond(self, values: Any, some: Sequence[Element]) -> float | None:
@@ -355,7 +352,6 @@ class _Search:
         if value is not None:
             self.why = f"an answer of {backend or self.backend} exceeds the limit of the objective: {value:g}"
             return "unknown"
-        self.answers.append(schedule)
         return "feasible"
 
     def _solve(
