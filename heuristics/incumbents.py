@@ -12,7 +12,7 @@ from ..backends.incumbent import Incumbent
 from ..backends.result import Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule
-from ..models.excerpt import excerpt
+from ..models.excerpt import excerpt, with_short_repr
 from ..models.problem import Value
 from .arrays import Placement
 
@@ -20,6 +20,7 @@ OnIncumbent = Callable[[Incumbent], object]
 SAME = 1e-12  # relative: smaller differences between two objective values are rounding errors
 
 
+@with_short_repr
 class Incumbents:
     """The incumbents of one search: it verifies the start, keeps the trace, calls the callback and makes the result.
 
@@ -75,7 +76,7 @@ class Incumbents:
         self.start, self.warm_start = accepted(problem, warm_start)
         if self.start is not None:
             start = self.start
-            self.report(problem.objective(start), lambda: start)
+            self.report(problem.value(start), lambda: start)
 
     @property
     def elapsed(self) -> float:
@@ -209,7 +210,7 @@ def answer(
     if found.violations:
         found.fail(f"the schedule violates the problem: {found.violations[0].message}")
         return found
-    found.objective = problem.objective(schedule)
+    found.objective = problem.value(schedule)
     found.bound = found.objective if optimal else None
     return found
 

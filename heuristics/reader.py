@@ -82,7 +82,7 @@ class Reader:
         return None if self.objective == before else self.objective
 
     def _keep(self, schedule: Schedule) -> Any:
-        value: Any = self.problem.objective(schedule)
+        value: Any = self.problem.value(schedule)
         if self.objective is None or self.sign * (value - self.objective) < 0:
             self.best, self.objective = schedule, value
         return value

@@ -194,7 +194,7 @@ class Heuristic(NamedTuple):
         if self.run.__module__ != OWN_MODULE:  # those of schedlab have verified it
             _verify(found, problem)
         if start is not None and found.status != "error":
-            value = problem.objective(start)
+            value = problem.value(start)
             if found.objective is None or improves(problem, value, found.objective):
                 found = answer(problem, start, message=found.message, details=found.details)
             if found.warm_start.fate == "none":
@@ -240,7 +240,7 @@ def _verify(found: Result, problem: Problem) -> None:
     if found.violations:
         found.fail(f"the schedule violates the problem: {found.violations[0].message}")
         return
-    value = problem.objective(found.schedule)
+    value = problem.value(found.schedule)
     if found.objective is not None and not _same(found.objective, value):
         found.fail(f"the result says {found.objective} is the objective of its schedule; the problem computes {value}")
         return

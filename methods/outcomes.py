@@ -27,7 +27,7 @@ def conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
         return
     if result.status == "error":
         return
-    result.objective = problem.objective(schedule)
+    result.objective = problem.value(schedule)
     # a model may have further objectives, which break ties
     if isinstance(result.objective, tuple) and isinstance(result.bound, tuple):
         result.bound = result.bound[: len(result.objective)]

@@ -6,14 +6,14 @@ import importlib
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 from ..errors import MissingValue, SchedlabError, WrongArgument, WrongValue
 from .excerpt import excerpt
@@ -32,11 +32,12 @@ class PluginError(SchedlabError, RuntimeError):
     """A part of a third party that cannot be used. The message names it and says what is wrong."""
 
 
-class Registry(MutableMapping[str, T]):
+class Registry(Mapping[str, T]):
     """Objects by name: those of schedlab, and those of third parties in a group of entry points.
 
     A third party's object is loaded when it is looked up, not before. A name of schedlab cannot be replaced by a third
-    party; of two third parties with one name the first one counts. ``register`` adds an object for this process.
+    party; of two third parties with one name the first one counts. ``register`` adds an object for this process,
+    and ``unregister`` removes it; a name is not assigned.
 
     Parameters
     ----------
@@ -129,12 +130,16 @@ class Registry(MutableMapping[str, T]):
             self._added.add(name)
         self._found[name] = value
 
-    def __setitem__(self, name: str, value: T) -> None:
-        """Add an object for this process, as ``register``; it replaces none of schedlab or of an installed package."""
-        self.register(name, value)
+    def unregister(self, name: str) -> None:
+        """Remove an object that was added in this process.
 
-    def __delitem__(self, name: str) -> None:
-        """Remove an object that was added in this process."""
+        Raises
+        ------
+        MissingValue
+            If there is no object with this name.
+        WrongValue
+            If it belongs to schedlab or to an installed package.
+        """
         if name not in self:
             raise MissingValue(f"there is no {self.what} {excerpt(name)}; {hint(name, self)}")
         if name not in self._added:
@@ -142,6 +147,14 @@ class Registry(MutableMapping[str, T]):
         self._names.remove(name)
         self._added.remove(name)
         self._found.pop(name, None)
+
+    def __setitem__(self, name: str, value: object) -> Never:
+        """Raise WrongArgument, which says how an object is added."""
+        raise WrongArgument(f"a {self.what} is not added by assignment; write register({excerpt(name)}, ...)")
+
+    def __delitem__(self, name: str) -> Never:
+        """Raise WrongArgument, which says how an object is removed."""
+        raise WrongArgument(f"a {self.what} is not removed by del; write unregister({excerpt(name)})")
 
     def __contains__(self, name: object) -> bool:
         return name in self._names or name in self.third_parties

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NoReturn, Protocol, TypeVar
 
 from ..errors import MissingValue, WrongArgument, WrongValue
 from .arguments import named
@@ -216,7 +216,7 @@ def value_of(
     what : str
         "job" or "task", for the message.
     """
-    checked = checked_schedule(schedule, "objective")
+    checked = checked_schedule(schedule, "value")
     try:
         return value(checked)
     except MissingValue:
@@ -263,6 +263,15 @@ class Encoding:
     relaxation: bool = False
     ties: int = 0
 
+    def __copy__(self) -> Encoding:
+        return Encoding(self.model, self.read, self.write, self.relaxation, self.ties)
+
+    def __reduce__(self) -> NoReturn:
+        raise WrongArgument(
+            "an Encoding holds functions of its problem, and can be neither pickled nor deeply copied; "
+            "pickle the problem, and call its formulation again"
+        )
+
 
 class Problem(Protocol):
     """The interface of a problem."""
@@ -282,8 +291,8 @@ class Problem(Protocol):
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, from the data alone."""
 
-    def objective(self, schedule: Schedule) -> Value:
-        """Return the objective of a schedule, from the data alone; a tuple for objectives in lexicographic order."""
+    def value(self, schedule: Schedule) -> Value:
+        """Return the value of the objective for a schedule, from the data alone; a tuple for objectives in lexicographic order."""
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data in the form of ``Schedule.as_json``; raise ValueError if malformed."""

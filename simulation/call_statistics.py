@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..heuristics.kernels.profile import Ints
+from ..models.excerpt import with_short_repr
 from .engine.moment import Decision
 from .engine.simulation import Decisions
 from .model_sizes import SizeCount
@@ -16,6 +17,7 @@ from .model_sizes import SizeCount
 PARTS = ("start", "model", "solve", "allocate")  # of a call, recorded one by one; other parts are summed
 
 
+@with_short_repr
 class CallStatistics:
     """The calls so far: their number, times, ends, and what the dispatcher reports about them."""
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import NoSolution
+from ...models.excerpt import with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import (
     Availability,
@@ -68,6 +69,7 @@ def engine_version(engine: str) -> tuple[str | None, str]:
     return version[1].decode(), ""
 
 
+@with_short_repr
 class CpOptimizer:
     """The CP Optimizer backend. ``compile`` needs only ``docplex`` and has no options; a run also needs the engine.
 

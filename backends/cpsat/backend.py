@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import NoSolution
+from ...models.excerpt import with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.expressions import Overlap
 from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch, compiled_repr
@@ -31,6 +32,7 @@ STATUS: dict[str, Status] = {
 }
 
 
+@with_short_repr
 class CpSat:
     """The CP-SAT backend. ``compile`` has no options; ortools is imported at the first use.
 

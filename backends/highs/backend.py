@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...models.excerpt import with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Watch, compiled_repr
@@ -18,6 +19,7 @@ from ..solver_thread import run_in_thread
 from .run import HighsRun
 
 
+@with_short_repr
 class Highs:
     """The HiGHS backend. The options of ``compile`` are those of ``backends.linear.lower``."""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models.arguments import checked
+from ...models.excerpt import with_short_repr
 from ...models.language import (
     AllOrNone,
     Alternative,
@@ -153,6 +154,7 @@ def _small_on_step_1(model: Model) -> bool:
     return nonzeros <= min(MODERATE, 2_000 + 20 * Pairwise.predict(model)[2])
 
 
+@with_short_repr
 class Lowered:
     """A model in linear form, and the conversion between assignments and column values.
 

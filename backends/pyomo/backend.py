@@ -17,6 +17,7 @@ from typing import Any, TextIO, cast
 import numpy as np
 
 from ...errors import WrongValue
+from ...models.excerpt import with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch, compiled_repr
@@ -37,6 +38,7 @@ BUSY = "the time limit ended while another thread used Pyomo, which solves one m
 _one = threading.RLock()  # Pyomo redirects the standard output and the log of the whole process
 
 
+@with_short_repr
 class Pyomo:
     """The Pyomo backend.
 

@@ -173,7 +173,8 @@ def explain(
     """Explain why an instance is infeasible.
 
     The answer is a minimal set of jobs, resources, windows and limits that cannot hold together. Exit code 0 if it was found,
-    or if the instance is feasible; 1 if that was not decided in the time given.
+    or if the instance is feasible; 1 if that was not decided in the time given, or if the
+    solver was found to be wrong.
 
     Example: bench explain my_day --at 12:00
 

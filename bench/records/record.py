@@ -51,7 +51,7 @@ def outcome(problem: Problem, result: Result) -> Record:
         found["status"] = "error"
         found["message"] = f"the schedule violates the problem: {violations[0].message}"
     elif schedule is not None and result.status != "error":
-        found["objective"] = problem.objective(schedule)
+        found["objective"] = problem.value(schedule)
         if not agree(found["objective"], result.objective):
             found["status"] = "error"
             found["message"] = (

@@ -212,7 +212,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     if record["schedule"] is not None:
         problem, schedule = case.problem(), Schedule.from_json(record["schedule"])
         faults += [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]
-        value = None if faults else problem.objective(schedule)
+        value = None if faults else problem.value(schedule)
         starts = dict(zip(case.workload.ids, replayed.start.tolist(), strict=True))
         if schedule.start != starts:
             faults.append(f"its schedule has different start times than {record['jobs_csv']}")
@@ -305,7 +305,7 @@ def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
     """
     schedule = problem.read(data)
     broken = [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]
-    return (None if broken else problem.objective(schedule)), broken
+    return (None if broken else problem.value(schedule)), broken
 
 
 class Verified(NamedTuple):

@@ -164,7 +164,7 @@ def with_best(run: Run, found: Mapping[str, Any], path: Path) -> Record:
         if broken:
             raise WrongValue(broken[0].message)
         result = Result("feasible", run.method, run.version, problem=problem, schedule=schedule)
-        result.objective, result.bound = problem.objective(schedule), found.get("bound")
+        result.objective, result.bound = problem.value(schedule), found.get("bound")
         answered = answer(problem, result)
     except Exception as e:  # a crashed run may have left any content
         return {**found, "message": f"{found['message']}; its saved schedule is not valid: {e}"}

@@ -39,6 +39,7 @@ from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
 from ...models.arguments import Natural, NonNegative, Positive, checked
 from ...models.given import WithProblem, given_problem
 from ..arrays import Arrays
+from ..compiled_first import compiled_first
 from ..errors import NothingFound, keeping_limits
 from ..incumbents import OnIncumbent
 from ..kernels.costs import EARNINGS, LAST_END, objective
@@ -58,6 +59,7 @@ ORDER_SHARES = {"keys": 0.02, "moves": 0.03}  # sums of costs of the jobs: least
 
 
 @checked(skip=("problem", "warm_start"))
+@compiled_first("lns.search:warm_up")
 def lns(
     problem: Dispatch | Profit | WithProblem | str,
     *,

@@ -304,7 +304,7 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "kind": "dispatch",
         "description": instance.description,
         "source": instance.source,
-        "objective": str(problem.objective),
+        "objective": problem.objective,
         "begin_s": problem.now,
     }
     cost = {} if problem.over_cost is None else {"over_cost": problem.over_cost}

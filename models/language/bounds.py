@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...errors import WrongArgument
+from ..excerpt import with_short_repr
 from .expressions import (
     Atom,
     Attribute,
@@ -24,6 +25,7 @@ from .expressions import (
 from .quantities import Number
 
 
+@with_short_repr
 class Bounds:
     """Finite lower and upper bounds of expressions; each atom is computed once.
 

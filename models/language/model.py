@@ -470,6 +470,8 @@ class Assignment:
         i = interval.index
         self.start[i], self.end[i], self.present[i] = start, end, True
 
+    __iter__ = None  # without it, Python would ask for the values of the variables 0, 1, ...
+
     def __contains__(self, variable: object) -> bool:
         """Return whether a variable belongs to the model, so that it has a value; an absent interval has one, too."""
         return isinstance(variable, (Interval, Integer)) and variable.model is self.model

@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ...errors import SchedlabError, WrongArgument
+from ..excerpt import with_short_repr
 from .clock import look
 from .constraints import (
     AllOrNone,
@@ -55,6 +56,7 @@ class UndefinedValue(SchedlabError, ArithmeticError):
     """The argument of an ``element`` or ``piecewise`` is outside of its range."""
 
 
+@with_short_repr
 class Evaluator:
     """Values of expressions under one assignment; each atom is computed once.
 

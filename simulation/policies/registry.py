@@ -286,8 +286,8 @@ def parse_dispatcher(text: str) -> Named:
         raise UnknownName("objective", objective, list(objective_names()))
     if colon and name in MODELS:
         raise UnknownName("dispatcher", text, [text.rpartition(":")[0], f"pcp@{backend}:{objective}"])
-    aim = objective if colon else MODELS.get(name, (None,))[0]
-    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, aim, ranker, over_cost)
+    chosen = objective if colon else MODELS.get(name, (None,))[0]
+    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, chosen, ranker, over_cost)
 
 
 def _plan(text: str, name: str, predictor: str, search: str | None) -> Named:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import SchedlabError
 from ...instances.workload import Workload
-from ...models.excerpt import excerpt
+from ...models.excerpt import excerpt, with_short_repr
 from ...models.returned import WrongAnswer, returned_wholes
 from ...models.whole_numbers import is_whole, whole_array, wrong
 from ..engine.simulation import SimulationError
@@ -21,6 +21,7 @@ Ints = NDArray[np.int64]
 R = TypeVar("R")
 
 
+@with_short_repr
 class TimedPredictor:
     """A predictor that checks the answers of another one and measures its wall time, and otherwise behaves as it.
 

@@ -72,6 +72,7 @@ class NoEvictor:
         return None
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Kill:
     """Jobs are killed by growing loss (ties: in the problem's order), until enough nodes are free."""
@@ -88,6 +89,7 @@ class Kill:
         return EvictionPlan(strategy)
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class GreedyEvictor:
     """The greedy method of [Maurya2020]: checkpoints by falling loss, then kills by growing loss."""
@@ -107,6 +109,7 @@ class GreedyEvictor:
         warm_up()
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class DynamicProgram:
     """An optimal plan, by the dynamic program of [Maurya2020].
@@ -147,6 +150,7 @@ class DynamicProgram:
         warm_up()
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class MethodEvictor:
     """Any method for eviction problems, such as ``cpsat:serial`` or ``backtracking``.

@@ -19,7 +19,7 @@ from ..engine.states.begun import with_rows
 
 QUEUE = "on-demand"
 TOO_LARGE = "need more nodes than the reserved ones leave, left out"
-LEAST = {"submit": 0, "nodes": 1, "deadline": 0, "duration": 1, "notice": 0}
+LEAST = {"submit": 0, "nodes": 1, "start_within": 0, "duration": 1, "notice": 0}
 
 
 @with_short_repr
@@ -35,7 +35,7 @@ class OnDemandJob:
         The time in seconds, on the clock of the workload, from which on it can start.
     nodes : int
         The number of whole nodes that it needs.
-    deadline : int
+    start_within : int
         Seconds from ``submit`` within which it should start.
     duration : int
         Its duration in seconds, which is known.
@@ -46,7 +46,7 @@ class OnDemandJob:
 
     Examples
     --------
-    >>> job = OnDemandJob("scan-1", submit=3600, nodes=512, deadline=900, duration=1800)
+    >>> job = OnDemandJob("scan-1", submit=3600, nodes=512, start_within=900, duration=1800)
     >>> job.latest_start, job.announced
     (4500, 3600)
     """
@@ -54,7 +54,7 @@ class OnDemandJob:
     id: str
     submit: int
     nodes: int
-    deadline: int
+    start_within: int
     duration: int
     notice: int = 0
     power: float | None = None
@@ -62,7 +62,7 @@ class OnDemandJob:
     @property
     def latest_start(self) -> int:
         """The time in seconds by which it should start."""
-        return self.submit + self.deadline
+        return self.submit + self.start_within
 
     @property
     def announced(self) -> int:
@@ -148,7 +148,7 @@ def with_on_demand(
         return workload, ()
     request = dict(zip(platform.resources, next(iter(platform.capacity.values())), strict=True))
     request = {name: amount for name, amount in request.items() if amount and name in workload.resources}
-    ewt = max(1, max(j.deadline for j in listed))
+    ewt = max(1, max(j.start_within for j in listed))
     known = any(q.name == QUEUE for q in workload.queues)
     whole = workload if known else replace(workload, queues=(*workload.queues, Queue(QUEUE, ewt)))
     made = [

@@ -148,9 +148,9 @@ def test_a_heuristic_whose_result_has_no_schedule(schedule):
         return sl.Result("optimal", "mine", "1", objective=7, schedule=schedule)
 
     for each, why in ((run, "answer: schedule is"), (claim, "returned a Result of status 'optimal' with the schedule")):
-        HEURISTICS["of-a-test"] = Heuristic(each, kinds=("dispatch",))
+        HEURISTICS.register("of-a-test", Heuristic(each, kinds=("dispatch",)))
         try:
             with pytest.raises(sl.SchedlabError, match=why):
                 sl.solve(NOON, "of-a-test")
         finally:
-            del HEURISTICS["of-a-test"]
+            HEURISTICS.unregister("of-a-test")

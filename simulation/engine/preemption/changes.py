@@ -7,7 +7,7 @@ and the dispatcher decides.
 
 Free nodes are kept for on-demand jobs in the order of their announcement (``claims``). Nodes of a job that leaves are for
 the on-demand job that caused it. An on-demand job whose node fails waits again, for its whole duration, and is due within
-its deadline from then on. Batch jobs are identified by their rows in the workload, also those that run at the begin of
+its ``start_within`` from then on. Batch jobs are identified by their rows in the workload, also those that run at the begin of
 the replay (``begun``).
 """
 
@@ -356,7 +356,7 @@ class Preempting(ProductionChanges):
         state.start[j] = -1
         state.clock[STARTED] -= 1
         self.claims.to_reserve(nodes)
-        again = WaitingJob(j, job, time + job.deadline)
+        again = WaitingJob(j, job, time + job.start_within)
         self.evictions.add(time, ANNOUNCE, lambda: self._announce(again))
 
     def _apply(self, change: Change) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,8 +34,14 @@ def reasons(plan: ReplayPlan, state: State) -> dict[str, str]:
             why = f"it waits behind job {blocking!r}, which blocks the queue"
         elif why and not blocking:
             blocking = job
-        found[job] = why or f"dispatcher {plan.name} has not started it, although it fits on the idle nodes"
+        found[job] = why or _of_dispatcher(plan, job)
     return found | _held(plan, rows)
+
+
+def _of_dispatcher(plan: ReplayPlan, job: str) -> str:
+    """Return what the dispatcher says about a job that it could have started."""
+    explain: Callable[[str], str] = getattr(plan.dispatcher, "why_waiting", lambda job: "")
+    return explain(job) or f"dispatcher {plan.name} has not started it, although it fits on the idle nodes"
 
 
 def _held(plan: ReplayPlan, rows: list[int]) -> dict[str, str]:

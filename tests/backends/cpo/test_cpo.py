@@ -101,9 +101,9 @@ def test_ctrl_c_returns_the_best_so_far():
 
 @needs_engine
 def test_a_time_limit_is_kept():
-    r = sl.solve(weighted_tardiness(60), backend="cpo", threads=1, time_limit=1.0)
+    r = sl.solve(weighted_tardiness(60), backend="cpo", threads=1, time_limit=3.0)
     assert r.status == "feasible"
-    assert r.seconds < 1.0 + 10  # far below what the proof takes
+    assert r.seconds < 3.0 + 10  # far below what the proof takes
 
 
 @needs_engine

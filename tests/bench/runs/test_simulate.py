@@ -224,7 +224,7 @@ def test_an_instance_is_replayed_beside_the_offline_methods_that_it_is_measured_
     easy = next(read(p) for p in (here / "day").glob("easy.*.json"))
     problem = View(first=12, durations="runtime").of(load("eurora_99"))
     schedule = sl.Schedule.from_json(easy["schedule"])
-    assert problem.verify(schedule) == [] and easy["objective"] == pytest.approx(problem.objective(schedule))
+    assert problem.verify(schedule) == [] and easy["objective"] == pytest.approx(problem.value(schedule))
     assert bench("verify", here / "day")[1].endswith("3 records, 3 valid, 0 not valid\n")
 
 
