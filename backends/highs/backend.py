@@ -30,7 +30,7 @@ class Highs:
         try:
             import highspy
         except ImportError as e:
-            return Availability(self.name, None, f"highspy cannot be imported: {e}; pip install 'highspy<1.13'")
+            return Availability(self.name, None, f"highspy cannot be imported: {e}; pip install --upgrade highspy")
         return Availability(self.name, highspy.Highs().version())
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
