@@ -98,8 +98,9 @@ def environment(kind: str, constraints: Sequence[str]) -> Path:
     """Return the Python of an environment with schedlab and the versions that pip chooses within constraints."""
     place = FOLDER / f"{kind}-{PYTHON}"
     python = place / "bin" / "python"
-    if not python.exists():
+    if not python.with_name("pip").exists():
         subprocess.run([sys.executable, "-m", "venv", place], check=True)
+        (FOLDER / ".gitignore").write_text("*\n")
     limits = place / "constraints.txt"
     limits.write_text("".join(f"{line}\n" for line in constraints))
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
