@@ -49,9 +49,9 @@ TESTS = (
     "tests/bench/guide",
     "tests/bench/plots/test_legends.py",
     "tests/bench/statistics",
+    "tests/instances/formats/test_job_table.py",
     "tests/models/project/test_project.py",
     "tests/models/test_compiled.py",
-    "tests/simulation/test_small_worlds.py",
     "tests/test_documents.py::test_the_code_of_a_page_runs[README]",
 )
 # the suite's own environment has a version of numba whose private interfaces are known; these may have another one
@@ -103,7 +103,7 @@ def environment(kind: str, constraints: Sequence[str]) -> Path:
         (FOLDER / ".gitignore").write_text("*\n")
     limits = place / "constraints.txt"
     limits.write_text("".join(f"{line}\n" for line in constraints))
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
+    pip = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--upgrade"]
     subprocess.run([*pip, "pip>=24"], check=True)
     schedlab = ("--editable", f"{ROOT}[{','.join(EXTRAS)}]")
     subprocess.run([*pip, "--upgrade-strategy", "eager", "--constraint", limits, *schedlab, *TOOLS], check=True)
@@ -144,7 +144,7 @@ def try_excluded() -> int:
     for excluded in exclusions():
         place = FOLDER / f"excluded-{PYTHON}" / excluded.replace("==", "-").removesuffix(".*")
         if not place.exists():
-            pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+            pip = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
             subprocess.run([*pip, "--target", place, excluded], check=True)
         if pytest(python, PINS, "--no-header", "--tb=line", path=place) == 1:
             print(f"{excluded}: fails, as it should: it stays excluded")
