@@ -146,7 +146,7 @@ def try_excluded() -> int:
         if not place.exists():
             pip = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
             subprocess.run([*pip, "--target", place, excluded], check=True)
-        if pytest(python, PINS, "--no-header", "--tb=line", path=place) == 1:
+        if pytest(python, PINS, "--no-header", "--tb=no", path=place) == 1:
             print(f"{excluded}: fails, as it should: it stays excluded")
         else:
             print(
