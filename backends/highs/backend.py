@@ -16,6 +16,7 @@ from ..linear.form import ENTRIES_PER_SECOND, Floats
 from ..linear.ranges import require_range
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
+from .quiet import new_highs
 from .run import HighsRun
 
 
@@ -30,10 +31,10 @@ class Highs:
     def availability(self) -> Availability:
         """Return the version of highspy, or why it cannot be imported."""
         try:
-            import highspy
+            highs = new_highs()
         except ImportError as e:
-            return Availability(self.name, None, f"highspy cannot be imported: {e}; pip install 'highspy<1.13'")
-        return Availability(self.name, highspy.Highs().version())
+            return Availability(self.name, None, f"highspy cannot be imported: {e}; pip install --upgrade highspy")
+        return Availability(self.name, highs.version())
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
         """Convert values of HiGHS's options; raise UnknownName and ValueError for wrong ones."""
@@ -139,7 +140,7 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
     import highspy
 
     look(len(form.value) / ENTRIES_PER_SECOND)
-    h = highspy.Highs()
+    h = new_highs()
     h.setOptionValue("output_flag", False)
     kinds = np.zeros_like(form.integral) if relax else form.integral
     rows = _scales(form) if kinds.any() else np.ones(len(form.row_lo))

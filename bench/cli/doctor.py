@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
@@ -129,13 +130,26 @@ def _edition() -> str:
     return f"community edition: at most {most} intervals on one machine; larger models end as unavailable"
 
 
+def excluded_versions() -> Iterator[str]:
+    """Yield for each installed package of a version that schedlab excludes, such as "!=1.14.*", what to do."""
+    if _version("schedlab") == "-":  # it runs from a folder that is not installed
+        return
+    for requirement in requires("schedlab") or ():
+        stated, _, condition = requirement.partition(";")
+        package = re.split(r"[<>=!~ ]", stated)[0]
+        wrong = [f"{number}." for number in re.findall(r"!=\s*([\d.]+)\.\*", stated)]
+        if not condition and _version(package).startswith(tuple(wrong)):
+            yield f"{package} {_version(package)} gives wrong answers or none: pip install --upgrade {package}"
+
+
 def traps() -> Iterator[str]:
     """Yield the known traps that are found on this machine, each with its remedy."""
+    yield from excluded_versions()
     ortools_first = _ask("import ortools.sat.python.cp_model, highspy; print('answer')")
     highs_first = _ask("import highspy, ortools.sat.python.cp_model; print('answer')")
     failed = [answer for answer in (ortools_first, highs_first) if not answer.startswith("answer")]
     if failed:
-        yield f"ortools and highspy cannot be imported into one process ({failed[0]}); install highspy below 1.13"
+        yield f"ortools and highspy cannot be imported into one process ({failed[0]}); pip install --upgrade highspy ortools"
     if _version("docplex") != "-" and not _ask("import docplex.cp.model, pyomo.environ; print('answer')").startswith(
         "a"
     ):

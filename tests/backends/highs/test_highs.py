@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -47,6 +49,21 @@ def test_incumbents_and_bounds_are_traced() -> None:
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     sl.solve(job_shop(1, 3, 2), backend="highs", threads=1)
     assert capfd.readouterr().out == ""
+
+
+FIRST_USES = {
+    "solve": "m.minimize(a.end); sl.solve(m, backend='highs', lowering='pairwise', threads=1)",
+    "parameters": "m.minimize(a.end); sl.solve(m, backend='highs', lowering='pairwise', parameters={'mip_max_leaves': 9})",
+    "availability": "sl.backends.available()",
+}
+
+
+@pytest.mark.parametrize("use", FIRST_USES)
+def test_the_first_use_in_a_process_prints_nothing(use: str) -> None:
+    """HiGHS 1.16 names itself on the standard output when a process makes its first instance."""
+    script = f"import schedlab as sl; m = sl.Model('one job'); a = m.interval('a', size=3); {FIRST_USES[use]}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def test_the_callback_stops_the_search() -> None:
