@@ -242,14 +242,14 @@ def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Reco
         platform,
         min(int(jobs.submit.min()) for jobs in replays),
         max(int(max(jobs.end.max(), jobs.submit.max() + 1)) for jobs in replays),
-        max(_longest(jobs) for jobs in replays),
+        max(_longest(jobs, _left_at(r)) for r, jobs in zip(drawn, replays, strict=True)),
     )
     legend = legend_of(replays, colour)
     charts = []
     for record, jobs in zip(drawn, replays, strict=True):
         name = f"{record['method']}, seed {record['seed']}" if _seeds(results, record) > 1 else str(record["method"])
         runs, areas = with_attempts(jobs, record, folder, platform)
-        made = chart(frame, runs, legend.category(runs), legend.colours, f"{title}: {name}", areas)
+        made = chart(frame, runs, legend.category(runs), legend.colours, f"{title}: {name}", areas, _left_at(record))
         charts.append((name, record, made))
     resources = ", ".join(f"{platform.total(r):,} {r}{' (MB)' if r == 'memory' else ''}" for r in platform.resources)
     lead = f"{len(replays[0]):,} jobs on {len(platform.nodes):,} nodes with {resources}. All charts have the same axes."
@@ -300,10 +300,15 @@ def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
     return jobs
 
 
-def _longest(jobs: JobsTable) -> int:
+def _longest(jobs: JobsTable, left: Ints) -> int:
     from ...simulation.curves import waiting
 
-    return int(waiting(jobs.submit, jobs.start)[1].max(initial=0))
+    return int(waiting(jobs.submit, jobs.start, left)[1].max(initial=0))
+
+
+def _left_at(record: Mapping[str, Any]) -> Ints:
+    """Return the seconds at which jobs left the queue without a start."""
+    return np.array(list(((record.get("production") or {}).get("left_at") or {}).values()), np.int64)
 
 
 def _seeds(results: ReplayResults, record: Mapping[str, Any]) -> int:
