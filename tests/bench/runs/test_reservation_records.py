@@ -83,8 +83,14 @@ def test_reservations_and_server_events_are_recorded_and_verified(booked, capsys
         (lambda r: r["production"]["private"].clear(), "outside of a reservation"),
         (lambda r: r["production"]["left"].clear(), "never started"),
         (lambda r: r["production"]["left_at"].clear(), "has left at None; expected a time at which it waits"),
-        (lambda r: r["production"]["left_at"].update(dict.fromkeys(r["production"]["left"], 0)), "has left at 0; expected"),
-        (lambda r: r["production"]["left_at"].update(dict.fromkeys(r["production"]["left"], 46_001)), "still had starts"),
+        (
+            lambda r: r["production"]["left_at"].update(dict.fromkeys(r["production"]["left"], 0)),
+            "has left at 0; expected",
+        ),
+        (
+            lambda r: r["production"]["left_at"].update(dict.fromkeys(r["production"]["left"], 46_001)),
+            "still had starts",
+        ),
         (lambda r: r["production"]["walltimes"][0].update(after=7), "without an event"),
         (lambda r: r["production"]["moves"].clear(), "was not changed at 47000 (move to np_longpar)"),
         (lambda r: r["production"]["private"][0].update(job="x9"), "is no job of the replay"),
