@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ...simulation.outputs.reading import JobsTable
 
 Ints = NDArray[np.int64]
+ENDINGS = (".html", ".htm", ".svg")
 TEMPLATE = "plot.html"
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6")
 OTHERS = "#bab0ac"
@@ -117,6 +118,8 @@ def plot(
     if colour is not None and colour not in COLOURS:
         raise WrongUse(f"--colour {colour}: expected {', '.join(COLOURS[:-1])} or {COLOURS[-1]}")
     path = out or folder / "plot.html"
+    if figure is None and path.suffix.lower() not in ENDINGS:
+        raise WrongUse(f"--out {out}: this is a page, or a picture as SVG; expected a name that ends in .html or .svg")
     if out is not None and not out.parent.is_dir():
         raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
     found, others = _read_replays(folder)
