@@ -33,8 +33,17 @@ def reasons(plan: ReplayPlan, state: State) -> dict[str, str]:
             why = f"it waits behind job {blocking!r}, which blocks the queue"
         elif why and not blocking:
             blocking = job
-        found[job] = why or f"dispatcher {plan.name} has not started it, although it fits on the idle nodes"
+        found[job] = (
+            why or f"dispatcher {plan.name} has not started it, although it fits on the idle nodes{_unless(plan)}"
+        )
     return found | _held(plan, rows)
+
+
+def _unless(plan: ReplayPlan) -> str:
+    """Return which limit of the replay may keep a job from idle nodes, or an empty text."""
+    if not plan.within:
+        return ""
+    return "; the desired use or the power cap that limits the starts may hold it at no time (docs/profiles.md)"
 
 
 def _held(plan: ReplayPlan, rows: list[int]) -> dict[str, str]:

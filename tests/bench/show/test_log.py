@@ -20,6 +20,14 @@ def test_the_largest_hour_of_a_log_is_printed(bench, tmp_path):
     assert ["largest", "1.0", "1.5", "3.5"] in [line.split() for line in out.splitlines()]
 
 
+def test_the_load_of_jobs_that_arrive_together_is_unknown(bench, tmp_path):
+    path = log(tmp_path / "log.swf", [(60, 100, 1)])
+    for command in (["show", path], ["import", "swf", path, "--out", tmp_path / "day"]):
+        code, out, err = bench(*command)
+        assert code == 0 and "all jobs have the same submit time" in " ".join((out + err).split())
+        assert " inf" not in out + err
+
+
 @pytest.mark.parametrize(("days", "by_days"), [(MOST // 24, False), (MOST // 24 + 1, True)])
 def test_a_long_log_is_drawn_by_days(bench, tmp_path, days, by_days):
     """A log of more hours than a picture can show is drawn by its daily means, whose text says so."""
