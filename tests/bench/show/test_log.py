@@ -43,3 +43,11 @@ def test_the_picture_of_a_log_is_svg(bench, tmp_path):
     """A name such as hours.png would get a file with SVG inside."""
     code, _, err = bench("show", log(tmp_path / "log.swf", [(0, 60, 1)]), "--plot", tmp_path / "hours.png")
     assert code == 2 and "expected a file name that ends in .svg" in err
+
+
+def test_a_desired_use_is_shown_with_its_times(bench, tmp_path):
+    (tmp_path / "full.csv").write_text("time_s,resource,share\n7200,cores,1\n")
+    code, out, err = bench("show", tmp_path / "full.csv")
+    assert code == 0, err
+    assert "desired use, 1 wish, without end" in out and "from h" in out
+    assert ["cores", "7,200", "2", "100%", "*"] in [line.split() for line in out.splitlines()]
