@@ -32,7 +32,9 @@ from .progress import STOPPED, OnProgress, Progress, ReplayPlan, check_all_start
 from .simulation import Decisions, Simulation
 from .states.node_changes import NodeChanges
 
-BATCH = 20_000  # events between two calls of on_progress
+BATCH = 20_000  # the most events between two calls of on_progress
+FIRST = 50  # events before its first call; a decision of a policy that searches can take many ms
+TURN = 0.2  # s between two calls of on_progress, unless the events of the least batch take longer
 
 
 @compiled
@@ -165,6 +167,26 @@ def _kernel(plan: ReplayPlan, state: State, rules: Rules, quiet: bool) -> Kernel
     )
 
 
+class _Batches:
+    """How many events are replayed before the next call of ``on_progress``.
+
+    The events decide nothing about the starts: a replay in small batches has those of a replay in one.
+    """
+
+    def __init__(self, told: bool) -> None:
+        self.events = FIRST if told else BATCH
+        self._told, self._last = told, time.perf_counter()
+
+    def next(self) -> None:
+        """Choose the number of events of the next batch by the time that this one took."""
+        now = time.perf_counter()
+        took, self._last = now - self._last, now
+        if self._told and took > TURN:
+            self.events = max(1, self.events // 2)
+        elif took < TURN / 4:
+            self.events = min(BATCH, 2 * self.events)
+
+
 def replay_compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progress: OnProgress | None) -> Simulation:
     """Replay a policy with fixed expected durations; the whole loop is compiled."""
     state = plan.first_state(expected)
@@ -173,8 +195,9 @@ def replay_compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progres
     notes: tuple[str, ...] = ()
     changes = NodeChanges(plan, state)
     chosen = _kernel(plan, state, rules, changes.quiet)
-    standstill = Standstill(plan.trace, state)
-    while (going := chosen.replay(plan.trace, state, rules, plan.period, BATCH)) or changes.go():
+    standstill, batches = Standstill(plan.trace, state), _Batches(on_progress is not None)
+    while (going := chosen.replay(plan.trace, state, rules, plan.period, batches.events)) or changes.go():
+        batches.next()
         if not going and state.clock[WAITING] > 0:  # the state of a node has changed
             if changes.shortened:
                 durations = state.expected[: len(expected)]

@@ -135,7 +135,7 @@ def simulate(
         Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it.
         For policies, on machines whose nodes are counted; every job needs a power.
     on_progress : callable, optional
-        Called with a ``Progress`` from time to time: every 20,000 events of a compiled replay, else about every 0.2 s
+        Called with a ``Progress`` from time to time: in a compiled replay at least every 20,000 events, else about every 0.2 s
         of wall time. If it returns False, the replay stops and returns the result so far, with a note in
         ``Simulation.notes``.
     running : iterable of Running, optional

@@ -141,4 +141,4 @@ class PrivateJobs:
             queue = self._pools.queue_of(j)
             if queue not in pending:
                 self._pools.remove(j)
-                self._changes.log.left[j] = f"its queue {queue!r} has no reservation any more"
+                self._changes.log.leave(j, self._pools.now, f"its queue {queue!r} has no reservation any more")

@@ -97,6 +97,8 @@ class ProductionRecord:
         The server events, sorted by time.
     left : mapping of int to str
         Row of a job that left the queue without a start -> why.
+    left_at : mapping of int to int
+        Row of such a job -> the second in which it left; empty in records that do not tell it.
     refused : tuple of RefusedEvent
         The events that were not possible.
     moves, walltimes : tuple of Change
@@ -113,6 +115,7 @@ class ProductionRecord:
     moves: tuple[Change, ...]
     walltimes: tuple[Change, ...]
     private: tuple[PrivateRun, ...]
+    left_at: Mapping[int, int] = field(default_factory=dict)
 
 
 class ProductionLog:
@@ -122,14 +125,20 @@ class ProductionLog:
         self.bookings = [Booking(o.label, r, o.start, o.end) for r in reservations for o in r.occurrences()]
         self.events = tuple(events)
         self.left: dict[int, str] = {}
+        self.left_at: dict[int, int] = {}
         self.refused: list[RefusedEvent] = []
         self.moves: list[Change] = []
         self.walltimes: list[Change] = []
         self.private: list[PrivateRun] = []
 
+    def leave(self, row: int, time: int, why: str) -> None:
+        """Note that a waiting job leaves at this second."""
+        self.left[row] = why
+        self.left_at[row] = time
+
     def record(self) -> ProductionRecord:
         """Return the record so far."""
         return ProductionRecord(
             tuple(self.bookings), self.events, dict(self.left), tuple(self.refused), tuple(self.moves),
-            tuple(self.walltimes), tuple(self.private),
+            tuple(self.walltimes), tuple(self.private), dict(self.left_at),
         )  # fmt: skip

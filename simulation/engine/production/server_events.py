@@ -86,7 +86,7 @@ class ServerEvents:
             return f"other jobs wait for the end of job {event.subject!r}, which has not started"
         else:
             self._pools.remove(j)
-            self._changes.log.left[j] = "deleted"
+            self._changes.log.leave(j, event.time, "deleted")
         return ""
 
     def _move(self, event: ServerEvent) -> str:

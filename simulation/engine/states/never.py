@@ -41,7 +41,15 @@ def reasons(plan: ReplayPlan, state: State) -> dict[str, str]:
 def _of_dispatcher(plan: ReplayPlan, job: str) -> str:
     """Return what the dispatcher says about a job that it could have started."""
     explain: Callable[[str], str] = getattr(plan.dispatcher, "why_waiting", lambda job: "")
-    return explain(job) or f"dispatcher {plan.name} has not started it, although it fits on the idle nodes"
+    usual = f"dispatcher {plan.name} has not started it, although it fits on the idle nodes{_unless(plan)}"
+    return explain(job) or usual
+
+
+def _unless(plan: ReplayPlan) -> str:
+    """Return which limit of the replay may keep a job from idle nodes, or an empty text."""
+    if not plan.within:
+        return ""
+    return "; the desired use or the power cap that limits the starts may hold it at no time (docs/profiles.md)"
 
 
 def _held(plan: ReplayPlan, rows: list[int]) -> dict[str, str]:

@@ -263,6 +263,9 @@ def test_what_a_policy_does_not_heed_does_not_tell_its_runs_apart(bench, command
     ("arguments", "words"),
     [
         (["nowhere.swf"], ["nowhere.swf", "no such file"]),
+        (["nowhere.swf", "--nodes", "4", "--cores", "1"], ["nowhere.swf", "no such file"]),
+        (["logs/nowhere", "--nodes", "4"], ["logs/nowhere", "no such file"]),
+        (["eurora_70", "--nodes", "4"], ["did you mean eurora_700"]),
         (["eurora_70"], ["did you mean eurora_700"]),
         (["log.swf", "--dispatchers", "eazy"], ["eazy", "did you mean", "easy"]),
         (["log.swf", "--dispatchers", "hcp3@cpsatt"], ["cpsatt", "cpsat"]),
