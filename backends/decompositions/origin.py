@@ -9,8 +9,10 @@ all operands of a max or min is a part of it.
 
 from __future__ import annotations
 
-from ...models.language import Bounds, Integer, Interval, Linear, Model
-from ...models.language.expressions import Attribute, Function, Max, Min, Window
+from itertools import pairwise
+
+from ...models.language import Bounds, Integer, Interval, Linear, Model, piecewise
+from ...models.language.expressions import Attribute, Function, Max, Min, Piecewise, Window
 from ...models.language.functions import max as latest
 from ...models.language.functions import min as first
 from ..gaps import common_constant, offset_of, origin_of
@@ -63,13 +65,21 @@ class Origin(Decomposition):
         return e + self.shift * v.presence if v.optional else e + self.shift
 
     def function(self, atom: Function) -> Linear:
-        """Return the copy of a function; a constant that all operands of a max or min have is added outside of it."""
+        """Return the copy of a function; a constant that all operands of a max or min have is added outside of it.
+
+        The constant of the operand of a piecewise-linear function is taken off its points.
+        """
+        if isinstance(atom, Piecewise):
+            x = self.linear(atom.operands[0])
+            moved = [(at - x.constant, value) for at, value in atom.points]
+            if all(a < b for (a, _), (b, _) in pairwise(moved)):  # points at real numbers may become equal
+                return piecewise(x - x.constant, moved)
         if not isinstance(atom, (Max, Min)):
             return super().function(atom)
         operands = [self.linear(e) for e in atom.operands]
         shared = common_constant([e.constant for e in operands])
-        moved = [e - shared for e in operands]
-        return (latest(moved) if isinstance(atom, Max) else first(moved)) + shared
+        rest = [e - shared for e in operands]
+        return (latest(rest) if isinstance(atom, Max) else first(rest)) + shared
 
     def objective(self) -> None:
         """Add the copies of the objectives without the constant of the first one."""

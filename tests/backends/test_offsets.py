@@ -1,5 +1,6 @@
 """A constant offset of the objective, such as times since 1970, is in no gap, and changes no answer, bound or size."""
 
+import itertools
 import random
 
 import pytest
@@ -84,6 +85,25 @@ def test_a_constant_in_the_objective_is_in_no_gap(backend):
     alone.minimize(sl.sum(ys, [5, 7, 9, 12, 15, 19]))
     r, other = sl.solve(m, backend=backend), sl.solve(alone, backend=backend)
     assert (r.status, r.objective) == ("optimal", other.objective + 10**9)
+
+
+@pytest.mark.parametrize("backend", SOLVERS)
+@pytest.mark.parametrize("shift", [0, EPOCH])
+def test_a_function_of_late_times_is_as_exact_as_of_early_ones(backend, shift):
+    m = sl.Model("prices")
+    a, b, c = (m.interval(n, 1, (shift + 1, shift + 5)) for n in "abc")
+    m.add(sl.no_overlap([a, b]))
+    prices = [(shift - 60, 1), (shift - 5, 0.5), (shift - 4, -2.25), (shift + 60, 0.5)]
+    late = 2 * b.start - 2 * c.end + a.end
+    m.maximize(-0.1 * sl.piecewise(late, prices) - 0.001 * sl.element(list(range(40)), late + 14 - shift))
+    times = range(shift + 1, shift + 6)
+    best = max(
+        m.value(m.objectives[0], Assignment(m, {a: x, b: y, c: z}))
+        for x, y, z in itertools.product(times, repeat=3)
+        if x != y
+    )
+    r = sl.solve(m, backend=backend, threads=1, time_limit=60)
+    assert r.status == "optimal" and r.objective == pytest.approx(best) and r.bound >= best - 1e-6
 
 
 def test_an_offset_is_what_a_shift_of_all_times_takes_off():
