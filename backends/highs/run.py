@@ -31,20 +31,24 @@ TIGHTER = (3e-7, 1e-7, 3e-8, 1e-8)  # tolerances of integrality that are tried i
 HALF = 0.5  # a row of whole numbers that is broken by less is satisfied
 SMALL = 1_000  # non-zeros up to which a model is solved without presolve, which was wrong for 5 of 7,000 such models
 MODERATE = 1 << 25  # greatest scaled cost
+LARGE = 1e15  # costs from 1e20 on are infinite for HiGHS
 POLL_SECONDS = 0.1
 
 
-def _unit(form: LinearForm) -> float:
+def cost_unit(form: LinearForm) -> float:
     """Return a power of two that scales the least cost to about 1, with the greatest scaled cost at most ``MODERATE``.
 
-    HiGHS takes a reduced cost within 1e-7 of 0 for 0, in the unit of the objective. Costs in euro per second are 1e-5
+    Costs are scaled down only if the greatest one is above ``LARGE``. HiGHS takes a reduced cost within 1e-7 of 0 for 0, in the unit of the objective. Costs in euro per second are 1e-5
     and less, multiplied by many seconds: without this scaling, HiGHS 1.14 lost up to 1 % of the optimum of profit
     problems at the root node. Rows are scaled likewise (``backend._scales``).
     """
     costs = np.abs(form.cost[form.cost != 0])
     if not len(costs):
         return 1.0
-    up = min(math.ceil(-math.log2(costs.min())), math.floor(math.log2(MODERATE / costs.max())))
+    least, greatest = float(costs.min()), float(costs.max())
+    up = min(math.ceil(-math.log2(least)), math.floor(math.log2(MODERATE / greatest)))
+    if greatest > LARGE:
+        return float(2.0 ** math.ceil(-math.log2(least)))
     return float(2.0 ** max(0, up))
 
 
@@ -70,7 +74,7 @@ class HighsRun:
         self.alone = False  # whether presolve alone gave the answer, which is not yet confirmed
         self.start: Any = None  # column values of the warm start until HiGHS takes them
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
-        self.unit = _unit(compiled.form)
+        self.unit = cost_unit(compiled.form)
         self._rows: tuple[Any, Any] | None = None  # of the form: the row of each entry, and which rows are checked
 
     def run(self, watch: Watch, warm: Assignment | None) -> Outcome:

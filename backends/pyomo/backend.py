@@ -20,7 +20,8 @@ from ...errors import WrongValue
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch, compiled_repr
-from ..highs.run import SMALL, TOLERANCE
+from ..highs.parameters import OF_OBJECTIVE
+from ..highs.run import SMALL, TOLERANCE, cost_unit
 from ..linear import LinearForm, Lowered, lower
 from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
@@ -117,9 +118,12 @@ class PyomoCompiled:
         self.size = lowered.form.size
         self.exactness = lowered.exactness
         self.solver = solver
+        self.unit = cost_unit(lowered.form)  # solvers take costs that are small beside their tolerances for 0
         self._output: _Output | None = None
         with _quiet():  # Pyomo would print a message at Ctrl-C
             self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
+            self._objective = self.native.objective.expr
+            self._scaled = _cost(lowered.form, list(self.native.x.values()), self.unit)
 
     def var(self, x: Interval | Integer) -> Any:
         """Return the variable of an integer; for an interval a dict of its "presence", "start", "size", "cells"."""
@@ -160,6 +164,8 @@ class PyomoCompiled:
         chosen = options(self.wanted, limits)
         if names_of(self.wanted) is KNOWN["highs"] and self.size["nonzeros"] <= SMALL:
             chosen = {"presolve": "off", **chosen}  # as in the backend of HiGHS itself, for the same fault
+        if names_of(self.wanted) is KNOWN["highs"]:
+            chosen |= {name: float(chosen[name]) * self.unit for name in OF_OBJECTIVE if name in chosen}
         if len(self.native.x) == 0:  # solvers end as "unknown"
             return self._without_variables(watch)
         try:
@@ -211,6 +217,11 @@ class PyomoCompiled:
     def _solve(self, limits: Limits, keywords: dict[str, Any]) -> Any:
         own = self.solver.options
         kept = own.value() if callable(getattr(own, "reset", None)) else None  # other interfaces forget those of a call
+        objective = self.native.objective
+        # a user may have given the native model another objective
+        scaled = self.unit != 1.0 and objective.expr is self._objective
+        if scaled:
+            objective.set_value(self._scaled)
         try:
             return self.solver.solve(self.native, **keywords)
         except (AttributeError, LookupError, TypeError, ValueError) as e:
@@ -219,6 +230,8 @@ class PyomoCompiled:
             given = ", ".join(f"{name}={value}" for name, value in limits.parameters.items())
             raise WrongValue(f"Pyomo's solver {self.wanted!r} failed with the parameters {given}: {e}") from e
         finally:
+            if scaled:
+                objective.set_value(self._objective)
             if kept is not None:
                 own.reset()
                 own.set_value(kept)
@@ -249,7 +262,7 @@ class PyomoCompiled:
     def _outcome(self, results: Any, fate: WarmStart) -> tuple[Outcome, Assignment | None]:
         condition = str(results.solver.termination_condition)
         bound = results.problem.upper_bound if self.form.maximize else results.problem.lower_bound
-        bound = float(bound) if isinstance(bound, (int, float)) and math.isfinite(bound) else None
+        bound = float(bound) / self.unit if isinstance(bound, (int, float)) and math.isfinite(bound) else None
         found, answer = len(results.solution) > 0, None
         if found:
             self.native.solutions.load_from(results)
@@ -327,9 +340,19 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
         return sides[0], body, sides[1]
 
     m.rows = environ.Constraint(range(len(form.row_lo)), rule=row)
-    used = np.flatnonzero(form.cost).tolist()
-    cost = LinearExpression(
-        constant=form.offset, linear_coefs=[form.cost[k].item() for k in used], linear_vars=[x[k] for k in used]
+    m.objective = environ.Objective(
+        expr=_cost(form, x, 1.0), sense=environ.maximize if form.maximize else environ.minimize
     )
-    m.objective = environ.Objective(expr=cost, sense=environ.maximize if form.maximize else environ.minimize)
     return m
+
+
+def _cost(form: LinearForm, x: list[Any], unit: float) -> Any:
+    """Return the objective of a form, multiplied by ``unit``, as an expression of the variables ``x``."""
+    from pyomo.core.expr.numeric_expr import LinearExpression
+
+    used = np.flatnonzero(form.cost).tolist()
+    return LinearExpression(
+        constant=form.offset * unit,
+        linear_coefs=[form.cost[k].item() * unit for k in used],
+        linear_vars=[x[k] for k in used],
+    )
