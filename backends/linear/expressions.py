@@ -58,6 +58,31 @@ View = Callable[[Interval, AttributeName], Affine]
 Special = Callable[[Atom, int], Affine | None]
 
 
+def in_lowest_terms(c: Comparison) -> Comparison:
+    """Return a comparison of whole numbers divided by the common divisor of its coefficients, with rounded bounds.
+
+    A solver's tolerance of 1e-6 is a whole unit where coefficients are 1e6 and more.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); x, y = m.integer("x", 0, 9), m.integer("y", 0, 9)
+    >>> in_lowest_terms(10 * x + 20 * y <= 39)
+    x + 2*y <= 3
+    """
+    bounds = [b for b in (c.lo, c.hi) if not math.isinf(b)]
+    if not (c.expr.terms and c.integral and all(type(b) is int for b in bounds)):
+        return c
+    divisor = math.gcd(*(int(k) for k in c.expr.terms.values()))
+    if divisor <= 1:
+        return c
+    lo = c.lo if math.isinf(c.lo) else -(-int(c.lo) // divisor)
+    hi = c.hi if math.isinf(c.hi) else int(c.hi) // divisor
+    if lo > hi:
+        return Comparison(Linear({}), 1, INF)  # never holds; not every solver takes a row whose bounds are crossed
+    return Comparison(Linear({a: int(k) // divisor for a, k in c.expr.terms.items()}), lo, hi)
+
+
 def flipped(sides: int) -> int:
     """Return the sides needed of an operand that has a negative factor."""
     return (sides & GE) << 1 | (sides & LE) >> 1
@@ -95,6 +120,7 @@ class LinearExpressions:
 
     def compare(self, c: Comparison) -> None:
         """Add the row ``lo <= expr <= hi`` of a comparison."""
+        c = in_lowest_terms(c)
         sides = (GE if c.hi < INF else 0) | (LE if c.lo > -INF else 0)
         e = self.affine(c.expr, sides)
         if sides:
@@ -132,7 +158,8 @@ class LinearExpressions:
                 k = self.form.column(
                     lo, hi, integral=False, name=name, recipe=lambda p: pick(e.value(p.x) for e in parts)
                 )
-            case Holds(comparison=c):
+            case Holds():
+                c = in_lowest_terms(atom.comparison)
                 part = self.affine(c.expr, 0)
                 k = self.form.column(
                     0, 1, integral=True, name=name, recipe=lambda p: c.lo <= round(part.value(p.x)) <= c.hi
@@ -187,24 +214,25 @@ class LinearExpressions:
 
     def _limits(self, atom: Holds) -> tuple[float, float, float, float]:
         """Return the comparison's (lo, hi), infinite if they do not bind, and the bounds of its expression."""
-        c = atom.comparison
+        c = in_lowest_terms(atom.comparison)
         low, high = self.bounds.of(c.expr)
         return (c.lo if c.lo > low else -INF), (c.hi if c.hi < high else INF), low, high
 
     def _holds_implies(self, atom: Holds, made: Affine) -> None:
         """Add the rows for: if the column is 1, the comparison holds."""
         lo, hi, low, high = self._limits(atom)
+        expr = in_lowest_terms(atom.comparison).expr
         if lo > -INF:
-            e = self.affine(atom.comparison.expr, LE)
+            e = self.affine(expr, LE)
             self.form.row(e.plus(made, low - lo), low, INF)
         if hi < INF:
-            e = self.affine(atom.comparison.expr, GE)
+            e = self.affine(expr, GE)
             self.form.row(e.plus(made, high - hi), -INF, high)
 
     def _implies_holds(self, atom: Holds, made: Affine) -> None:
         """Add the rows for: if the comparison holds, the column is 1."""
         lo, hi, low, high = self._limits(atom)
-        expr = atom.comparison.expr
+        expr = in_lowest_terms(atom.comparison).expr
         not_below = not_above = made
         if lo > -INF and hi < INF:
             part = self.affine(expr, 0)

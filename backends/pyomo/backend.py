@@ -21,7 +21,7 @@ from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch, compiled_repr
 from ..highs.parameters import OF_OBJECTIVE
-from ..highs.run import SMALL, TOLERANCE, cost_unit
+from ..highs.run import BROKEN, HALF, INTEGRALITY, SMALL, TOLERANCE, cost_unit
 from ..linear import LinearForm, Lowered, lower
 from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
@@ -270,8 +270,15 @@ class PyomoCompiled:
             whole = values[self.form.integral > 0]
             if self.lowered.integral or np.all(np.abs(whole - np.rint(whole)) < 1e-6):
                 answer = self.assignment(values)
+        if answer is not None and self._rounded_away(answer):
+            return Outcome("unknown", bound, "", BROKEN.format("the solver"), fate), None
         ends: dict[str, Status] = {"optimal": "optimal", "infeasible": "infeasible", "unbounded": "unbounded"}
         return Outcome(ends.get(condition, "feasible" if found else "unknown"), bound, "", condition, fate), answer
+
+    def _rounded_away(self, answer: Assignment) -> bool:
+        """Return whether an answer violates the model because its columns are whole only within a tolerance."""
+        exact = self.lowered.integral and self.exactness.kind != "relaxation"
+        return exact and bool((self.form.slack(INTEGRALITY) > HALF).any()) and bool(self.model.check(answer))
 
 
 class _Output:

@@ -46,3 +46,15 @@ def test_the_second_objective_has_a_value(backend):
     i = m.integer("i", 0, 9)
     m.maximize([10**7 * i, sl.element([3, 2, 1], i)])
     assert sl.solve(m, backend=backend).objective == (2 * 10**7, 1)
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])
+@pytest.mark.parametrize("weight", [10**5, 10**6, 10**7])
+def test_a_weighted_makespan_before_another_objective(backend, weight):
+    m = sl.Model("weighted", horizon=20)
+    jobs = [m.interval(f"j{k}", size) for k, size in enumerate((3, 5, 2, 4))]
+    m.add(sl.cumulative(jobs, [1] * 4, 2))
+    ends = [v.end for v in jobs]
+    m.minimize([weight * sl.max(ends) + sl.sum(ends), -1 * jobs[2].start])
+    r = sl.solve(m, backend=backend, threads=1)
+    assert (r.status, r.objective) == ("optimal", (7 * weight + 19, 0))

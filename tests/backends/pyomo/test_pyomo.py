@@ -190,3 +190,15 @@ def test_an_objective_in_tiny_or_huge_units_is_optimal(backend, cost):
         for v in native.x.values():
             v.set_value(1)
         assert pyo.value(native.objective) == pytest.approx(3 * cost)
+
+
+@needs_pyomo
+def test_an_answer_that_rounding_makes_wrong_is_no_error_of_the_solver():
+    m = sl.Model("bytes")
+    x, y = m.integer("x", 0, 10), m.integer("y", 0, 10)
+    m.add(5 * 10**6 * x <= 15 * 10**6 - 1 + y)
+    m.add(y <= 0)
+    m.maximize(x)
+    r = sl.solve(m, backend="pyomo", threads=1)
+    assert r.status == "optimal" or "smaller coefficients" in r.message
+    assert r.status in ("optimal", "unknown") and r.bound >= 2
