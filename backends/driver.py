@@ -24,6 +24,7 @@ from .base import (
     Conflict,
     Exactness,
     Limits,
+    LoweringTooLarge,
     NoConflict,
     Outcome,
     SolverUnavailable,
@@ -230,7 +231,7 @@ def run(
         result.fail(why)
         result.status = "unbounded"
     if result.status == "infeasible" and conflict:
-        result.conflict = _conflict(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
+        result.conflict = _conflict(lambda: _compiled_at_origin(found, stage_of(model, 0), options), began, limits)
         if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
             result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
         elif result.conflict.names is not None:
@@ -428,7 +429,10 @@ def _conflict(compiled: Callable[[], Compiled], began: float, limits: Limits) ->
     found: list[Conflict] = []
 
     def work(_: Watch) -> Outcome:
-        found.append(compiled().conflict(left))
+        try:
+            found.append(compiled().conflict(left))
+        except (SolverUnavailable, LoweringTooLarge) as e:  # a proof may need a model of less than a conflict does
+            found.append(Conflict(None, f"no model for the search for a conflict: {e}"))
         return Outcome("unknown")
 
     if left > 0:

@@ -92,9 +92,9 @@ from ...models.language.expressions import (
     atoms_below,
 )
 from ...models.language.semantics import REAL_TOLERANCE
+from ..base import OBJECTIVE
 from .steps import calendar, outside, taken
 
-OBJECTIVE = "the range of the objective"
 ROUNDING = 1e-9  # relative error that the engine's own arithmetic may add to a real number
 
 

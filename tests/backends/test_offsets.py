@@ -139,3 +139,30 @@ def test_a_makespan_since_1970_is_proven_to_the_second(method):
     assert r.objective >= EPOCH + 1510
     assert r.status != "optimal" or r.objective == EPOCH + 1510
     assert r.gap is None or r.status == "optimal" or r.gap > 1e-3
+
+
+@pytest.mark.parametrize("backend", SOLVERS)
+def test_a_conflict_of_late_times_is_found_as_that_of_early_ones(backend):
+    names = set()
+    for shift in (0, EPOCH):
+        m = sl.Model("late")
+        a = m.interval("a", 2, (shift, shift + 4))
+        b = m.interval("b", 3, (shift + 1, shift + 5), optional=True)
+        m.add(sl.synchronize(b, [a]), "together")  # a row of b needs its presence times its time since 1970
+        m.add(b.presence >= 1, "needed")
+        m.minimize(a.end)
+        r = sl.solve(m, backend=backend, threads=1)
+        assert r.status == "infeasible"
+        names.add(r.conflict.names)
+    assert len(names) == 1
+
+
+@pytest.mark.parametrize("backend", SOLVERS)
+def test_a_conflict_names_an_objective_that_has_no_value(backend):
+    m = sl.Model("d", horizon=5)
+    a, x = m.interval("a", 1), m.integer("x", 0, 3)
+    m.add(x >= 1, "low")
+    m.minimize(sl.piecewise(a.start + x, [(0, 0), (0.5, 1)]))
+    r = sl.solve(m, backend=backend)
+    assert r.status == "infeasible"
+    assert {"low", "objective 1"} <= set(r.conflict.names) <= {"low", "objective 1", "a"}  # CP Optimizer names domains
