@@ -32,10 +32,17 @@ the expression stands::
     0 <= index <= n - 1                                        for element of an array of n values
     x[0] <= x <= x[K]                                          for piecewise with the points (x[k], y[k]), k = 0..K
 
-Piecewise functions. The engine's own lose solutions (22.2: 12 to 35 of 400 small functions had a wrong optimum), so
-they become a sum of hinges, with ``s[k]`` the slope from point k to point k + 1::
+Piecewise functions. The engine's own lose solutions (22.2: 12 to 35 of 400 small functions had a wrong optimum). With
+``s[k]`` the slope from point k to point k + 1, a convex one becomes the greatest of its lines, a concave one the least, any
+other a sum of hinges. The engine bounds a sum by the bounds of its terms, so all are kept within the values of the points,
+which changes nothing else::
 
-    y[0] + s[0] (x - x[0]) + sum_{k=1..K-1} (s[k] - s[k-1]) max(0, x - x[k])
+    convex:   max(max_{k=0..K-1} y[k] + s[k] (x - x[k]), min_k y[k])
+    concave:  min(min_{k=0..K-1} y[k] + s[k] (x - x[k]), max_k y[k])
+    other:    max(min(y[0] + s[0] (x - x[0]) + sum_{k=1..K-1} (s[k] - s[k-1]) max(0, x - x[k]), max_k y[k]),
+                  min_k y[k])
+
+Points outside of the bounds of x are left out, and those at its bounds are added.
 
 Overlap with a window [lo, hi). ``overlapLength`` of an optional interval loses solutions, too (22.2:
 ``min([1 - 6 endOf(v, 0), overlapLength(v, 1, 4, 0), presenceOf(v)]) <= -26`` with v in [2, 5) or absent), so it
@@ -52,7 +59,8 @@ independent check allows: by ``REAL_TOLERANCE / 2 * max(1, |lo|, |hi|)``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -78,6 +86,7 @@ from ...models.language import (
     Precedence,
     Synchronize,
 )
+from ...models.language.bounds import Point, points_within
 from ...models.language.clock import look
 from ...models.language.expressions import (
     Atom,
@@ -305,7 +314,7 @@ class CpoLowering:
                 x, lo, hi = self._linear(atom.operands[0]), atom.points[0][0], atom.points[-1][0]
                 slack = 0 if atom.operands[0].integral else ROUNDING * max(1, abs(lo), abs(hi))
                 self._guards.append(_within(x, lo - slack, hi + slack))
-                return _hinges(x, atom.points)
+                return _piecewise(x, points_within(atom.points, *self._bounds.of(atom.operands[0])))
             case _:
                 raise WrongArgument(f"CP Optimizer has no lowering for {type(atom).__name__}")
 
@@ -342,9 +351,20 @@ def _within(e: Any, lo: Number, hi: Number) -> Any:
     return e >= lo if math.isinf(hi) else cp.logical_and(e >= lo, e <= hi)
 
 
-def _hinges(x: Any, points: tuple[tuple[Number, Number], ...]) -> Any:
-    """Return a piecewise linear function as the sum of hinges of the module's text."""
+def _piecewise(x: Any, points: Sequence[Point]) -> Any:
+    """Return a piecewise-linear function by one of the three formulas of the module's text."""
     slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
+    if isinstance(x, (int, float)):
+        return float(np.interp(x, *zip(*points, strict=True)))
+    values = [y for _, y in points]
+    for pick, bends, edge in ((cp.max, operator.le, min(values)), (cp.min, operator.ge, max(values))):
+        if all(bends(a, b) for a, b in pairwise(slopes)):
+            return pick([*(s * (x - at) + y for s, (at, y) in zip(slopes, points[:-1], strict=True)), edge])
+    return cp.max([cp.min([_hinges(x, points, slopes), max(values)]), min(values)])
+
+
+def _hinges(x: Any, points: Sequence[Point], slopes: Sequence[float]) -> Any:
+    """Return a piecewise-linear function as the sum of hinges of the module's text."""
     (x0, y0), inner = points[0], points[1:-1]
     turns = [after - before for before, after in pairwise(slopes)]
     bends = [cp.max([x - at, 0]) for at, _ in inner]
