@@ -134,6 +134,18 @@ def test_an_objective_without_end_is_called_unbounded(backend):
     assert "j0" in r.message and "horizon=" in r.message
 
 
+@pytest.mark.parametrize("backend", ["cpsat", "cpo"])
+def test_a_makespan_that_is_maximized_by_mistake_is_unbounded(backend):
+    m = sl.Model("without a horizon")
+    a, b = m.interval("a", size=3), m.interval("b", size=4)
+    m.add(sl.no_overlap([a, b]))
+    m.add(a.start <= 99)
+    m.maximize(sl.max([a.end, b.end]))
+    r = sl.solve(m, backend=backend, threads=1, time_limit=60)  # CP-SAT went from second to second
+    assert (r.status, r.objective, r.bound) == ("unbounded", None, None)
+    assert "the later b starts" in r.message
+
+
 def test_a_bound_that_is_not_found_does_not_make_an_objective_unbounded():
     m, a = model(3)
     m.add(sl.min([2 * a.end, 100]) >= 2 * a.end)  # so a.end <= 50
