@@ -215,7 +215,7 @@ def run(
         if first:
             fate = _fate(warm, result)
         result.warm_start = fate
-        bounds.append(result.bound)
+        bounds.append(None if result.status == "unavailable" else result.bound)  # else that of the stage before
         proven.append(result.status == "optimal")
         if result.assignment is None or not finished or k + 1 >= len(model.objectives):
             break

@@ -21,7 +21,7 @@ from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch, compiled_repr
 from ..highs.parameters import OF_OBJECTIVE
-from ..highs.run import BROKEN, HALF, INTEGRALITY, SMALL, TOLERANCE, cost_unit
+from ..highs.run import BROKEN, HALF, INTEGRALITY, SMALL, TIGHTER, TOLERANCE, TOLERANCE_NAME, cost_unit
 from ..linear import LinearForm, Lowered, lower
 from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
@@ -35,6 +35,7 @@ IMPORT_ORDER = (
     "or run the two in processes of their own"
 )
 BUSY = "the time limit ended while another thread used Pyomo, which solves one model at a time in a process"
+ROUNDED = BROKEN.format("the solver")
 _one = threading.RLock()  # Pyomo redirects the standard output and the log of the whole process
 
 
@@ -206,6 +207,17 @@ class PyomoCompiled:
                 answer = self._solve(limits, keywords)
             with _quiet():  # Pyomo would print a warning at every limit
                 outcome, found = self._outcome(answer, fate)
+            tighter = TIGHTER if names_of(self.wanted) is KNOWN["highs"] and TOLERANCE_NAME not in chosen else ()
+            for tolerance in tighter:  # as in the backend of HiGHS itself, for the same fault
+                if not (str(answer.solver.termination_condition) == "error" or outcome.message == ROUNDED):
+                    break
+                if limits.time is not None:
+                    keywords["timelimit"] = max(0.0, limits.time - (time.perf_counter() - began))
+                keywords["options"] = {**keywords["options"], TOLERANCE_NAME: tolerance}
+                with _Output() as self._output, redirect_stdout(cast(TextIO, log)):
+                    answer = self._solve(limits, keywords)
+                with _quiet():
+                    outcome, found = self._outcome(answer, fate)
         finally:
             self._output = None
             _one.release()
@@ -271,7 +283,7 @@ class PyomoCompiled:
             if self.lowered.integral or np.all(np.abs(whole - np.rint(whole)) < 1e-6):
                 answer = self.assignment(values)
         if answer is not None and self._rounded_away(answer):
-            return Outcome("unknown", bound, "", BROKEN.format("the solver"), fate), None
+            return Outcome("unknown", bound, "", ROUNDED, fate), None
         ends: dict[str, Status] = {"optimal": "optimal", "infeasible": "infeasible", "unbounded": "unbounded"}
         return Outcome(ends.get(condition, "feasible" if found else "unknown"), bound, "", condition, fate), answer
 

@@ -301,3 +301,16 @@ def test_a_sum_of_functions_has_the_bound_of_their_points(points):
     m.minimize(sl.sum([sl.piecewise(v.start, points) for v in jobs]))
     r = sl.solve(m, backend="cpo", threads=1, deterministic_limit=10)
     assert r.bound >= 8 * min(y for _, y in points)
+
+
+@needs_engine
+def test_a_conflict_that_can_hold_together_is_not_named():
+    # the objective has no value, but the refiner of 22.2 names the constraint, which holds with x = 1 and y = 2
+    m = sl.Model("no value")
+    a = m.interval("a", size=(1, 3), start=(0, 3))
+    x, y = m.integer("x", -3, 1), m.integer("y", 2, 6)
+    m.add(3 * sl.max([a.presence + y - 2 * x, 0]) <= 4, "a true one")
+    m.minimize(sl.element([1.25, 0.1], 3 * a.end))
+    r = sl.solve(m, backend="cpo", threads=1)
+    assert r.status == "infeasible"
+    assert r.conflict.names is None or "objective 1" in r.conflict.names
