@@ -10,8 +10,9 @@ from typing import Any
 
 from ..models.language import Assignment, Model
 from ..models.language.horizon import latest_without_end
+from ..models.language.offsets import offset_of, origin_of
 from .base import Exactness
-from .gaps import NOISE, close, offset_of, origin_of, refutes, relative_gap, rounded, unit_of
+from .gaps import NOISE, close, refutes, relative_gap, rounded, unit_of
 from .incumbent import Incumbent, Offset
 
 OnIncumbent = Callable[[Incumbent], Any]

@@ -53,7 +53,7 @@ becomes::
 Real numbers. With its linear relaxation ("TemporalRelaxation") the engine calls values optimal that are 2e-5 from the
 optimum of a real objective, whatever its tolerance; this does not happen with whole numbers. For a real objective the
 relaxation is switched off. A comparison with real coefficients, ``lo <= e <= hi``, is widened by half of what the
-independent check allows: by ``REAL_TOLERANCE / 2 * max(1, |lo|, |hi|)``.
+independent check allows: by half of ``offsets.real_tolerance``.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ from ...models.language.expressions import (
     Piecewise,
     atoms_below,
 )
-from ...models.language.semantics import REAL_TOLERANCE
+from ...models.language.offsets import far_origin, real_tolerance
 from ..base import OBJECTIVE
 from .steps import calendar, outside, taken
 
@@ -131,6 +131,7 @@ class CpoLowering:
         self.real = False
         self._parameters: dict[str, str] = {}
         self._bounds = Bounds()
+        self._far_origin = far_origin(model)
         self._atoms: dict[Atom, Any] = {}
         self._guards: list[Any] = []
         self.intervals = [self._interval(v) for v in model.intervals]
@@ -218,8 +219,7 @@ class CpoLowering:
         e, lo, hi = self._expression(c.expr), c.lo, c.hi
         if not c.integral:
             self.real = True
-            scale = max(1.0, *(abs(b) for b in (lo, hi) if not math.isinf(b)))
-            slack = scale * REAL_TOLERANCE / 2
+            slack = real_tolerance(c, self._far_origin) / 2
             lo, hi = lo - slack, hi + slack
         return _within(e, lo, hi)
 

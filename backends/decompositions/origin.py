@@ -15,7 +15,7 @@ from ...models.language import Bounds, Integer, Interval, Linear, Model, piecewi
 from ...models.language.expressions import Attribute, Function, Max, Min, Piecewise, Window
 from ...models.language.functions import max as latest
 from ...models.language.functions import min as first
-from ..gaps import common_constant, offset_of, origin_of
+from ...models.language.offsets import common_constant, far_origin, offset_of, origin_of
 from .decomposition import Decomposition, Variables
 from .model_copy import Steps
 
@@ -110,11 +110,9 @@ def needs_origin(model: Model) -> bool:
     So it is if that start is further from 0 than the latest end is from it, or if the constant offset of the objective is
     not small beside the range of the objective, and the objective is as far from 0.
     """
+    if far_origin(model):
+        return True
     origin = origin_of(model)
-    if model.intervals:
-        span = max(v.start_hi + v.size_hi for v in model.intervals) - origin
-        if abs(origin) > span:
-            return True
     for e in model.objectives[:1]:
         offset = abs(offset_of(e, origin))
         if offset:

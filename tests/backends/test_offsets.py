@@ -5,8 +5,9 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.backends.gaps import close, offset_of, origin_of, relative_gap
+from schedlab.backends.gaps import close, relative_gap
 from schedlab.models.language import Assignment
+from schedlab.models.language.offsets import offset_of, origin_of
 
 EPOCH = 1_700_000_000
 SOLVERS = ["cpsat", "highs", "cpo"]
@@ -166,3 +167,49 @@ def test_a_conflict_names_an_objective_that_has_no_value(backend):
     r = sl.solve(m, backend=backend)
     assert r.status == "infeasible"
     assert {"low", "objective 1"} <= set(r.conflict.names) <= {"low", "objective 1", "a"}  # CP Optimizer names domains
+
+
+def mean_of_ends(shift):
+    """Return a model with a limit of the mean of two ends, a start that breaks it by 550 s, and the greatest sum of ends."""
+    m = sl.Model("mean")
+    a, b = (m.interval(n, 10, (shift, shift + 1000)) for n in "ab")
+    m.add(sl.no_overlap([a, b]))
+    m.add(0.5 * a.end + 0.5 * b.end <= shift + 100.5, "mean")
+    m.maximize(a.end + b.end)
+    return m, sl.Assignment(m, {a: shift + 500, b: shift + 801}), 2 * shift + 201
+
+
+@pytest.mark.parametrize("shift", [0, 10**6, EPOCH])
+def test_a_real_limit_of_late_times_is_checked_to_the_second(shift):
+    m, wrong, best = mean_of_ends(shift)
+    assert [v.constraint for v in m.check(wrong)] == ["mean"]
+    for backend in SOLVERS:
+        r = sl.solve(m, backend=backend, warm_start=wrong, threads=1)
+        assert (r.status, r.objective) == ("optimal", best) and r.warm_start.fate in ("rejected", "repaired")
+        compiled = sl.compile(m, backend)  # in the times of the user
+        compiled.fix(wrong)
+        if backend == "highs":
+            compiled.native.run()
+            assert "nfeasible" in compiled.native.modelStatusToString(compiled.native.getModelStatus())
+
+
+def test_a_native_model_of_late_times_breaks_no_real_limit():
+    from ortools.sat.python import cp_model
+
+    m, wrong, _ = mean_of_ends(EPOCH)
+    compiled = sl.compile(m, "cpsat")
+    compiled.fix(wrong)
+    solver = cp_model.CpSolver()
+    assert solver.status_name(solver.solve(compiled.native)) == "INFEASIBLE"
+
+
+@pytest.mark.parametrize("shift", [0, 10**6, EPOCH])
+def test_a_real_argument_beyond_late_points_has_no_value(shift):
+    m = sl.Model("price of a mean")
+    a, b = (m.interval(n, 10, (shift, shift + 1000)) for n in "ab")
+    m.minimize(sl.piecewise(0.5 * a.end + 0.5 * b.end, [(shift, 9), (shift + 100, 5)]))
+    assert m.check(sl.Assignment(m, {a: shift + 500, b: shift + 801})) != []
+    assert m.check(sl.Assignment(m, {a: shift + 90, b: shift + 90})) == []
+    for backend in SOLVERS:
+        r = sl.solve(m, backend=backend, threads=1)
+        assert r.status == "optimal" and r.objective == pytest.approx(5)
