@@ -91,7 +91,7 @@ def proven_bound(answer: Any, chosen: dict[str, Any]) -> float | None:
     if answer.get_solve_status() != "Optimal" or bound is None:
         return bound
     value: float = answer.get_objective_value()
-    tolerance = max(chosen["OptimalityTolerance"], chosen["RelativeOptimalityTolerance"] * abs(value))
+    tolerance: float = max(chosen["OptimalityTolerance"], chosen["RelativeOptimalityTolerance"] * abs(value))
     if tolerance < SMALLEST_STEP * max(1.0, abs(value)):
         return value
     return max(bound, value - tolerance) if bound < value else min(bound, value + tolerance)

@@ -355,12 +355,13 @@ def _piecewise(x: Any, points: Sequence[Point]) -> Any:
     """Return a piecewise-linear function by one of the three formulas of the module's text."""
     slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
     if isinstance(x, (int, float)):
-        return float(np.interp(x, *zip(*points, strict=True)))
-    values = [y for _, y in points]
-    for pick, bends, edge in ((cp.max, operator.le, min(values)), (cp.min, operator.ge, max(values))):
+        at, values = np.array(points, dtype=np.float64).T
+        return float(np.interp(x, at, values))
+    least, greatest = min(y for _, y in points), max(y for _, y in points)
+    for pick, bends, edge in ((cp.max, operator.le, least), (cp.min, operator.ge, greatest)):
         if all(bends(a, b) for a, b in pairwise(slopes)):
             return pick([*(s * (x - at) + y for s, (at, y) in zip(slopes, points[:-1], strict=True)), edge])
-    return cp.max([cp.min([_hinges(x, points, slopes), max(values)]), min(values)])
+    return cp.max([cp.min([_hinges(x, points, slopes), greatest]), least])
 
 
 def _hinges(x: Any, points: Sequence[Point], slopes: Sequence[float]) -> Any:

@@ -146,8 +146,9 @@ class LinearForm:
     def slack(self, tolerance: float) -> Floats:
         """Return for each row how far it can be off if each of its columns is off by a tolerance; shape (m,)."""
         rows = np.repeat(np.arange(len(self.row_lo)), np.diff(self.start))
-        off: Floats = tolerance * np.bincount(rows, np.abs(self.value), minlength=len(self.row_lo))
-        return off
+        return np.asarray(
+            np.bincount(rows, tolerance * np.abs(self.value), minlength=len(self.row_lo)), dtype=np.float64
+        )
 
     def violation(self, x: Floats) -> tuple[float, str]:
         """Return the greatest violation of a row or column bound at ``x`` and the name of its block, or (0, "")."""
