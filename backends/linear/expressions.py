@@ -61,7 +61,7 @@ Special = Callable[[Atom, int], Affine | None]
 def in_lowest_terms(c: Comparison) -> Comparison:
     """Return a comparison of whole numbers divided by the common divisor of its coefficients, with rounded bounds.
 
-    A solver's tolerance of 1e-6 is a whole unit where coefficients are 1e6 and more.
+    If no whole number is between the bounds, the lower one becomes the greater. A solver's tolerance of 1e-6 is a whole unit where coefficients are 1e6 and more.
 
     Examples
     --------
@@ -78,8 +78,6 @@ def in_lowest_terms(c: Comparison) -> Comparison:
         return c
     lo = c.lo if math.isinf(c.lo) else -(-int(c.lo) // divisor)
     hi = c.hi if math.isinf(c.hi) else int(c.hi) // divisor
-    if lo > hi:
-        return Comparison(Linear({}), 1, INF)  # never holds; not every solver takes a row whose bounds are crossed
     return Comparison(Linear({a: int(k) // divisor for a, k in c.expr.terms.items()}), lo, hi)
 
 
@@ -123,7 +121,10 @@ class LinearExpressions:
         c = in_lowest_terms(c)
         sides = (GE if c.hi < INF else 0) | (LE if c.lo > -INF else 0)
         e = self.affine(c.expr, sides)
-        if sides:
+        if c.lo > c.hi:  # not every solver takes a row whose bounds are crossed
+            self.form.row(e, c.lo, INF)
+            self.form.row(e, -INF, c.hi)
+        elif sides:
             self.form.row(e, c.lo, c.hi)
 
     def _atom(self, atom: Atom, sides: int) -> Affine:

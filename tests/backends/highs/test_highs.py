@@ -125,6 +125,14 @@ def test_a_comparison_that_no_whole_number_satisfies(backend: str, unit: int) ->
     assert r.status == "infeasible" and r.conflict.names[0] == "odd"
 
 
+@pytest.mark.parametrize("backend", ["highs", "cpsat", "cpo"])
+def test_a_comparison_that_never_holds_still_needs_its_values(backend: str) -> None:
+    m = sl.Model("out of range")
+    x = m.integer("x", 0, 9)
+    m.maximize(sl.holds(4 * x + 2 * sl.element([2, 4, 6], x) == 3) + x)
+    assert sl.solve(m, backend=backend, threads=1).objective == 2
+
+
 def test_a_model_without_objective_and_one_without_anything() -> None:
     m = sl.Model("feasibility")
     a, b = m.interval("a", size=3, start=(0, 3)), m.interval("b", size=3, start=(0, 3))
