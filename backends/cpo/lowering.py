@@ -124,7 +124,7 @@ class CpoLowering:
     """
 
     def __init__(self, model: Model) -> None:
-        self.native: Any = CpoModel(name=model.name, sfile="schedlab")
+        self.native: Any = CpoModel(name=_written(model.name), sfile="schedlab")
         self.native.source_loc = False  # without this, every add() walks the Python stack
         self.named: dict[int, str] = {}
         self.shadows: dict[int, Any] = {}
@@ -164,7 +164,7 @@ class CpoLowering:
         }
 
     def _post(self, native: Any, name: str) -> None:
-        native.set_name(name)
+        native.set_name(_written(name))
         self.named[id(native)] = name
         self.native.add(native)
 
@@ -180,13 +180,13 @@ class CpoLowering:
             end=(lo + v.size_lo, hi + v.size_hi),
             size=(v.size_lo, v.size_hi),
             optional=v.optional,
-            name=v.name,
+            name=_written(v.name),
         )
         self.named[id(made)] = v.name
         return made
 
     def _integer(self, x: Integer) -> Any:
-        made = integer_var(x.lo, x.hi, x.name)
+        made = integer_var(x.lo, x.hi, _written(x.name))
         self.named[id(made)] = x.name
         return made
 
@@ -263,7 +263,11 @@ class CpoLowering:
     def _shadow(self, v: Interval, x: Any) -> Any:
         lo, hi = v.start_lo, v.start_hi
         made = interval_var(
-            start=(lo, hi), end=(lo + 1, hi + v.size_hi), size=(1, v.size_hi), optional=True, name=f"{v.name}, running"
+            start=(lo, hi),
+            end=(lo + 1, hi + v.size_hi),
+            size=(1, v.size_hi),
+            optional=True,
+            name=_written(f"{v.name}, running"),
         )
         self.named[id(made)] = v.name
         self.native.add(made)
@@ -329,6 +333,11 @@ class CpoLowering:
                 return cp.size_of(x, 0)
             case _:
                 return cp.presence_of(x)
+
+
+def _written(name: str) -> str:
+    """Return a name without control characters: a line break or a zero ends a comment or a text of the engine's format."""
+    return "".join(c if c.isprintable() else " " for c in name)
 
 
 def _has_detours(c: NoOverlap) -> bool:

@@ -314,3 +314,18 @@ def test_a_conflict_that_can_hold_together_is_not_named():
     r = sl.solve(m, backend="cpo", threads=1)
     assert r.status == "infeasible"
     assert r.conflict.names is None or "objective 1" in r.conflict.names
+
+
+@needs_engine
+@pytest.mark.parametrize("name", ["two\nlines", "zero \0", "\r", '*/ // "quoted" \\', "", "日本"])
+def test_any_name_can_be_given(name):
+    m = sl.Model(name, horizon=9)
+    a, b, x = m.interval(name, 3), m.interval(name, (0, 3), optional=True), m.integer(name, 0, 3)
+    m.add(sl.no_overlap([a, b]), name)
+    m.add(x + b.size >= 4, name)
+    m.minimize(sl.max([a.end, b.end]) + x)
+    r = sl.solve(m, backend="cpo", threads=1)
+    assert (r.status, r.objective) == ("optimal", 7)
+    m.add(a.end + b.end <= 3, name)
+    r = sl.solve(m, backend="cpo", threads=1)
+    assert r.status == "infeasible" and name in r.conflict.names
