@@ -45,6 +45,9 @@ from .stages import conclude, keep, stage_of
 FALSE_PROOF = "{} calls the model infeasible, which is a fault of this backend:"
 HORIZON = "horizon"  # how the name of a declared horizon begins in a conflict
 CONFLICT_SECONDS = 5.0  # greatest wall time of the search for a conflict
+# words of solvers that do not say which limit ended a run; a gap that is reached is an optimum for some of them
+NO_REASON = ("", "Optimal", "optimal", "Interrupted by user", "Solution limit reached", "maxTimeLimit")
+END_SECONDS = 0.05  # how long before its time limit a solver may end because of it
 BUILD_SHARE = 0.9  # of the time limit, in which the solver can begin
 CHECK_SECONDS = 3e-6  # of a term of a constraint in the check of an answer, measured, with a margin
 
@@ -327,6 +330,8 @@ def _solve_stage(
     if not (outcome.message or recorder.stopped) and outcome.status in ("unknown", "feasible"):
         outcome.message = _gave_nothing(recorder, checked, time.perf_counter() - solving)
     status = _status(outcome, recorder, compiled.exactness)
+    if status == "feasible" and outcome.message in NO_REASON:
+        outcome.message = _why_it_ended(recorder, limits, left, time.perf_counter() - solving) or outcome.message
     result = replace(
         before,
         status=status,
@@ -348,6 +353,17 @@ def _solve_stage(
     _check(result, recorder, stage, outcome, checked)
     finished = (outcome.status == "optimal" or recorder.gap_reached) and result.status in ("optimal", "feasible")
     return result, finished and not recorder.stopped and result.message != INTERRUPTED
+
+
+def _why_it_ended(recorder: Recorder, limits: Limits, left: float | None, seconds: float) -> str:
+    """Return which limit ended a run of a solver with an answer without a proof; "" if none of them did."""
+    if recorder.gap_reached:
+        return f"the gap limit of {limits.gap:g} was reached"
+    if recorder.stopped:
+        return "on_incumbent ended the call" if recorder.refused else ""
+    if left is not None and seconds >= left - END_SECONDS:
+        return "the time limit was reached"
+    return "the deterministic limit was reached" if limits.deterministic is not None else ""
 
 
 def _gave_nothing(recorder: Recorder, start: Assignment | None, seconds: float) -> str:
