@@ -336,7 +336,7 @@ def _solve_stage(
         before,
         status=status,
         objective=recorder.objective,
-        bound=recorder.known_bound,
+        bound=None if status == "infeasible" else recorder.known_bound,
         offset=recorder.offsets,
         incumbents=list(recorder.trace),
         exactness=compiled.exactness,

@@ -238,3 +238,15 @@ def test_bounds_on_whole_numbers_are_rounded() -> None:
 def test_real_objectives_near_0_are_proven_in_their_own_unit() -> None:
     assert gaps.close(0.0, -1e-6) and not gaps.close(0.0, -1e-6, unit=1e-3)
     assert gaps.close(1e9, 1e9 + 500) and not gaps.close(1e9, 1e9 + 5000)
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])
+def test_an_infeasible_model_has_no_bound(backend):
+    for count in (1, 2):
+        m = sl.Model("infeasible", horizon=9)
+        a, b = m.interval("a", 3), m.interval("b", 4)
+        m.add(sl.no_overlap([a, b]))
+        m.add(a.end + b.end <= 9)
+        m.minimize([sl.max([a.end, b.end]), a.start][:count])
+        r = sl.solve(m, backend=backend)
+        assert (r.status, r.bound) == ("infeasible", None if count == 1 else (None, None))
