@@ -744,9 +744,11 @@ def without_end(model: Model, assignment: Assignment) -> str:
     later = copy.deepcopy(assignment, {id(assignment.model): assignment.model})
     for v in late:
         later.set(v, assignment.start[v.index] + UNLIMITED, assignment.end[v.index] + UNLIMITED)
+    if model.check(later):  # first: an objective may have no value so late
+        return ""
     values = [tuple(model.value(e, s) for e in model.objectives) for s in (assignment, later)]
     better = values[0] > values[1] if model.sense == "minimize" else values[0] < values[1]
-    if not better or model.check(later):
+    if not better:
         return ""
     return (
         f"the objective becomes better without end, the later {late[0]} starts: give the model a horizon, as in "
@@ -771,7 +773,7 @@ def latest_without_end(model: Model, assignment: Assignment) -> Assignment | Non
         for v in present:
             if assignment.start[v.index] >= first:
                 later.set(v, assignment.start[v.index] + shift, assignment.end[v.index] + shift)
-        if without_end(model, later) and not model.check(later):
+        if not model.check(later) and without_end(model, later):
             return later
     return None
 

@@ -146,6 +146,17 @@ def test_a_makespan_that_is_maximized_by_mistake_is_unbounded(backend):
     assert "the later b starts" in r.message
 
 
+@pytest.mark.parametrize("backend", ["cpsat", "cpo"])
+def test_an_objective_without_a_value_at_late_times_has_an_end(backend):
+    m = sl.Model("prices")
+    a, b = m.interval("a", size=3), m.interval("b", size=4)
+    m.add(sl.no_overlap([a, b]))
+    m.maximize(a.start + sl.piecewise(a.end - 2 * b.start, [(0, 0), (9, 5)]) - b.end)
+    r = sl.solve(m, backend=backend, threads=1, time_limit=60)
+    assert m.derived_horizon.endless
+    assert r.status in ("optimal", "unbounded", "feasible") and r.message != "error"
+
+
 def test_a_bound_that_is_not_found_does_not_make_an_objective_unbounded():
     m, a = model(3)
     m.add(sl.min([2 * a.end, 100]) >= 2 * a.end)  # so a.end <= 50
