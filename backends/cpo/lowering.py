@@ -102,6 +102,7 @@ from ...models.language.expressions import (
 )
 from ...models.language.offsets import far_origin, real_tolerance
 from ..base import OBJECTIVE
+from ..lowest_terms import in_lowest_terms
 from .steps import calendar, outside, taken
 
 ROUNDING = 1e-9  # relative error that the engine's own arithmetic may add to a real number
@@ -216,6 +217,7 @@ class CpoLowering:
                 yield from self._cumulative(constraint)
 
     def _comparison(self, c: Comparison) -> Any:
+        c = in_lowest_terms(c)  # the engine takes 90033 * presence == 5 for true if the interval is absent
         e, lo, hi = self._expression(c.expr), c.lo, c.hi
         if not c.integral:
             self.real = True

@@ -329,3 +329,12 @@ def test_any_name_can_be_given(name):
     m.add(a.end + b.end <= 3, name)
     r = sl.solve(m, backend="cpo", threads=1)
     assert r.status == "infeasible" and name in r.conflict.names
+
+
+@needs_engine
+@pytest.mark.parametrize("unit", [2, 90033, 10**9])
+def test_a_presence_with_a_large_coefficient(unit):
+    m = sl.Model("presence", horizon=7)
+    a = m.interval("a", size=0, start=0, optional=True)
+    m.add(unit * a.presence == unit // 2)
+    assert sl.solve(m, backend="cpo", threads=1).status == "infeasible"
