@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..models.language import Assignment, Model
+from ..models.language.horizon import latest_without_end
+from ..models.language.offsets import offset_of, origin_of
 from .base import Exactness
-from .gaps import NOISE, close, offset_of, origin_of, refutes, relative_gap, rounded, unit_of
+from .gaps import NOISE, close, refutes, relative_gap, rounded, unit_of
 from .incumbent import Incumbent, Offset
 
 OnIncumbent = Callable[[Incumbent], Any]
@@ -73,6 +75,7 @@ class Recorder:
         self.whole = all(e.integral for e in model.objectives[:1])
         self.exact = exact and self.whole
         self.trace: list[Incumbent] = []
+        self.answers = 0  # better answers so far
         self.refused = False  # on_incumbent has returned False
         self.stopped = False  # on_incumbent has ended the run
         self.failure: Exception | None = None
@@ -104,7 +107,16 @@ class Recorder:
             if self.best is not None and (value is None or self.sign * (value - _known(self.objective)) >= 0):
                 return self._going()
             self.best, self.objective = assignment, value
+            self.answers += 1
+            if self.answers & (self.answers - 1) == 0:  # a power of two: the search for such an answer takes time
+                self._look_for_no_end(assignment)
             return self._report(force=True)
+
+    def _look_for_no_end(self, assignment: Assignment) -> None:
+        """Stop with a late answer if it shows that the objective has no end; the driver says so."""
+        later = latest_without_end(self.origin, assignment)
+        if later is not None and self.judge == self._value and not self.model.check(later):
+            self.best, self.objective, self.stopped = later, self._value(later), True
 
     def _value(self, assignment: Assignment) -> float | None:
         return self.model.value(self.model.objectives[0], assignment) if self.model.objectives else None

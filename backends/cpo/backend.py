@@ -7,12 +7,14 @@ engine's reason.
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -24,6 +26,7 @@ from ...errors import NoSolution
 from ...models.excerpt import with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import (
+    OBJECTIVE,
     Availability,
     Compiled,
     Conflict,
@@ -197,7 +200,37 @@ class CompiledCpo:
             return Conflict(None, NO_ENGINE)
         from .engine import refine_conflict
 
-        return refine_conflict(engine, self.native, self._lowered.named, time_limit)
+        began = time.perf_counter()
+        found = refine_conflict(engine, self.native, self._lowered.named, time_limit)
+        if found.names is None:
+            return found
+        left = None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - began))
+        return self._held_against_the_engine(found, left)
+
+    def _held_against_the_engine(self, found: Conflict, seconds: float | None) -> Conflict:
+        """Return a conflict, or none if the engine finds a solution of its constraints: the refiner is at times wrong."""
+        part, names = copy.copy(self._model), set(found.names or ())
+        part.constraints = [c for c in part.constraints if c.name in names]
+        if OBJECTIVE not in names:
+            part.objectives = []
+        first = _First()
+        CompiledCpo(part).run(first, Limits(seconds))
+        if first.answer is None or part.check(first.answer):
+            return found
+        return Conflict(None, f"CP Optimizer names {', '.join(found.names or ())}, which can hold together")
+
+
+class _First:
+    """A watch that stops at the first answer and keeps it."""
+
+    answer: Assignment | None = None
+
+    def solution(self, assignment: Assignment, bound: float | None = None) -> bool:
+        self.answer = assignment
+        return False
+
+    def bound(self, value: float) -> bool:
+        return True
 
 
 def _add_interval(point: Any, native: Any, present: bool, start: int, end: int) -> None:

@@ -21,7 +21,8 @@ from ...models.excerpt import with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch, compiled_repr
-from ..highs.run import SMALL, TOLERANCE
+from ..highs.parameters import OF_OBJECTIVE
+from ..highs.run import BROKEN, HALF, INTEGRALITY, SMALL, TIGHTER, TOLERANCE, TOLERANCE_NAME, cost_unit
 from ..linear import LinearForm, Lowered, lower
 from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
@@ -35,6 +36,7 @@ IMPORT_ORDER = (
     "or run the two in processes of their own"
 )
 BUSY = "the time limit ended while another thread used Pyomo, which solves one model at a time in a process"
+ROUNDED = BROKEN.format("the solver")
 _one = threading.RLock()  # Pyomo redirects the standard output and the log of the whole process
 
 
@@ -119,9 +121,12 @@ class PyomoCompiled:
         self.size = lowered.form.size
         self.exactness = lowered.exactness
         self.solver = solver
+        self.unit = cost_unit(lowered.form)  # solvers take costs that are small beside their tolerances for 0
         self._output: _Output | None = None
         with _quiet():  # Pyomo would print a message at Ctrl-C
             self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
+            self._objective = self.native.objective.expr
+            self._scaled = _cost(lowered.form, list(self.native.x.values()), self.unit)
 
     def var(self, x: Interval | Integer) -> Any:
         """Return the variable of an integer; for an interval a dict of its "presence", "start", "size", "cells"."""
@@ -162,6 +167,8 @@ class PyomoCompiled:
         chosen = options(self.wanted, limits)
         if names_of(self.wanted) is KNOWN["highs"] and self.size["nonzeros"] <= SMALL:
             chosen = {"presolve": "off", **chosen}  # as in the backend of HiGHS itself, for the same fault
+        if names_of(self.wanted) is KNOWN["highs"]:
+            chosen |= {name: float(chosen[name]) * self.unit for name in OF_OBJECTIVE if name in chosen}
         if len(self.native.x) == 0:  # solvers end as "unknown"
             return self._without_variables(watch)
         try:
@@ -202,6 +209,17 @@ class PyomoCompiled:
                 answer = self._solve(limits, keywords)
             with _quiet():  # Pyomo would print a warning at every limit
                 outcome, found = self._outcome(answer, fate)
+            tighter = TIGHTER if names_of(self.wanted) is KNOWN["highs"] and TOLERANCE_NAME not in chosen else ()
+            for tolerance in tighter:  # as in the backend of HiGHS itself, for the same fault
+                if not (str(answer.solver.termination_condition) == "error" or outcome.message == ROUNDED):
+                    break
+                if limits.time is not None:
+                    keywords["timelimit"] = max(0.0, limits.time - (time.perf_counter() - began))
+                keywords["options"] = {**keywords["options"], TOLERANCE_NAME: tolerance}
+                with _Output() as self._output, redirect_stdout(cast(TextIO, log)):
+                    answer = self._solve(limits, keywords)
+                with _quiet():
+                    outcome, found = self._outcome(answer, fate)
         finally:
             self._output = None
             _one.release()
@@ -213,6 +231,11 @@ class PyomoCompiled:
     def _solve(self, limits: Limits, keywords: dict[str, Any]) -> Any:
         own = self.solver.options
         kept = own.value() if callable(getattr(own, "reset", None)) else None  # other interfaces forget those of a call
+        objective = self.native.objective
+        # a user may have given the native model another objective
+        scaled = self.unit != 1.0 and objective.expr is self._objective
+        if scaled:
+            objective.set_value(self._scaled)
         try:
             return self.solver.solve(self.native, **keywords)
         except (AttributeError, LookupError, TypeError, ValueError) as e:
@@ -221,6 +244,8 @@ class PyomoCompiled:
             given = ", ".join(f"{name}={value}" for name, value in limits.parameters.items())
             raise WrongValue(f"Pyomo's solver {self.wanted!r} failed with the parameters {given}: {e}") from e
         finally:
+            if scaled:
+                objective.set_value(self._objective)
             if kept is not None:
                 own.reset()
                 own.set_value(kept)
@@ -251,7 +276,7 @@ class PyomoCompiled:
     def _outcome(self, results: Any, fate: WarmStart) -> tuple[Outcome, Assignment | None]:
         condition = str(results.solver.termination_condition)
         bound = results.problem.upper_bound if self.form.maximize else results.problem.lower_bound
-        bound = float(bound) if isinstance(bound, (int, float)) and math.isfinite(bound) else None
+        bound = float(bound) / self.unit if isinstance(bound, (int, float)) and math.isfinite(bound) else None
         found, answer = len(results.solution) > 0, None
         if found:
             self.native.solutions.load_from(results)
@@ -259,8 +284,15 @@ class PyomoCompiled:
             whole = values[self.form.integral > 0]
             if self.lowered.integral or np.all(np.abs(whole - np.rint(whole)) < 1e-6):
                 answer = self.assignment(values)
+        if answer is not None and self._rounded_away(answer):
+            return Outcome("unknown", bound, "", ROUNDED, fate), None
         ends: dict[str, Status] = {"optimal": "optimal", "infeasible": "infeasible", "unbounded": "unbounded"}
         return Outcome(ends.get(condition, "feasible" if found else "unknown"), bound, "", condition, fate), answer
+
+    def _rounded_away(self, answer: Assignment) -> bool:
+        """Return whether an answer violates the model because its columns are whole only within a tolerance."""
+        exact = self.lowered.integral and self.exactness.kind != "relaxation"
+        return exact and bool((self.form.slack(INTEGRALITY) > HALF).any()) and bool(self.model.check(answer))
 
 
 class _Output:
@@ -329,9 +361,19 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
         return sides[0], body, sides[1]
 
     m.rows = environ.Constraint(range(len(form.row_lo)), rule=row)
-    used = np.flatnonzero(form.cost).tolist()
-    cost = LinearExpression(
-        constant=form.offset, linear_coefs=[form.cost[k].item() for k in used], linear_vars=[x[k] for k in used]
+    m.objective = environ.Objective(
+        expr=_cost(form, x, 1.0), sense=environ.maximize if form.maximize else environ.minimize
     )
-    m.objective = environ.Objective(expr=cost, sense=environ.maximize if form.maximize else environ.minimize)
     return m
+
+
+def _cost(form: LinearForm, x: list[Any], unit: float) -> Any:
+    """Return the objective of a form, multiplied by ``unit``, as an expression of the variables ``x``."""
+    from pyomo.core.expr.numeric_expr import LinearExpression
+
+    used = np.flatnonzero(form.cost).tolist()
+    return LinearExpression(
+        constant=form.offset * unit,
+        linear_coefs=[form.cost[k].item() * unit for k in used],
+        linear_vars=[x[k] for k in used],
+    )
