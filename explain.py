@@ -20,6 +20,7 @@ from .models.elements.minimal_set import minimal_set
 from .models.language import Model
 from .models.language.clock import OutOfTime, within
 from .models.language.model import NamedConstraint
+from .models.problem_answers import objective_of, violations_of
 from .models.whole_numbers import is_real
 from .solve import model_or_problem
 
@@ -282,11 +283,11 @@ class _Search:
         if status != "feasible":
             return status
         schedule = encoding.read(answer)
-        faults = part.verify(schedule)
+        faults = violations_of(part, schedule)
         if faults:
             self.why = f"an answer of {self.backend} violates the problem: {faults[0].message}"
             return "unknown"
-        value = part.objective(schedule)
+        value = objective_of(part, schedule)
         values = value if isinstance(value, tuple) else (value,)
         for e in some:
             k, most = self.limits.get(e, (0, None))

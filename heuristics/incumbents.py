@@ -14,6 +14,7 @@ from ..errors import WrongArgument
 from ..models import Problem, Schedule
 from ..models.excerpt import excerpt
 from ..models.problem import Value
+from ..models.problem_answers import objective_of, violations_of
 from .arrays import Placement
 
 OnIncumbent = Callable[[Incumbent], object]
@@ -75,7 +76,7 @@ class Incumbents:
         self.start, self.warm_start = accepted(problem, warm_start)
         if self.start is not None:
             start = self.start
-            self.report(problem.objective(start), lambda: start)
+            self.report(objective_of(problem, start), lambda: start)
 
     @property
     def elapsed(self) -> float:
@@ -159,7 +160,7 @@ def accepted(problem: Problem, start: Schedule | None) -> tuple[Schedule | None,
     if not isinstance(start, Schedule):
         hint = "; the schedule of a Result is its attribute `schedule`" if isinstance(start, Result) else ""
         raise WrongArgument(f"warm_start must be a Schedule, not {type(start).__name__}{hint}")
-    if broken := problem.verify(start):
+    if broken := violations_of(problem, start):
         return None, WarmStart("rejected", f"the start violates the problem: {broken[0].message}")
     return start, WarmStart("accepted")
 
@@ -205,11 +206,11 @@ def answer(
         )
     version = str(import_module(__name__.partition(".")[0]).__version__)  # of schedlab
     found = Result("optimal" if optimal else "feasible", "", version, message=message, details=dict(details or {}))
-    found.problem, found.schedule, found.violations = problem, schedule, problem.verify(schedule)
+    found.problem, found.schedule, found.violations = problem, schedule, violations_of(problem, schedule)
     if found.violations:
         found.fail(f"the schedule violates the problem: {found.violations[0].message}")
         return found
-    found.objective = problem.objective(schedule)
+    found.objective = objective_of(problem, schedule)
     found.bound = found.objective if optimal else None
     return found
 

@@ -16,6 +16,7 @@ from ..models.compiling.second_process import second_process
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import PluginError, Registry
 from ..models.problem import Value
+from ..models.problem_answers import objective_of, violations_of
 from ..models.returned import WrongAnswer
 from ..models.unknown_names import similar
 from .allocation import Allocator
@@ -194,7 +195,7 @@ class Heuristic(NamedTuple):
         if self.run.__module__ != OWN_MODULE:  # those of schedlab have verified it
             _verify(found, problem)
         if start is not None and found.status != "error":
-            value = problem.objective(start)
+            value = objective_of(problem, start)
             if found.objective is None or improves(problem, value, found.objective):
                 found = answer(problem, start, message=found.message, details=found.details)
             if found.warm_start.fate == "none":
@@ -236,11 +237,11 @@ def _verify(found: Result, problem: Problem) -> None:
     """Make a result an error if its schedule violates the problem, or if its objective is not that of its schedule."""
     if found.schedule is None or found.status == "error":
         return
-    found.violations = problem.verify(found.schedule)
+    found.violations = violations_of(problem, found.schedule)
     if found.violations:
         found.fail(f"the schedule violates the problem: {found.violations[0].message}")
         return
-    value = problem.objective(found.schedule)
+    value = objective_of(problem, found.schedule)
     if found.objective is not None and not _same(found.objective, value):
         found.fail(f"the result says {found.objective} is the objective of its schedule; the problem computes {value}")
         return

@@ -180,7 +180,7 @@ def returned_number(who: str, found: object) -> float:
         ...
     schedlab.models.returned.WrongAnswer: objective 'due': value returned None; expected a finite number
     """
-    single = found.item() if isinstance(found, np.ndarray) and found.size == 1 else found
+    single = found.item() if isinstance(found, (np.ndarray, np.generic)) and found.size == 1 else found
     if not is_number(single):
         raise WrongAnswer(f"{who} returned {_shown(found)}; expected a finite number")
     return single
