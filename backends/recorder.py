@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..models.language import Assignment, Model
+from ..models.returned import is_false
 from .base import Exactness
 from .gaps import NOISE, close, offset_of, origin_of, refutes, relative_gap, rounded, unit_of
 from .incumbent import Incumbent, Offset
@@ -138,7 +139,7 @@ class Recorder:
             if self.on_incumbent is not None and not self.stopped:
                 try:
                     best = self.best
-                    self.refused |= self.on_incumbent(incumbent.giving(assignment=lambda: best)) is False
+                    self.refused |= is_false(self.on_incumbent(incumbent.giving(assignment=lambda: best)))
                 except Exception as e:  # raised again by the driver: the solver's thread would lose it
                     self.failure, self.stopped = e, True
                 # a relaxation without a judge has no answers

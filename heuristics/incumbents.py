@@ -15,6 +15,7 @@ from ..models import Problem, Schedule
 from ..models.excerpt import excerpt
 from ..models.problem import Value
 from ..models.problem_answers import objective_of, violations_of
+from ..models.returned import WrongAnswer, is_false, returned_number
 from .arrays import Placement
 
 OnIncumbent = Callable[[Incumbent], object]
@@ -104,14 +105,25 @@ class Incumbents:
         -------
         bool
             Whether the search should go on.
+
+        Raises
+        ------
+        WrongAnswer
+            If the objective is no finite number, or the schedule is no function.
         """
+        if type(objective) is not int:
+            objective = _checked_value(objective)
+        if schedule is not None and not callable(schedule):
+            raise WrongAnswer(
+                f"schedule of report is {excerpt(schedule)}; expected a function that returns it: lambda: schedule"
+            )
         if self.stopped or (self.trace and not improves(self.problem, objective, self.trace[-1].objective)):
             return not self.stopped
         self.trace.append(Incumbent(self.elapsed, objective, None))
         if self.on_incumbent is not None:
             make = placement.schedule if schedule is None and placement is not None else schedule
             news = self.trace[-1].giving(schedule=make, placement=placement)
-            self.stopped = self.on_incumbent(news) is False
+            self.stopped = is_false(self.on_incumbent(news))
         return not self.stopped
 
     def result(
@@ -145,6 +157,16 @@ class Incumbents:
         found.solver, found.incumbents, found.warm_start = self.method, self.trace, fate
         found.phases = {"build": 0.0, "lower": 0.0, "solve": took, "total": self.elapsed}
         return found
+
+
+def _checked_value(objective: object) -> Value:
+    """Return an objective value that a search reports; raise WrongAnswer if it is no finite number, or no tuple of them."""
+    values = objective if isinstance(objective, tuple) else (objective,)
+    try:
+        numbers = tuple(returned_number("", each) for each in values)
+    except WrongAnswer:
+        raise WrongAnswer(f"objective of report is {excerpt(objective)}; expected a finite number") from None
+    return numbers if isinstance(objective, tuple) else numbers[0]
 
 
 def accepted(problem: Problem, start: Schedule | None) -> tuple[Schedule | None, WarmStart]:

@@ -11,6 +11,7 @@ from ..backends.interrupts import INTERRUPTED, catch_first
 from ..models import Problem, Schedule
 from ..models.language import Model
 from ..models.problem_answers import objective_of, violations_of
+from ..models.returned import is_false
 
 OnIncumbent = Callable[[Incumbent], object]
 
@@ -67,7 +68,7 @@ class Reports:
     def pass_on(self, news: Incumbent) -> object:
         """Report an incumbent whose seconds count from the begin of the call; return what the caller returns."""
         going = None if self.on_incumbent is None else self.on_incumbent(news)
-        self._refused = self._refused or going is False
+        self._refused = self._refused or is_false(going)
         self.stopped = self._refused and news.objective is not None
         return going
 

@@ -369,9 +369,12 @@ def _sequence_fault(value: object, wrong: _Fault, origin: type, inner: tuple[Any
     """Return what is wrong with a list; an array is one, a text, a mapping and a table are none."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable) or hasattr(value, "itertuples"):
         return wrong
-    if not isinstance(value, (Sequence, Set, np.ndarray)):
-        sized = hasattr(value, "__len__") and hasattr(value, "__getitem__")
-        return None if sized or not issubclass(origin, Sequence) else wrong
+    if isinstance(value, np.ndarray) and not value.shape:  # one number, which has no length
+        return wrong
+    if not isinstance(value, (Sequence, Set, np.ndarray)) and not (
+        hasattr(value, "__len__") and hasattr(value, "__getitem__")  # a Series of pandas
+    ):
+        return wrong if issubclass(origin, Sequence) else None
     if origin is tuple and not (len(inner) == 2 and inner[1] is Ellipsis):
         if len(value) != len(inner):
             return wrong

@@ -25,11 +25,26 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 REFERENCE = re.compile(r"(?P<module>[^\W\d]\w*(\.\w+)*):(?P<attribute>[^\W\d]\w*(\.\w+)*)")
+NAME = re.compile(r"[\w.-]+")
 RAISED = (Exception, SystemExit)  # a script without a guard ends the process when it is imported
 
 
 class PluginError(SchedlabError, RuntimeError):
     """A part of a third party that cannot be used. The message names it and says what is wrong."""
+
+
+def plain_name(what: str, name: str) -> None:
+    """Raise WrongValue if a name has other characters than letters, digits and ``-_.``: others have a meaning in texts.
+
+    Examples
+    --------
+    >>> plain_name("heuristic", "a:b")
+    Traceback (most recent call last):
+        ...
+    schedlab.errors.WrongValue: the name of the heuristic is 'a:b'; expected letters, digits, '-', '_' and '.' alone
+    """
+    if not NAME.fullmatch(name):
+        raise WrongValue(f"the name of the {what} is {excerpt(name)}; expected letters, digits, '-', '_' and '.' alone")
 
 
 class Registry(MutableMapping[str, T]):
@@ -112,12 +127,15 @@ class Registry(MutableMapping[str, T]):
         WrongArgument
             If the name is no text.
         WrongValue
-            If the name belongs to schedlab or to an installed package, and ``replace`` is False.
+            If the name has characters that have a meaning in the texts of methods and dispatchers; if it belongs to
+            schedlab or to an installed package, and ``replace`` is False.
         PluginError
             If the object is not what the group needs.
         """
         if not isinstance(name, str) or not name:
             raise WrongArgument(f"the name of the {self.what} is {excerpt(name)}; expected a text")
+        if name not in self._names:
+            plain_name(self.what, name)
         if not replace and name in self and name not in self._added:
             owner = "schedlab" if name in self._names else "an installed package"
             raise WrongValue(

@@ -186,6 +186,17 @@ def returned_number(who: str, found: object) -> float:
     return single
 
 
+def is_false(answer: object) -> bool:
+    """Return whether a user's callback has returned False, also as a truth value of NumPy; None and 0 are not False.
+
+    Examples
+    --------
+    >>> is_false(False), is_false(np.bool_(False)), is_false(None), is_false(0)
+    (True, True, False, False)
+    """
+    return isinstance(answer, (bool, np.bool_)) and not answer
+
+
 def _array(found: object) -> NDArray[np.generic] | None:
     """Return the values as an array; None if they are no array: None, a text, a mapping, lists of different lengths."""
     if found is None or isinstance(found, str | bytes | dict | set | frozenset):
