@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..models.language import Assignment, Model
-from ..models.returned import is_false
+from ..models.returned import WrongAnswer, is_false
 from .base import Exactness
 from .gaps import NOISE, close, offset_of, origin_of, refutes, relative_gap, rounded, unit_of
 from .incumbent import Incumbent, Offset
+from .uses import checked_solution
 
 OnIncumbent = Callable[[Incumbent], Any]
 Judge = Callable[[Assignment], float | None]
@@ -88,6 +89,11 @@ class Recorder:
         """Record a solution; return whether the solver should go on."""
         with self._lock:
             if self.stopped:  # a solver may report more before it stops
+                return False
+            try:
+                checked_solution(assignment, bound, self.model)
+            except WrongAnswer as e:  # raised again by the driver
+                self.failure, self.stopped = e, True
                 return False
             self._tighten(bound)
             assignment.model = self.origin
