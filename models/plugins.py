@@ -47,6 +47,25 @@ def plain_name(what: str, name: str) -> None:
         raise WrongValue(f"the name of the {what} is {excerpt(name)}; expected letters, digits, '-', '_' and '.' alone")
 
 
+def check_parts(label: str, found: object, methods: Iterable[str]) -> None:
+    """Raise PluginError if the name of an object is no text, or a method is no function; it has all of them.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> check_parts("the argument dispatcher", SimpleNamespace(name=None, decide=print), ["decide"])
+    Traceback (most recent call last):
+        ...
+    schedlab.models.plugins.PluginError: the argument dispatcher: name is None; expected a text on one line
+    """
+    name = getattr(found, "name", None)
+    if not isinstance(name, str) or not name.isprintable() or not name:
+        raise PluginError(f"{label}: name is {excerpt(name)}; expected a text on one line")
+    for each in methods:
+        if not callable(getattr(found, each)):
+            raise PluginError(f"{label}: {each} is {excerpt(getattr(found, each))}; expected a function")
+
+
 class Registry(MutableMapping[str, T]):
     """Objects by name: those of schedlab, and those of third parties in a group of entry points.
 

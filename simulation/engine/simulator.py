@@ -18,6 +18,7 @@ from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, Dispatch, NodeEvent, NodeStates, Platform, Running
 from ...models.arguments import Natural, checked, expect, one_of
 from ...models.compiled import progress_line
+from ...models.platform import LATEST
 from ...models.production import Reservation, ServerEvent
 from ...models.whole_numbers import is_whole, shown
 from ..node_policies import NodePolicy, Switching
@@ -102,7 +103,7 @@ def simulate(
         object or class of your own that follows the protocol in ``schedlab.simulation.engine.moment``.
     predictor : str or Predictor, optional
         The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an
-        object that follows ``schedlab.simulation.predictors.Predictor``. Default: the predictor in the dispatcher's
+        object that follows ``schedlab.simulation.predictors.Predictor``, or ``"my_module:MyPredictor"``. Default: the predictor in the dispatcher's
         name or the policy, else ``"walltime"``.
     allocator : str
         How policies choose nodes: ``"first-fit"`` or ``"best-fit"``. Dispatchers other than policies choose the nodes
@@ -223,8 +224,8 @@ def simulate(
         },
     )
     one_of("allocator", allocator, ALLOCATORS)
-    if period is not None and (not is_whole(period) or period < 1):
-        raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1")
+    if period is not None and (not is_whole(period) or not 1 <= period <= LATEST):
+        raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1 and at most {LATEST:,}")
     source = predictor if predictor is not None else named_predictor
     predicting = predictor_of(source, kill_at_walltime)
     model = TimedPredictor(predicting)
