@@ -112,14 +112,14 @@ def check_backend(label: str, found: object) -> None:
     if isinstance(found, type):
         raise PluginError(f"{label} is {excerpt(found)}, a class; expected an object of it: {found.__name__}()")
     if lacking := [part for part in ("name", "availability", "compile") if not hasattr(found, part)]:
-        raise PluginError(f"{label} {excerpt(found)} is not a backend: it has no {' and no '.join(lacking)}")
+        raise PluginError(f"{label} is not a backend: {excerpt(found)} has no {' and no '.join(lacking)}")
     for part, kind in PARTS.items():
         try:
             expect(f"{part} of {label}", getattr(found, part, frozenset()), kind)
         except WrongArgument as e:
             raise PluginError(str(e)) from None
     plain_name("backend", found.name)  # type: ignore[attr-defined]
-    obeys = getattr(found, "obeys", frozenset())
+    obeys: Set[str] = getattr(found, "obeys", frozenset())
     if unknown := sorted(set(obeys) - ARGUMENTS):
         raise PluginError(f"obeys of {label} has {unknown[0]!r}; expected {' or '.join(map(repr, sorted(ARGUMENTS)))}")
     if "parameters" in obeys and not hasattr(found, "check_parameters"):

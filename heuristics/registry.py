@@ -370,13 +370,10 @@ def _check(label: str, found: object) -> None:
             raise PluginError(str(e)) from None
     if bad := next((each for each in found.options if not each.isidentifier()), None):
         raise PluginError(f"options of {label} has {bad!r}; expected names of arguments, such as 'rounds'")
-    if found.method is not None:
-        from ..methods.searches import Search
-
-        if not issubclass(found.method, Search):
-            raise PluginError(
-                f"method of {label} is {found.method.__name__}; expected a class derived from schedlab.methods.Search"
-            )
+    if found.method is not None and not any(base.__name__ == "Search" for base in found.method.__mro__):
+        raise PluginError(
+            f"method of {label} is {found.method.__name__}; expected a class derived from schedlab.methods.Search"
+        )
 
 
 FIELDS: Mapping[str, Any] = {

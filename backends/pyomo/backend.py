@@ -152,9 +152,9 @@ class PyomoCompiled:
         columns, v = self.lowered.columns(x), self.native.x
         if isinstance(columns, int):
             return v[columns]
-        one = (None if k is None else v[k] for k in (columns.presence, columns.start, columns.size))
+        presence, start, size = (None if k is None else v[k] for k in (columns.presence, columns.start, columns.size))
         cells = {int(t): v[k] for t, k in zip(columns.times, columns.cells, strict=True)} if columns.cells else {}
-        return PyomoInterval(*one, cells)
+        return PyomoInterval(presence, start, size, cells)
 
     def assignment(self, answer: Any) -> Assignment:
         """Convert column values (an array) or a solved ConcreteModel to an assignment."""

@@ -277,9 +277,8 @@ class Model:
         self, sense: Sense, objective: Expression | Number | Sequence[Expression | Number], replace: bool
     ) -> None:
         several = isinstance(objective, (Sequence, Iterator, np.ndarray)) and not isinstance(objective, (str, bytes))
-        objectives = [
-            linear(e) for e in (listed(objective, f"the objectives of {sense}()") if several else [objective])
-        ]
+        given: list[Any] = listed(objective, f"the objectives of {sense}()") if several else [objective]
+        objectives = [linear(e) for e in given]
         if not objectives:
             raise ModelError(f"model {self.name!r}: {sense}() needs at least one expression; the list is empty")
         owner = common_model((a for e in objectives for a in e.terms), f"{sense}()")

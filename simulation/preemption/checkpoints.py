@@ -18,6 +18,7 @@ from ...models.comparing import hashable
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.plugins import PluginError, Registry, check_parts, explained
 from ...models.whole_numbers import is_number, is_whole, shown
+from ..references import named_part
 from .failure import YEAR
 from .files import read_checkpoints
 
@@ -242,7 +243,7 @@ def checkpoints_of(what: str | CheckpointModel) -> CheckpointModel:
         name, _, text = what.partition(":")
         if name not in CHECKPOINTS:
             raise UnknownName("checkpoint model", name, list(CHECKPOINTS))
-        found = CHECKPOINTS[name](text)
+        found = named_part(CHECKPOINTS, name, text)
     if isinstance(found, type):
         with explained(f"checkpoints ({found!r:.100}) cannot be created"):
             found = found()

@@ -17,7 +17,7 @@ from ...models import Eviction, EvictionCandidate, EvictionPlan
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.plugins import REFERENCE, PluginError, Registry, check_parts, is_module
 from ...models.whole_numbers import is_number, is_whole, shown
-from ..references import referred
+from ..references import named_part, referred
 
 PARTS = ("name", "decide")
 TIME_LIMIT = 10.0  # seconds of a solver for one eviction
@@ -248,7 +248,7 @@ def evictor_of(what: str | Evictor) -> Evictor:
         if colon and not text:
             raise WrongValue(f"evictor {what}: nothing stands after the colon; expected {name}, or a value after it")
         if name in EVICTORS:
-            found = EVICTORS[name](text)
+            found = named_part(EVICTORS, name, text)
         else:
             found = _method(what)
     if isinstance(found, type):
