@@ -213,7 +213,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     if record["schedule"] is not None:
         problem, schedule = case.problem(), Schedule.from_json(record["schedule"])
         faults += [f"{v.constraint}: {v.message}" for v in violations_of(problem, schedule)]
-        value = None if faults else objective_of(problem, schedule)
+        value = None if faults else problem.objective(schedule)
         starts = dict(zip(case.workload.ids, replayed.start.tolist(), strict=True))
         if schedule.start != starts:
             faults.append(f"its schedule has different start times than {record['jobs_csv']}")

@@ -61,9 +61,9 @@ KEPT_WORK = 'what a failed job keeps is given by preemption.checkpoints; expecte
 def simulate(
     workload: Workload | Trace | Dispatch | Instance | str | Path,
     platform: Platform | str | Policy | None = None,
-    dispatcher: str | Policy | Dispatcher = "easy",
+    dispatcher: str | Policy | Dispatcher | type[Dispatcher] = "easy",
     *,
-    predictor: str | Predictor | None = None,
+    predictor: str | Predictor | type[Predictor] | None = None,
     allocator: str = "best-fit",
     seed: int = 0,
     kill_at_walltime: bool = False,
@@ -71,15 +71,15 @@ def simulate(
     period: int | None = None,
     events: Iterable[NodeEvent | ServerEvent] | None = None,
     reservations: Iterable[Reservation] | None = None,
-    requeue: str | Requeue = "restart",
+    requeue: str | Requeue | type[Requeue] = "restart",
     desired: DesiredProfile | str | Path | None = None,
     power_cap: float | DesiredProfile | None = None,
     on_progress: OnProgress | None = None,
     running: Iterable[Running] | None = None,
     begin: int | None = None,
-    users: str | Users | None = None,
+    users: str | Users | type[Users] | None = None,
     preemption: Preemption | None = None,
-    node_policy: str | NodePolicy | None = None,
+    node_policy: str | NodePolicy | type[NodePolicy] | None = None,
     switching: Switching | None = None,
 ) -> Simulation:
     """Replay a workload on a platform under a dispatcher, and verify the result.
@@ -100,7 +100,7 @@ def simulate(
     dispatcher : str, Policy or Dispatcher
         A name such as ``"easy"``, ``"pbs-fifo"`` or ``"hcp3-d@cpsat"`` (see
         ``schedlab.simulation.policies.registry.parse_dispatcher``), ``"my_module:MyDispatcher"``, a ``Policy``, or an
-        object or class of your own that follows the protocol in ``schedlab.simulation.engine.moment``.
+        object of your own, or its class, that follows the protocol in ``schedlab.simulation.engine.moment``.
     predictor : str or Predictor, optional
         The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an
         object that follows ``schedlab.simulation.predictors.Predictor``, or ``"my_module:MyPredictor"``. Default: the predictor in the dispatcher's
@@ -295,7 +295,7 @@ def simulate(
     return found
 
 
-def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, str, str]:
+def _dispatcher(what: str | Policy | Dispatcher | type[Dispatcher]) -> tuple[Policy | Dispatcher, str, str]:
     if isinstance(what, str):
         named = parse_dispatcher(what)
         return named.make(), what, named.predictor

@@ -26,7 +26,7 @@ NODE_POLICIES: Registry[Any] = Registry("node policy", "schedlab.node_policies",
 PARTS = ("name", "begin", "decide")
 
 
-def node_policy_of(what: str | NodePolicy) -> NodePolicy:
+def node_policy_of(what: str | NodePolicy | type[NodePolicy]) -> NodePolicy:
     """Return a node policy by its name, or check an object.
 
     Parameters

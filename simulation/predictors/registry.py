@@ -53,7 +53,7 @@ def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
     return Real(kill_at_walltime) if name == Real.name else PREDICTORS[name]()
 
 
-def predictor_of(what: str | Predictor, kill_at_walltime: bool = False) -> Predictor:
+def predictor_of(what: str | Predictor | type[Predictor], kill_at_walltime: bool = False) -> Predictor:
     """Return a predictor by its name, or ``module:attribute``; check an object, or make one of a class without arguments.
 
     Raises

@@ -118,7 +118,7 @@ def kept_by(requeue: Requeue, ran: int, job: str) -> int | None:
     return kept
 
 
-def requeue_of(what: str | Requeue) -> Requeue:
+def requeue_of(what: str | Requeue | type[Requeue]) -> Requeue:
     """Return the rule that a text names: ``restart``, ``checkpoint:SECONDS`` or ``drop``. Raises WrongValue.
 
     Examples
