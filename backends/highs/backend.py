@@ -94,7 +94,7 @@ class HighsCompiled:
         """
         if hasattr(answer, "getSolution"):
             solution = answer.getSolution()
-            if not solution.value_valid:
+            if not solution.value_valid and self.size["variables"]:
                 raise NoSolution("the answer holds no solution")
             answer = solution.col_value
         return self.lowered.read(column_values(answer, self.size["variables"], "a solved highspy.Highs"))
