@@ -21,6 +21,8 @@ from .models.elements.minimal_set import minimal_set
 from .models.language import Model
 from .models.language.clock import OutOfTime, within
 from .models.language.model import NamedConstraint
+from .models.problem_answers import objective_of, violations_of
+from .models.returned import is_false
 from .models.whole_numbers import is_real
 from .solve import model_or_problem
 
@@ -314,7 +316,7 @@ class _Search:
         """Call the caller's ``on_progress``."""
         size = None if self.best is None else len(self.best)
         progress = Progress(time.perf_counter() - self.began, self.checks, size)
-        if self.on_progress is not None and self.on_progress(progress) is False:
+        if self.on_progress is not None and is_false(self.on_progress(progress)):
             raise _Stopped("on_progress ended the call")
 
     def _answer(self, some: Sequence[Element], share: float = SHARE) -> Answer:
@@ -344,11 +346,11 @@ class _Search:
         if status != "feasible":
             return status
         schedule = encoding.read(answer)
-        faults = part.verify(schedule)
+        faults = violations_of(part, schedule)
         if faults:
             self.why = f"an answer of {backend or self.backend} violates the problem: {faults[0].message}"
             return "unknown"
-        value = self._beyond(part.value(schedule), some)
+        value = self._beyond(objective_of(part, schedule), some)
         if value is not None:
             self.why = f"an answer of {backend or self.backend} exceeds the limit of the objective: {value:g}"
             return "unknown"

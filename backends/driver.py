@@ -41,6 +41,7 @@ from .result import Result
 from .solver_log import joined
 from .solver_thread import ThreadedRun, TooManyLeft
 from .stages import conclude, keep, stage_of
+from .uses import checked_availability, checked_compiled, checked_outcome
 
 FALSE_PROOF = "{} calls the model infeasible, which is a fault of this backend:"
 HORIZON = "horizon"  # how the name of a declared horizon begins in a conflict
@@ -126,7 +127,7 @@ def _compiled_exactly(found: Backend, model: Model, options: dict[str, Any]) -> 
             if name not in [p.name for p in known]:
                 raise unknown_keyword(f"compile for {found.name}", name, [p.name for p in known])
     if not hasattr(found, "supports"):
-        return found.compile(model, **options)
+        return checked_compiled(found, found.compile(model, **options))
     from .decompositions import compile_supported
 
     return compile_supported(found, model, **options)
@@ -196,7 +197,7 @@ def run(
     new_call()
     found = find_backend(backend)
     require_obeyed(found, limits)
-    here = found.availability()
+    here = checked_availability(found)
     blank = Result("unavailable", backend, here.version, message=here.reason, model=model)
     blank.phases = {"build": time.perf_counter() - began, "lower": 0.0, "solve": 0.0}
     if not here.ok:
@@ -311,7 +312,8 @@ def _solve_stage(
         outcome = Outcome("unknown", message="the time limit ended before the solver began")
     else:
         try:
-            outcome = compiled.run(recorder, replace(limits, time=left, exact=recorder.exact), hinted)
+            ended = compiled.run(recorder, replace(limits, time=left, exact=recorder.exact), hinted)
+            outcome = ended if recorder.failure is not None else checked_outcome(before.solver, ended)
         except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
             catch_first(e)
             outcome = Outcome("unknown", message=INTERRUPTED)

@@ -11,9 +11,11 @@ from typing import Any
 from ..models.language import Assignment, Model
 from ..models.language.horizon import latest_without_end
 from ..models.language.offsets import offset_of, origin_of
+from ..models.returned import WrongAnswer, is_false
 from .base import Exactness
 from .gaps import NOISE, close, refutes, relative_gap, rounded, unit_of
 from .incumbent import Incumbent, Offset
+from .uses import checked_solution
 
 OnIncumbent = Callable[[Incumbent], Any]
 Judge = Callable[[Assignment], float | None]
@@ -91,6 +93,11 @@ class Recorder:
         with self._lock:
             if self.stopped:  # a solver may report more before it stops
                 return False
+            try:
+                checked_solution(assignment, bound, self.model)
+            except WrongAnswer as e:  # raised again by the driver
+                self.failure, self.stopped = e, True
+                return False
             self._tighten(bound)
             assignment.model = self.origin
             if self.relaxation and self.model.check(assignment):
@@ -150,7 +157,7 @@ class Recorder:
             if self.on_incumbent is not None and not self.stopped:
                 try:
                     best = self.best
-                    self.refused |= self.on_incumbent(incumbent.giving(assignment=lambda: best)) is False
+                    self.refused |= is_false(self.on_incumbent(incumbent.giving(assignment=lambda: best)))
                 except Exception as e:  # raised again by the driver: the solver's thread would lose it
                     self.failure, self.stopped = e, True
                 # a relaxation without a judge has no answers

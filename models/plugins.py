@@ -25,11 +25,45 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 REFERENCE = re.compile(r"(?P<module>[^\W\d]\w*(\.\w+)*):(?P<attribute>[^\W\d]\w*(\.\w+)*)")
+NAME = re.compile(r"[\w.-]+")
 RAISED = (Exception, SystemExit)  # a script without a guard ends the process when it is imported
 
 
 class PluginError(SchedlabError, RuntimeError):
     """A part of a third party that cannot be used. The message names it and says what is wrong."""
+
+
+def plain_name(what: str, name: str) -> None:
+    """Raise WrongValue if a name has other characters than letters, digits and ``-_.``: others have a meaning in texts.
+
+    Examples
+    --------
+    >>> plain_name("heuristic", "a:b")
+    Traceback (most recent call last):
+        ...
+    schedlab.errors.WrongValue: the name of the heuristic is 'a:b'; expected letters, digits, '-', '_' and '.' alone
+    """
+    if not NAME.fullmatch(name):
+        raise WrongValue(f"the name of the {what} is {excerpt(name)}; expected letters, digits, '-', '_' and '.' alone")
+
+
+def check_parts(label: str, found: object, methods: Iterable[str]) -> None:
+    """Raise PluginError if the name of an object is no text, or a method is no function; it has all of them.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> check_parts("the argument dispatcher", SimpleNamespace(name=None, decide=print), ["decide"])
+    Traceback (most recent call last):
+        ...
+    schedlab.models.plugins.PluginError: the argument dispatcher: name is None; expected a text on one line
+    """
+    name = getattr(found, "name", None)
+    if not isinstance(name, str) or not name.isprintable() or not name:
+        raise PluginError(f"{label}: name is {excerpt(name)}; expected a text on one line")
+    for each in methods:
+        if not callable(getattr(found, each)):
+            raise PluginError(f"{label}: {each} is {excerpt(getattr(found, each))}; expected a function")
 
 
 class Registry(Mapping[str, T]):
@@ -113,12 +147,15 @@ class Registry(Mapping[str, T]):
         WrongArgument
             If the name is no text.
         WrongValue
-            If the name belongs to schedlab or to an installed package, and ``replace`` is False.
+            If the name has characters that have a meaning in the texts of methods and dispatchers; if it belongs to
+            schedlab or to an installed package, and ``replace`` is False.
         PluginError
             If the object is not what the group needs.
         """
         if not isinstance(name, str) or not name:
             raise WrongArgument(f"the name of the {self.what} is {excerpt(name)}; expected a text")
+        if name not in self._names:
+            plain_name(self.what, name)
         if not replace and name in self and name not in self._added:
             owner = "schedlab" if name in self._names else "an installed package"
             raise WrongValue(

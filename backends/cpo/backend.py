@@ -22,8 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ...errors import NoSolution
-from ...models.excerpt import with_short_repr
+from ...errors import NoSolution, WrongArgument
+from ...models.excerpt import excerpt, with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import (
     OBJECTIVE,
@@ -41,6 +41,7 @@ from ..base import (
 from ..exact_range import require_range
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
+from ..uses import own_values, own_variable
 
 LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit for times is 2^52 - 2
 INSTALL = "pip install 'schedlab[cpoptimizer]'"
@@ -136,10 +137,13 @@ class CompiledCpo:
 
     def var(self, x: Interval | Integer) -> Any:
         """Return the ``CpoIntervalVar`` of an interval, or the ``CpoIntVar`` of an integer."""
+        own_variable(x, self._model)
         return (self._lowered.integers if isinstance(x, Integer) else self._lowered.intervals)[x.index]
 
     def assignment(self, answer: Any) -> Assignment:
         """Convert a docplex answer to an assignment; raise LookupError if it holds no solution."""
+        if not hasattr(answer, "get_var_solution"):
+            raise WrongArgument(f"answer of assignment is {excerpt(answer)}; expected what native.solve() returns")
         found = Assignment(self._model)
         for v, native in zip(self._model.intervals, self._lowered.intervals, strict=True):
             value = _value(answer, native)
@@ -153,6 +157,7 @@ class CompiledCpo:
         """Return a complete starting point, with the shadows (see ``lowering``), as a ``CpoModelSolution``."""
         from docplex.cp.solution import CpoModelSolution
 
+        own_values(assignment, self._model, "hint")
         point = CpoModelSolution()
         shadows = self._lowered.shadows
         for i, native in enumerate(self._lowered.intervals):

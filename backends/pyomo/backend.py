@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import redirect_stdout, suppress
+from dataclasses import dataclass
 from typing import Any, TextIO, cast
 
 import numpy as np
@@ -23,12 +24,13 @@ from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch, compiled_repr
 from ..highs.parameters import OF_OBJECTIVE
 from ..highs.run import BROKEN, HALF, INTEGRALITY, SMALL, TIGHTER, TOLERANCE, TOLERANCE_NAME, cost_unit
-from ..linear import LinearForm, Lowered, lower
+from ..linear import LinearForm, Lowered, lower, require_options
 from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
 from ..parameters.limits import Value
 from ..solver_log import SolverLog
 from ..solver_thread import run_in_thread
+from ..uses import column_values, own_values, own_variable
 from .parameters import KNOWN, check, names_of, options
 
 IMPORT_ORDER = (
@@ -71,6 +73,7 @@ class Pyomo:
         Raise LoweringTooLarge before a lowering that would be too large is built, and SolverUnavailable for a missing
         solver and for numbers that solvers in double precision do not compute exactly.
         """
+        require_options(self.name, options)
         lowered = lower(model, **options)
         if lowered.integral:
             require_range(model, lowered.form, "Pyomo's solvers")
@@ -108,6 +111,28 @@ def _quiet() -> Any:
     return LoggingIntercept(module="pyomo")
 
 
+@dataclass(frozen=True, eq=False)
+class PyomoInterval:
+    """The Pyomo variables of an interval.
+
+    Attributes
+    ----------
+    presence, start, size : variable or None
+        None where the value is constant, or where the lowering has no such variable.
+    cells : dict of int to variable
+        On a grid: the 0/1 variable of each start in seconds.
+    """
+
+    presence: Any
+    start: Any
+    size: Any
+    cells: Mapping[int, Any]
+
+    def __repr__(self) -> str:
+        parts = (f"{name}={getattr(self, name)}" for name in ("presence", "start", "size"))
+        return f"PyomoInterval({', '.join(parts)}, {len(self.cells)} cells)"
+
+
 class PyomoCompiled:
     """A model as a Pyomo ``ConcreteModel`` (``native``), with variables ``x[column]`` and constraints ``rows[row]``."""
 
@@ -129,21 +154,20 @@ class PyomoCompiled:
             self._scaled = _cost(lowered.form, list(self.native.x.values()), self.unit)
 
     def var(self, x: Interval | Integer) -> Any:
-        """Return the variable of an integer; for an interval a dict of its "presence", "start", "size", "cells"."""
+        """Return the variable of an integer, or the `PyomoInterval` of an interval."""
+        own_variable(x, self.model)
         columns, v = self.lowered.columns(x), self.native.x
         if isinstance(columns, int):
             return v[columns]
-        one = {"presence": columns.presence, "start": columns.start, "size": columns.size}
-        found: dict[str, Any] = {name: v[k] for name, k in one.items() if k is not None}
-        if columns.cells:
-            found["cells"] = {int(t): v[k] for t, k in zip(columns.times, columns.cells, strict=True)}
-        return found
+        presence, start, size = (None if k is None else v[k] for k in (columns.presence, columns.start, columns.size))
+        cells = {int(t): v[k] for t, k in zip(columns.times, columns.cells, strict=True)} if columns.cells else {}
+        return PyomoInterval(presence, start, size, cells)
 
     def assignment(self, answer: Any) -> Assignment:
         """Convert column values (an array) or a solved ConcreteModel to an assignment."""
-        if not isinstance(answer, (np.ndarray, list, tuple)):
+        if hasattr(answer, "x") and hasattr(answer.x, "values"):
             answer = [_value(v) for v in answer.x.values()]
-        return self.lowered.read(np.asarray(answer, dtype=np.float64))
+        return self.lowered.read(column_values(answer, self.size["variables"], "a solved ConcreteModel"))
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
         """Return the assignment whose columns ``hint`` returns: on a restricting grid, the one moved onto the grid."""
@@ -151,6 +175,7 @@ class PyomoCompiled:
 
     def hint(self, assignment: Assignment) -> Any:
         """Return the value of every column."""
+        own_values(assignment, self.model, "hint")
         return self.lowered.hint(assignment)
 
     def fix(self, assignment: Assignment) -> None:

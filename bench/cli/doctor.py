@@ -19,7 +19,7 @@ from rich.text import Text
 
 from ...backends import Availability, available
 from ...backends.registry import BACKENDS
-from ...models.plugins import PluginError, Registry, described
+from ...models.plugins import Registry, described
 from ..executors.registry import EXECUTORS
 from ..processes import UNREADABLE, cores, is_memory_readable, machine_memory
 from ..terminal import console_for
@@ -86,18 +86,26 @@ def examine(console: Console) -> bool:
 
 
 def third_parties() -> Iterator[tuple[bool, str]]:
-    """Yield for each dispatcher, ranker, forecast, node policy, heuristic and executor of a third party whether it is faulty, and a text about it."""
+    """Yield for each part of a third party, backends apart, whether it is faulty, and a text about it."""
+    from ...errors import SchedlabError
     from ...heuristics import HEURISTICS
+    from ...models import kind
     from ...simulation.forecasts import FORECASTS, parse_forecast
     from ...simulation.node_policies.registry import NODE_POLICIES, node_policy_of
     from ...simulation.policies.registry import DISPATCHERS, check_dispatcher
+    from ...simulation.preemption.checkpoints import CHECKPOINTS
+    from ...simulation.preemption.evictors import EVICTORS, evictor_of
     from ...simulation.rankers.registry import RANKERS, parse_ranker
+    from ...simulation.users.registry import USERS, users_of
 
     tests: tuple[tuple[Registry[Any], Callable[[str], object]], ...] = (
         (DISPATCHERS, check_dispatcher),
         (RANKERS, lambda name: parse_ranker(name).make()),
         (FORECASTS, lambda name: parse_forecast(name).make()),
         (NODE_POLICIES, node_policy_of),
+        (USERS, users_of),
+        (EVICTORS, evictor_of),
+        (CHECKPOINTS, CHECKPOINTS.__getitem__),
         (HEURISTICS, HEURISTICS.__getitem__),
         (EXECUTORS, EXECUTORS.__getitem__),
     )
@@ -106,8 +114,16 @@ def third_parties() -> Iterator[tuple[bool, str]]:
             try:
                 test(name)
                 yield False, registry.label(name)
-            except PluginError as e:
-                yield True, str(e)
+            except SchedlabError as e:
+                label = registry.label(name)
+                yield True, str(e) if str(e).startswith(label) else f"{label}: {e}"
+    for name in kind.names():
+        if name not in kind.OWN:
+            try:
+                kind.find(name)
+                yield False, f"the problem kind {name}"
+            except Exception as e:  # of the module of a third party
+                yield True, f"the problem kind {name} cannot be used: {type(e).__name__}: {e}"
 
 
 def _solver(name: str, here: Availability) -> tuple[bool, str]:
@@ -172,10 +188,13 @@ def traps() -> Iterator[str]:
     from ...simulation.forecasts import FORECASTS
     from ...simulation.node_policies.registry import NODE_POLICIES
     from ...simulation.policies.registry import DISPATCHERS
+    from ...simulation.preemption.checkpoints import CHECKPOINTS
+    from ...simulation.preemption.evictors import EVICTORS
     from ...simulation.rankers.registry import RANKERS
+    from ...simulation.users.registry import USERS
 
     registries: tuple[Registry[Any], ...] = (
-        BACKENDS, DISPATCHERS, RANKERS, FORECASTS, NODE_POLICIES, HEURISTICS, EXECUTORS,
+        BACKENDS, DISPATCHERS, RANKERS, FORECASTS, NODE_POLICIES, USERS, EVICTORS, CHECKPOINTS, HEURISTICS, EXECUTORS,
     )  # fmt: skip
     for registry in registries:
         for entry in registry.ignored:

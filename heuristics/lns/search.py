@@ -33,8 +33,9 @@ from functools import cache
 
 import numpy as np
 
+from ...backends.parameters.limits import MOST_THREADS
 from ...backends.result import Result
-from ...errors import WrongArgument
+from ...errors import WrongArgument, WrongValue
 from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
 from ...models.arguments import Natural, NonNegative, Positive, checked
 from ...models.given import WithProblem, given_problem
@@ -142,6 +143,9 @@ def lns(
     p: Dispatch | Profit = given_problem(problem, ("dispatch", "profit"), "lns")
     if operators is not None and backend is not None:
         raise WrongArgument("lns takes operators or a backend; with operators, SolverWindows names the backend")
+    time_limit = None if time_limit == np.inf else time_limit
+    if threads is not None and threads > MOST_THREADS:
+        raise WrongValue(f"threads of lns is {threads}; expected at most {MOST_THREADS:,}")
     search = LnsSearch(
         p,
         time_limit=time_limit,

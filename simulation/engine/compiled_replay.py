@@ -21,6 +21,7 @@ from ...heuristics.kernels.events.standstill import Standstill
 from ...heuristics.kernels.events.state import DECISIONS, NOW, SORTED, STARTED, WAITING, State, TraceArrays, may_start
 from ...heuristics.kernels.profile import Ints
 from ...models.compiled import compiled
+from ...models.returned import is_false
 from ..policies import counted
 from ..policies.compression import follows
 from ..policies.conservative import backfill, backfill_on, hold_all, running_profile
@@ -209,7 +210,7 @@ def replay_compiled(plan: ReplayPlan, policy: Policy, expected: Ints, on_progres
             progress = Progress(
                 int(state.clock[STARTED]), len(plan.workload), int(state.clock[NOW]), time.perf_counter() - began
             )
-            if on_progress(progress) is False:
+            if is_false(on_progress(progress)):
                 notes = (STOPPED,)
                 break
         if standstill.reached():

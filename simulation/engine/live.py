@@ -28,6 +28,7 @@ from ...heuristics.kernels.events.state import (
 )
 from ...heuristics.kernels.profile import NEVER, Ints
 from ...models import Job
+from ...models.returned import is_false
 from ..call_statistics import CallStatistics
 from ..policies.beside_reservations import decide_beside
 from ..policies.easy_plus_plus import correct
@@ -146,7 +147,7 @@ class LiveReplay:
         progress = Progress(
             int(clock[STARTED]), len(self.plan.workload), int(clock[NOW]), self.last_report - self.began
         )
-        return self.on_progress(progress) is False
+        return is_false(self.on_progress(progress))
 
     def _learn(self) -> None:
         """Record the completions and arrivals of this event, and update the expected durations that they change."""

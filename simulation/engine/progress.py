@@ -18,6 +18,7 @@ from ...instances.workload import Ints, Workload
 from ...models import DesiredProfile, NodeStates, Platform
 from ...models.excerpt import excerpt
 from ...models.returned import WrongAnswer, returned_numbers
+from ..given_parts import only_read, seen_by
 from ..policies.policy import Floats, Policy
 from ..predictors import TimedPredictor
 from ..users.requests import Requests
@@ -194,7 +195,7 @@ def _key_of(policy: Policy, workload: Workload, expected: Ints) -> tuple[Floats,
     """Return the key of a policy, checked: base and slope, shape (jobs,), no slope if it does not change with time."""
     who = f"policy {policy.name!r}: its key"
     try:
-        key = policy.key(workload, expected)
+        key = policy.key(seen_by(policy.key, workload), only_read(policy.key, expected))
     except SchedlabError:
         raise
     except Exception as e:

@@ -14,6 +14,7 @@ from ...models.plugins import (
     REFERENCE,
     PluginError,
     Registry,
+    check_parts,
     explained,
     is_module,
 )
@@ -143,6 +144,8 @@ def dispatcher_of(what: Any, label: str) -> Any:
     lacking = [] if isinstance(found, Policy) else [part for part in PARTS if not hasattr(found, part)]
     if lacking:
         raise PluginError(f"{label} is not a dispatcher: it has no {' and no '.join(lacking)} (docs/simulation.md)")
+    if not isinstance(found, Policy):
+        check_parts(label, found, ("begin", "decide"))
     return found
 
 

@@ -21,7 +21,7 @@ WHY = (
 
 
 def power_of(
-    node_policy: str | NodePolicy | None,
+    node_policy: str | NodePolicy | type[NodePolicy] | None,
     switching: Switching | None,
     dispatcher: object,
     workload: Workload,
