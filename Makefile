@@ -1,6 +1,7 @@
 # make bench: a first benchmark, about three minutes; make tour: the default benchmarks of all problem kinds, half an hour;
 # make test: the test suite; make known: known optima of the literature; make conformance: random models on all backends;
-# make wheel: a wheel with compiled kernels, in dist;
+# make wheel: a wheel with compiled kernels, in dist; make versions: the oldest and the newest versions of all packages, and the excluded ones,
+# each set in an environment of its own in .cache/versions; PYTHON=python3.14 tries another Python;
 # make cluster: runs in job arrays of a one-node SLURM cluster on this machine; needs root and Debian's slurmctld, slurmd, slurm-client, munge;
 # make browser: installs headless Chromium (Debian; needs root), in which tests open the report; without a browser they are skipped;
 # make speed: ratios and times, with replays beside AccaSim, which is installed once into .cache (without a network the rest prints)
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NOON := --at 12:00 --first 100
 
-.PHONY: bench tour test known cluster browser speed wheel conformance clean
+.PHONY: bench tour test known cluster browser speed wheel versions conformance clean
 
 bench: $(READY)
 	$(BIN)/bench run instances/eurora_700 $(NOON) --time-limit 5 --methods first-solution:est,multi-search,cpsat:counts+warm
@@ -46,6 +47,11 @@ speed: $(READY)
 
 wheel: $(READY)
 	$(BIN)/python -m schedlab.bench.wheel --out dist
+
+versions:
+	$(PYTHON) tests/try_versions.py oldest
+	$(PYTHON) tests/try_versions.py newest
+	$(PYTHON) tests/try_versions.py excluded
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -249,7 +249,7 @@ class _Steps:
         fallback = None
         if result.schedule is None and limits:
             fallback = nearest(self.problem.replace(limits=limits), self._schedules())
-        main, took = str(self.problem.objective), time.perf_counter() - self.began
+        main, took = self.problem.objective, time.perf_counter() - self.began
         return Composite(main, self.slack, self.pure, self.theta, dict(limits), result, fallback, took)
 
 

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .backends import Limits, SolverUnavailable, run
+from .backends import Limits, LoweringTooLarge, SolverUnavailable, run
+from .backends import backend as find_backend
 from .backends.gaps import close
 from .backends.interrupts import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
@@ -20,6 +21,8 @@ from .models.elements.minimal_set import minimal_set
 from .models.language import Model
 from .models.language.clock import OutOfTime, within
 from .models.language.model import NamedConstraint
+from .models.problem_answers import objective_of, violations_of
+from .models.returned import is_false
 from .models.whole_numbers import is_real
 from .solve import model_or_problem
 
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 SHARE, LEAST = 0.2, 0.5  # a check after the first one gets this share of the time that is left, or these seconds
 LATE = "the time limit ended"
+SECOND = 2.0  # greatest wall time (s) of another backend that checks a proof
 UNDECIDED = "the solver did not decide in the time given whether there is a solution"
 
 
@@ -51,6 +55,10 @@ def explain(
     model, and of a problem whose kind declares none, are the constraints. Parts of the problem are checked by their data,
     by relaxations, and by an exact formulation on the backend. Ctrl-C ends the call with the smallest infeasible set so
     far.
+
+    A set that only a solver calls infeasible is checked by a second backend for up to 2 s of the time that is left, and
+    the constraints of a model are held against all solutions found in the call. If a verified answer satisfies the set,
+    the solver is wrong, and the status is "error".
 
     Parameters
     ----------
@@ -183,6 +191,7 @@ class _Search:
         self.status: Answer = "unknown"
         self.feasible: list[frozenset[Element]] = []
         self.infeasible: list[frozenset[Element]] = []
+        self.answers: list[Any] = []  # assignments of the feasible parts of a model
         self.checks, self.minimal, self.why = 0, False, ""
 
     def run(self) -> None:
@@ -196,10 +205,12 @@ class _Search:
                 self.why = self.why or UNDECIDED if self.status == "unknown" else ""
                 return
         self._shrink(lambda some: self._answer(some) == "infeasible")
+        self._doubt()
         doubtful = 0
         for e in self.smallest:
             rest = [other for other in self.smallest if other != e]
             doubtful += self._answer(rest) == "unknown"
+        self._hold_against_answers()
         self.minimal = not doubtful
         self.why = (self.why or f"{UNDECIDED} without {doubtful} of them, one at a time") if doubtful else ""
 
@@ -212,6 +223,56 @@ class _Search:
         """Make the infeasible set as small as ``refuted`` can prove."""
         self._note(self.smallest)
         self._note(minimal_set(self.smallest, refuted, self._note))
+
+    def _doubt(self) -> None:
+        """Hold the infeasible set against all answers so far, and against another backend; raise _Stopped if one contradicts."""
+        if self.parts.refuted(self._part(self.smallest)):
+            return  # by the data, without a solver
+        self._hold_against_answers()
+        other = "highs" if self.backend == "cpsat" else "cpsat"
+        if find_backend(other).availability().ok:
+            try:
+                found = self._exact(self._part(self.smallest), self.smallest, SHARE, other)
+            except (LoweringTooLarge, SolverUnavailable):
+                return
+            if found == "feasible":
+                self._contradicted(f"{other} found")
+
+    def _hold_against_answers(self) -> None:
+        """Raise _Stopped if an answer to another question satisfies the infeasible set."""
+        part = self._part(self.smallest)
+        if not isinstance(part, Model):
+            return  # a schedule of other jobs says nothing about these
+        if any(self._keeps(answer, part, self.smallest) for answer in self.answers):
+            self._contradicted("a check of another part found")
+
+    def _contradicted(self, who: str) -> None:
+        """End the search: an infeasible set has a solution."""
+        self.status = "error"
+        some = "the problem" if len(self.smallest) == len(self.all) else "a part of the problem"
+        other = "cpsat" if self.backend != "cpsat" else "highs"
+        raise _Stopped(
+            f"{self.backend} calls {some} infeasible, which is a fault of this backend: {who} a solution, which was "
+            f"verified; try backend={other!r}"
+        )
+
+    def _keeps(self, answer: Any, part: Model, some: Sequence[Element]) -> bool:
+        """Return whether an assignment satisfies a part and the limits among ``some``."""
+        if answer.model.intervals is not part.intervals or part.check(answer):
+            return False
+        values = tuple(part.value(e, answer) for e in part.objectives) if self.limits else ()
+        return self._beyond(values, some) is None
+
+    def _beyond(self, values: Any, some: Sequence[Element]) -> float | None:
+        """Return the first value of an objective that is worse than its limit among ``some``; None if there is none."""
+        each = values if isinstance(values, tuple) else (values,)
+        for e in some:
+            k, most = self.limits.get(e, (0, None))
+            if most is not None and not close(each[k], most):
+                worse = each[k] < most if self.parts.maximized else each[k] > most
+                if worse:
+                    return float(each[k])
+        return None
 
     def _note(self, some: Sequence[Element]) -> None:
         """Keep a set that is proven infeasible if it is smaller than the best one."""
@@ -255,7 +316,7 @@ class _Search:
         """Call the caller's ``on_progress``."""
         size = None if self.best is None else len(self.best)
         progress = Progress(time.perf_counter() - self.began, self.checks, size)
-        if self.on_progress is not None and self.on_progress(progress) is False:
+        if self.on_progress is not None and is_false(self.on_progress(progress)):
             raise _Stopped("on_progress ended the call")
 
     def _answer(self, some: Sequence[Element], share: float = SHARE) -> Answer:
@@ -273,29 +334,31 @@ class _Search:
     def _part(self, some: Sequence[Element]) -> Any:
         return self.parts.part([e for e in some if e not in self.limits])
 
-    def _exact(self, part: Any, some: Sequence[Element], share: float) -> Answer:
-        """Solve a part without its objective; an answer is verified by the data."""
+    def _exact(self, part: Any, some: Sequence[Element], share: float, backend: str | None = None) -> Answer:
+        """Solve a part without its objective; an answer is verified by the data. ``backend``: another one, for a short time."""
         if isinstance(part, Model):
-            return self._solve(part, some, share)[0]
+            status, answer = self._solve(part, some, share, backend)
+            if status == "feasible":
+                self.answers.append(answer)
+            return status
         encoding = next(e for e in (make() for make in part.formulations.values()) if not e.relaxation)
-        status, answer = self._solve(encoding.model, some, share)
+        status, answer = self._solve(encoding.model, some, share, backend)
         if status != "feasible":
             return status
         schedule = encoding.read(answer)
-        faults = part.verify(schedule)
+        faults = violations_of(part, schedule)
         if faults:
-            self.why = f"an answer of {self.backend} violates the problem: {faults[0].message}"
+            self.why = f"an answer of {backend or self.backend} violates the problem: {faults[0].message}"
             return "unknown"
-        value = part.objective(schedule)
-        values = value if isinstance(value, tuple) else (value,)
-        for e in some:
-            k, most = self.limits.get(e, (0, None))
-            if most is not None and values[k] > most and not close(values[k], most):
-                self.why = f"an answer of {self.backend} exceeds the limit of the objective: {values[k]:g}"
-                return "unknown"
+        value = self._beyond(objective_of(part, schedule), some)
+        if value is not None:
+            self.why = f"an answer of {backend or self.backend} exceeds the limit of the objective: {value:g}"
+            return "unknown"
         return "feasible"
 
-    def _solve(self, model: Model, some: Sequence[Element], share: float) -> tuple[Answer, Any]:
+    def _solve(
+        self, model: Model, some: Sequence[Element], share: float, backend: str | None = None
+    ) -> tuple[Answer, Any]:
         """Solve a model with the limits among ``some`` instead of its objectives."""
         left = None
         if self.solver.time is not None:
@@ -303,6 +366,8 @@ class _Search:
             if left <= 0:
                 raise _Stopped(LATE)
             left = min(left, max(LEAST, share * left))
+        if backend is not None:
+            left = SECOND if left is None else min(left, SECOND)
         objectives, model.objectives = model.objectives, []
         bounds = [(self.limits[e], e.name) for e in some if e in self.limits]
         best = model.sense == "maximize"
@@ -310,20 +375,22 @@ class _Search:
         model.constraints = [*model.constraints, *rows]
         limits = Limits(left, self.solver.threads, self.solver.seed)
         self.checks += 1
-        result = run(model, self.backend, limits, conflict=False)
+        result = run(model, backend or self.backend, limits, conflict=False)
         if result.message == INTERRUPTED:
             raise _Stopped(INTERRUPTED)
         if result.status == "unavailable":
-            raise SolverUnavailable(f"backend {self.backend!r} cannot be used: {result.message}")
+            raise SolverUnavailable(f"backend {backend or self.backend!r} cannot be used: {result.message}")
         if result.status in ("optimal", "feasible") and result.exactness.kind != "relaxation":
             return "feasible", result.assignment
         if result.status == "error":
-            self.why = f"{self.backend}: {result.message}"
+            self.why = f"{backend or self.backend}: {result.message}"
         return ("infeasible" if result.status == "infeasible" else "unknown"), None
 
     def explanation(self) -> Explanation:
         """Return what was found so far."""
         order = {e: k for k, e in enumerate(self.parts.all)}
+        if self.status != "infeasible":
+            self.best = None
         found = sorted(self.best or (), key=lambda e: order.get(e, len(order)))  # limits of the objective last
         if self.status == "infeasible":
             message = self.parts.sentence(found)

@@ -23,6 +23,7 @@ from .models.arguments import checked
 from .models.dispatch.objectives import ObjectiveDisagrees
 from .models.given import given_problem, is_problem
 from .models.language import Assignment, Model
+from .models.problem_answers import check_problem
 
 if TYPE_CHECKING:
     from .instances import Instance
@@ -188,6 +189,7 @@ def _solve_problem(
     from .methods.run_search import run_search
     from .methods.run_solver import run_solver
 
+    check_problem(problem)
     check_method(method, problem)
     if isinstance(warm_start, Assignment):
         raise WrongArgument("the warm_start of a problem is a Schedule or a heuristic, not an Assignment")

@@ -116,6 +116,9 @@ class Outcome:
     running: bool = False
 
 
+OBJECTIVE = "objective 1"  # in a conflict: that it has a value (no element or piecewise is outside of its domain)
+
+
 @with_short_repr
 class Conflict(NamedTuple):
     """The constraints of an infeasible model that cannot hold together.

@@ -24,6 +24,7 @@ from .base import (
     Conflict,
     Exactness,
     Limits,
+    LoweringTooLarge,
     NoConflict,
     Outcome,
     SolverUnavailable,
@@ -40,10 +41,14 @@ from .result import Result
 from .solver_log import joined
 from .solver_thread import ThreadedRun, TooManyLeft
 from .stages import conclude, keep, stage_of
+from .uses import checked_availability, checked_compiled, checked_outcome
 
 FALSE_PROOF = "{} calls the model infeasible, which is a fault of this backend:"
 HORIZON = "horizon"  # how the name of a declared horizon begins in a conflict
 CONFLICT_SECONDS = 5.0  # greatest wall time of the search for a conflict
+# words of solvers that do not say which limit ended a run; a gap that is reached is an optimum for some of them
+NO_REASON = ("", "Optimal", "optimal", "Interrupted by user", "Solution limit reached", "maxTimeLimit")
+END_SECONDS = 0.05  # how long before its time limit a solver may end because of it
 BUILD_SHARE = 0.9  # of the time limit, in which the solver can begin
 CHECK_SECONDS = 3e-6  # of a term of a constraint in the check of an answer, measured, with a margin
 
@@ -122,7 +127,7 @@ def _compiled_exactly(found: Backend, model: Model, options: dict[str, Any]) -> 
             if name not in [p.name for p in known]:
                 raise unknown_keyword(f"compile for {found.name}", name, [p.name for p in known])
     if not hasattr(found, "supports"):
-        return found.compile(model, **options)
+        return checked_compiled(found, found.compile(model, **options))
     from .decompositions import compile_supported
 
     return compile_supported(found, model, **options)
@@ -192,7 +197,7 @@ def run(
     new_call()
     found = find_backend(backend)
     require_obeyed(found, limits)
-    here = found.availability()
+    here = checked_availability(found)
     blank = Result("unavailable", backend, here.version, message=here.reason, model=model)
     blank.phases = {"build": time.perf_counter() - began, "lower": 0.0, "solve": 0.0}
     if not here.ok:
@@ -214,7 +219,7 @@ def run(
         if first:
             fate = _fate(warm, result)
         result.warm_start = fate
-        bounds.append(result.bound)
+        bounds.append(None if result.status == "unavailable" else result.bound)  # else that of the stage before
         proven.append(result.status == "optimal")
         if result.assignment is None or not finished or k + 1 >= len(model.objectives):
             break
@@ -230,7 +235,7 @@ def run(
         result.fail(why)
         result.status = "unbounded"
     if result.status == "infeasible" and conflict:
-        result.conflict = _conflict(lambda: _compiled(found, stage_of(model, 0), options), began, limits)
+        result.conflict = _conflict(lambda: _compiled_at_origin(found, stage_of(model, 0), options), began, limits)
         if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
             result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
         elif result.conflict.names is not None:
@@ -307,7 +312,8 @@ def _solve_stage(
         outcome = Outcome("unknown", message="the time limit ended before the solver began")
     else:
         try:
-            outcome = compiled.run(recorder, replace(limits, time=left, exact=recorder.exact), hinted)
+            ended = compiled.run(recorder, replace(limits, time=left, exact=recorder.exact), hinted)
+            outcome = ended if recorder.failure is not None else checked_outcome(before.solver, ended)
         except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
             catch_first(e)
             outcome = Outcome("unknown", message=INTERRUPTED)
@@ -326,11 +332,13 @@ def _solve_stage(
     if not (outcome.message or recorder.stopped) and outcome.status in ("unknown", "feasible"):
         outcome.message = _gave_nothing(recorder, checked, time.perf_counter() - solving)
     status = _status(outcome, recorder, compiled.exactness)
+    if status == "feasible" and outcome.message in NO_REASON:
+        outcome.message = _why_it_ended(recorder, limits, left, time.perf_counter() - solving) or outcome.message
     result = replace(
         before,
         status=status,
         objective=recorder.objective,
-        bound=recorder.known_bound,
+        bound=None if status == "infeasible" else recorder.known_bound,
         offset=recorder.offsets,
         incumbents=list(recorder.trace),
         exactness=compiled.exactness,
@@ -347,6 +355,17 @@ def _solve_stage(
     _check(result, recorder, stage, outcome, checked)
     finished = (outcome.status == "optimal" or recorder.gap_reached) and result.status in ("optimal", "feasible")
     return result, finished and not recorder.stopped and result.message != INTERRUPTED
+
+
+def _why_it_ended(recorder: Recorder, limits: Limits, left: float | None, seconds: float) -> str:
+    """Return which limit ended a run of a solver with an answer without a proof; "" if none of them did."""
+    if recorder.gap_reached:
+        return f"the gap limit of {limits.gap:g} was reached"
+    if recorder.stopped:
+        return "on_incumbent ended the call" if recorder.refused else ""
+    if left is not None and seconds >= left - END_SECONDS:
+        return "the time limit was reached"
+    return "the deterministic limit was reached" if limits.deterministic is not None else ""
 
 
 def _gave_nothing(recorder: Recorder, start: Assignment | None, seconds: float) -> str:
@@ -428,7 +447,10 @@ def _conflict(compiled: Callable[[], Compiled], began: float, limits: Limits) ->
     found: list[Conflict] = []
 
     def work(_: Watch) -> Outcome:
-        found.append(compiled().conflict(left))
+        try:
+            found.append(compiled().conflict(left))
+        except (SolverUnavailable, LoweringTooLarge) as e:  # a proof may need a model of less than a conflict does
+            found.append(Conflict(None, f"no model for the search for a conflict: {e}"))
         return Outcome("unknown")
 
     if left > 0:

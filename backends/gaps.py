@@ -9,11 +9,9 @@ near 0, where solvers return values such as -1e-6. So there is an absolute toler
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from ..models.language import Linear, Model
-from ..models.language.expressions import Atom, Attribute, Max, Min, Number, atoms_below
+from ..models.language import Linear
 
 TOLERANCE = 1e-6  # relative, and absolute in multiples of the objective's unit
 NOISE = 1e-4  # absolute: how far a solver's floating-point bound on a whole number may exceed the true bound
@@ -36,53 +34,6 @@ def relative_gap(objective: float | None, bound: float | None, offset: float = 0
         return None
     difference = abs(objective - bound)
     return 0.0 if difference < 1e-9 else difference / size_of(objective, bound, offset)
-
-
-def origin_of(model: Model) -> int:
-    """Return the earliest start of all intervals of a model, in seconds; 0 without intervals."""
-    return min((v.start_lo for v in model.intervals), default=0)
-
-
-def offset_of(e: Linear, origin: int) -> Number:
-    """Return the constant offset of an objective: what a shift of all times to begin at 0 takes off.
-
-    Parameters
-    ----------
-    e : Linear
-        The objective.
-    origin : int
-        The earliest start in seconds.
-
-    Examples
-    --------
-    >>> from schedlab import Model, max
-    >>> m = Model("m"); a, b = (m.interval(n, size=3, start=(1000, 1099)) for n in "ab")
-    >>> offset_of(max([a.end, b.end]) - 5, origin_of(m)), offset_of(a.end - b.start, 1000)
-    (995, 0)
-    """
-    known: dict[Atom, Number] = {}
-
-    def value(f: Linear) -> Number:
-        return f.constant + sum(c * known[a] for a, c in f.terms.items())
-
-    for atom in atoms_below([e]):
-        known[atom] = 0
-        if isinstance(atom, Attribute) and atom.field in ("start", "end") and not atom.interval.optional:
-            known[atom] = origin
-        elif isinstance(atom, (Max, Min)):
-            known[atom] = common_constant([value(f) for f in atom.operands])
-    return value(e)
-
-
-def common_constant(constants: Sequence[Number]) -> Number:
-    """Return the constant of least absolute value if all have the same sign, else 0.
-
-    >>> common_constant([7, 5]), common_constant([-7, 5])
-    (5, 0)
-    """
-    if all(c > 0 for c in constants) or all(c < 0 for c in constants):
-        return min(constants, key=abs)
-    return 0
 
 
 def unit_of(objective: Linear) -> float:

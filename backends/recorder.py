@@ -9,9 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..models.language import Assignment, Model
+from ..models.language.horizon import latest_without_end
+from ..models.language.offsets import offset_of, origin_of
+from ..models.returned import WrongAnswer, is_false
 from .base import Exactness
-from .gaps import NOISE, close, offset_of, origin_of, refutes, relative_gap, rounded, unit_of
+from .gaps import NOISE, close, refutes, relative_gap, rounded, unit_of
 from .incumbent import Incumbent, Offset
+from .uses import checked_solution
 
 OnIncumbent = Callable[[Incumbent], Any]
 Judge = Callable[[Assignment], float | None]
@@ -73,6 +77,7 @@ class Recorder:
         self.whole = all(e.integral for e in model.objectives[:1])
         self.exact = exact and self.whole
         self.trace: list[Incumbent] = []
+        self.answers = 0  # better answers so far
         self.refused = False  # on_incumbent has returned False
         self.stopped = False  # on_incumbent has ended the run
         self.failure: Exception | None = None
@@ -87,6 +92,11 @@ class Recorder:
         """Record a solution; return whether the solver should go on."""
         with self._lock:
             if self.stopped:  # a solver may report more before it stops
+                return False
+            try:
+                checked_solution(assignment, bound, self.model)
+            except WrongAnswer as e:  # raised again by the driver
+                self.failure, self.stopped = e, True
                 return False
             self._tighten(bound)
             assignment.model = self.origin
@@ -104,7 +114,16 @@ class Recorder:
             if self.best is not None and (value is None or self.sign * (value - _known(self.objective)) >= 0):
                 return self._going()
             self.best, self.objective = assignment, value
+            self.answers += 1
+            if self.answers & (self.answers - 1) == 0:  # a power of two: the search for such an answer takes time
+                self._look_for_no_end(assignment)
             return self._report(force=True)
+
+    def _look_for_no_end(self, assignment: Assignment) -> None:
+        """Stop with a late answer if it shows that the objective has no end; the driver says so."""
+        later = latest_without_end(self.origin, assignment)
+        if later is not None and self.judge == self._value and not self.model.check(later):
+            self.best, self.objective, self.stopped = later, self._value(later), True
 
     def _value(self, assignment: Assignment) -> float | None:
         return self.model.value(self.model.objectives[0], assignment) if self.model.objectives else None
@@ -138,7 +157,7 @@ class Recorder:
             if self.on_incumbent is not None and not self.stopped:
                 try:
                     best = self.best
-                    self.refused |= self.on_incumbent(incumbent.giving(assignment=lambda: best)) is False
+                    self.refused |= is_false(self.on_incumbent(incumbent.giving(assignment=lambda: best)))
                 except Exception as e:  # raised again by the driver: the solver's thread would lose it
                     self.failure, self.stopped = e, True
                 # a relaxation without a judge has no answers

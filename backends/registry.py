@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from functools import cache
+from typing import Any
 
-from ..errors import WrongValue
-from ..models.plugins import PluginError, Registry, explained
+from ..errors import WrongArgument, WrongValue
+from ..models.arguments import expect
+from ..models.excerpt import excerpt
+from ..models.plugins import PluginError, Registry, explained, plain_name
 from ..models.unknown_names import UnknownName as UnknownName
 from .base import Availability, Backend
 
@@ -18,6 +21,16 @@ OWN = {
 }
 BACKENDS: Registry[Callable[[], Backend]] = Registry("backend", "schedlab.backends", OWN)
 """The classes of the backends by name."""
+
+ARGUMENTS = frozenset({"deterministic_limit", "parameters"})  # of ``solve``, that only some backends obey
+PARTS: Mapping[str, Any] = {
+    "name": str,
+    "availability": Callable[..., Any],
+    "compile": Callable[..., Any],
+    "supports": Set[str],
+    "obeys": Set[str],
+    "thread_parameters": Set[str],
+}  # of a backend, with their types; the last three may be missing
 
 _registered: dict[str, Backend] = {}
 
@@ -42,9 +55,12 @@ def register(found: Backend) -> None:
 
     Raises
     ------
+    PluginError
+        If it is no object with the parts of a `Backend`, or a part has a wrong type.
     ValueError
-        If a backend of schedlab has this name.
+        If a backend of schedlab has this name, or it has characters that have a meaning in the texts of methods.
     """
+    check_backend("the backend", found)
     if found.name in OWN:
         raise WrongValue(f"the name {found.name!r} belongs to a backend of schedlab")
     _registered[found.name] = found
@@ -87,9 +103,27 @@ def _installed(name: str) -> Backend:
     label = BACKENDS.label(name)
     with explained(f"{label} cannot be created"):
         made = BACKENDS[name]()
-    if lacking := [part for part in ("name", "availability", "compile") if not hasattr(made, part)]:
-        raise PluginError(f"{label} is not a backend: it has no {' and no '.join(lacking)}")
+    check_backend(label, made)
     return made
+
+
+def check_backend(label: str, found: object) -> None:
+    """Raise PluginError if an object is no backend: a part lacks or has a wrong type; WrongValue for its name."""
+    if isinstance(found, type):
+        raise PluginError(f"{label} is {excerpt(found)}, a class; expected an object of it: {found.__name__}()")
+    if lacking := [part for part in ("name", "availability", "compile") if not hasattr(found, part)]:
+        raise PluginError(f"{label} is not a backend: {excerpt(found)} has no {' and no '.join(lacking)}")
+    for part, kind in PARTS.items():
+        try:
+            expect(f"{part} of {label}", getattr(found, part, frozenset()), kind)
+        except WrongArgument as e:
+            raise PluginError(str(e)) from None
+    plain_name("backend", found.name)  # type: ignore[attr-defined]
+    obeys: Set[str] = getattr(found, "obeys", frozenset())
+    if unknown := sorted(set(obeys) - ARGUMENTS):
+        raise PluginError(f"obeys of {label} has {unknown[0]!r}; expected {' or '.join(map(repr, sorted(ARGUMENTS)))}")
+    if "parameters" in obeys and not hasattr(found, "check_parameters"):
+        raise PluginError(f"{label} obeys 'parameters' and has no check_parameters")
 
 
 def available() -> dict[str, Availability]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, overload
 
-from ..errors import NoSolution
+from ..errors import NoSolution, WrongArgument
 from ..models.display.frame import frame
 from ..models.display.of_problem import (
     columns_of_schedule,
@@ -15,7 +15,7 @@ from ..models.display.of_problem import (
     rows_of_assignment,
     rows_of_schedule,
 )
-from ..models.excerpt import one_line
+from ..models.excerpt import excerpt, one_line
 from ..models.language import Assignment, Integer, Interval, IntervalValue, Model, Violation
 from ..models.problem import Problem, Schedule, Value
 from .base import Conflict, Exactness, Status, WarmStart
@@ -131,6 +131,9 @@ class Result:
         """Relative gap between objective and bound; None if one of them is unknown."""
         return gap_of(self.objective, self.bound, self.offset)
 
+    __iter__ = None  # without it, Python would ask for the values of the variables 0, 1, ...
+    __contains__ = None
+
     @overload
     def __getitem__(self, variable: Interval) -> IntervalValue: ...
     @overload
@@ -151,7 +154,13 @@ class Result:
         ------
         LookupError
             If there is no solution.
+        TypeError
+            If it is the result of a problem, which has no variables.
         """
+        if self.assignment is None and self.schedule is not None:
+            raise WrongArgument(
+                f"the result of a problem has no variables, and so no {excerpt(variable)}; its answer is result.schedule"
+            )
         if self.assignment is None or self.status == "error":
             raise NoSolution(f"there is no solution: the status is {self.status!r}. {self.message}".strip())
         return self.assignment[variable]

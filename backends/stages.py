@@ -13,8 +13,8 @@ from typing import Any
 
 from ..models.language import Comparison, Linear, Model, NamedConstraint
 from ..models.language.defined import defined
-from ..models.language.semantics import REAL_TOLERANCE
-from .gaps import offset_of, origin_of, size_of
+from ..models.language.offsets import REAL_TOLERANCE, offset_of, origin_of
+from .gaps import size_of
 from .result import Result
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from ..instances import UnknownInstance, names
 from .errors import WrongUse
 
 
@@ -43,3 +45,13 @@ def column_names(text: str | None) -> tuple[str, ...]:
     ('JobID', 'Submit', 'Start')
     """
     return tuple(name.strip().partition("%")[0] for name in (text or "").split(",") if name.strip())
+
+
+def check_there(path: str) -> None:
+    """Raise WrongUse or UnknownInstance if there is neither a file, nor a folder, nor a shipped instance of this name."""
+    named = Path(path)
+    if named.exists() or path in names():
+        return
+    if named.suffix or len(named.parts) > 1:
+        raise WrongUse(f"{path}: there is no such file or folder")
+    raise UnknownInstance(path)

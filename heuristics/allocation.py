@@ -21,6 +21,7 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.dispatch.costs.limits import broken_limits
+from ..models.excerpt import with_short_repr
 from .arrays import Arrays, arrays
 from .clock import Clock, KernelStopped
 from .errors import LimitsBroken, NoSchedule
@@ -68,6 +69,7 @@ class Try(NamedTuple):
         return self.scheduler.arrays.keeps_limits(self.value)
 
 
+@with_short_repr
 class Allocator:
     """Converts given starts to schedules, for many answers to one problem; the arrays are made once.
 
@@ -136,7 +138,7 @@ class Allocator:
             answer = OrderResult(free.order.astype(np.int64), *(part.copy() for part in free.placement))
             improve_order(free.scheduler, answer, count, seed, Clock(left))
             moved = free.scheduler.arrays.schedule(answer.starts, answer.nodes)
-            found = min(found, moved, key=lambda s: (self._breaks(s), self._sign * self.problem.objective(s)))
+            found = min(found, moved, key=lambda s: (self._breaks(s), self._sign * self.problem.value(s)))
         return None if self._breaks(found) else found
 
     def _breaks(self, schedule: Schedule) -> bool:

@@ -37,6 +37,7 @@ from ..models.arguments import NonNegative, checked
 from ..models.given import WithProblem, given_problem
 from .arrays import Arrays, Placement, arrays
 from .clock import Clock, KernelStopped, running
+from .compiled_first import compiled_first
 from .errors import NoSchedule, keeping_limits
 from .incumbents import Incumbents, OnIncumbent
 from .kernels.aggregate import no_aggregate
@@ -54,6 +55,7 @@ STEPS = 50  # default delay: (H - now) / STEPS
 
 
 @checked(skip=("problem", "warm_start"))
+@compiled_first("delays:warm_up")
 def delay_search(
     problem: Dispatch | Profit | WithProblem | str,
     *,

@@ -12,14 +12,17 @@ from ..backends.incumbent import Incumbent
 from ..backends.result import Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule
-from ..models.excerpt import excerpt
+from ..models.excerpt import excerpt, with_short_repr
 from ..models.problem import Value
+from ..models.problem_answers import objective_of, violations_of
+from ..models.returned import WrongAnswer, is_false, returned_number
 from .arrays import Placement
 
 OnIncumbent = Callable[[Incumbent], object]
 SAME = 1e-12  # relative: smaller differences between two objective values are rounding errors
 
 
+@with_short_repr
 class Incumbents:
     """The incumbents of one search: it verifies the start, keeps the trace, calls the callback and makes the result.
 
@@ -75,7 +78,7 @@ class Incumbents:
         self.start, self.warm_start = accepted(problem, warm_start)
         if self.start is not None:
             start = self.start
-            self.report(problem.objective(start), lambda: start)
+            self.report(objective_of(problem, start), lambda: start)
 
     @property
     def elapsed(self) -> float:
@@ -103,14 +106,25 @@ class Incumbents:
         -------
         bool
             Whether the search should go on.
+
+        Raises
+        ------
+        WrongAnswer
+            If the objective is no finite number, or the schedule is no function.
         """
+        if type(objective) is not int:
+            objective = _checked_value(objective)
+        if schedule is not None and not callable(schedule):
+            raise WrongAnswer(
+                f"schedule of report is {excerpt(schedule)}; expected a function that returns it: lambda: schedule"
+            )
         if self.stopped or (self.trace and not improves(self.problem, objective, self.trace[-1].objective)):
             return not self.stopped
         self.trace.append(Incumbent(self.elapsed, objective, None))
         if self.on_incumbent is not None:
             make = placement.schedule if schedule is None and placement is not None else schedule
             news = self.trace[-1].giving(schedule=make, placement=placement)
-            self.stopped = self.on_incumbent(news) is False
+            self.stopped = is_false(self.on_incumbent(news))
         return not self.stopped
 
     def result(
@@ -146,6 +160,16 @@ class Incumbents:
         return found
 
 
+def _checked_value(objective: object) -> Value:
+    """Return an objective value that a search reports; raise WrongAnswer if it is no finite number, or no tuple of them."""
+    values = objective if isinstance(objective, tuple) else (objective,)
+    try:
+        numbers = tuple(returned_number("", each) for each in values)
+    except WrongAnswer:
+        raise WrongAnswer(f"objective of report is {excerpt(objective)}; expected a finite number") from None
+    return numbers if isinstance(objective, tuple) else numbers[0]
+
+
 def accepted(problem: Problem, start: Schedule | None) -> tuple[Schedule | None, WarmStart]:
     """Return a start and its fate; None and the fate "rejected", with the reason, if it violates the problem.
 
@@ -159,7 +183,7 @@ def accepted(problem: Problem, start: Schedule | None) -> tuple[Schedule | None,
     if not isinstance(start, Schedule):
         hint = "; the schedule of a Result is its attribute `schedule`" if isinstance(start, Result) else ""
         raise WrongArgument(f"warm_start must be a Schedule, not {type(start).__name__}{hint}")
-    if broken := problem.verify(start):
+    if broken := violations_of(problem, start):
         return None, WarmStart("rejected", f"the start violates the problem: {broken[0].message}")
     return start, WarmStart("accepted")
 
@@ -205,11 +229,11 @@ def answer(
         )
     version = str(import_module(__name__.partition(".")[0]).__version__)  # of schedlab
     found = Result("optimal" if optimal else "feasible", "", version, message=message, details=dict(details or {}))
-    found.problem, found.schedule, found.violations = problem, schedule, problem.verify(schedule)
+    found.problem, found.schedule, found.violations = problem, schedule, violations_of(problem, schedule)
     if found.violations:
         found.fail(f"the schedule violates the problem: {found.violations[0].message}")
         return found
-    found.objective = problem.objective(schedule)
+    found.objective = objective_of(problem, schedule)
     found.bound = found.objective if optimal else None
     return found
 

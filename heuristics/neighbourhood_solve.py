@@ -213,5 +213,5 @@ def improve(
         return None
     better = arrays(problem).schedule(*found.placement)
     broken = excess_of(flat.dispatch, placement.starts) > 0
-    gain = around.sign * (problem.objective(schedule) - problem.objective(better))
+    gain = around.sign * (problem.value(schedule) - problem.value(better))
     return None if problem.verify(better) or (not broken and gain <= 0) else better

@@ -41,7 +41,7 @@ def _constructed(
     """Return the result of a heuristic that makes one schedule, and report it."""
     seen = Incumbents(problem, "", request.on_incumbent)
     schedule = make()
-    seen.report(problem.objective(schedule), lambda: schedule)
+    seen.report(problem.value(schedule), lambda: schedule)
     return seen.result(schedule, message=message, optimal=optimal)
 
 

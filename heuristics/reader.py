@@ -7,6 +7,8 @@ from typing import Any
 from ..backends.base import Exactness
 from ..models import Encoding, Problem, Schedule
 from ..models.language import Assignment, Violation
+from ..models.problem_answers import objective_of, violations_of
+from ..models.returned import WrongAnswer
 from .registry import allocator
 
 
@@ -51,7 +53,7 @@ class Reader:
         if self.allocator is not None:
             found = self.allocator.allocate(schedule.start)
             return None if found is None else self._keep(found)
-        violations = self.problem.verify(schedule)
+        violations = violations_of(self.problem, schedule)
         if not violations:
             return self._keep(schedule)
         if self.violation is None:
@@ -82,7 +84,12 @@ class Reader:
         return None if self.objective == before else self.objective
 
     def _keep(self, schedule: Schedule) -> Any:
-        value: Any = self.problem.objective(schedule)
+        value: Any = objective_of(self.problem, schedule)
+        if isinstance(value, tuple):
+            raise WrongAnswer(
+                f"value of {self.problem.kind} problems returned {value}; expected a number, "
+                f"as the model {self.encoding.model.name!r} has one objective"
+            )
         if self.objective is None or self.sign * (value - self.objective) < 0:
             self.best, self.objective = schedule, value
         return value

@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from ..backends import Incumbent, Result, UnknownName, WarmStart
-from ..backends.gaps import close
+from ..backends.base import Status
+from ..backends.gaps import close, refutation, refutes
 from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
+from ..models.arguments import expect
 from ..models.compiled import progress_line
 from ..models.compiling.second_process import second_process
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import PluginError, Registry
 from ..models.problem import Value
+from ..models.problem_answers import objective_of, violations_of
 from ..models.returned import WrongAnswer
 from ..models.unknown_names import similar
 from .allocation import Allocator
@@ -186,6 +189,11 @@ class Heuristic(NamedTuple):
         began: float,
     ) -> Result:
         """Verify the result of a third party; add what the heuristic has left out; return the start if it is better."""
+        if found.status not in get_args(Status):
+            known = ", ".join(get_args(Status))
+            raise WrongAnswer(
+                f"{self.name} returned a Result of status {excerpt(found.status)}; expected one of {known}"
+            )
         if found.status in ("optimal", "feasible") and not isinstance(found.schedule, Schedule):
             raise WrongAnswer(
                 f"{self.name} returned a Result of status {found.status!r} with the schedule {excerpt(found.schedule)}; "
@@ -194,7 +202,7 @@ class Heuristic(NamedTuple):
         if self.run.__module__ != OWN_MODULE:  # those of schedlab have verified it
             _verify(found, problem)
         if start is not None and found.status != "error":
-            value = problem.objective(start)
+            value = objective_of(problem, start)
             if found.objective is None or improves(problem, value, found.objective):
                 found = answer(problem, start, message=found.message, details=found.details)
             if found.warm_start.fate == "none":
@@ -236,15 +244,17 @@ def _verify(found: Result, problem: Problem) -> None:
     """Make a result an error if its schedule violates the problem, or if its objective is not that of its schedule."""
     if found.schedule is None or found.status == "error":
         return
-    found.violations = problem.verify(found.schedule)
+    found.violations = violations_of(problem, found.schedule)
     if found.violations:
         found.fail(f"the schedule violates the problem: {found.violations[0].message}")
         return
-    value = problem.objective(found.schedule)
+    value = objective_of(problem, found.schedule)
     if found.objective is not None and not _same(found.objective, value):
         found.fail(f"the result says {found.objective} is the objective of its schedule; the problem computes {value}")
         return
     found.objective = value
+    if refutes(value, found.bound, problem.sense):
+        found.fail(refutation(found.bound, value))
 
 
 def _same(one: Value, other: Value) -> bool:
@@ -350,8 +360,38 @@ def warm_up_for(problem: Problem, name: str | None = None, start: str | None = N
 
 
 def _check(label: str, found: object) -> None:
+    """Raise PluginError if an object is no Heuristic, or a field of it has a wrong type."""
     if not isinstance(found, Heuristic):
         raise PluginError(f"{label} is not a schedlab.heuristics.Heuristic: {found!r:.100}")
+    for name, value in found._asdict().items():
+        try:
+            expect(f"{name} of {label}", value, FIELDS[name])
+        except WrongArgument as e:
+            raise PluginError(str(e)) from None
+    if bad := next((each for each in found.options if not each.isidentifier()), None):
+        raise PluginError(f"options of {label} has {bad!r}; expected names of arguments, such as 'rounds'")
+    if found.method is not None and not any(base.__name__ == "Search" for base in found.method.__mro__):
+        raise PluginError(
+            f"method of {label} is {found.method.__name__}; expected a class derived from schedlab.methods.Search"
+        )
+
+
+FIELDS: Mapping[str, Any] = {
+    "run": Callable[..., Any],
+    "arguments": tuple[str, ...],
+    "kinds": tuple[str, ...] | Callable[..., Any],
+    "seeded": bool,
+    "backends": bool,
+    "usual": str,
+    "warm_up": Callable[..., Any],
+    "warm_up_late": tuple[str, ...],
+    "starts": bool,
+    "options": tuple[str, ...],
+    "condition": str,
+    "method": type[Any] | None,
+    "proves": bool,
+    "variants": tuple[Heuristic, ...],
+}  # the types of the fields of a Heuristic, for messages to third parties
 
 
 NAMES = (

@@ -29,6 +29,7 @@ from ..models.neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.schedule_arrays import POSTPONED
 from .arrays import Placement, arrays
 from .clock import Clock
+from .compiled_first import compiled_first
 from .errors import keeping_limits
 from .incumbents import Incumbents, OnIncumbent, improves
 from .list_scheduling.first_solution import ListScheduler
@@ -68,6 +69,7 @@ class Window(NamedTuple):
 
 
 @checked(skip=("problem", "warm_start"))
+@compiled_first("list_scheduling.warm_up:warm_up")
 def relaxation_search(
     problem: Dispatch | Profit | WithProblem | str,
     *,
@@ -173,7 +175,7 @@ class _RelaxationSearch:
             first = place_all_orders(scheduler, clock, self.seen)
         best = self.seen.start if first.placement is None else self.arrays.schedule(*first.placement)
         assert best is not None  # without a start, an ordering has led to a schedule
-        self.schedule, self.objective, self.order = best, float(self.problem.objective(best)), first.order
+        self.schedule, self.objective, self.order = best, float(self.problem.value(best)), first.order
         self.kept = not any(broken_limits(self.arrays.dispatch, best))  # whether the schedule keeps the limits
         self.placement = self.around.flat.placed(best)
         self.message = "no order is better than the start" if first.order is None else f"best order: {first.order}"
@@ -239,7 +241,7 @@ class _RelaxationSearch:
         schedule = self.arrays.schedule(*answer)
         if self.problem.verify(schedule):
             return None
-        value = float(self.problem.objective(schedule))
+        value = float(self.problem.value(schedule))
         if self._is_better(value) and not self.by_windows:  # a solver may report once more after its time limit
             self.schedule, self.objective, self.kept = schedule, value, True
             self._best = answer
@@ -325,7 +327,7 @@ class _RelaxationSearch:
             broken = self.problem.verify(schedule)
             if broken:
                 self.message += f"; the result of the windows is not used: {broken[0].message}"
-            elif self._is_better(value := float(self.problem.objective(schedule))):
+            elif self._is_better(value := float(self.problem.value(schedule))):
                 self.schedule, self.objective = schedule, value
         details = {"order": self.order, "complete": self.complete}
         return self.seen.result(

@@ -278,7 +278,8 @@ def open_trace(
         )
     workload = trace.workload
     if window is not None and busy is not None:
-        workload = at_begin(workload, window_of(window, trace)[0], busy == RESET)
+        begin = max(0, window_of(window, trace)[0])  # the clock of a log begins at second 0, also within its first day
+        workload = at_begin(workload, begin, busy == RESET)
         workload = workload if first is None else workload.first(first)
     workload = with_dependencies(workload, preceding).on(platform).noted(*notes)
     return (workload if load is None else workload.at_load(load, platform)), platform

@@ -16,7 +16,7 @@ from .files.sheet import COMMENT, Sheet
 from .files.writing import comment_line, to_csv, write_files
 from .formats.weather import Reading, read_epw, read_plain, read_pvgis
 
-WINDOW = re.compile(r"(\d{1,2})-(\d{1,2}):(\d{1,4})([dh])")
+WINDOW = re.compile(r"(\d{1,2})-(\d{1,2}):(\d{1,4})([dh])", re.ASCII)
 
 
 @hashable

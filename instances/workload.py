@@ -19,7 +19,7 @@ from ..models.dispatch.jobs import Durations, Job, Queue, Running, Window
 from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import with_short_repr
 from ..models.kind import resolve
-from ..models.platform import Platform
+from ..models.platform import LATEST, Platform
 from ..models.whole_numbers import is_whole, shown, whole_array, whole_pairs, wrong
 from .busy import moved, running_at
 from .on_platform import at_load, fitting, offered_load
@@ -235,6 +235,8 @@ class Workload:
 
         Running jobs that have ended by then are left out. Raises WorkloadError if the data contradict each other.
         """
+        if begin > LATEST:
+            raise WorkloadError(f"{self.name}: the begin is {begin} s; at most {LATEST:,} s (317 years) are supported")
         listed, faults = running_at(begin, running, set(self.ids))
         if faults:
             raise WorkloadError(f"{self.name}: {faults[0]}")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..backends import Limits
+from ..backends.parameters.limits import MOST_THREADS
 from ..errors import WrongArgument, WrongValue
 from ..models.unknown_names import similar
 from ..models.whole_numbers import is_real, is_whole
@@ -151,4 +152,7 @@ def limits_of(
             raise WrongArgument(f"{name} is {whole!r:.80}; expected a whole number")
         if whole < least:
             raise WrongValue(f"{name} is {whole}; expected at least {least}")
+    if threads is not None and threads > MOST_THREADS:
+        raise WrongValue(f"threads is {threads}; expected at most {MOST_THREADS:,}")
+    time_limit = None if time_limit == math.inf else time_limit  # solvers and searches turn it into whole numbers
     return Limits(time_limit, threads, seed, gap_limit, deterministic_limit, dict(parameters))

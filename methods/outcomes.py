@@ -10,6 +10,8 @@ from ..backends.gaps import refutation, refutes
 from ..backends.interrupts import INTERRUPTED, catch_first
 from ..models import Problem, Schedule
 from ..models.language import Model
+from ..models.problem_answers import objective_of, violations_of
+from ..models.returned import is_false
 
 OnIncumbent = Callable[[Incumbent], object]
 
@@ -18,16 +20,16 @@ def conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
     """Put the schedule and its objective value into the result, and verify it."""
     result.schedule = schedule
     try:
-        result.violations = problem.verify(schedule)
+        result.violations = violations_of(problem, schedule)
     except KeyboardInterrupt as e:  # the schedule is verified even after Ctrl-C
         catch_first(e)
-        result.violations, result.message = problem.verify(schedule), INTERRUPTED
+        result.violations, result.message = violations_of(problem, schedule), INTERRUPTED
     if result.violations:
         result.fail(f"the schedule violates the problem: {result.violations[0].message}")
         return
     if result.status == "error":
         return
-    result.objective = problem.objective(schedule)
+    result.objective = objective_of(problem, schedule)
     # a model may have further objectives, which break ties
     if isinstance(result.objective, tuple) and isinstance(result.bound, tuple):
         result.bound = result.bound[: len(result.objective)]
@@ -66,7 +68,7 @@ class Reports:
     def pass_on(self, news: Incumbent) -> object:
         """Report an incumbent whose seconds count from the begin of the call; return what the caller returns."""
         going = None if self.on_incumbent is None else self.on_incumbent(news)
-        self._refused = self._refused or going is False
+        self._refused = self._refused or is_false(going)
         self.stopped = self._refused and news.objective is not None
         return going
 

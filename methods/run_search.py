@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..backends import Limits, Result, WarmStart
 from ..backends.interrupts import INTERRUPTED
 from ..models import Problem, Schedule
+from ..models.problem_answers import violations_of
 from .method import Start, fields_of
 from .outcomes import OnIncumbent, Reports, without_solver
 from .searches import Search
@@ -107,7 +108,7 @@ def start_schedule(
         if found.message == INTERRUPTED:
             return found.schedule, INTERRUPTED
         given = found.schedule
-    if given is not None and (broken := problem.verify(given)):
+    if given is not None and (broken := violations_of(problem, given)):
         return None, f"the start violates the problem: {broken[0].message}"
     return given, ""
 

@@ -11,6 +11,7 @@ from ..backends.interrupts import INTERRUPTED, catch_first
 from ..heuristics.reader import Reader
 from ..models import Encoding, Problem, Schedule
 from ..models.language.clock import OutOfTime, within
+from ..models.problem_answers import encoding_of
 from .method import Start
 from .outcomes import OnIncumbent, Reports, conclude, without_solver
 from .run_search import start_schedule
@@ -51,10 +52,10 @@ def run_solver(
     start, why = start_schedule(problem, given, limits, reports.callback, began)
     if why == INTERRUPTED or reports.stopped:
         return without_solver(problem, method.name, began, why, start)
-    formulation = method.formulation or next(iter(problem.formulations))
+    formulation = method.formulation or next(iter(problem.formulations), None)
     try:
         with within(build_deadline(began, limits)):
-            encoding = problem.formulations[formulation]()
+            encoding = encoding_of(problem, formulation)
     except OutOfTime as late:
         return without_solver(problem, method.name, began, str(late), start, why)
     except KeyboardInterrupt as e:

@@ -369,15 +369,19 @@ def _sequence_fault(value: object, wrong: _Fault, origin: type, inner: tuple[Any
     """Return what is wrong with a list; an array is one, a text, a mapping and a table are none."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable) or hasattr(value, "itertuples"):
         return wrong
-    if not isinstance(value, (Sequence, Set, np.ndarray)):
-        sized = hasattr(value, "__len__") and hasattr(value, "__getitem__")
-        return None if sized or not issubclass(origin, Sequence) else wrong
+    if isinstance(value, np.ndarray) and not value.shape:  # one number, which has no length
+        return wrong
+    if not isinstance(value, (Sequence, Set, np.ndarray)) and not (
+        hasattr(value, "__len__") and hasattr(value, "__getitem__")  # a Series of pandas
+    ):
+        return wrong if issubclass(origin, Sequence) else None
+    sized: Any = value
     if origin is tuple and not (len(inner) == 2 and inner[1] is Ellipsis):
-        if len(value) != len(inner):
+        if len(sized) != len(inner):
             return wrong
         faults = (_fault(each, told, depth) for each, told in zip(value, inner, strict=True))
         return wrong if any(f is not None for f in faults) else None
-    return _items_fault(value, inner[0], depth, range(len(value)))
+    return _items_fault(value, inner[0], depth, range(len(sized)))
 
 
 def _items_fault(values: Iterable[object], told: Any, depth: _Depth, places: Sequence[object] | None) -> _Fault | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar
 
 MOST = 200  # characters of one value in an error message
 LONGEST = 1000  # characters of one line of an error message
 WIDTH = 120  # characters of the repr of an object
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 VALUE = 40  # characters of one value in it
 SPACES = "\u00a0\u202f\u2009\u3000"  # spaces that Python does not regard as printable; harmless in a terminal
 
@@ -103,10 +104,11 @@ T = TypeVar("T")
 
 
 def with_short_repr(record: type[T]) -> type[T]:
-    """Give a dataclass or a named tuple a ``repr`` of one line with at most 120 characters.
+    """Give a class a ``repr`` of one line with at most 120 characters: its name and its fields.
 
-    A long value is replaced by its type or its length. If the fields do not fit, those with default values are left
-    out first, then the last ones.
+    The fields of a class that is neither a dataclass nor a named tuple are its ``name``, if it has one, and the
+    parameters of its constructor that it keeps as attributes. A long value is replaced by its type or its length. If the
+    fields do not fit, those with default values are left out first, then the last ones.
 
     Examples
     --------
@@ -145,16 +147,30 @@ def _fields(record: Any) -> Iterator[tuple[str, Any, bool]]:
         names: Sequence[str] = getattr(record, "_fields", ())
         yield from ((name, value, name in known and known[name] is value) for name, value in zip(names, record))  # noqa: B905
         return
+    if not is_dataclass(record):
+        yield from _kept_arguments(record)
+        return
     for f in fields(record):
         if f.repr:
             value = getattr(record, f.name, None)
-            yield f.name, value, _is_default(f, value)
+            default = f.default_factory() if f.default_factory is not MISSING else f.default
+            yield f.name, value, _is_default(default, value)
 
 
-def _is_default(f: Field[Any], value: Any) -> bool:
+def _kept_arguments(record: object) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the name and the arguments that an object keeps, and whether they are the defaults."""
+    from inspect import signature  # takes 10 ms, which `import schedlab` should not pay
+
+    known = {name: p.default for name, p in signature(type(record)).parameters.items()}
+    for name in dict.fromkeys(["name", *known]):
+        if name in vars(record) or (name == "name" and isinstance(getattr(record, name, None), str)):
+            value = getattr(record, name)
+            yield name, value, name in known and _is_default(known[name], value)
+
+
+def _is_default(default: Any, value: Any) -> bool:
     if hasattr(value, "shape"):  # an array: == compares its entries
         return False
-    default = f.default_factory() if f.default_factory is not MISSING else f.default
     return value is default or (
         type(value) is type(default) and not isinstance(value, Mapping | list) and value == default
     )
@@ -174,8 +190,12 @@ def _short(value: Any) -> str:
         return text if text and len(text) <= VALUE else f"{left}{len(value):,} {kind}{right}"
     if hasattr(value, "shape"):  # an array
         return f"{type(value).__name__} of shape {value.shape}"[:VALUE]
+    if hasattr(value, "__qualname__"):  # a function or a class
+        return one_line(value.__qualname__, VALUE)
     try:
         text = repr(value)
     except ValueError:  # Python writes no integer of more than 4,300 digits
         return "a long number"
+    if ADDRESS.search(text):
+        return f"{type(value).__name__}(...)"
     return visible(text) if len(text) <= VALUE else f"{type(value).__name__}(...)"

@@ -68,5 +68,5 @@ def given_problem(what: object, kinds: tuple[str, ...] = (), function: str = "")
 
 def is_problem(what: object) -> bool:
     """Return whether an object has what a ``Problem`` has; a class has not."""
-    parts = ("kind", "formulations", "verify", "objective")
+    parts = ("kind", "formulations", "verify", "value")
     return not isinstance(what, type) and all(hasattr(type(what), name) or hasattr(what, name) for name in parts)

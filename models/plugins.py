@@ -6,14 +6,14 @@ import importlib
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Never, TypeVar
 
 from ..errors import MissingValue, SchedlabError, WrongArgument, WrongValue
 from .excerpt import excerpt
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 REFERENCE = re.compile(r"(?P<module>[^\W\d]\w*(\.\w+)*):(?P<attribute>[^\W\d]\w*(\.\w+)*)")
+NAME = re.compile(r"[\w.-]+")
 RAISED = (Exception, SystemExit)  # a script without a guard ends the process when it is imported
 
 
@@ -32,11 +33,45 @@ class PluginError(SchedlabError, RuntimeError):
     """A part of a third party that cannot be used. The message names it and says what is wrong."""
 
 
-class Registry(MutableMapping[str, T]):
+def plain_name(what: str, name: str) -> None:
+    """Raise WrongValue if a name has other characters than letters, digits and ``-_.``: others have a meaning in texts.
+
+    Examples
+    --------
+    >>> plain_name("heuristic", "a:b")
+    Traceback (most recent call last):
+        ...
+    schedlab.errors.WrongValue: the name of the heuristic is 'a:b'; expected letters, digits, '-', '_' and '.' alone
+    """
+    if not NAME.fullmatch(name):
+        raise WrongValue(f"the name of the {what} is {excerpt(name)}; expected letters, digits, '-', '_' and '.' alone")
+
+
+def check_parts(label: str, found: object, methods: Iterable[str]) -> None:
+    """Raise PluginError if the name of an object is no text, or a method is no function; it has all of them.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> check_parts("the argument dispatcher", SimpleNamespace(name=None, decide=print), ["decide"])
+    Traceback (most recent call last):
+        ...
+    schedlab.models.plugins.PluginError: the argument dispatcher: name is None; expected a text on one line
+    """
+    name = getattr(found, "name", None)
+    if not isinstance(name, str) or not name.isprintable() or not name:
+        raise PluginError(f"{label}: name is {excerpt(name)}; expected a text on one line")
+    for each in methods:
+        if not callable(getattr(found, each)):
+            raise PluginError(f"{label}: {each} is {excerpt(getattr(found, each))}; expected a function")
+
+
+class Registry(Mapping[str, T]):
     """Objects by name: those of schedlab, and those of third parties in a group of entry points.
 
     A third party's object is loaded when it is looked up, not before. A name of schedlab cannot be replaced by a third
-    party; of two third parties with one name the first one counts. ``register`` adds an object for this process.
+    party; of two third parties with one name the first one counts. ``register`` adds an object for this process,
+    and ``unregister`` removes it; a name is not assigned.
 
     Parameters
     ----------
@@ -112,12 +147,15 @@ class Registry(MutableMapping[str, T]):
         WrongArgument
             If the name is no text.
         WrongValue
-            If the name belongs to schedlab or to an installed package, and ``replace`` is False.
+            If the name has characters that have a meaning in the texts of methods and dispatchers; if it belongs to
+            schedlab or to an installed package, and ``replace`` is False.
         PluginError
             If the object is not what the group needs.
         """
         if not isinstance(name, str) or not name:
             raise WrongArgument(f"the name of the {self.what} is {excerpt(name)}; expected a text")
+        if name not in self._names:
+            plain_name(self.what, name)
         if not replace and name in self and name not in self._added:
             owner = "schedlab" if name in self._names else "an installed package"
             raise WrongValue(
@@ -129,12 +167,16 @@ class Registry(MutableMapping[str, T]):
             self._added.add(name)
         self._found[name] = value
 
-    def __setitem__(self, name: str, value: T) -> None:
-        """Add an object for this process, as ``register``; it replaces none of schedlab or of an installed package."""
-        self.register(name, value)
+    def unregister(self, name: str) -> None:
+        """Remove an object that was added in this process.
 
-    def __delitem__(self, name: str) -> None:
-        """Remove an object that was added in this process."""
+        Raises
+        ------
+        MissingValue
+            If there is no object with this name.
+        WrongValue
+            If it belongs to schedlab or to an installed package.
+        """
         if name not in self:
             raise MissingValue(f"there is no {self.what} {excerpt(name)}; {hint(name, self)}")
         if name not in self._added:
@@ -142,6 +184,14 @@ class Registry(MutableMapping[str, T]):
         self._names.remove(name)
         self._added.remove(name)
         self._found.pop(name, None)
+
+    def __setitem__(self, name: str, value: object) -> Never:
+        """Raise WrongArgument, which says how an object is added."""
+        raise WrongArgument(f"a {self.what} is not added by assignment; write register({excerpt(name)}, ...)")
+
+    def __delitem__(self, name: str) -> Never:
+        """Raise WrongArgument, which says how an object is removed."""
+        raise WrongArgument(f"a {self.what} is not removed by del; write unregister({excerpt(name)})")
 
     def __contains__(self, name: object) -> bool:
         return name in self._names or name in self.third_parties

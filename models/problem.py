@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NoReturn, Protocol, TypeVar
 
 from ..errors import MissingValue, WrongArgument, WrongValue
-from .arguments import named
-from .excerpt import one_line, with_short_repr
-from .language import Assignment, Model, Violation
+from .arguments import checked, named
+from .excerpt import excerpt, one_line, with_short_repr
+from .language import Assignment, Model, ModelError, Violation
 from .platform import ProblemError
+from .returned import WrongAnswer
 from .whole_numbers import all_texts, all_whole, is_whole, no_text, shown, text_of, whole_amounts, wrong
 
 Value = float | tuple[float, ...]
@@ -216,7 +217,7 @@ def value_of(
     what : str
         "job" or "task", for the message.
     """
-    checked = checked_schedule(schedule, "objective")
+    checked = checked_schedule(schedule, "value")
     try:
         return value(checked)
     except MissingValue:
@@ -232,6 +233,7 @@ def value_of(
 
 
 @with_short_repr
+@checked
 @dataclass
 class Encoding:
     """A model of a problem, with the conversion between schedules and assignments.
@@ -263,6 +265,59 @@ class Encoding:
     relaxation: bool = False
     ties: int = 0
 
+    def __copy__(self) -> Encoding:
+        return Encoding(self.model, self.read, self.write, self.relaxation, self.ties)
+
+    def __reduce__(self) -> NoReturn:
+        raise WrongArgument(
+            "an Encoding holds functions of its problem, and can be neither pickled nor deeply copied; "
+            "pickle the problem, and call its formulation again"
+        )
+
+    def __post_init__(self) -> None:
+        self.read, self.write = self._checked_read(self.read), self._checked_write(self.write)
+
+    def _checked_read(self, read: Callable[[Assignment], Schedule]) -> Callable[[Assignment], Schedule]:
+        """Return the function with checks of what goes in and comes out: users call it, and third parties write it."""
+
+        def checked(assignment: Assignment) -> Schedule:
+            if not isinstance(assignment, Assignment):
+                raise WrongArgument(
+                    f"assignment of read is {excerpt(assignment)}; expected an Assignment of {self.model!r}"
+                )
+            sizes = len(assignment.start), len(assignment.integer)
+            if sizes != (len(self.model.intervals), len(self.model.integers)):
+                raise ModelError(
+                    f"assignment of read is one of model {assignment.model.name!r}; expected one of {self.model.name!r}"
+                )
+            found = read(assignment)
+            if not isinstance(found, Schedule):
+                raise WrongAnswer(
+                    f"read of the model {self.model.name!r} returned {excerpt(found)}; expected a Schedule"
+                )
+            return found
+
+        return checked
+
+    def _checked_write(self, write: Callable[[Schedule], Assignment]) -> Callable[[Schedule], Assignment]:
+        """Return the function with checks, as for ``read``; a KeyError for a job means that it has no start."""
+
+        def checked(schedule: Schedule) -> Assignment:
+            known = checked_schedule(schedule, "write")
+            try:
+                found = write(known)
+            except KeyError as e:
+                if not e.args or e.args[0] in known.start:
+                    raise
+                raise MissingValue(f"{excerpt(e.args[0])} has no start in the schedule of write") from None
+            if not isinstance(found, Assignment):
+                raise WrongAnswer(
+                    f"write of the model {self.model.name!r} returned {excerpt(found)}; expected an Assignment"
+                )
+            return found
+
+        return checked
+
 
 class Problem(Protocol):
     """The interface of a problem."""
@@ -282,8 +337,8 @@ class Problem(Protocol):
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, from the data alone."""
 
-    def objective(self, schedule: Schedule) -> Value:
-        """Return the objective of a schedule, from the data alone; a tuple for objectives in lexicographic order."""
+    def value(self, schedule: Schedule) -> Value:
+        """Return the value of the objective for a schedule, from the data alone; a tuple for objectives in lexicographic order."""
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data in the form of ``Schedule.as_json``; raise ValueError if malformed."""

@@ -180,10 +180,21 @@ def returned_number(who: str, found: object) -> float:
         ...
     schedlab.models.returned.WrongAnswer: objective 'due': value returned None; expected a finite number
     """
-    single = found.item() if isinstance(found, np.ndarray) and found.size == 1 else found
+    single = found.item() if isinstance(found, (np.ndarray, np.generic)) and found.size == 1 else found
     if not is_number(single):
         raise WrongAnswer(f"{who} returned {_shown(found)}; expected a finite number")
     return single
+
+
+def is_false(answer: object) -> bool:
+    """Return whether a user's callback has returned False, also as a truth value of NumPy; None and 0 are not False.
+
+    Examples
+    --------
+    >>> is_false(False), is_false(np.bool_(False)), is_false(None), is_false(0)
+    (True, True, False, False)
+    """
+    return isinstance(answer, (bool, np.bool_)) and not answer
 
 
 def _array(found: object) -> NDArray[np.generic] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NoReturn, TypeVar
 
 from ..errors import SchedlabError
-from .excerpt import MOST, excerpt
+from .excerpt import MOST, excerpt, one_line
 
 T = TypeVar("T")
 CUTOFF = 0.51  # least similarity of a name that is proposed, 0 to 1 (``difflib.SequenceMatcher.ratio``)
@@ -96,6 +96,9 @@ class ByName(dict[str, T]):
     def __init__(self, what: str, objects: Mapping[str, T]) -> None:
         super().__init__(objects)
         self.what = what
+
+    def __repr__(self) -> str:
+        return one_line(f"ByName({self.what}: {', '.join(self)})")
 
     def __missing__(self, name: object) -> NoReturn:
         raise NoSuchName(self.what, name, self)

@@ -269,13 +269,20 @@ def whole_array(values: object) -> tuple[NDArray[np.int64], tuple[int, object] |
     return array.astype(np.int64), None
 
 
+def is_list(value: object) -> TypeGuard[Iterable[Any]]:
+    """Return whether a value is a list, a tuple, an array or the like: no text, no mapping, no table, not one number."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable) or hasattr(value, "itertuples"):
+        return False
+    return not isinstance(value, np.ndarray) or bool(value.shape)
+
+
 def whole_pairs(value: object) -> tuple[tuple[int, int], ...] | None:
     """Return the pairs with Python's integers; None if the value holds anything else."""
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+    if not is_list(value):
         return None
     found = []
     for pair in value:
-        sides = list(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else []
+        sides = list(pair) if is_list(pair) else []
         if len(sides) != 2 or not all(map(is_whole, sides)):
             return None
         found.append((int(sides[0]), int(sides[1])))

@@ -187,7 +187,8 @@ def attempts_of(simulation: Simulation) -> list[Attempt]:
     for k in np.flatnonzero(simulation.start >= 0).tolist():
         start, end = int(simulation.start[k]), int(simulation.end[k])
         why = dropped.get(k, KILLED if simulation.killed[k] else COMPLETED)
-        done = 0 if k in dropped else end - start
+        restart = 0 if found is None or found.restarted is None else int(found.restarted[k])
+        done = 0 if k in dropped else max(0, end - start - restart)
         further = tuple(schedule.further_chunks(ids[k])) if k in chunks else ()
         listed.append(Attempt(ids[k], counts[k] + 1, start, end, nodes[ids[k]], why, done, further))
     return sorted(listed, key=lambda attempt: (attempt.start, attempt.job, attempt.number))

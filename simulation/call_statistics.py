@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..heuristics.kernels.profile import Ints
+from ..models.excerpt import with_short_repr
 from .dispatcher import Decision
 from .model_sizes import SizeCount
 from .result import Decisions
@@ -16,6 +17,7 @@ from .result import Decisions
 PARTS = ("start", "model", "solve", "allocate")  # of a call, recorded one by one; other parts are summed
 
 
+@with_short_repr
 class CallStatistics:
     """The calls so far: their number, times, ends, and what the dispatcher reports about them."""
 

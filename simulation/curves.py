@@ -25,7 +25,8 @@ def queue_length(simulation: Simulation) -> tuple[Ints, Ints]:
     """Return the number of waiting jobs over time.
 
     A job waits from its submit time to its start, and after an attempt that ended early to the next one; a job that
-    never starts waits without end.
+    leaves the queue (deleted, or without a further reservation) until then. Another one that never starts waits without
+    end.
 
     Parameters
     ----------
@@ -37,7 +38,13 @@ def queue_length(simulation: Simulation) -> tuple[Ints, Ints]:
     times, values : ndarray of int64
         The curve: seconds, number of jobs.
     """
-    return queue_curve(simulation.workload.submit, simulation.start, simulation.history)
+    return queue_curve(simulation.workload.submit, simulation.start, simulation.history, left_at(simulation))
+
+
+def left_at(simulation: Simulation) -> Ints:
+    """Return the seconds at which jobs left the queue without a start, in any order."""
+    record = simulation.production
+    return np.array([] if record is None else list(record.left_at.values()), np.int64)
 
 
 def utilisation(simulation: Simulation, resource: str) -> tuple[Ints, Ints]:
@@ -100,12 +107,12 @@ def resources(simulation: Simulation) -> dict[str, tuple[Ints, Ints]]:
     return {name: utilisation(simulation, name) for name in simulation.platform.resources}
 
 
-def queue_curve(submit: Ints, start: Ints, history: History | None) -> tuple[Ints, Ints]:
+def queue_curve(submit: Ints, start: Ints, history: History | None, left: Ints) -> tuple[Ints, Ints]:
     """Return ``waiting`` of all attempts: those of ``history`` and the last ones, with these starts."""
     if history is None:
-        return waiting(submit, start)
+        return waiting(submit, start, left)
     begun = np.maximum(history.start, 0)  # one that runs at the begin may start before second 0
-    return waiting(np.concatenate([submit, history.end]), np.concatenate([start, begun]))
+    return waiting(np.concatenate([submit, history.end]), np.concatenate([start, begun]), left)
 
 
 def use_curve(start: Ints, end: Ints, amount: Ints, history: History | None) -> tuple[Ints, Ints]:
@@ -119,16 +126,16 @@ def use_curve(start: Ints, end: Ints, amount: Ints, history: History | None) -> 
     )
 
 
-def waiting(submit: Ints, start: Ints) -> tuple[Ints, Ints]:
-    """Return the curve of the number of waiting jobs; a start of -1 means never started.
+def waiting(submit: Ints, start: Ints, left: Ints) -> tuple[Ints, Ints]:
+    """Return the curve of the number of waiting jobs; a start of -1 means never started, ``left``: seconds of leaving.
 
     Examples
     --------
-    >>> [a.tolist() for a in waiting(np.array([0, 0, 5]), np.array([0, 10, 10]))]
-    [[0, 5, 10], [1, 2, 0]]
+    >>> [a.tolist() for a in waiting(np.array([0, 0, 5]), np.array([0, 10, -1]), np.array([7]))]
+    [[0, 5, 7, 10], [1, 2, 1, 0]]
     """
-    began = start[start >= 0]
-    return _steps(np.concatenate([submit, began]), np.repeat([1, -1], [len(submit), len(began)]))
+    done = np.concatenate([start[start >= 0], left])
+    return _steps(np.concatenate([submit, done]), np.repeat([1, -1], [len(submit), len(done)]))
 
 
 def in_use(start: Ints, end: Ints, amount: Ints) -> tuple[Ints, Ints]:

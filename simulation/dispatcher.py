@@ -316,6 +316,9 @@ class Dispatcher(Protocol):
         An attribute that is None is the desired profile of the replay from ``begin`` to its end.
     prepare : callable, optional
         Called with the workload before ``begin``, for parts that look at its past, such as forecasts, and for bounds.
+    why_waiting : callable, optional
+        Called with the id of a job that is left when no event is, though it fits on the idle nodes; it returns why the
+        job was not started, for the message, or an empty text.
     """
 
     name: str

@@ -32,6 +32,7 @@ from ..heuristics.kernels.events.state import (
     WAKE,
 )
 from ..heuristics.kernels.profile import NEVER
+from ..models.returned import is_false
 from . import policy_kernels as kernels
 from .agenda import Agenda
 from .call_statistics import CallStatistics
@@ -42,7 +43,7 @@ from .ledger import Ledger
 from .planned_starts import Plans
 from .policies.easy_plus_plus import correct
 from .policies.policy import Policy
-from .progress import STOPPED, OnProgress, Progress, check_all_started
+from .progress import STOPPED, Batches, OnProgress, Progress, check_all_started
 from .rankers.ranking import Ranking
 from .replay_setup import Setup
 from .result import Decisions, Simulation, SimulationError
@@ -52,7 +53,6 @@ from .start_checks import StartChecks
 from .timeline import Timeline, Use
 
 TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress
-BATCH = 20_000  # events of compiled code between two looks at the progress
 MOST_CALLS = 10_000  # requested calls in a row without a start while nothing runs, arrives or opens
 
 
@@ -192,10 +192,11 @@ class Engine:
         assert policy is not None
         rules = self._rules_of(policy)
         chosen = kernels.kernel_of_replay(self, rules)
-        standstill = Standstill(self)
+        standstill, batches = Standstill(self), Batches(self.on_progress is not None)
         while True:
             clock[STOP] = self.agenda.next_time()
-            going = chosen.replay(self.trace, self.state, rules, self.options.period, BATCH)
+            going = chosen.replay(self.trace, self.state, rules, self.options.period, batches.events)
+            batches.next()
             if not going:
                 if not self._act():
                     break
@@ -341,7 +342,7 @@ class Engine:
 
     def leave(self, j: int, why: str) -> None:
         """Note that a waiting job, which is in no queue any more, leaves for good without a start."""
-        self.ledger.left[j] = why
+        self.ledger.left[j], self.ledger.left_at[j] = why, self.now
 
     def predict_again(self, j: int) -> None:
         """Predict the duration of a job anew whose walltime has changed, if durations are known from the begin."""
@@ -558,7 +559,7 @@ class Engine:
         self.last_report = time.perf_counter()
         clock = self.state.clock
         seconds = self.last_report - self.began
-        return self.on_progress(Progress(int(clock[STARTED]), self.setup.jobs, self.now, seconds)) is False
+        return is_false(self.on_progress(Progress(int(clock[STARTED]), self.setup.jobs, self.now, seconds)))
 
     def result(self, notes: tuple[str, ...] = ()) -> Simulation:
         """Return the result of the replay so far."""

@@ -59,6 +59,8 @@ class Ledger:
         Whether each job ends at its walltime before its work is done.
     left : dict of int to str
         Row of a job that left the queue for good, without a start -> why.
+    left_at : dict of int to int
+        Row of such a job -> the second in which it left.
     held_back : dict of int to str
         Row of a job that no dispatcher may start -> why.
     waiting : dict of int to Job
@@ -90,6 +92,7 @@ class Ledger:
         self.durations: Ints | None = None
         self.killed: Mask = np.zeros(len(workload), np.bool_)
         self.left: dict[int, str] = {}
+        self.left_at: dict[int, int] = {}
         self.held_back: dict[int, str] = {}
         self.failed: list[int] = []
         self.shortened = False

@@ -17,7 +17,7 @@ from ..instances.logs.dependencies import arrived
 from ..instances.workload import Workload
 from ..models.platform import Platform
 from .accuracy import Accuracy, accuracy
-from .curves import over_time, queue_curve, queue_length, running, share_used, usage, use_curve, utilisation
+from .curves import left_at, over_time, queue_curve, queue_length, running, share_used, usage, use_curve, utilisation
 from .desired.figures import desired_figures, power_peak
 from .dispatcher import Ended
 from .groups import GROUPINGS, GroupMetrics, Groups, JobFigures, groups_of
@@ -96,6 +96,7 @@ def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:
         prediction_seconds=s.prediction_seconds,
         bsld_floor=bsld_floor,
         history=s.history,
+        left=left_at(s),
     )
     found = replace(found, desired=desired_figures(s, s.desired), power_peak=power_peak(s))
     if s.preemption is None:
@@ -150,6 +151,7 @@ def _measure(
     prediction_seconds: float | None = None,
     bsld_floor: float = BSLD_FLOOR,
     history: History | None = None,
+    left: Ints | None = None,
 ) -> Metrics:
     done = _completed(start, end, history)
     figures = job_figures(workload, start, end, expected, bsld_floor, history)
@@ -161,7 +163,9 @@ def _measure(
     makespan = None if finish is None else finish - begin
     used = _used(workload, platform, start, end, history)
     offered = {r: platform.total(r) for r in platform.resources} if platform else dict.fromkeys(workload.resources)
-    queue_max, queue_mean = over_time(queue_curve(np.maximum(workload.submit, begin), start, history), begin, finish)
+    gone = np.zeros(0, np.int64) if left is None else left
+    queue = queue_curve(np.maximum(workload.submit, begin), start, history, gone)
+    queue_max, queue_mean = over_time(queue, begin, finish)
     running_curve = use_curve(start, end, np.ones_like(start), history)
     running_max, running_mean = over_time(running_curve, begin, finish)
     calls = _decisions(decisions)

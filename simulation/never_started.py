@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..heuristics.kernels.events.state import NOW, WAITING
 from ..models.dispatch.jobs import DAY
 from .features.feature import Replay
@@ -26,8 +28,20 @@ def reasons(engine: Replay) -> dict[str, str]:
             why = f"it waits behind job {blocking!r}, which blocks the queue"
         elif why and not blocking:
             blocking = job
-        found[job] = why or f"dispatcher {engine.name} has not started it, although it fits on the idle nodes"
+        found[job] = why or _of_dispatcher(engine, job)
     return found | _held(engine, rows)
+
+
+def _of_dispatcher(engine: Replay, job: str) -> str:
+    """Return what the dispatcher says about a job that it could have started."""
+    explain: Callable[[str], str] = getattr(engine.dispatcher, "why_waiting", lambda job: "")
+    usual = f"dispatcher {engine.name} has not started it, although it fits on the idle nodes{_unless(engine)}"
+    return explain(job) or usual
+
+
+def _unless(engine: Replay) -> str:
+    """Return which feature of the replay may keep a job from idle nodes, or an empty text."""
+    return next((f"; {feature.keeps_waiting}" for feature in engine.features if feature.keeps_waiting), "")
 
 
 def _held(engine: Replay, rows: list[int]) -> dict[str, str]:

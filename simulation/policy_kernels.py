@@ -23,6 +23,7 @@ from ..models.compiled import compiled
 from ..models.excerpt import excerpt
 from ..models.returned import WrongAnswer, returned_numbers
 from .features.feature import Replay
+from .given_parts import only_read, seen_by
 from .policies import counted
 from .policies.beside_reservations import Holds, decide_beside
 from .policies.compression import follows
@@ -224,7 +225,7 @@ def _key_of(policy: Policy, workload: Workload, expected: Ints) -> tuple[Floats,
     """Return the key of a policy, checked: base and slope, shape (jobs,), no slope if it does not change with time."""
     who = f"policy {policy.name!r}: its key"
     try:
-        key = policy.key(workload, expected)
+        key = policy.key(seen_by(policy.key, workload), only_read(policy.key, expected))
     except SchedlabError:
         raise
     except Exception as e:

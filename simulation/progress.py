@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -36,6 +37,35 @@ class Progress(NamedTuple):
 
 
 OnProgress = Callable[[Progress], Any]  # the replay stops if it returns False
+
+BATCH = 20_000  # the most events of compiled code between two calls of on_progress
+FIRST = 50  # events before its first call; a decision of a policy that searches can take many ms
+TURN = 0.2  # s between two calls of on_progress, unless the events of the least batch take longer
+
+
+class Batches:
+    """How many events are replayed in compiled code before the next call of ``on_progress``.
+
+    The events decide nothing about the starts: a replay in small batches has those of a replay in one.
+
+    Parameters
+    ----------
+    told : bool
+        Whether there is an ``on_progress`` to call.
+    """
+
+    def __init__(self, told: bool) -> None:
+        self.events = FIRST if told else BATCH
+        self._told, self._last = told, time.perf_counter()
+
+    def next(self) -> None:
+        """Choose the number of events of the next batch by the time that this one took."""
+        now = time.perf_counter()
+        took, self._last = now - self._last, now
+        if self._told and took > TURN:
+            self.events = max(1, self.events // 2)
+        elif took < TURN / 4:
+            self.events = min(BATCH, 2 * self.events)
 
 
 def check_all_started(engine: Replay, found: Simulation) -> None:

@@ -111,6 +111,8 @@ class ProductionRecord:
         The server events, sorted by time.
     left : mapping of int to str
         Row of a job that left the queue without a start -> why.
+    left_at : mapping of int to int
+        Row of such a job -> the second in which it left; empty in records that do not tell it.
     refused : tuple of RefusedEvent
         The events that were not possible.
     moves, walltimes : tuple of Change
@@ -127,6 +129,7 @@ class ProductionRecord:
     moves: tuple[Change, ...]
     walltimes: tuple[Change, ...]
     private: tuple[PrivateRun, ...]
+    left_at: Mapping[int, int] = field(default_factory=dict)
 
     def renumbered(self, new: Ints) -> ProductionRecord:
         """Return the record with other rows of the jobs; ``new``: of each row, shape (jobs,)."""
@@ -136,6 +139,7 @@ class ProductionRecord:
             moves=tuple(c._replace(row=int(new[c.row])) for c in self.moves),
             walltimes=tuple(c._replace(row=int(new[c.row])) for c in self.walltimes),
             private=tuple(p._replace(row=int(new[p.row])) for p in self.private),
+            left_at={int(new[row]): time for row, time in self.left_at.items()},
         )
 
 

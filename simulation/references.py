@@ -237,3 +237,24 @@ def _number(text: str, label: str) -> float:
         if not math.isnan(value):
             return value
     raise PluginError(f"{label} is {text!r}, expected a number")
+
+
+def named_part(registry: Registry[Any], name: str, text: str) -> Any:
+    """Return the part with this name: ours are functions of the text after the colon, "" if there is none.
+
+    A third party's is an object, or a class or function without arguments; with a text after the colon, it takes the text.
+
+    Raises
+    ------
+    PluginError
+        If a third party's cannot be imported or created.
+    """
+    found = registry[name]
+    if name not in registry.third_parties:
+        return found(text)
+    if not isinstance(found, type) and not inspect.isfunction(found):
+        if text:
+            raise PluginError(f"{registry.label(name)} takes no text; expected {name} alone, not {text!r} after it")
+        return found
+    with explained(f"{registry.label(name)} cannot be created"):
+        return found(text) if text else found()

@@ -14,6 +14,7 @@ from ..instances.workload import Workload
 from ..models import DesiredProfile, Dispatch, NodeEvent, NodeStates, Platform, Running
 from ..models.arguments import Natural, checked, expect, one_of
 from ..models.compiled import progress_line
+from ..models.platform import LATEST
 from ..models.production import Reservation, ServerEvent
 from ..models.whole_numbers import is_whole, shown
 from .allocators import ALLOCATORS
@@ -53,9 +54,9 @@ from .users.users import Users
 def simulate(
     workload: Workload | Trace | Dispatch | Instance | str | Path,
     platform: Platform | str | Policy | None = None,
-    dispatcher: str | Policy | Dispatcher = "easy",
+    dispatcher: str | Policy | Dispatcher | type[Dispatcher] = "easy",
     *,
-    predictor: str | Predictor | None = None,
+    predictor: str | Predictor | type[Predictor] | None = None,
     allocator: str = "best-fit",
     seed: int = 0,
     kill_at_walltime: bool = False,
@@ -63,15 +64,15 @@ def simulate(
     period: int | None = None,
     events: Iterable[NodeEvent | ServerEvent] | None = None,
     reservations: Iterable[Reservation] | None = None,
-    requeue: str | Requeue = "restart",
+    requeue: str | Requeue | type[Requeue] = "restart",
     desired: DesiredProfile | str | Path | None = None,
     power_cap: float | DesiredProfile | None = None,
     on_progress: OnProgress | None = None,
     running: Iterable[Running] | None = None,
     begin: int | None = None,
-    users: str | Users | None = None,
+    users: str | Users | type[Users] | None = None,
     preemption: Preemption | None = None,
-    node_policy: str | NodePolicy | None = None,
+    node_policy: str | NodePolicy | type[NodePolicy] | None = None,
     switching: Switching | None = None,
 ) -> Simulation:
     """Replay a workload on a platform under a dispatcher, and verify the result.
@@ -92,10 +93,10 @@ def simulate(
     dispatcher : str, Policy or Dispatcher
         A name such as ``"easy"``, ``"pbs-fifo"`` or ``"hcp3-d@cpsat"`` (see
         ``schedlab.simulation.parse_dispatcher``), ``"my_module:MyDispatcher"``, a ``Policy``, or an
-        object or class of your own that follows the protocol in ``schedlab.simulation.dispatcher``.
+        object of your own, or its class, that follows the protocol in ``schedlab.simulation.dispatcher``.
     predictor : str or Predictor, optional
         The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an
-        object that follows ``schedlab.simulation.predictors.Predictor``. Default: the predictor in the dispatcher's
+        object that follows ``schedlab.simulation.predictors.Predictor``, or ``"my_module:MyPredictor"``. Default: the predictor in the dispatcher's
         name or the policy, else ``"walltime"``.
     allocator : str
         How policies choose nodes: ``"first-fit"`` or ``"best-fit"``. Dispatchers other than policies choose the nodes
@@ -128,7 +129,7 @@ def simulate(
         Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it.
         For policies, on machines whose nodes are counted; every job needs a power.
     on_progress : callable, optional
-        Called with a ``Progress`` from time to time: every 20,000 events of a compiled replay, else about every 0.2 s
+        Called with a ``Progress`` from time to time: in a compiled replay at least every 20,000 events, else about every 0.2 s
         of wall time. If it returns False, the replay stops and returns the result so far, with a note in
         ``Simulation.notes``.
     running : iterable of Running, optional
@@ -208,8 +209,8 @@ def simulate(
     rule = requeue_of(requeue)
     expect("preemption of simulate", preemption, Preemption | None)
     one_of("allocator", allocator, ALLOCATORS)
-    if period is not None and (not is_whole(period) or period < 1):
-        raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1")
+    if period is not None and (not is_whole(period) or not 1 <= period <= LATEST):
+        raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1 and at most {LATEST:,}")
     predicting = predictor_of(predictor if predictor is not None else named_predictor, kill_at_walltime)
     failures = () if preemption is None else preemption.failures
     states = NodeStates(machine, [*of_nodes, *failures]) or None
@@ -260,7 +261,7 @@ def simulate(
     return found
 
 
-def _dispatcher(what: str | Policy | Dispatcher) -> tuple[Policy | Dispatcher, str, str]:
+def _dispatcher(what: str | Policy | Dispatcher | type[Dispatcher]) -> tuple[Policy | Dispatcher, str, str]:
     if isinstance(what, str):
         named = parse_dispatcher(what)
         return named.make(), what, named.predictor

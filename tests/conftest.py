@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 STOPPING_SECONDS = 60.0
 
@@ -14,6 +15,9 @@ def pytest_configure() -> None:
     """Let Ctrl-C interrupt: a suite that a shell runs in the background begins with the signal ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # how long a draw or an example takes depends on the machine
+    settings.register_profile("schedlab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("schedlab")
 
 
 @pytest.fixture(autouse=True)

@@ -50,7 +50,7 @@ def of_a_run() -> dict[str, bytes]:
     nodes = {"a": {"fat-1": 1, "fat-2": 1}, "b": {"fat-1": 1}, "c": {f"thin-{k:02}": 1 for k in range(1, 13)}}
     result = Result("feasible", METHOD, "1", problem=problem, incumbents=[Incumbent(0.5, 1.0, None)])
     result.schedule = Schedule(starts, nodes)
-    result.objective = problem.objective(result.schedule)
+    result.objective = problem.value(result.schedule)
     out = _temporary()
     (run,) = plan(instance, str(_instance()), ASKED)
     assert isinstance(run, Run) and run.content == content_of(_instance())

@@ -49,6 +49,64 @@ PBS = """\
 04/01/2024 12:00:00;E;2[7].srv;user=bob jobname="my job" queue=debug ctime=1711958500 start=1711958600 end=1711958700 Resource_List.nodes=1:ppn=4+n7:ppn=8 Resource_List.mem=4096mb Resource_List.walltime=600
 04/01/2024 12:30:00;E;3.srv;user=eve queue=debug qtime=1711958500 start=1711958600 end=1711958700 Resource_List.ncpus=4 Resource_List.mem=1000000kb
 """
+SACCT_ATTEMPTS = """\
+JobID|JobName|Cluster|Submit|Start|End|ElapsedRaw|Suspended|TimelimitRaw|AllocNodes|AllocCPUS|NodeList|State|ReqMem|AllocGRES
+5+0|a|c|2024-05-01T08:00:00|2024-05-01T08:01:00|2024-05-01T08:11:00|600|00:00:00|60|1|4|n1|NODE_FAIL|2147486648Mn|7696487:1
+5+1|b|c|2024-05-01T08:00:00|2024-05-01T08:01:00|2024-05-01T08:11:00|600|00:00:00|60|2|8|n[2-3]|REQUEUED|4Gc|gpu:2
+5+0|a|c|2024-05-02T08:00:00|2024-05-02T08:01:00|2024-05-02T08:11:00|600|00:00:00|60|1|4|n1|COMPLETED|4Gn|
+5+1|b|c|2024-05-02T08:00:00|2024-05-02T08:01:00|2024-05-02T08:11:00|600|00:00:00|60|2|8|n[2-3]|COMPLETED|4Gn|
+JobID|JobName|Cluster|Submit|Start|End|ElapsedRaw|Suspended|TimelimitRaw|AllocNodes|AllocCPUS|NodeList|State|ReqMem|AllocGRES
+6|two
+lines|d|2024-05-01T08:00:00|2024-05-01T08:01:00|2024-05-01T08:41:00||00:10:00||1|2|n4|PREEMPTED|0|
+6|x|y|d|2024-05-01T08:41:00|2024-05-01T08:50:00|Unknown|||Partition_Limit|1|2|n4|RUNNING|0|
+7_[1-9%3]|z|d|2024-05-01T08:41:00|Unknown|Unknown|0||60|0|0|None assigned|PENDING|0|
+"""
+JOBCOMP = """\
+JobId=12 UserId=ann(1001) GroupId=g(7) Name=my job JobState=COMPLETED Partition=batch TimeLimit=60 StartTime=2024-05-01T08:00:00 EndTime=2024-05-01T09:00:00 NodeList=n[1-2] NodeCnt=2 ProcCnt=8 WorkDir=/home/a b ReservationName= Tres=cpu=8,mem=16G,node=2,gres/gpu=4 Account=x QOS=normal WcKey= Cluster=c SubmitTime=2024-05-01T07:00:00 EligibleTime=2024-05-01T07:10:00 ArrayJobId=10 ArrayTaskId=4 DerivedExitCode=0:0 ExitCode=0:0
+JobId=13 UserId=bob(1002) GroupId=g(7) Name=x JobState=CANCELLED Partition=batch TimeLimit=UNLIMITED StartTime=2024-05-01T08:00:00 EndTime=2024-05-01T08:00:00 NodeList=(null) NodeCnt=0 ProcCnt=0 WorkDir=/ Tres=cpu=8 SubmitTime=2024-05-01T07:00:00 EligibleTime=Unknown
+"""
+SACCT_JSON = json.dumps(
+    {
+        "meta": {"slurm": {}},
+        "jobs": [
+            {
+                "job_id": 7, "name": "a", "user": "ann", "partition": "p", "cluster": "c", "nodes": "n[1-2]", "allocation_nodes": 2,
+                "required": {"CPUs": 8, "memory_per_cpu": {"set": True, "infinite": False, "number": 1000}},
+                "array": {"job_id": 6, "task_id": {"set": True, "infinite": False, "number": 1}, "task": ""},
+                "het": {"job_id": 0, "job_offset": {"set": False, "infinite": False, "number": 0}},
+                "state": {"current": ["COMPLETED"], "reason": "None"},
+                "time": {
+                    "elapsed": 3000, "eligible": 1714550400, "start": 1714550460, "end": 1714554060, "submission": 1714550400,
+                    "suspended": 600, "limit": {"set": True, "infinite": False, "number": 90},
+                },
+                "tres": {"allocated": [
+                    {"type": "cpu", "name": "", "id": 1, "count": 8}, {"type": "node", "name": "", "id": 4, "count": 2},
+                    {"type": "gres", "name": "gpu:a100", "id": 1002, "count": 2},
+                ]},
+            },
+            {
+                "job_id": 8, "name": "b", "user": "bob", "partition": "p", "nodes": "n3", "allocation_nodes": 1, "state": {"current": "RUNNING"},
+                "required": {"CPUs": 4, "memory": 9223372036854778808}, "array": {"job_id": 0, "task_id": None}, "het": {"job_id": 0, "job_offset": None},
+                "time": {"elapsed": 60, "start": 1714554000, "end": 0, "submission": 1714550400, "limit": 4294967295},
+            },
+        ],
+        "errors": [],
+    },
+    indent=1,
+)  # fmt: skip
+PBS_AGAIN = """\
+04/01/2024 10:00:00;S;1.srv;user=ann queue=work ctime=1711958400 etime=1711958400 start=1711958460 Resource_List.select=1:ncpus=2
+04/01/2024 10:10:00;R;1.srv;user=ann queue=work ctime=1711958400 start=1711958460 Resource_List.select=1:ncpus=2 end=1711959000 run_count=1
+04/01/2024 11:00:00;E;1.srv;user=ann queue=work ctime=1711958400 start=1711959100 Resource_List.select=1:ncpus=2 Resource_List.place=excl end=1711962000 run_count=2
+04/01/2024 11:10:00;S;2.srv;user=bob queue=work ctime=1711958400 start=1711961000 Resource_List.ncpus=2 Resource_List.walltime=1:00:00
+04/01/2024 11:10:00;D;3.srv;requestor=ann@host
+"""
+TORQUE = """\
+04/01/2024 11:00:00;E;1.srv;user=ann group=g jobname=lmp queue=work ctime=1711958400 qtime=1711958400 etime=1711958400 start=1711958460 owner=ann@h exec_host=n1/0-7,12+n2/0+n2/1 Resource_List.neednodes=2:ppn=8:gpus=1 Resource_List.nodect=2 Resource_List.nodes=2:ppn=8:gpus=1 Resource_List.pmem=2gb Resource_List.walltime=02:00:00 session=5 end=1711962000 Exit_status=0 resources_used.walltime=00:59:00
+04/01/2024 11:01:00;E;2-3.srv;user=ann queue=work ctime=1711958400 start=1711958460 Resource_List.procs=16 Resource_List.mem=32gb end=1711962000
+04/01/2024 11:02:00;R;2-4.srv;
+04/01/2024 11:03:00;E;4.srv;user=ann queue=work ctime=1711958400 start=1711958460 exec_host=n1/0-7,12+n2/0 end=1711962000
+"""
 EURORA = """\
 job_id,queue,submit,start,end,req_nodes,req_cores,req_mem_raw,walltime_req_hhmm,app_type,nodes_used,cores_per_node,gpus_per_node,mics_per_node,mem_per_node_raw,power_pred_w
 1,parallel,2014-03-31 08:51:10,2014-03-31 10:55:42,2014-03-31 14:02:08,1,1,1,04:00,0,55,1,1,0,1048576,9.0

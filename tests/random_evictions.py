@@ -36,7 +36,7 @@ def best_by_enumeration(p: Eviction) -> tuple[int, int, int]:
     """Loss, checkpoint time and minus the application-level checkpoints of the best plan, over all strategies."""
     ways = [["keep", "kill", *p.checkpoint_steps[c.id]] for c in p.candidates]
     plans = (EvictionPlan(dict(zip(p.by_id, chosen, strict=True))) for chosen in itertools.product(*ways))
-    return min((*p.objective(plan), -applications(plan)) for plan in plans if not p.verify(plan))
+    return min((*p.value(plan), -applications(plan)) for plan in plans if not p.verify(plan))
 
 
 def applications(plan: EvictionPlan) -> int:

@@ -107,7 +107,7 @@ def best_by_enumeration(p: Profit) -> float:
     """The greatest profit over all starts up to ``until`` and all nodes; what starts then follows one after another."""
     best = -float("inf")
     for schedule in _all(p):
-        value = p.objective(schedule)
+        value = p.value(schedule)
         if value > best and not p.verify(schedule):
             best = value
     return best

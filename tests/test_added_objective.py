@@ -78,8 +78,8 @@ def optimum(problem):
             now = max(now, problem.earliest(j))
             schedule.start[j.id], schedule.nodes[j.id] = now, {"n-1": 1}
             now += problem.duration(j)
-        if sign * problem.objective(schedule) < least:
-            best, least = schedule, sign * problem.objective(schedule)
+        if sign * problem.value(schedule) < least:
+            best, least = schedule, sign * problem.value(schedule)
     assert problem.verify(best) == []
     return sign * least
 
@@ -108,7 +108,7 @@ def test_the_order_that_is_best_for_waiting_is_not_best_for_the_added_objective(
     differing = 0
     for seed in range(4):
         waits = sl.solve(line("waiting", seed), method="cpsat:counts", threads=1)
-        differing += line(ADDED, seed).objective(waits.schedule) > optimum(line(ADDED, seed))
+        differing += line(ADDED, seed).value(waits.schedule) > optimum(line(ADDED, seed))
     assert differing == 4
 
 
@@ -118,7 +118,7 @@ def test_the_order_that_is_best_for_waiting_is_not_best_for_the_added_objective(
 def test_every_formulation_proves_the_optimum(aim, backend, formulation):
     for seed in range(4):
         problem = line(aim, seed)
-        result = sl.solve(problem, method=f"{backend}:{formulation}", time_limit=5, threads=1)
+        result = sl.solve(problem, method=f"{backend}:{formulation}", time_limit=60, threads=1)
         assert (result.status, result.violations) == ("optimal", [])
         best = pytest.approx(optimum(problem), rel=1e-6)
         assert result.objective == best == result.bound
@@ -128,7 +128,7 @@ def test_every_formulation_proves_the_optimum(aim, backend, formulation):
 @pytest.mark.parametrize("backend", ["cpsat", "highs"])
 def test_the_formulations_agree_about_jobs_of_several_units(aim, backend):
     problem = cluster(aim, 3, count=4)
-    found = {name: sl.solve(problem, method=f"{backend}:{name}", time_limit=10) for name in problem.formulations}
+    found = {name: sl.solve(problem, method=f"{backend}:{name}", time_limit=60) for name in problem.formulations}
     assert {r.status for r in found.values()} <= {"optimal", "feasible"}
     best = found["counts"].objective
     assert found["units"].objective == pytest.approx(best, rel=1e-6)
@@ -143,7 +143,7 @@ def test_multi_search_keeps_the_best_order(aim):
         sign = 1 if problem.sense == "minimize" else -1
         found = multi_search(problem)
         orders = ("est", "-est", "duration", "-duration", "lst", "-lst", "units", "-units", "request", "-request")
-        values = [problem.objective(first_solution(problem, o)) for o in (*orders, *AREAS)]
+        values = [problem.value(first_solution(problem, o)) for o in (*orders, *AREAS)]
         assert found.objective == sign * min(sign * v for v in values)
         assert len(set(values)) > 1
 
@@ -153,7 +153,7 @@ def test_the_searches_find_the_optimum_of_a_line(aim):
     for seed in range(4):
         problem = line(aim, seed)
         best = pytest.approx(optimum(problem), rel=1e-6)
-        assert sl.solve(problem, method="lns", time_limit=1, seed=1).objective == best
+        assert sl.solve(problem, method="lns", rounds=200, seed=1).objective == best
         assert move_jobs(problem, "est", rounds=500).objective == best
         relaxed = relaxation_search(problem, threads=1)
         assert relaxed.details["complete"] and relaxed.objective == best
@@ -168,7 +168,7 @@ def test_delay_search_improves_the_added_objective(aim):
         sign = 1 if problem.sense == "minimize" else -1
         found = delay_search(problem, delay=1)
         assert problem.verify(found.schedule) == []
-        assert found.objective == problem.objective(found.schedule)
+        assert found.objective == problem.value(found.schedule)
         gains.append(sign * (multi_search(problem).objective - found.objective))
     assert min(gains) >= 0 and sum(gain > 0 for gain in gains) >= 3
 
@@ -179,10 +179,10 @@ def test_a_neighbourhood_of_all_jobs_has_the_optimum(aim, backend):
     for seed in range(4):
         problem = line(aim, seed)
         schedule = first_solution(problem, "-duration")
-        if problem.objective(schedule) == optimum(problem):
+        if problem.value(schedule) == optimum(problem):
             continue
         better = improve(problem, schedule, [j.id for j in problem.jobs], backend, Limits(30, 1))
-        assert better is not None and problem.objective(better) == pytest.approx(optimum(problem), rel=1e-6)
+        assert better is not None and problem.value(better) == pytest.approx(optimum(problem), rel=1e-6)
 
 
 @BOTH
@@ -194,11 +194,11 @@ def test_a_neighbourhood_counts_the_jobs_that_stay(aim):
         encoding = neighbourhood(problem, schedule, ["j0", "j3"], keep_nodes=["j5"])
         written = encoding.write(schedule)
         model_value = encoding.model.value(encoding.model.objectives[0], written)
-        assert model_value == pytest.approx(problem.objective(schedule), rel=1e-9)
+        assert model_value == pytest.approx(problem.value(schedule), rel=1e-9)
         found = run(encoding.model, "cpsat", Limits(30, 1), warm_start=written)
         assert found.status == "optimal"
-        assert found.objective == pytest.approx(problem.objective(encoding.read(found.assignment)), rel=1e-9)
-        assert sign * (found.objective - problem.objective(schedule)) <= 0
+        assert found.objective == pytest.approx(problem.value(encoding.read(found.assignment)), rel=1e-9)
+        assert sign * (found.objective - problem.value(schedule)) <= 0
 
 
 @BOTH
@@ -215,7 +215,7 @@ def test_a_cp_dispatcher_follows_the_added_objective(aim, family):
             replay = sl.simulate(problem, dispatcher=dispatcher)
             assert replay.violations == []
             start = dict(zip(replay.workload.ids, replay.start.tolist(), strict=True))
-            reached = math.isclose(problem.objective(Schedule(start)), best, rel_tol=1e-9)
+            reached = math.isclose(problem.value(Schedule(start)), best, rel_tol=1e-9)
             own += reached and objective == aim
             others += reached and objective is None
     assert own == 4 and others < 4
@@ -237,7 +237,7 @@ def test_verifier_costs_models_and_kernels_agree_on_random_schedules(aim):
         for _ in range(10):
             starts = np.array([problem.earliest(j) + rng.randint(0, 25) for j in problem.jobs], np.int64)
             schedule = Schedule(dict(zip([j.id for j in problem.jobs], starts.tolist(), strict=True)))
-            expected = pytest.approx(problem.objective(schedule), rel=1e-9, abs=1e-12)
+            expected = pytest.approx(problem.value(schedule), rel=1e-9, abs=1e-12)
             assert sign * problem.costs.value(starts - submit, starts + duration) == expected
             assert sign * kernel_objective(flat.costs, flat.jobs, starts) == expected
             model = encoding.model

@@ -1,6 +1,7 @@
 """``==`` and ``hash`` of objects: by their fields, or by identity; never "the truth value of an array"."""
 
 import copy
+import pickle
 import pkgutil
 import re
 from collections.abc import Callable
@@ -141,3 +142,52 @@ def test_objects_that_hold_arrays_are_equal_to_themselves_alone(make: Callable[[
 def test_records_that_differ_are_not_equal() -> None:
     first, second = (sl.Job("a", 0, 20, 1, {"cores": cores}, "q") for cores in (1, 2))
     assert first != second and len({first, second}) == 2
+
+
+def test_constraints_are_not_true_or_false() -> None:
+    m = sl.Model("m", horizon=30)
+    a, b = m.interval("a", size=3), m.interval("b", size=4, optional=True)
+    constraints = [
+        sl.no_overlap([a, b]), sl.alternative(a, [b]), sl.cumulative([a, b], [1, 1], 1), sl.synchronize(a, [b]),
+        sl.end_before_start(a, b), sl.all_or_none([b]), sl.forbid_extent(a, [(2, 3)]), a.end <= 5, a.end == 5, a.end + 1,
+    ]  # fmt: skip
+    for each in constraints:
+        with pytest.raises(sl.ModelError, match="not True or False"):
+            bool(each)
+
+
+def test_results_and_assignments_are_no_collections() -> None:
+    solved, planned = sl.solve(model()), sl.solve(problem(), "multi-search")
+    assert solved.assignment is not None
+    for wrong in (
+        lambda: list(solved), lambda: "a" in solved, lambda: list(planned), lambda: "a" in planned, lambda: len(solved),  # type: ignore
+        lambda: list(solved.assignment), lambda: len(solved.assignment),  # type: ignore
+    ):  # fmt: skip
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(TypeError, match=r"has no variables, and so no 'a'; its answer is result.schedule"):
+        planned["a"]  # type: ignore[call-overload]
+
+
+SAME: list[Callable[[], Any]] = [
+    *VALUES, *MUTABLE, model, lambda: sl.solve(model()), lambda: sl.solve(problem(), "multi-search"), lambda: sl.explain(model()),
+    lambda: sl.simulate(problem()), lambda: sl.trade_off(eviction()), lambda: Workload.of(problem()),
+    lambda: sl.backends.backend("cpsat"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", SAME)
+def test_copies_and_pickles_are_the_same(make: Callable[[], Any]) -> None:
+    one = make()
+    for other in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert type(other) is type(one) and repr(other) == repr(one)
+        if type(one).__eq__ is not object.__eq__:
+            assert other == one
+
+
+def test_an_encoding_says_what_to_pickle() -> None:
+    encoding = problem().formulations["counts"]()
+    assert copy.copy(encoding) == encoding
+    for wrong in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match="pickle the problem, and call its formulation again"):
+            wrong(encoding)  # type: ignore[operator]

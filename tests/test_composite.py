@@ -37,7 +37,7 @@ def test_each_pure_model_is_best_on_its_own_objective_and_the_composite_keeps_it
     keep = {name: 1.1 for name in THESIS if name != main}
     found = {method: sl.composite(problem, main, keep, method, threads=1) for method in SOLVERS}
     pure = {name: sl.solve(problem.replace(objective=name), "cpsat:counts") for name in THESIS}
-    value = {name: {n: problem.replace(objective=n).objective(pure[name].schedule) for n in THESIS} for name in THESIS}
+    value = {name: {n: problem.replace(objective=n).value(pure[name].schedule) for n in THESIS} for name in THESIS}
     for name in THESIS:
         assert pure[name].status == "optimal"
         assert all(value[name][name] <= value[other][name] + 1e-9 for other in THESIS)
@@ -49,7 +49,7 @@ def test_each_pure_model_is_best_on_its_own_objective_and_the_composite_keeps_it
         answers.add(None if one.result.objective is None else round(float(one.result.objective), 6))
         if one.result.schedule is not None:
             for name in keep:
-                reached = problem.replace(objective=name).objective(one.schedule)
+                reached = problem.replace(objective=name).value(one.schedule)
                 origin = problem.now if name == "makespan" else 0
                 assert reached - origin <= 1.1 * (value[name][name] - origin) + 1e-9
             assert one.result.objective >= value[main][main] - 1e-9 and one.fallback is None
@@ -103,14 +103,14 @@ def test_every_method_keeps_the_limits_or_says_why_not(method):
     found = sl.composite(
         noon, "makespan", {"weighted-tardiness": 1.3, "late-jobs": 1.5}, method, time_limit=4, threads=2
     )
-    assert found.seconds < 6 and set(found.statuses) == set(THESIS) and list(found.statuses)[-1] == "makespan"
+    assert found.seconds < 20 and set(found.statuses) == set(THESIS) and list(found.statuses)[-1] == "makespan"
     bounded = found.result.problem
     assert dict(bounded.limits) == found.limits and bounded.objective == "makespan"
     if found.result.schedule is None:
         assert found.result.status == "unknown" and found.result.message
     else:
         assert bounded.verify(found.schedule) == []
-        assert found.result.objective == noon.replace(objective="makespan").objective(found.schedule)
+        assert found.result.objective == noon.replace(objective="makespan").value(found.schedule)
 
 
 def test_limits_of_the_problem_are_kept_too():

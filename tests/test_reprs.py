@@ -13,6 +13,7 @@ import pytest
 import schedlab as sl
 from schedlab import backends, heuristics, instances, models
 from schedlab.models import language
+from schedlab.models.plugins import Registry
 
 lns = importlib.import_module("schedlab.heuristics.lns")  # sl.heuristics.lns is the function
 LONG = 120
@@ -21,6 +22,8 @@ LARGE = [
     NAME, list(range(5000)), (NAME, NAME), dict.fromkeys(range(5000)), {NAME: {NAME: [NAME]}}, np.zeros((300, 300)),
     10**5000, NAME * 99, frozenset(range(5000)), b"x" * 5000, None, 1 / 3, range(5000), [[[NAME] * 9] * 9] * 9,
 ]  # fmt: skip
+INNER = ("schedlab.backends.linear", "schedlab.backends.cpsat")  # tables of lowerings, which users do not meet
+UNREADABLE = ("native",)  # the object of the solver
 NUMBERS = [1 / 3, 10**12, -1e-300, None, True]
 
 
@@ -158,3 +161,87 @@ def test_short_contents_are_shown() -> None:
     )
     day = repr(sl.load("eurora_330").problem)
     assert day.startswith("Dispatch(platform=Platform(...), jobs=(330 Job)")
+
+
+REGISTRIES = (
+    "heuristics.registry", "backends.registry", "simulation.preemption.evictors", "simulation.preemption.checkpoints",
+    "simulation.users.registry", "simulation.policies.registry", "simulation.rankers.registry",
+    "simulation.node_policies.registry", "simulation.forecasts.registry", "bench.executors.registry",
+)  # fmt: skip
+
+
+def check_own(value: object) -> None:
+    """Check an object of schedlab: the repr names its class, or the mathematics that it stands for, and no address."""
+    check(value)
+    assert " at 0x" not in repr(value), repr(value)
+    assert type(value).__module__.startswith("schedlab.models.language") or type(value).__name__ in repr(value)
+
+
+@pytest.mark.parametrize("module", REGISTRIES)
+def test_registries_and_the_objects_in_them(module: str) -> None:
+    found = [v for v in vars(importlib.import_module(f"schedlab.{module}")).values() if isinstance(v, Registry)]
+    for registry in {id(v): v for v in found}.values():
+        check_own(registry)
+        for value in registry.values():
+            if type(value).__module__.startswith("schedlab"):
+                check_own(value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "easy", "easy+aging", "psp", "hcp3@cpsat", "mks+wt+nl@cpo", "cpmodel", "portfolio", "dardis:throughput", "hybrid:70",
+        "planned",
+    ],
+)  # fmt: skip
+def test_dispatchers(name: str) -> None:
+    from schedlab.simulation.policies.registry import check_dispatcher
+
+    check_own(check_dispatcher(name).make())
+
+
+def test_predictors_forecasts_and_node_policies() -> None:
+    from schedlab.simulation.forecasts.learned import Learned
+    from schedlab.simulation.forecasts.plain import Perfect, Persistence, Weekly
+    from schedlab.simulation.node_policies.plain import AlwaysOn, Idle
+    from schedlab.simulation.predictors.data_driven import DataDriven
+    from schedlab.simulation.predictors.plain import LastTwo, Real, Walltime
+
+    for make in (Learned, Perfect, Persistence, Weekly, AlwaysOn, Idle, DataDriven, LastTwo, Real, Walltime):
+        check_own(make())
+
+
+def test_what_public_functions_return_and_all_that_it_holds() -> None:
+    noon = sl.load("eurora_99").problem.at("12:00", first=10)
+    model = noon.formulations["counts"]().model
+    left: list[tuple[Any, int]] = [
+        (value, 0)
+        for value in (
+            noon, sl.solve(noon, "multi-search"), sl.solve("theta_24", "dp"), sl.simulate("eurora_99", "easy"),
+            sl.explain("project_small", objective_limit=5), sl.trade_off("theta_24"), *map(backends.backend, backends.names()),
+            *(sl.load(name) for name in ("eurora_99", "theta_24", "profit_small", "project_small")),
+            sl.compile(model, "cpsat"), sl.compile(model, "highs"),
+        )
+    ]  # fmt: skip
+    kept, count = {}, 0
+    while left:
+        value, depth = left.pop()
+        if id(value) in kept or depth > 5:
+            continue
+        kept[id(value)] = value
+        if isinstance(value, (list, tuple)) and type(value).__module__ == "builtins":
+            left += [(part, depth + 1) for part in value[:2]]
+        elif type(value) is dict:
+            left += [(part, depth + 1) for part in list(value.values())[:2]]
+        elif type(value).__module__.startswith("schedlab") and not type(value).__module__.startswith(INNER):
+            count += 1
+            check_own(value)
+            for name in (n for n in dir(value) if not n.startswith("_")):
+                if name in UNREADABLE:
+                    continue
+                try:
+                    part = getattr(value, name)
+                except (sl.SchedlabError, AttributeError):
+                    continue  # such as the dispatching problem of a project
+                left += [] if callable(part) else [(part, depth + 1)]
+    assert count > 100

@@ -61,7 +61,7 @@ def test_an_unknown_name_is_an_error_with_similar_names(problem, text, near):
 def test_every_method_gives_a_schedule_that_holds(problem, method):
     result = sl.solve(problem, method=method, time_limit=3, threads=1)
     assert problem.verify(result.schedule) == []
-    assert result.objective == problem.objective(result.schedule)
+    assert result.objective == problem.value(result.schedule)
     assert result.bound is None or result.bound <= result.objective * (1 + 1e-6)
 
 

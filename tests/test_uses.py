@@ -111,13 +111,13 @@ TYPES: dict[str, Use] = {
     "a dict to verify": (lambda: P.verify({}), TypeError, "schedule of verify is {}; expected a Schedule"),
     "eviction, no schedule": (lambda: E.verify(None), TypeError, "schedule of verify is None"),
     "project, no schedule": (lambda: PROJECT.verify(None), TypeError, "schedule of verify is None"),
-    "objective of None": (lambda: P.objective(None), TypeError, "schedule of objective is None"),
+    "value of None": (lambda: P.value(None), TypeError, "schedule of value is None"),
     "part of a schedule": (
-        lambda: P.objective(sl.Schedule({"a": 0})), KeyError, "job 'b' has no start in the schedule"
+        lambda: P.value(sl.Schedule({"a": 0})), KeyError, "job 'b' has no start in the schedule"
     ),
-    "part of a project": (lambda: PROJECT.objective(sl.Schedule({})), KeyError, "task 't' has no start"),
-    "part of a plan": (lambda: E.objective(sl.EvictionPlan({})), KeyError, "job 'a' has no strategy in the plan"),
-    "a foreign job": (lambda: E.objective(sl.EvictionPlan({"a": "keep", "x": "kill"})), KeyError, "job 'x'"),
+    "part of a project": (lambda: PROJECT.value(sl.Schedule({})), KeyError, "task 't' has no start"),
+    "part of a plan": (lambda: E.value(sl.EvictionPlan({})), KeyError, "job 'a' has no strategy in the plan"),
+    "a foreign job": (lambda: E.value(sl.EvictionPlan({"a": "keep", "x": "kill"})), KeyError, "job 'x'"),
     "trade_off": (lambda: sl.trade_off(P), TypeError, "trade_off is of kind 'dispatch'.*expected an eviction problem"),
     "lns of a project": (lambda: sl.lns(PROJECT), TypeError, "of kind 'project'.*dispatch or profit problem"),
     "first_solution of an eviction": (lambda: sl.first_solution(E), TypeError, "of kind 'eviction'"),
@@ -258,11 +258,10 @@ def test_the_objective_is_one_attribute() -> None:
     day = sl.load("eurora_99").dispatch.at("12:00", first=3)
     assert day.objective == "weighted-wait" and f"{day.objective}" == "weighted-wait"
     schedule = sl.first_solution(day)
-    assert day.objective(schedule) == sl.solve(day, "first-solution:est").objective
+    assert day.value(schedule) == sl.solve(day, "first-solution:est").objective
     copy = pickle.loads(pickle.dumps(day))
-    assert copy == day and copy.objective(schedule) == day.objective(schedule)
-    assert not hasattr(day, "aim") and "objective='weighted-wait'" in repr(day)
-    assert pickle.loads(pickle.dumps(day.objective)) == "weighted-wait"
+    assert copy == day and copy.value(schedule) == day.value(schedule)
+    assert not hasattr(day, "aim") and "objective='waiting'" in repr(day.replace(objective="waiting"))
 
 
 def test_seconds_are_a_number_everywhere() -> None:
@@ -293,22 +292,35 @@ def test_names_of_ours_are_not_replaced_in_silence() -> None:
     lns = HEURISTICS["lns"]
     for value in (lns, 3):
         with pytest.raises(ValueError, match=r"the heuristic 'lns' belongs to schedlab.*replace=True"):
-            HEURISTICS["lns"] = value
+            HEURISTICS.register("lns", value)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="was not added in this process"):
-        del HEURISTICS["lns"]
+        HEURISTICS.unregister("lns")
     with pytest.raises(sl.SchedlabError, match=r"the heuristic mine is not a schedlab.heuristics.Heuristic"):
-        HEURISTICS["mine"] = 3
+        HEURISTICS.register("mine", 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="the name of the heuristic is 3; expected a text"):
         HEURISTICS.register(3, lns)
     HEURISTICS.register("mine", lns)
-    HEURISTICS["mine"] = Heuristic(lns.run)  # what was added in this process may be replaced: a cell that runs again
-    del HEURISTICS["mine"]
+    HEURISTICS.register(
+        "mine", Heuristic(lns.run)
+    )  # what was added in this process may be replaced: a cell that runs again
+    HEURISTICS.unregister("mine")
     assert "mine" not in HEURISTICS and HEURISTICS["lns"] is lns
     with pytest.raises(ValueError, match="the dispatcher 'easy' belongs to schedlab"):
-        DISPATCHERS["easy"] = sl.Policy("easy")
+        DISPATCHERS.register("easy", sl.Policy("easy"))
+    with pytest.raises(TypeError, match=r"a heuristic is not added by assignment; write register\('mine', ...\)"):
+        HEURISTICS["mine"] = lns
+    with pytest.raises(TypeError, match=r"a dispatcher is not removed by del; write unregister\('easy'\)"):
+        del DISPATCHERS["easy"]
     own: Registry[int] = Registry("number", "schedlab.numbers", {"one": 1})
     own.register("one", 2, replace=True)
     assert own["one"] == 2
+
+
+def test_the_objective_is_a_name_and_value_gives_what_a_schedule_is_worth() -> None:
+    for problem, method in ((P, "multi-search"), (PROJECT, "serial-sgs:lft"), (E, "greedy")):
+        solved = sl.solve(problem, method)
+        assert problem.value(solved.schedule) == solved.objective  # type: ignore[attr-defined]
+    assert type(P.objective) is str and pickle.loads(pickle.dumps(P)).objective == P.objective
 
 
 def test_dir_has_the_public_names_alone() -> None:

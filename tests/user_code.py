@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import schedlab as sl
 from schedlab import methods
+from schedlab.simulation.dispatcher import Decision, Moment, Start
 
 
 def noon() -> sl.Dispatch:
@@ -11,6 +14,29 @@ def noon() -> sl.Dispatch:
     platform = sl.Platform([sl.NodeGroup("cpu", 4, {"cores": 16}), sl.NodeGroup("gpu", 1, {"cores": 16, "gpus": 2})])
     jobs = [sl.Job(f"j{k}", k, 30 + 7 * k % 40, 1 + k % 2, {"cores": 5 + 2 * (k % 4)}, "q") for k in range(8)]
     return sl.Dispatch(platform, jobs, [sl.Queue("q", ewt=60)], "weighted-wait")
+
+
+class FirstOnly:
+    """A dispatcher: one job after another, each on the nodes that its units need."""
+
+    name = "first-only"
+
+    def begin(self, platform: sl.Platform, queues: Sequence[sl.Queue], seed: int) -> None:
+        """Keep the platform."""
+        self.platform = platform
+
+    def decide(self, moment: Moment) -> Decision:
+        """Start the first waiting job as soon as the machine is empty."""
+        ready = [job for job, may in zip(moment.waiting, moment.may_start, strict=True) if may]
+        if moment.running or not ready:
+            return Decision([])
+        job, nodes = ready[0], dict[str, int]()
+        for n, name in enumerate(self.platform.nodes):
+            amounts = zip(moment.free[n].tolist(), self.platform.resources, strict=True)
+            room = min(free // job.request[r] for free, r in amounts if job.request.get(r, 0))
+            if took := min(room, job.units - sum(nodes.values())):
+                nodes[name] = took
+        return Decision([Start(job.id, nodes)])
 
 
 def compare(problem: sl.Problem) -> dict[str, sl.Result]:
@@ -86,7 +112,7 @@ def main() -> list[str]:
         sl.solve(problem, "lns", gap_limit=0.1)
     except sl.SchedlabError as e:
         refused = str(e)
-    replay = sl.simulate("eurora_99", dispatcher="easy")
+    replay = sl.simulate("eurora_99", dispatcher=FirstOnly)  # the class stands for an object of it
     plan = sl.trade_off(sl.Eviction([sl.EvictionCandidate("a", 2, 10, 1, 2)], 1, 60)).plan()
     why: sl.Explanation = sl.explain(problem, time_limit=10)
     made = {

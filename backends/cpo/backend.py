@@ -7,12 +7,14 @@ engine's reason.
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -20,9 +22,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ...errors import NoSolution
+from ...errors import NoSolution, WrongArgument
+from ...models.excerpt import excerpt, with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import (
+    OBJECTIVE,
     Availability,
     Compiled,
     Conflict,
@@ -37,6 +41,7 @@ from ..base import (
 from ..exact_range import require_range
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
+from ..uses import own_values, own_variable
 
 LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit for times is 2^52 - 2
 INSTALL = "pip install 'schedlab[cpoptimizer]'"
@@ -68,6 +73,7 @@ def engine_version(engine: str) -> tuple[str | None, str]:
     return version[1].decode(), ""
 
 
+@with_short_repr
 class CpOptimizer:
     """The CP Optimizer backend. ``compile`` needs only ``docplex`` and has no options; a run also needs the engine.
 
@@ -131,10 +137,13 @@ class CompiledCpo:
 
     def var(self, x: Interval | Integer) -> Any:
         """Return the ``CpoIntervalVar`` of an interval, or the ``CpoIntVar`` of an integer."""
+        own_variable(x, self._model)
         return (self._lowered.integers if isinstance(x, Integer) else self._lowered.intervals)[x.index]
 
     def assignment(self, answer: Any) -> Assignment:
         """Convert a docplex answer to an assignment; raise LookupError if it holds no solution."""
+        if not hasattr(answer, "get_var_solution"):
+            raise WrongArgument(f"answer of assignment is {excerpt(answer)}; expected what native.solve() returns")
         found = Assignment(self._model)
         for v, native in zip(self._model.intervals, self._lowered.intervals, strict=True):
             value = _value(answer, native)
@@ -148,6 +157,7 @@ class CompiledCpo:
         """Return a complete starting point, with the shadows (see ``lowering``), as a ``CpoModelSolution``."""
         from docplex.cp.solution import CpoModelSolution
 
+        own_values(assignment, self._model, "hint")
         point = CpoModelSolution()
         shadows = self._lowered.shadows
         for i, native in enumerate(self._lowered.intervals):
@@ -195,7 +205,37 @@ class CompiledCpo:
             return Conflict(None, NO_ENGINE)
         from .engine import refine_conflict
 
-        return refine_conflict(engine, self.native, self._lowered.named, time_limit)
+        began = time.perf_counter()
+        found = refine_conflict(engine, self.native, self._lowered.named, time_limit)
+        if found.names is None:
+            return found
+        left = None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - began))
+        return self._held_against_the_engine(found, left)
+
+    def _held_against_the_engine(self, found: Conflict, seconds: float | None) -> Conflict:
+        """Return a conflict, or none if the engine finds a solution of its constraints: the refiner is at times wrong."""
+        part, names = copy.copy(self._model), set(found.names or ())
+        part.constraints = [c for c in part.constraints if c.name in names]
+        if OBJECTIVE not in names:
+            part.objectives = []
+        first = _First()
+        CompiledCpo(part).run(first, Limits(seconds))
+        if first.answer is None or part.check(first.answer):
+            return found
+        return Conflict(None, f"CP Optimizer names {', '.join(found.names or ())}, which can hold together")
+
+
+class _First:
+    """A watch that stops at the first answer and keeps it."""
+
+    answer: Assignment | None = None
+
+    def solution(self, assignment: Assignment, bound: float | None = None) -> bool:
+        self.answer = assignment
+        return False
+
+    def bound(self, value: float) -> bool:
+        return True
 
 
 def _add_interval(point: Any, native: Any, present: bool, start: int, end: int) -> None:

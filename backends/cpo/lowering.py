@@ -32,10 +32,17 @@ the expression stands::
     0 <= index <= n - 1                                        for element of an array of n values
     x[0] <= x <= x[K]                                          for piecewise with the points (x[k], y[k]), k = 0..K
 
-Piecewise functions. The engine's own lose solutions (22.2: 12 to 35 of 400 small functions had a wrong optimum), so
-they become a sum of hinges, with ``s[k]`` the slope from point k to point k + 1::
+Piecewise functions. The engine's own lose solutions (22.2: 12 to 35 of 400 small functions had a wrong optimum). With
+``s[k]`` the slope from point k to point k + 1, a convex one becomes the greatest of its lines, a concave one the least, any
+other a sum of hinges. The engine bounds a sum by the bounds of its terms, so all are kept within the values of the points,
+which changes nothing else::
 
-    y[0] + s[0] (x - x[0]) + sum_{k=1..K-1} (s[k] - s[k-1]) max(0, x - x[k])
+    convex:   max(max_{k=0..K-1} y[k] + s[k] (x - x[k]), min_k y[k])
+    concave:  min(min_{k=0..K-1} y[k] + s[k] (x - x[k]), max_k y[k])
+    other:    max(min(y[0] + s[0] (x - x[0]) + sum_{k=1..K-1} (s[k] - s[k-1]) max(0, x - x[k]), max_k y[k]),
+                  min_k y[k])
+
+Points outside of the bounds of x are left out, and those at its bounds are added.
 
 Overlap with a window [lo, hi). ``overlapLength`` of an optional interval loses solutions, too (22.2:
 ``min([1 - 6 endOf(v, 0), overlapLength(v, 1, 4, 0), presenceOf(v)]) <= -26`` with v in [2, 5) or absent), so it
@@ -46,13 +53,14 @@ becomes::
 Real numbers. With its linear relaxation ("TemporalRelaxation") the engine calls values optimal that are 2e-5 from the
 optimum of a real objective, whatever its tolerance; this does not happen with whole numbers. For a real objective the
 relaxation is switched off. A comparison with real coefficients, ``lo <= e <= hi``, is widened by half of what the
-independent check allows: by ``REAL_TOLERANCE / 2 * max(1, |lo|, |hi|)``.
+independent check allows: by half of ``offsets.real_tolerance``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -78,6 +86,7 @@ from ...models.language import (
     Precedence,
     Synchronize,
 )
+from ...models.language.bounds import Point, points_within
 from ...models.language.clock import look
 from ...models.language.expressions import (
     Atom,
@@ -91,10 +100,11 @@ from ...models.language.expressions import (
     Piecewise,
     atoms_below,
 )
-from ...models.language.semantics import REAL_TOLERANCE
+from ...models.language.offsets import far_origin, real_tolerance
+from ..base import OBJECTIVE
+from ..lowest_terms import in_lowest_terms
 from .steps import calendar, outside, taken
 
-OBJECTIVE = "the range of the objective"
 ROUNDING = 1e-9  # relative error that the engine's own arithmetic may add to a real number
 
 
@@ -115,13 +125,14 @@ class CpoLowering:
     """
 
     def __init__(self, model: Model) -> None:
-        self.native: Any = CpoModel(name=model.name, sfile="schedlab")
+        self.native: Any = CpoModel(name=_written(model.name), sfile="schedlab")
         self.native.source_loc = False  # without this, every add() walks the Python stack
         self.named: dict[int, str] = {}
         self.shadows: dict[int, Any] = {}
         self.real = False
         self._parameters: dict[str, str] = {}
         self._bounds = Bounds()
+        self._far_origin = far_origin(model)
         self._atoms: dict[Atom, Any] = {}
         self._guards: list[Any] = []
         self.intervals = [self._interval(v) for v in model.intervals]
@@ -154,7 +165,7 @@ class CpoLowering:
         }
 
     def _post(self, native: Any, name: str) -> None:
-        native.set_name(name)
+        native.set_name(_written(name))
         self.named[id(native)] = name
         self.native.add(native)
 
@@ -170,13 +181,13 @@ class CpoLowering:
             end=(lo + v.size_lo, hi + v.size_hi),
             size=(v.size_lo, v.size_hi),
             optional=v.optional,
-            name=v.name,
+            name=_written(v.name),
         )
         self.named[id(made)] = v.name
         return made
 
     def _integer(self, x: Integer) -> Any:
-        made = integer_var(x.lo, x.hi, x.name)
+        made = integer_var(x.lo, x.hi, _written(x.name))
         self.named[id(made)] = x.name
         return made
 
@@ -206,11 +217,11 @@ class CpoLowering:
                 yield from self._cumulative(constraint)
 
     def _comparison(self, c: Comparison) -> Any:
+        c = in_lowest_terms(c)  # the engine takes 90033 * presence == 5 for true if the interval is absent
         e, lo, hi = self._expression(c.expr), c.lo, c.hi
         if not c.integral:
             self.real = True
-            scale = max(1.0, *(abs(b) for b in (lo, hi) if not math.isinf(b)))
-            slack = scale * REAL_TOLERANCE / 2
+            slack = real_tolerance(c, self._far_origin) / 2
             lo, hi = lo - slack, hi + slack
         return _within(e, lo, hi)
 
@@ -254,7 +265,11 @@ class CpoLowering:
     def _shadow(self, v: Interval, x: Any) -> Any:
         lo, hi = v.start_lo, v.start_hi
         made = interval_var(
-            start=(lo, hi), end=(lo + 1, hi + v.size_hi), size=(1, v.size_hi), optional=True, name=f"{v.name}, running"
+            start=(lo, hi),
+            end=(lo + 1, hi + v.size_hi),
+            size=(1, v.size_hi),
+            optional=True,
+            name=_written(f"{v.name}, running"),
         )
         self.named[id(made)] = v.name
         self.native.add(made)
@@ -305,7 +320,7 @@ class CpoLowering:
                 x, lo, hi = self._linear(atom.operands[0]), atom.points[0][0], atom.points[-1][0]
                 slack = 0 if atom.operands[0].integral else ROUNDING * max(1, abs(lo), abs(hi))
                 self._guards.append(_within(x, lo - slack, hi + slack))
-                return _hinges(x, atom.points)
+                return _piecewise(x, points_within(atom.points, *self._bounds.of(atom.operands[0])))
             case _:
                 raise WrongArgument(f"CP Optimizer has no lowering for {type(atom).__name__}")
 
@@ -320,6 +335,11 @@ class CpoLowering:
                 return cp.size_of(x, 0)
             case _:
                 return cp.presence_of(x)
+
+
+def _written(name: str) -> str:
+    """Return a name without control characters: a line break or a zero ends a comment or a text of the engine's format."""
+    return "".join(c if c.isprintable() else " " for c in name)
 
 
 def _has_detours(c: NoOverlap) -> bool:
@@ -342,9 +362,21 @@ def _within(e: Any, lo: Number, hi: Number) -> Any:
     return e >= lo if math.isinf(hi) else cp.logical_and(e >= lo, e <= hi)
 
 
-def _hinges(x: Any, points: tuple[tuple[Number, Number], ...]) -> Any:
-    """Return a piecewise linear function as the sum of hinges of the module's text."""
+def _piecewise(x: Any, points: Sequence[Point]) -> Any:
+    """Return a piecewise-linear function by one of the three formulas of the module's text."""
     slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
+    if isinstance(x, (int, float)):
+        at, values = np.array(points, dtype=np.float64).T
+        return float(np.interp(x, at, values))
+    least, greatest = min(y for _, y in points), max(y for _, y in points)
+    for pick, bends, edge in ((cp.max, operator.le, least), (cp.min, operator.ge, greatest)):
+        if all(bends(a, b) for a, b in pairwise(slopes)):
+            return pick([*(s * (x - at) + y for s, (at, y) in zip(slopes, points[:-1], strict=True)), edge])
+    return cp.max([cp.min([_hinges(x, points, slopes), greatest]), least])
+
+
+def _hinges(x: Any, points: Sequence[Point], slopes: Sequence[float]) -> Any:
+    """Return a piecewise-linear function as the sum of hinges of the module's text."""
     (x0, y0), inner = points[0], points[1:-1]
     turns = [after - before for before, after in pairwise(slopes)]
     bends = [cp.max([x - at, 0]) for at, _ in inner]

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import NoSolution
+from ...errors import NoSolution, WrongArgument
+from ...models.excerpt import excerpt, with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.expressions import Overlap
 from ..base import Availability, Conflict, Exactness, Limits, Outcome, SolverUnavailable, Status, Watch, compiled_repr
 from ..exact_range import require_data
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
+from ..uses import own_values, own_variable
 
 if TYPE_CHECKING:
     from .lowering import CpSatLowering
@@ -30,7 +32,10 @@ STATUS: dict[str, Status] = {
     "MODEL_INVALID": "error",
 }
 
+ANSWERS = "a solved CpSolver, its response, or a solution callback"  # what ``assignment`` takes, for messages
 
+
+@with_short_repr
 class CpSat:
     """The CP-SAT backend. ``compile`` has no options; ortools is imported at the first use.
 
@@ -98,6 +103,7 @@ class CompiledCpSat:
 
     def var(self, x: Interval | Integer) -> Any:
         """Return the ``IntVar`` of an integer, or the `NativeInterval` of an interval."""
+        own_variable(x, self.model)
         if isinstance(x, Interval):
             return self.lowering.native_interval(x)
         return self.lowering.native.vars[self.lowering.expressions.integer[x.index]]
@@ -108,9 +114,14 @@ class CompiledCpSat:
         The answer is a solved ``CpSolver``, its response, a solution callback, or any object with a method
         ``value(var)``.
         """
-        response = getattr(answer, "response_proto", answer)
+        try:
+            response = getattr(answer, "response_proto", answer)
+        except RuntimeError as e:  # of a solver that has not solved anything
+            raise NoSolution(f"the answer holds no solution: {e}") from None
         solution = getattr(response, "solution", None)
         if solution is None:
+            if not callable(getattr(answer, "value", None)):
+                raise WrongArgument(f"answer of assignment is {excerpt(answer)}; expected {ANSWERS}")
             solution = [answer.value(v) for v in self.lowering.native.vars]
         if len(solution) < len(self.lowering.native.vars):
             raise NoSolution("the solver's answer holds no solution")
@@ -128,6 +139,7 @@ class CompiledCpSat:
 
     def hint(self, assignment: Assignment) -> list[int]:
         """Return the values of all native variables, in the order of their indices."""
+        own_values(assignment, self.model, "hint")
         return self.lowering.hint(assignment)
 
     def fix(self, assignment: Assignment) -> None:

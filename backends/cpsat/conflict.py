@@ -14,11 +14,8 @@ from collections.abc import Callable
 from ortools.sat.python import cp_model
 
 from ...models.language import Assignment, Model
-from ..base import Conflict, NoConflict
+from ..base import OBJECTIVE, Conflict, NoConflict
 from .lowering import CpSatLowering
-
-AIM = "objective 1"  # an objective may have no value: element and piecewise outside their range
-
 
 Reader = Callable[[CpSatLowering, cp_model.CpSolver], Assignment]
 """Returns the assignment of a lowering's model that a solver has found."""
@@ -33,7 +30,7 @@ def find_conflict(model: Model, time_limit: float | None, read: Reader) -> Confl
     if _status(_part(model, core), deadline) != "INFEASIBLE":
         return Conflict(None, "the time ended before a conflict was proven")
     core, minimal = _shrink(model, core, deadline)
-    names = [*(c.name for c in model.constraints), AIM]
+    names = [*(c.name for c in model.constraints), OBJECTIVE]
     found = tuple(dict.fromkeys(names[k] for k in core))
     if not minimal:
         return Conflict(found, "they cannot hold together; the time ended before smaller sets were tried")

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...errors import WrongArgument
-from ...models.language import Interval, Linear
+from ...models.language import Comparison, Interval, Linear
 from ...models.language.expressions import (
     Atom,
     Attribute,
@@ -30,7 +30,7 @@ from ...models.language.expressions import (
     Window,
     atoms_below,
 )
-from ...models.language.semantics import REAL_TOLERANCE
+from ...models.language.offsets import real_tolerance
 from ...models.whole_numbers import Rational, rational
 from .native import LARGEST, Form, NativeModel, Recipe, WholeForm, magnitude
 
@@ -49,8 +49,9 @@ class CpSatExpressions:
         Index of the native variable of each integer variable.
     """
 
-    def __init__(self, native: NativeModel) -> None:
+    def __init__(self, native: NativeModel, far_origin: int) -> None:
         self.native = native
+        self.far_origin = far_origin
         self.start: list[int] = []
         self.size: list[int] = []
         self.end: list[int] = []
@@ -300,8 +301,9 @@ class CpSatExpressions:
 
     def _greatest(self, atom: Piecewise, f: Form, lines: list[tuple[Fraction, Fraction]]) -> Form:
         """Return a convex function as the maximum of its lines (slope, intercept); require x within its points."""
-        slack = 0.0 if atom.operands[0].integral else REAL_TOLERANCE / 2
-        self.native.require(f, atom.points[0][0], atom.points[-1][0], slack=slack)
+        e, ends = atom.operands[0], (atom.points[0][0], atom.points[-1][0])
+        slack = 0.0 if e.integral else min(real_tolerance(Comparison(e, x, x), self.far_origin) for x in ends) / 2
+        self.native.require(f, *ends, slack=slack)
         parts = [f.times(slope) for slope, _ in lines]
         return self._max([Form(p.terms, p.constant + at, p.error) for p, (_, at) in zip(parts, lines, strict=True)])
 

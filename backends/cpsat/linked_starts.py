@@ -12,6 +12,12 @@ the model has relations in both directions. Without such relations, what exclude
 variables, which CP-SAT propagates before it branches. Two members that are always present need no proof: if both orders
 are excluded, the model is infeasible. A ``cumulative`` counts as well, as CP-SAT turns parts of it into disjunctions.
 
+Two members with one presence end the process too, also without a relation between their starts: two optional intervals
+with ``all_or_none`` and ``no_overlap``, the end of one of them maximized. So no two members that may be absent may have
+presences that the model relates: by ``all_or_none``, the options of an ``alternative``, or an expression with both of
+them, or with an integer variable that relates them. Not counted are sums with coefficients of the same sign in an
+objective, and the max of such sums: they can forbid both presences, but one does not imply the other.
+
 Relations, between the intervals, integers and functions x, y of the model::
 
     x and y in both directions    alternative, synchronize, an equation, holds, each comparison of another form
@@ -30,10 +36,12 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from ...models.language import (
+    AllOrNone,
     Alternative,
     Comparison,
     Cumulative,
     ForbidExtent,
+    Integer,
     Interval,
     Linear,
     Model,
@@ -42,7 +50,7 @@ from ...models.language import (
     Synchronize,
 )
 from ...models.language.constraints import Constraint, expressions_of, intervals_of
-from ...models.language.expressions import Attribute, Function, Holds, Max, Min, Number, atoms_below
+from ...models.language.expressions import Atom, Attribute, Function, Holds, Max, Min, Number, atoms_below
 from .alternatives import Choices
 
 
@@ -88,7 +96,8 @@ def _apart(c: Constraint, choices: Choices, relations: _Relations) -> bool:
         if known in met and (absent or met[known]):
             return False
         met[known] = absent or met.get(known, False)
-    return True
+    together = [relations.presences(v) for v, absent in rows if absent]
+    return len(set(together)) == len(together)
 
 
 def _rows(c: Constraint, choices: Choices) -> list[tuple[Interval, bool]]:
@@ -108,9 +117,14 @@ def _rows(c: Constraint, choices: Choices) -> list[tuple[Interval, bool]]:
 
 
 class _Relations:
-    """The intervals of a model in groups: between starts of two groups there are relations in one direction at most."""
+    """The intervals of a model in groups.
+
+    Between starts of two groups there are relations in one direction at most. ``presences`` gives groups of another kind:
+    between the presences of two of them there are no relations.
+    """
 
     def __init__(self, model: Model) -> None:
+        self._present: dict[Hashable, Hashable] = {}
         self._number: dict[Hashable, int] = {}
         self._from: list[int] = []
         self._to: list[int] = []
@@ -118,6 +132,8 @@ class _Relations:
             self._constraint(c)
         for aim in model.objectives:
             self._linear(aim, upper=True, lower=not _same_sign(aim))
+            if len({k > 0 for a, k in aim.terms.items() if _decides(a)}) > 1:
+                self._tie([a for a in aim.terms if _decides(a)])
         expressions = [e for _, c in model.constraints for e in expressions_of(c)]
         for atom in atoms_below([*expressions, *model.objectives]):
             if isinstance(atom, Function):
@@ -128,6 +144,26 @@ class _Relations:
         """Return what stands for the group of an interval: a number, or the interval itself without relations."""
         k = self._number.get(v)
         return v if k is None else self._groups[k]
+
+    def presences(self, v: Interval) -> Hashable:
+        """Return what stands for the intervals and integers to which the presence of an interval is related."""
+        return self._root(v)
+
+    def _root(self, x: Hashable) -> Hashable:
+        while (above := self._present.get(x, x)) is not x:
+            self._present[x] = self._present.get(above, above)
+            x = above
+        return x
+
+    def _tie(self, parts: Sequence[Hashable]) -> None:
+        """Relate the presences of intervals that may be absent, and integers; attributes stand for their intervals."""
+        nodes = [a.interval if isinstance(a, Attribute) else a for a in parts]
+        for x in nodes[1:]:
+            self._present[self._root(x)] = self._root(nodes[0])
+
+    def _tie_all(self, expressions: Sequence[Linear]) -> None:
+        """Relate the presences and integers anywhere in some expressions."""
+        self._tie([a for a in atoms_below(expressions) if _decides(a)])
 
     def _cycles(self) -> list[int]:
         """Return the number of the strongly connected component of each node."""
@@ -153,7 +189,13 @@ class _Relations:
         match c:
             case Comparison():
                 self._linear(c.expr, upper=not math.isinf(c.hi), lower=not math.isinf(c.lo))
-            case Alternative() | Synchronize():
+                self._tie_all([c.expr])
+            case AllOrNone():
+                self._tie(c.intervals)
+            case Alternative():
+                self._join(intervals_of(c))
+                self._tie(intervals_of(c) if c.interval.optional else c.options)
+            case Synchronize():
                 self._join(intervals_of(c))
             case Precedence():
                 for part in c.parts:
@@ -188,6 +230,12 @@ class _Relations:
                 self._before(f, x)
         else:  # the value of holds is a truth value, which is no node
             self._join(nodes if isinstance(f, Holds) else [f, *nodes])
+            self._tie_all(f.operands)
+
+
+def _decides(a: Atom) -> bool:
+    """Return whether an atom is an integer, or an attribute of an interval that may be absent."""
+    return isinstance(a, Integer) or (isinstance(a, Attribute) and a.interval.optional)
 
 
 def _same_sign(e: Linear) -> bool:

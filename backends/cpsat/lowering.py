@@ -30,7 +30,7 @@ from ...models.language import (
 )
 from ...models.language.clock import look
 from ...models.language.constraints import Constraint
-from ...models.language.semantics import REAL_TOLERANCE
+from ...models.language.offsets import far_origin, real_tolerance
 from .alternatives import Choices, Row, masters
 from .bulk import add_cumulative, add_intervals, add_starts, add_variables
 from .demands import Demands, segments
@@ -64,7 +64,8 @@ class CpSatLowering:
         self.model = model
         self.guarded = guarded
         self.native = NativeModel(model.name)
-        self.expressions = CpSatExpressions(self.native)
+        self.far_origin = far_origin(model)
+        self.expressions = CpSatExpressions(self.native, self.far_origin)
         self.objective: Objective | None = None
         self.guards: list[int] = []
         self.fault = ""
@@ -211,7 +212,7 @@ class CpSatLowering:
         if c.integral:
             self.native.require(f, c.lo, c.hi)
             return
-        self.native.require(f, c.lo, c.hi, slack=REAL_TOLERANCE / 2)
+        self.native.require(f, c.lo, c.hi, slack=real_tolerance(c, self.far_origin) / 2)
         self.scaled.append(name)
 
     def _alternative(self, c: Alternative) -> None:

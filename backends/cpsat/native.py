@@ -262,7 +262,7 @@ class NativeModel:
         when : tuple of int
             Literals; the constraint holds if all of them (and the guard) hold.
         slack : float
-            The bounds are widened by ``slack * max(1, |bound|)``.
+            The bounds are widened by it.
 
         Returns
         -------
@@ -272,9 +272,9 @@ class NativeModel:
         w = self.whole(f, self.scale([f]))
         low, high = -LARGEST, LARGEST
         if lo != -math.inf:
-            low = math.ceil((rational(lo) - Fraction(slack) * max(1, magnitude(rational(lo)))) * w.scale)
+            low = math.ceil((rational(lo) - Fraction(slack)) * w.scale)
         if hi != math.inf:
-            high = math.floor((rational(hi) + Fraction(slack) * max(1, magnitude(rational(hi)))) * w.scale)
+            high = math.floor((rational(hi) + Fraction(slack)) * w.scale)
         self.inside(w, [(low, high)], (*when, *self.guard))
         return w
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...models.language import Assignment, Integer, Interval, Model
+from ...models.whole_numbers import is_real
 from ..base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Watch, compiled_repr
+from ..uses import checked_compiled, checked_solution, own_values, own_variable
 from .chain import Chain
 from .constructs import ALL
 from .origin import Origin, needs_origin
@@ -29,7 +31,7 @@ def compile_supported(backend: Backend, model: Model, **options: Any) -> Compile
         What the backend returns, or a `DecomposedCompiled` around it. Its ``exactness.notes`` name what was replaced.
     """
     chain = Chain(model, frozenset(getattr(backend, "supports", ALL)))
-    inner = backend.compile(chain.model, **options)
+    inner = checked_compiled(backend, backend.compile(chain.model, **options))
     if not chain.steps:
         return inner
     constructs = ", ".join(sorted(chain.replaced))
@@ -81,6 +83,7 @@ class DecomposedCompiled:
 
     def var(self, x: Interval | Integer) -> Any:
         """Return the native variable of a variable; a dict by name if several stand for it."""
+        own_variable(x, self.chain.origin)
         found = self.chain.variables(x)
         if isinstance(found, dict):
             return {name: self.inner.var(v) for name, v in found.items()}
@@ -92,17 +95,19 @@ class DecomposedCompiled:
 
     def hint(self, assignment: Assignment) -> Any:
         """Return the values of all native variables."""
+        own_values(assignment, self.chain.origin, "hint")
         return self.inner.hint(self.chain.forward(assignment))
 
     def fix(self, assignment: Assignment) -> None:
         """Fix every native variable to its value in ``hint(assignment)``."""
+        own_values(assignment, self.chain.origin, "fix")
         self.inner.fix(self.chain.forward(assignment))
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
         """Solve the native model."""
         start = None if warm is None else self.chain.forward(warm)
         outcome = self.inner.run(_BackWatch(watch, self.chain), limits, start)
-        if outcome.bound is not None:
+        if isinstance(outcome, Outcome) and is_real(outcome.bound):  # anything else is an error of the driver
             outcome.bound = self.chain.bound(outcome.bound)
         return outcome
 
@@ -129,6 +134,7 @@ class _BackWatch:
 
     def solution(self, assignment: Assignment, bound: float | None = None) -> bool:
         """Report a solution."""
+        checked_solution(assignment, bound, self._chain.model)
         return self._watch.solution(self._chain.back(assignment), None if bound is None else self._chain.bound(bound))
 
     def bound(self, value: float) -> bool:

@@ -9,11 +9,13 @@ all operands of a max or min is a part of it.
 
 from __future__ import annotations
 
-from ...models.language import Bounds, Integer, Interval, Linear, Model
-from ...models.language.expressions import Attribute, Function, Max, Min, Window
+from itertools import pairwise
+
+from ...models.language import Bounds, Integer, Interval, Linear, Model, piecewise
+from ...models.language.expressions import Attribute, Function, Max, Min, Piecewise, Window
 from ...models.language.functions import max as latest
 from ...models.language.functions import min as first
-from ..gaps import common_constant, offset_of, origin_of
+from ...models.language.offsets import common_constant, far_origin, offset_of, origin_of
 from .decomposition import Decomposition, Variables
 from .model_copy import Steps
 
@@ -63,13 +65,21 @@ class Origin(Decomposition):
         return e + self.shift * v.presence if v.optional else e + self.shift
 
     def function(self, atom: Function) -> Linear:
-        """Return the copy of a function; a constant that all operands of a max or min have is added outside of it."""
+        """Return the copy of a function; a constant that all operands of a max or min have is added outside of it.
+
+        The constant of the operand of a piecewise-linear function is taken off its points.
+        """
+        if isinstance(atom, Piecewise):
+            x = self.linear(atom.operands[0])
+            moved = [(at - x.constant, value) for at, value in atom.points]
+            if all(a < b for (a, _), (b, _) in pairwise(moved)):  # points at real numbers may become equal
+                return piecewise(x - x.constant, moved)
         if not isinstance(atom, (Max, Min)):
             return super().function(atom)
         operands = [self.linear(e) for e in atom.operands]
         shared = common_constant([e.constant for e in operands])
-        moved = [e - shared for e in operands]
-        return (latest(moved) if isinstance(atom, Max) else first(moved)) + shared
+        rest = [e - shared for e in operands]
+        return (latest(rest) if isinstance(atom, Max) else first(rest)) + shared
 
     def objective(self) -> None:
         """Add the copies of the objectives without the constant of the first one."""
@@ -100,11 +110,9 @@ def needs_origin(model: Model) -> bool:
     So it is if that start is further from 0 than the latest end is from it, or if the constant offset of the objective is
     not small beside the range of the objective, and the objective is as far from 0.
     """
+    if far_origin(model):
+        return True
     origin = origin_of(model)
-    if model.intervals:
-        span = max(v.start_hi + v.size_hi for v in model.intervals) - origin
-        if abs(origin) > span:
-            return True
     for e in model.objectives[:1]:
         offset = abs(offset_of(e, origin))
         if offset:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from ...models.language import Comparison, Constraint, Linear, Model
 from ...models.language.expressions import Atom
-from ...models.language.semantics import REAL_TOLERANCE
+from ...models.language.offsets import far_origin, real_tolerance
 from ...models.whole_numbers import rational
 from ..base import SolverUnavailable
 from .constructs import Construct, whole
@@ -47,6 +47,7 @@ class RealNumbers(Decomposition):
     def __init__(self, origin: Model, missing: frozenset[Construct]) -> None:
         self._objective = Scaled({}, 1, 0.0)
         self._constant = 0.0
+        self._origin = far_origin(origin)
         super().__init__(origin, missing)
 
     def constraint(self, c: Constraint) -> Constraint | None:
@@ -55,8 +56,7 @@ class RealNumbers(Decomposition):
         if not isinstance(copied, Comparison) or whole(copied):
             return copied
         made = self._scaled(copied.expr)
-        sides = [b for b in (copied.lo, copied.hi) if not math.isinf(b)]
-        tolerance = REAL_TOLERANCE * max([1.0, *map(abs, sides)])
+        tolerance = real_tolerance(copied, self._origin)
         if made.error > made.factor * tolerance / 4:
             raise SolverUnavailable(f"{self.name}: its real coefficients cannot be scaled to whole numbers below 2^53")
         slack = made.error + made.factor * tolerance / 2

@@ -7,17 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import NoSolution
+from ...models.excerpt import with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Watch, compiled_repr
-from ..linear import IntervalColumns, LinearForm, Lowered, lower
+from ..linear import IntervalColumns, LinearForm, Lowered, lower, require_options
 from ..linear.form import ENTRIES_PER_SECOND, Floats
 from ..linear.ranges import require_range
 from ..parameters.limits import Value
 from ..solver_thread import run_in_thread
+from ..uses import column_values, own_values, own_variable
+from .quiet import new_highs
 from .run import HighsRun
 
 
+@with_short_repr
 class Highs:
     """The HiGHS backend. The options of ``compile`` are those of ``backends.linear.lower``."""
 
@@ -28,10 +33,10 @@ class Highs:
     def availability(self) -> Availability:
         """Return the version of highspy, or why it cannot be imported."""
         try:
-            import highspy
+            highs = new_highs()
         except ImportError as e:
-            return Availability(self.name, None, f"highspy cannot be imported: {e}; pip install 'highspy<1.13'")
-        return Availability(self.name, highspy.Highs().version())
+            return Availability(self.name, None, f"highspy cannot be imported: {e}; pip install --upgrade highspy")
+        return Availability(self.name, highs.version())
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
         """Convert values of HiGHS's options; raise UnknownName and ValueError for wrong ones."""
@@ -45,6 +50,7 @@ class Highs:
         Raise LoweringTooLarge before a lowering that would be too large is built, and SolverUnavailable for numbers
         that HiGHS does not compute exactly.
         """
+        require_options(self.name, options)
         lowered = lower(model, **options)
         if lowered.integral:
             require_range(model, lowered.form, "HiGHS")
@@ -78,12 +84,23 @@ class HighsCompiled:
 
     def var(self, x: Interval | Integer) -> IntervalColumns | int:
         """Return the column of an integer, or the columns of an interval (presence, start, size, cells)."""
+        own_variable(x, self.model)
         return self.lowered.columns(x)
 
     def assignment(self, answer: Any) -> Assignment:
-        """Convert column values (an array) or a solved ``highspy.Highs`` to an assignment."""
-        values = answer if isinstance(answer, (np.ndarray, list, tuple)) else answer.getSolution().col_value
-        return self.lowered.read(np.asarray(values, dtype=np.float64)[: self.size["variables"]])
+        """Convert column values (an array) or a solved ``highspy.Highs`` to an assignment.
+
+        Raises
+        ------
+        LookupError
+            If the answer holds no solution.
+        """
+        if hasattr(answer, "getSolution"):
+            solution = answer.getSolution()
+            if not solution.value_valid and self.size["variables"]:
+                raise NoSolution("the answer holds no solution")
+            answer = solution.col_value
+        return self.lowered.read(column_values(answer, self.size["variables"], "a solved highspy.Highs"))
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
         """Return the assignment whose columns ``hint`` returns: on a restricting grid, the one moved onto the grid."""
@@ -91,6 +108,7 @@ class HighsCompiled:
 
     def hint(self, assignment: Assignment) -> Any:
         """Return the value of every column."""
+        own_values(assignment, self.model, "hint")
         return self.lowered.hint(assignment)
 
     def fix(self, assignment: Assignment) -> None:
@@ -137,7 +155,7 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
     import highspy
 
     look(len(form.value) / ENTRIES_PER_SECOND)
-    h = highspy.Highs()
+    h = new_highs()
     h.setOptionValue("output_flag", False)
     kinds = np.zeros_like(form.integral) if relax else form.integral
     rows = _scales(form) if kinds.any() else np.ones(len(form.row_lo))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import Conflict
+from ..base import OBJECTIVE, Conflict
 from ..linear import LinearForm
 
 FEASIBLE = "the linear relaxation of this model is feasible, so HiGHS cannot name a conflict"
@@ -26,17 +26,20 @@ class DeletionFilter:
         The solver that holds the relaxation of ``form``.
     form : LinearForm
     names : list of str
-        The constraints that may be removed. Other rows, of domains and of the objective, always stay.
+        The constraints that may be removed, and the objective, which may have no value. Rows of domains always stay.
     """
 
     def __init__(self, native: Any, form: LinearForm, names: list[str]) -> None:
         self.native = native
         self.lo, self.hi = form.row_lo, form.row_hi
         known = set(names)
+        objective = form.row_blocks.first[-1]  # its rows are the last ones
         self.rows: dict[str, list[int]] = {}
         for i in range(len(form.row_lo)):
             name = form.row_blocks.name(i)
-            if name in known:
+            if i >= objective:
+                name = OBJECTIVE
+            if i >= objective or name in known:
                 self.rows.setdefault(name, []).append(i)
 
     def run(self, deadline: float) -> Conflict:

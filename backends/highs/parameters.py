@@ -8,6 +8,7 @@ from typing import Any
 
 from ..parameters.limits import Value
 from ..parameters.values import Parameter, argument, check_all
+from .quiet import new_highs
 
 SOLVER = "HiGHS"
 LOGGED = "schedlab reads the log of the solver, which is in the result"
@@ -46,7 +47,7 @@ def check(given: Mapping[str, Any]) -> dict[str, Value]:
 def _convert(p: Parameter) -> Value:
     import highspy
 
-    highs = highspy.Highs()
+    highs = new_highs()
     highs.setOptionValue("log_to_console", False)
     highs.setOptionValue("log_file", os.devnull)
     kinds = highspy.HighsOptionType

@@ -31,20 +31,25 @@ TIGHTER = (3e-7, 1e-7, 3e-8, 1e-8)  # tolerances of integrality that are tried i
 HALF = 0.5  # a row of whole numbers that is broken by less is satisfied
 SMALL = 1_000  # non-zeros up to which a model is solved without presolve, which was wrong for 5 of 7,000 such models
 MODERATE = 1 << 25  # greatest scaled cost
+LARGE = 1e15  # costs from 1e20 on are infinite for HiGHS
+BROKEN = "the answer of {} breaks a constraint once it is rounded; use coarser units or smaller coefficients"
 POLL_SECONDS = 0.1
 
 
-def _unit(form: LinearForm) -> float:
+def cost_unit(form: LinearForm) -> float:
     """Return a power of two that scales the least cost to about 1, with the greatest scaled cost at most ``MODERATE``.
 
-    HiGHS takes a reduced cost within 1e-7 of 0 for 0, in the unit of the objective. Costs in euro per second are 1e-5
+    Costs are scaled down only if the greatest one is above ``LARGE``. HiGHS takes a reduced cost within 1e-7 of 0 for 0, in the unit of the objective. Costs in euro per second are 1e-5
     and less, multiplied by many seconds: without this scaling, HiGHS 1.14 lost up to 1 % of the optimum of profit
     problems at the root node. Rows are scaled likewise (``backend._scales``).
     """
     costs = np.abs(form.cost[form.cost != 0])
     if not len(costs):
         return 1.0
-    up = min(math.ceil(-math.log2(costs.min())), math.floor(math.log2(MODERATE / costs.max())))
+    least, greatest = float(costs.min()), float(costs.max())
+    up = min(math.ceil(-math.log2(least)), math.floor(math.log2(MODERATE / greatest)))
+    if greatest > LARGE:
+        return float(2.0 ** math.ceil(-math.log2(least)))
     return float(2.0 ** max(0, up))
 
 
@@ -70,8 +75,9 @@ class HighsRun:
         self.alone = False  # whether presolve alone gave the answer, which is not yet confirmed
         self.start: Any = None  # column values of the warm start until HiGHS takes them
         self.discrete = compiled.lowered.integral and bool(compiled.form.integral.any())
-        self.unit = _unit(compiled.form)
-        self._rows: tuple[Any, Any] | None = None  # of the form: the row of each entry, and which rows are checked
+        self.unit = cost_unit(compiled.form)
+        # of the form: the row of each entry, which rows are checked, and whether large rows have other than whole numbers
+        self._rows: tuple[Any, Any, bool] | None = None
 
     def run(self, watch: Watch, warm: Assignment | None) -> Outcome:
         """Solve in the current thread."""
@@ -249,13 +255,15 @@ class HighsRun:
         info, solution = self.highs.getInfo(), self.highs.getSolution()
         feasible = native_status == kinds.kModelEmpty or (solution.value_valid and info.primal_solution_status == 2)
         bound: float | None = None
-        if self.discrete:
+        if native_status == kinds.kModelEmpty:
+            bound = self.compiled.form.offset
+        elif self.discrete:
             bound = self._bound(info) if info.valid else None
         elif solution.dual_valid:
             bound = safe_bound(self.compiled.form, np.asarray(solution.row_dual) / self.unit)
         relaxation = self.compiled.exactness.kind == "relaxation"
         if self.discrete and feasible and self._breaks_a_row(solution.col_value):
-            return Outcome("unknown", bound, log, "the answer of HiGHS breaks a constraint once it is rounded", fate)
+            return Outcome("unknown", bound, log, BROKEN.format("HiGHS"), fate)
         if feasible and (relaxation or self._whole(solution.col_value)):
             self.watch.solution(self.compiled.assignment(self.highs), bound)
         ends: dict[Any, Status] = {
@@ -279,21 +287,27 @@ class HighsRun:
         return str(self.highs.modelStatusToString(native_status))
 
     def _breaks_a_row(self, values: Any) -> bool:
-        """Return whether rounded values break a row of whole numbers, which they satisfy within the solver's tolerance."""
+        """Return whether rounded values break a row that they satisfy within the solver's tolerance.
+
+        A row with other than whole numbers may be broken if the answer violates the model.
+        """
         form = self.compiled.form
         if self._rows is None:
             row = np.repeat(np.arange(len(form.row_lo)), np.diff(form.start))
             whole = (form.value == np.rint(form.value)) & (form.integral[form.index] > 0)
-            total = np.bincount(row, np.abs(form.value), minlength=len(form.row_lo))
+            large = form.slack(INTEGRALITY) > HALF
             mixed = np.bincount(row, ~whole, minlength=len(form.row_lo)) > 0
-            self._rows = row, (total * INTEGRALITY > HALF) & ~mixed
-        row, checked = self._rows
-        if not checked.any():
+            self._rows = row, large & ~mixed, bool((large & mixed).any())
+        row, checked, others = self._rows
+        if checked.any():
+            x = np.rint(np.asarray(values)[: len(form.integral)])
+            level = np.bincount(row, form.value * x[form.index], minlength=len(form.row_lo))
+            broken = (level > form.row_hi + HALF) | (level < form.row_lo - HALF)
+            if (broken & checked).any():
+                return True
+        if not others or self.compiled.exactness.kind == "relaxation":
             return False
-        x = np.rint(np.asarray(values)[: len(form.integral)])
-        level = np.bincount(row, form.value * x[form.index], minlength=len(form.row_lo))
-        broken = (level > form.row_hi + HALF) | (level < form.row_lo - HALF)
-        return bool((broken & checked).any())
+        return bool(self.compiled.model.check(self.compiled.assignment(np.asarray(values))))
 
     def _whole(self, values: Any) -> bool:
         """Return whether the answer is integral, so that the answer of a linear relaxation is one of the model too."""

@@ -20,6 +20,6 @@ Symbols used in all of them, for an interval i (times and sizes in seconds)::
 
 from .form import Blocks, LinearForm
 from .intervals import IntervalColumns
-from .lowering import Lowered, lower
+from .lowering import Lowered, lower, require_options
 
-__all__ = ["Blocks", "IntervalColumns", "LinearForm", "Lowered", "lower"]
+__all__ = ["Blocks", "IntervalColumns", "LinearForm", "Lowered", "lower", "require_options"]

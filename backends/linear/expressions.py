@@ -28,9 +28,10 @@ Element of an array A at index e (infeasible outside the array), with J the indi
 
     sum_{j in J} c[j] = 1,  sum_{j in J} j c[j] = e,  v = sum_{j in J} A[j] c[j]
 
-Piecewise with points ``(x[k], y[k])``, k = 0..n, at e (infeasible outside ``[x[0], x[n]]``), with weights w >= 0::
+Piecewise with points ``(x[k], y[k])``, k = 0..n, at e (infeasible outside ``[x[0], x[n]]``), with weights w >= 0; points
+outside of the bounds of e are left out, and those at its bounds are added::
 
-    sum_{k<n} c[k] = 1,  sum_k w[k] = 1,  sum_k x[k] w[k] = e,  v = sum_k y[k] w[k]
+    sum_{k<n} c[k] = 1,  sum_k w[k] = 1,  sum_k (x[k] - x[0]) w[k] = e - x[0],  v = sum_k y[k] w[k]
     w[k] <= c[k-1] + c[k]    for each point k, where c[-1] = c[n] = 0
 
 If it is convex, the side GE needs no binaries: ``x[0] <= e <= x[n]`` and ``v >= y[k] + slope[k] (e - x[k])`` for each
@@ -41,14 +42,16 @@ segment k; if it is concave, the same holds for LE with ``<=``. The other side t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from ...errors import WrongArgument
 from ...models.language import Bounds, Comparison, Integer, Interval, Linear
+from ...models.language.bounds import Point, points_within
 from ...models.language.expressions import Atom, Attribute, AttributeName, Element, Holds, Max, Min, Overlap, Piecewise
+from ..lowest_terms import in_lowest_terms
 from .form import INF, Affine, FormBuilder, column, one_hot
 
 GE, LE, BOTH = 1, 2, 3
@@ -93,9 +96,13 @@ class LinearExpressions:
 
     def compare(self, c: Comparison) -> None:
         """Add the row ``lo <= expr <= hi`` of a comparison."""
+        c = in_lowest_terms(c)
         sides = (GE if c.hi < INF else 0) | (LE if c.lo > -INF else 0)
         e = self.affine(c.expr, sides)
-        if sides:
+        if c.lo > c.hi:  # not every solver takes a row whose bounds are crossed
+            self.form.row(e, c.lo, INF)
+            self.form.row(e, -INF, c.hi)
+        elif sides:
             self.form.row(e, c.lo, c.hi)
 
     def _atom(self, atom: Atom, sides: int) -> Affine:
@@ -130,7 +137,8 @@ class LinearExpressions:
                 k = self.form.column(
                     lo, hi, integral=False, name=name, recipe=lambda p: pick(e.value(p.x) for e in parts)
                 )
-            case Holds(comparison=c):
+            case Holds():
+                c = in_lowest_terms(atom.comparison)
                 part = self.affine(c.expr, 0)
                 k = self.form.column(
                     0, 1, integral=True, name=name, recipe=lambda p: c.lo <= round(part.value(p.x)) <= c.hi
@@ -185,24 +193,25 @@ class LinearExpressions:
 
     def _limits(self, atom: Holds) -> tuple[float, float, float, float]:
         """Return the comparison's (lo, hi), infinite if they do not bind, and the bounds of its expression."""
-        c = atom.comparison
+        c = in_lowest_terms(atom.comparison)
         low, high = self.bounds.of(c.expr)
         return (c.lo if c.lo > low else -INF), (c.hi if c.hi < high else INF), low, high
 
     def _holds_implies(self, atom: Holds, made: Affine) -> None:
         """Add the rows for: if the column is 1, the comparison holds."""
         lo, hi, low, high = self._limits(atom)
+        expr = in_lowest_terms(atom.comparison).expr
         if lo > -INF:
-            e = self.affine(atom.comparison.expr, LE)
+            e = self.affine(expr, LE)
             self.form.row(e.plus(made, low - lo), low, INF)
         if hi < INF:
-            e = self.affine(atom.comparison.expr, GE)
+            e = self.affine(expr, GE)
             self.form.row(e.plus(made, high - hi), -INF, high)
 
     def _implies_holds(self, atom: Holds, made: Affine) -> None:
         """Add the rows for: if the comparison holds, the column is 1."""
         lo, hi, low, high = self._limits(atom)
-        expr = atom.comparison.expr
+        expr = in_lowest_terms(atom.comparison).expr
         not_below = not_above = made
         if lo > -INF and hi < INF:
             part = self.affine(expr, 0)
@@ -266,7 +275,7 @@ class LinearExpressions:
 
     def _begin_piecewise(self, atom: Piecewise) -> tuple[Affine, int]:
         """Return a piecewise function: a column without sides if it is convex or concave, else in full (BOTH)."""
-        if not bending(atom):
+        if not bending(self._points(atom)):
             return self._piecewise(atom), BOTH
         e, first, last = atom.operands[0], atom.points[0][0], atom.points[-1][0]
         low, high = self.bounds.of(e)
@@ -283,19 +292,23 @@ class LinearExpressions:
 
     def _piecewise_side(self, atom: Piecewise, made: Affine, side: int) -> None:
         """Add the rows of one side of a convex or concave piecewise function."""
-        if side not in bending(atom):
+        points = self._points(atom)
+        if side not in bending(points):
             self.form.row(made.plus(self._piecewise(atom), -1), *((0, INF) if side == GE else (-INF, 0)))
             return
         lo, hi = (0.0, INF) if side == GE else (-INF, 0.0)
-        for (x0, y0), (x1, y1) in pairwise(atom.points):
+        for (x0, y0), (x1, y1) in pairwise(points):
             slope = (y1 - y0) / (x1 - x0)
-            segment = self.affine(atom.operands[0] * slope + (y0 - slope * x0), side)
+            # not slope e + (y0 - slope x0), which loses digits of late times
+            segment = self.affine((atom.operands[0] - x0) * slope + y0, side)
             self.form.row(made.plus(segment, -1), lo, hi)
 
     def _piecewise(self, atom: Piecewise) -> Affine:
         """Add the binaries and weights of a piecewise function; return its value as an expression over columns."""
-        x = self.affine(atom.operands[0])
-        points = np.array([p[0] for p in atom.points], dtype=np.float64)
+        reached = self._points(atom)
+        first = reached[0][0]  # x is counted from it: as a coefficient, a time since 1970 lost optima
+        x = self.affine(atom.operands[0] - first)
+        points = np.array([p[0] - first for p in reached], dtype=np.float64)
         n = len(points)
         segment = self._choice(n - 1, "piecewise, segment", lambda p: _segment(points, x.value(p.x)))
         weight = self.form.columns(
@@ -306,20 +319,22 @@ class LinearExpressions:
         for k in range(n):
             ends = {segment + j: -1.0 for j in (k - 1, k) if 0 <= j < n - 1}
             self.form.row(Affine({weight + k: 1.0, **ends}), -INF, 0)
-        return Affine({weight + k: float(y) for k, (_, y) in enumerate(atom.points)})
+        return Affine({weight + k: float(y) for k, (_, y) in enumerate(reached)})
+
+    def _points(self, atom: Piecewise) -> tuple[Point, ...]:
+        """Return the points of a piecewise function within the bounds of its x."""
+        return points_within(atom.points, *self.bounds.of(atom.operands[0]))
 
 
-def bending(atom: Piecewise) -> tuple[int, ...]:
-    """Return the sides that need no binaries: GE if the function is convex, LE if it is concave.
+def bending(points: Sequence[Point]) -> tuple[int, ...]:
+    """Return the sides that need no binaries: GE if the function through the points is convex, LE if it is concave.
 
     Examples
     --------
-    >>> from schedlab import Model, piecewise
-    >>> (atom,) = piecewise(Model("m").integer("x", 0, 9), [(0, 0), (4, 1), (9, 8)]).terms
-    >>> bending(atom) == (GE,)
+    >>> bending([(0, 0), (4, 1), (9, 8)]) == (GE,)
     True
     """
-    slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(atom.points)]
+    slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
     convex = all(a <= b for a, b in pairwise(slopes))
     concave = all(a >= b for a, b in pairwise(slopes))
     return (GE,) * convex + (LE,) * concave

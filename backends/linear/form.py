@@ -143,6 +143,13 @@ class LinearForm:
         """The numbers of variables (columns), constraints (rows) and non-zeros."""
         return {"variables": len(self.cost), "constraints": len(self.row_lo), "nonzeros": len(self.value)}
 
+    def slack(self, tolerance: float) -> Floats:
+        """Return for each row how far it can be off if each of its columns is off by a tolerance; shape (m,)."""
+        rows = np.repeat(np.arange(len(self.row_lo)), np.diff(self.start))
+        return np.asarray(
+            np.bincount(rows, tolerance * np.abs(self.value), minlength=len(self.row_lo)), dtype=np.float64
+        )
+
     def violation(self, x: Floats) -> tuple[float, str]:
         """Return the greatest violation of a row or column bound at ``x`` and the name of its block, or (0, "")."""
         rows = np.repeat(np.arange(len(self.row_lo)), np.diff(self.start))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from typing import Any, Protocol, get_args
 
 import numpy as np
 
 from ...errors import WrongValue
-from ...models.arguments import checked
+from ...models.arguments import checked, unknown_keyword
+from ...models.excerpt import with_short_repr
 from ...models.language import (
     AllOrNone,
     Alternative,
@@ -63,6 +66,14 @@ class Scheme(Protocol):
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
         """Return the assignment with starts that the form can represent."""
+
+
+def require_options(backend: str, options: Mapping[str, Any]) -> None:
+    """Raise WrongArgument for an option that no lowering has; the message names the backend."""
+    known = [name for name in inspect.signature(lower).parameters if name != "model"]
+    for name in options:
+        if name not in known:
+            raise unknown_keyword(f"compile for {backend}", name, known)
 
 
 @checked(values=False)
@@ -153,6 +164,7 @@ def _small_on_step_1(model: Model) -> bool:
     return nonzeros <= min(MODERATE, 2_000 + 20 * Pairwise.predict(model)[2])
 
 
+@with_short_repr
 class Lowered:
     """A model in linear form, and the conversion between assignments and column values.
 

@@ -10,6 +10,7 @@ from ...models.excerpt import with_short_repr
 
 Value = bool | int | float | str
 """A value of a solver parameter."""
+MOST_THREADS = 10_000  # of one call; solvers take 32-bit numbers
 
 
 @with_short_repr

@@ -12,21 +12,25 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import redirect_stdout, suppress
+from dataclasses import dataclass
 from typing import Any, TextIO, cast
 
 import numpy as np
 
 from ...errors import WrongValue
+from ...models.excerpt import with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.clock import look
 from ..base import Availability, Conflict, Limits, Outcome, SolverUnavailable, Status, WarmStart, Watch, compiled_repr
-from ..highs.run import SMALL, TOLERANCE
-from ..linear import LinearForm, Lowered, lower
+from ..highs.parameters import OF_OBJECTIVE
+from ..highs.run import BROKEN, HALF, INTEGRALITY, SMALL, TIGHTER, TOLERANCE, TOLERANCE_NAME, cost_unit
+from ..linear import LinearForm, Lowered, lower, require_options
 from ..linear.form import ENTRIES_PER_SECOND
 from ..linear.ranges import require_range
 from ..parameters.limits import Value
 from ..solver_log import SolverLog
 from ..solver_thread import run_in_thread
+from ..uses import column_values, own_values, own_variable
 from .parameters import KNOWN, check, names_of, options
 
 IMPORT_ORDER = (
@@ -34,9 +38,11 @@ IMPORT_ORDER = (
     "or run the two in processes of their own"
 )
 BUSY = "the time limit ended while another thread used Pyomo, which solves one model at a time in a process"
+ROUNDED = BROKEN.format("the solver")
 _one = threading.RLock()  # Pyomo redirects the standard output and the log of the whole process
 
 
+@with_short_repr
 class Pyomo:
     """The Pyomo backend.
 
@@ -67,6 +73,7 @@ class Pyomo:
         Raise LoweringTooLarge before a lowering that would be too large is built, and SolverUnavailable for a missing
         solver and for numbers that solvers in double precision do not compute exactly.
         """
+        require_options(self.name, options)
         lowered = lower(model, **options)
         if lowered.integral:
             require_range(model, lowered.form, "Pyomo's solvers")
@@ -104,6 +111,28 @@ def _quiet() -> Any:
     return LoggingIntercept(module="pyomo")
 
 
+@dataclass(frozen=True, eq=False)
+class PyomoInterval:
+    """The Pyomo variables of an interval.
+
+    Attributes
+    ----------
+    presence, start, size : variable or None
+        None where the value is constant, or where the lowering has no such variable.
+    cells : dict of int to variable
+        On a grid: the 0/1 variable of each start in seconds.
+    """
+
+    presence: Any
+    start: Any
+    size: Any
+    cells: Mapping[int, Any]
+
+    def __repr__(self) -> str:
+        parts = (f"{name}={getattr(self, name)}" for name in ("presence", "start", "size"))
+        return f"PyomoInterval({', '.join(parts)}, {len(self.cells)} cells)"
+
+
 class PyomoCompiled:
     """A model as a Pyomo ``ConcreteModel`` (``native``), with variables ``x[column]`` and constraints ``rows[row]``."""
 
@@ -117,26 +146,28 @@ class PyomoCompiled:
         self.size = lowered.form.size
         self.exactness = lowered.exactness
         self.solver = solver
+        self.unit = cost_unit(lowered.form)  # solvers take costs that are small beside their tolerances for 0
         self._output: _Output | None = None
         with _quiet():  # Pyomo would print a message at Ctrl-C
             self.native = _concrete(lowered.form, model.name, integral=lowered.integral)
+            self._objective = self.native.objective.expr
+            self._scaled = _cost(lowered.form, list(self.native.x.values()), self.unit)
 
     def var(self, x: Interval | Integer) -> Any:
-        """Return the variable of an integer; for an interval a dict of its "presence", "start", "size", "cells"."""
+        """Return the variable of an integer, or the `PyomoInterval` of an interval."""
+        own_variable(x, self.model)
         columns, v = self.lowered.columns(x), self.native.x
         if isinstance(columns, int):
             return v[columns]
-        one = {"presence": columns.presence, "start": columns.start, "size": columns.size}
-        found: dict[str, Any] = {name: v[k] for name, k in one.items() if k is not None}
-        if columns.cells:
-            found["cells"] = {int(t): v[k] for t, k in zip(columns.times, columns.cells, strict=True)}
-        return found
+        presence, start, size = (None if k is None else v[k] for k in (columns.presence, columns.start, columns.size))
+        cells = {int(t): v[k] for t, k in zip(columns.times, columns.cells, strict=True)} if columns.cells else {}
+        return PyomoInterval(presence, start, size, cells)
 
     def assignment(self, answer: Any) -> Assignment:
         """Convert column values (an array) or a solved ConcreteModel to an assignment."""
-        if not isinstance(answer, (np.ndarray, list, tuple)):
+        if hasattr(answer, "x") and hasattr(answer.x, "values"):
             answer = [_value(v) for v in answer.x.values()]
-        return self.lowered.read(np.asarray(answer, dtype=np.float64))
+        return self.lowered.read(column_values(answer, self.size["variables"], "a solved ConcreteModel"))
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
         """Return the assignment whose columns ``hint`` returns: on a restricting grid, the one moved onto the grid."""
@@ -144,6 +175,7 @@ class PyomoCompiled:
 
     def hint(self, assignment: Assignment) -> Any:
         """Return the value of every column."""
+        own_values(assignment, self.model, "hint")
         return self.lowered.hint(assignment)
 
     def fix(self, assignment: Assignment) -> None:
@@ -160,6 +192,8 @@ class PyomoCompiled:
         chosen = options(self.wanted, limits)
         if names_of(self.wanted) is KNOWN["highs"] and self.size["nonzeros"] <= SMALL:
             chosen = {"presolve": "off", **chosen}  # as in the backend of HiGHS itself, for the same fault
+        if names_of(self.wanted) is KNOWN["highs"]:
+            chosen |= {name: float(chosen[name]) * self.unit for name in OF_OBJECTIVE if name in chosen}
         if len(self.native.x) == 0:  # solvers end as "unknown"
             return self._without_variables(watch)
         try:
@@ -200,6 +234,17 @@ class PyomoCompiled:
                 answer = self._solve(limits, keywords)
             with _quiet():  # Pyomo would print a warning at every limit
                 outcome, found = self._outcome(answer, fate)
+            tighter = TIGHTER if names_of(self.wanted) is KNOWN["highs"] and TOLERANCE_NAME not in chosen else ()
+            for tolerance in tighter:  # as in the backend of HiGHS itself, for the same fault
+                if not (str(answer.solver.termination_condition) == "error" or outcome.message == ROUNDED):
+                    break
+                if limits.time is not None:
+                    keywords["timelimit"] = max(0.0, limits.time - (time.perf_counter() - began))
+                keywords["options"] = {**keywords["options"], TOLERANCE_NAME: tolerance}
+                with _Output() as self._output, redirect_stdout(cast(TextIO, log)):
+                    answer = self._solve(limits, keywords)
+                with _quiet():
+                    outcome, found = self._outcome(answer, fate)
         finally:
             self._output = None
             _one.release()
@@ -211,6 +256,11 @@ class PyomoCompiled:
     def _solve(self, limits: Limits, keywords: dict[str, Any]) -> Any:
         own = self.solver.options
         kept = own.value() if callable(getattr(own, "reset", None)) else None  # other interfaces forget those of a call
+        objective = self.native.objective
+        # a user may have given the native model another objective
+        scaled = self.unit != 1.0 and objective.expr is self._objective
+        if scaled:
+            objective.set_value(self._scaled)
         try:
             return self.solver.solve(self.native, **keywords)
         except (AttributeError, LookupError, TypeError, ValueError) as e:
@@ -219,6 +269,8 @@ class PyomoCompiled:
             given = ", ".join(f"{name}={value}" for name, value in limits.parameters.items())
             raise WrongValue(f"Pyomo's solver {self.wanted!r} failed with the parameters {given}: {e}") from e
         finally:
+            if scaled:
+                objective.set_value(self._objective)
             if kept is not None:
                 own.reset()
                 own.set_value(kept)
@@ -249,7 +301,7 @@ class PyomoCompiled:
     def _outcome(self, results: Any, fate: WarmStart) -> tuple[Outcome, Assignment | None]:
         condition = str(results.solver.termination_condition)
         bound = results.problem.upper_bound if self.form.maximize else results.problem.lower_bound
-        bound = float(bound) if isinstance(bound, (int, float)) and math.isfinite(bound) else None
+        bound = float(bound) / self.unit if isinstance(bound, (int, float)) and math.isfinite(bound) else None
         found, answer = len(results.solution) > 0, None
         if found:
             self.native.solutions.load_from(results)
@@ -257,8 +309,15 @@ class PyomoCompiled:
             whole = values[self.form.integral > 0]
             if self.lowered.integral or np.all(np.abs(whole - np.rint(whole)) < 1e-6):
                 answer = self.assignment(values)
+        if answer is not None and self._rounded_away(answer):
+            return Outcome("unknown", bound, "", ROUNDED, fate), None
         ends: dict[str, Status] = {"optimal": "optimal", "infeasible": "infeasible", "unbounded": "unbounded"}
         return Outcome(ends.get(condition, "feasible" if found else "unknown"), bound, "", condition, fate), answer
+
+    def _rounded_away(self, answer: Assignment) -> bool:
+        """Return whether an answer violates the model because its columns are whole only within a tolerance."""
+        exact = self.lowered.integral and self.exactness.kind != "relaxation"
+        return exact and bool((self.form.slack(INTEGRALITY) > HALF).any()) and bool(self.model.check(answer))
 
 
 class _Output:
@@ -327,9 +386,19 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
         return sides[0], body, sides[1]
 
     m.rows = environ.Constraint(range(len(form.row_lo)), rule=row)
-    used = np.flatnonzero(form.cost).tolist()
-    cost = LinearExpression(
-        constant=form.offset, linear_coefs=[form.cost[k].item() for k in used], linear_vars=[x[k] for k in used]
+    m.objective = environ.Objective(
+        expr=_cost(form, x, 1.0), sense=environ.maximize if form.maximize else environ.minimize
     )
-    m.objective = environ.Objective(expr=cost, sense=environ.maximize if form.maximize else environ.minimize)
     return m
+
+
+def _cost(form: LinearForm, x: list[Any], unit: float) -> Any:
+    """Return the objective of a form, multiplied by ``unit``, as an expression of the variables ``x``."""
+    from pyomo.core.expr.numeric_expr import LinearExpression
+
+    used = np.flatnonzero(form.cost).tolist()
+    return LinearExpression(
+        constant=form.offset * unit,
+        linear_coefs=[form.cost[k].item() * unit for k in used],
+        linear_vars=[x[k] for k in used],
+    )

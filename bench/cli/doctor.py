@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from rich.text import Text
 
 from ...backends import Availability, available
 from ...backends.registry import BACKENDS
-from ...models.plugins import PluginError, Registry, described
+from ...models.plugins import Registry, described
 from ..executors.registry import EXECUTORS
 from ..processes import UNREADABLE, cores, is_memory_readable, machine_memory
 from ..terminal import console_for
@@ -85,18 +86,26 @@ def examine(console: Console) -> bool:
 
 
 def third_parties() -> Iterator[tuple[bool, str]]:
-    """Yield for each dispatcher, ranker, forecast, node policy, heuristic and executor of a third party whether it is faulty, and a text about it."""
+    """Yield for each part of a third party, backends apart, whether it is faulty, and a text about it."""
+    from ...errors import SchedlabError
     from ...heuristics import HEURISTICS
+    from ...models import kind
     from ...simulation.forecasts import FORECASTS, parse_forecast
     from ...simulation.node_policies.registry import NODE_POLICIES, node_policy_of
     from ...simulation.policies.registry import DISPATCHERS, check_dispatcher
+    from ...simulation.preemption.checkpoints import CHECKPOINTS
+    from ...simulation.preemption.evictors import EVICTORS, evictor_of
     from ...simulation.rankers.registry import RANKERS, parse_ranker
+    from ...simulation.users.registry import USERS, users_of
 
     tests: tuple[tuple[Registry[Any], Callable[[str], object]], ...] = (
         (DISPATCHERS, check_dispatcher),
         (RANKERS, lambda name: parse_ranker(name).make()),
         (FORECASTS, lambda name: parse_forecast(name).make()),
         (NODE_POLICIES, node_policy_of),
+        (USERS, users_of),
+        (EVICTORS, evictor_of),
+        (CHECKPOINTS, CHECKPOINTS.__getitem__),
         (HEURISTICS, HEURISTICS.__getitem__),
         (EXECUTORS, EXECUTORS.__getitem__),
     )
@@ -105,8 +114,16 @@ def third_parties() -> Iterator[tuple[bool, str]]:
             try:
                 test(name)
                 yield False, registry.label(name)
-            except PluginError as e:
-                yield True, str(e)
+            except SchedlabError as e:
+                label = registry.label(name)
+                yield True, str(e) if str(e).startswith(label) else f"{label}: {e}"
+    for name in kind.names():
+        if name not in kind.OWN:
+            try:
+                kind.find(name)
+                yield False, f"the problem kind {name}"
+            except Exception as e:  # of the module of a third party
+                yield True, f"the problem kind {name} cannot be used: {type(e).__name__}: {e}"
 
 
 def _solver(name: str, here: Availability) -> tuple[bool, str]:
@@ -129,13 +146,26 @@ def _edition() -> str:
     return f"community edition: at most {most} intervals on one machine; larger models end as unavailable"
 
 
+def excluded_versions() -> Iterator[str]:
+    """Yield for each installed package of a version that schedlab excludes, such as "!=1.14.*", what to do."""
+    if _version("schedlab") == "-":  # it runs from a folder that is not installed
+        return
+    for requirement in requires("schedlab") or ():
+        stated, _, condition = requirement.partition(";")
+        package = re.split(r"[<>=!~ ]", stated)[0]
+        wrong = [f"{number}." for number in re.findall(r"!=\s*([\d.]+)\.\*", stated)]
+        if not condition and _version(package).startswith(tuple(wrong)):
+            yield f"{package} {_version(package)} gives wrong answers or none: pip install --upgrade {package}"
+
+
 def traps() -> Iterator[str]:
     """Yield the known traps that are found on this machine, each with its remedy."""
+    yield from excluded_versions()
     ortools_first = _ask("import ortools.sat.python.cp_model, highspy; print('answer')")
     highs_first = _ask("import highspy, ortools.sat.python.cp_model; print('answer')")
     failed = [answer for answer in (ortools_first, highs_first) if not answer.startswith("answer")]
     if failed:
-        yield f"ortools and highspy cannot be imported into one process ({failed[0]}); install highspy below 1.13"
+        yield f"ortools and highspy cannot be imported into one process ({failed[0]}); pip install --upgrade highspy ortools"
     if _version("docplex") != "-" and not _ask("import docplex.cp.model, pyomo.environ; print('answer')").startswith(
         "a"
     ):
@@ -158,10 +188,13 @@ def traps() -> Iterator[str]:
     from ...simulation.forecasts import FORECASTS
     from ...simulation.node_policies.registry import NODE_POLICIES
     from ...simulation.policies.registry import DISPATCHERS
+    from ...simulation.preemption.checkpoints import CHECKPOINTS
+    from ...simulation.preemption.evictors import EVICTORS
     from ...simulation.rankers.registry import RANKERS
+    from ...simulation.users.registry import USERS
 
     registries: tuple[Registry[Any], ...] = (
-        BACKENDS, DISPATCHERS, RANKERS, FORECASTS, NODE_POLICIES, HEURISTICS, EXECUTORS,
+        BACKENDS, DISPATCHERS, RANKERS, FORECASTS, NODE_POLICIES, USERS, EVICTORS, CHECKPOINTS, HEURISTICS, EXECUTORS,
     )  # fmt: skip
     for registry in registries:
         for entry in registry.ignored:

@@ -10,7 +10,7 @@ import typer
 from ...instances import UnknownInstance, load, names
 from ...instances.traces import open_trace, read_trace
 from ..errors import WrongUse
-from ..log_options import column_names, resources_per_node, time_zone
+from ..log_options import check_there, column_names, resources_per_node, time_zone
 from ..terminal import console_for
 from .log_reading import Columns, Cores, Format, LogNodes, Memory, PerNode, Zone
 from .options import (
@@ -130,6 +130,7 @@ def show(
     if forecasts is not None:
         raise WrongUse(f"--forecasts: for logs only; {instance} has no history of submissions")
     if of_logs:
+        check_there(instance)
         raise WrongUse(f"{', '.join(of_logs)}: for logs only; {instance} has its own machine")
     if is_cooling(instance) and not composition:
         show_cooling(console_for(), instance, plot)
@@ -173,7 +174,8 @@ def explain(
     """Explain why an instance is infeasible.
 
     The answer is a minimal set of jobs, resources, windows and limits that cannot hold together. Exit code 0 if it was found,
-    or if the instance is feasible; 1 if that was not decided in the time given.
+    or if the instance is feasible; 1 if that was not decided in the time given, or if the
+    solver was found to be wrong.
 
     Example: bench explain my_day --at 12:00
 

@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from ...models.excerpt import with_short_repr
 from ...simulation.dardis.transports.workers import OPEN, local_cluster
 from ..errors import WrongUse
 from ..processes import cores
@@ -35,6 +36,7 @@ SHORT, AHEAD = 10.0, 2  # seconds, runs: of runs with at most this time limit, t
 CHECK = 1.0  # seconds between two looks at the workers
 
 
+@with_short_repr
 class DaskExecutor:
     """Runs on Dask workers. Option: ``address`` of a scheduler; without it, workers are started on this machine."""
 

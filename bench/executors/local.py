@@ -6,10 +6,12 @@ import select
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...models.excerpt import with_short_repr
 from .base import Setting, Task
 from .node import RunProcess
 
 
+@with_short_repr
 class LocalExecutor:
     """Processes of this process; they are killed when it ends, however it ends."""
 

@@ -192,4 +192,4 @@ def as_instance(
 def report_lines(workload: Workload, platform: Platform) -> Iterator[str]:
     """Yield the lines of the report: repairs, unreadable lines, jobs left out, notes, offered load."""
     yield from reading.report_lines(workload.report)
-    yield f"offered load: {workload.load(platform):.3f}"
+    yield f"offered load: {reading.load_text(workload, platform, 3)}"

@@ -76,7 +76,7 @@ class Answers:
         if broken:
             self.wrong = f"the plan for {problem.deadline_s} s violates the problem: {broken[0].message}"
             return
-        self.deadlines.append((problem.deadline_s // problem.step_s * problem.step_s, *problem.objective(plan)))
+        self.deadlines.append((problem.deadline_s // problem.step_s * problem.step_s, *problem.value(plan)))
 
     def record(self) -> Record:
         """Return the fields of the record, sorted by deadline."""

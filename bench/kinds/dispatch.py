@@ -111,13 +111,13 @@ class DispatchKind(PlainKind):
     def problem(self, instance: Instance, view: View) -> Dispatch:
         """Return the problem of the snapshot, of the first jobs, with other durations or another objective."""
         problem = instance.dispatch
-        aim = problem.objective if view.objective is None else view.objective
-        if aim not in objective_names():
-            raise UnknownName("objective", aim, list(objective_names()))
+        objective = problem.objective if view.objective is None else view.objective
+        if objective not in objective_names():
+            raise UnknownName("objective", objective, list(objective_names()))
         if view.keep is not None:
-            check_keep(problem, aim, view.keep)
+            check_keep(problem, objective, view.keep)
         own = {} if view.desired is None else {"desired": None, "over_cost": None}
-        chosen = problem.replace(durations=view.durations, objective=aim, **own)
+        chosen = problem.replace(durations=view.durations, objective=objective, **own)
         if view.at is not None:
             chosen = chosen.at(view.at, view.first)
         elif view.first is not None:

@@ -92,7 +92,13 @@ class Chart(NamedTuple):
 
 
 def chart(
-    frame: Frame, jobs: JobsTable, category: Ints, colours: Sequence[str], title: str, areas: Iterable[Area] = ()
+    frame: Frame,
+    jobs: JobsTable,
+    category: Ints,
+    colours: Sequence[str],
+    title: str,
+    areas: Iterable[Area] = (),
+    left: Ints | None = None,
 ) -> Chart:
     """Draw the Gantt chart, a curve of use per resource, and the queue, one below the other on one time axis.
 
@@ -112,6 +118,8 @@ def chart(
         The title of the SVG element, for screen readers.
     areas : iterable of Area
         Reservations and outages of nodes, which are hatched in the Gantt chart.
+    left : ndarray of int64, optional
+        The seconds at which jobs left the queue without a start.
 
     Returns
     -------
@@ -127,7 +135,7 @@ def chart(
         notes += _hatched(axes[0], frame, areas)
         for ax, resource in zip(axes[1:], curves, strict=False):
             notes += _use(ax, frame, chunks, requests[resource], resource)
-        notes += _queue(axes[-1], frame, jobs)
+        notes += _queue(axes[-1], frame, jobs, np.zeros(0, np.int64) if left is None else left)
         axes[-1].set_xlim(0, max(float(frame.positions(frame.end)), 1e-9))
         axes[-1].set_xlabel(f"time since the first submission, {frame.unit[0]}")
         picture = as_svg(figure, title)
@@ -268,10 +276,10 @@ def _use(ax: Axes, frame: Frame, jobs: JobsTable, requests: Ints, resource: str)
     return notes
 
 
-def _queue(ax: Axes, frame: Frame, jobs: JobsTable) -> list[str]:
+def _queue(ax: Axes, frame: Frame, jobs: JobsTable, left: Ints) -> list[str]:
     from matplotlib.ticker import MaxNLocator
 
-    times, queue = waiting(jobs.submit, jobs.start)
+    times, queue = waiting(jobs.submit, jobs.start, left)
     notes = _curve(ax, frame, times, queue.astype(np.float64), "#e45756")
     ax.set_ylim(0, max(1.0, 1.08 * frame.queue))
     ax.yaxis.set_major_locator(MaxNLocator(3, integer=True))

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ...simulation.outputs.reading import JobsTable
 
 Ints = NDArray[np.int64]
+ENDINGS = (".html", ".htm", ".svg")
 TEMPLATE = "plot.html"
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6")
 OTHERS = "#bab0ac"
@@ -117,6 +118,8 @@ def plot(
     if colour is not None and colour not in COLOURS:
         raise WrongUse(f"--colour {colour}: expected {', '.join(COLOURS[:-1])} or {COLOURS[-1]}")
     path = out or folder / "plot.html"
+    if figure is None and path.suffix.lower() not in ENDINGS:
+        raise WrongUse(f"--out {out}: this is a page, or a picture as SVG; expected a name that ends in .html or .svg")
     if out is not None and not out.parent.is_dir():
         raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
     found, others = _read_replays(folder)
@@ -242,14 +245,14 @@ def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Reco
         platform,
         min(int(jobs.submit.min()) for jobs in replays),
         max(int(max(jobs.end.max(), jobs.submit.max() + 1)) for jobs in replays),
-        max(_longest(jobs) for jobs in replays),
+        max(_longest(jobs, _left_at(r)) for r, jobs in zip(drawn, replays, strict=True)),
     )
     legend = legend_of(replays, colour)
     charts = []
     for record, jobs in zip(drawn, replays, strict=True):
         name = f"{record['method']}, seed {record['seed']}" if _seeds(results, record) > 1 else str(record["method"])
         runs, areas = with_attempts(jobs, record, folder, platform)
-        made = chart(frame, runs, legend.category(runs), legend.colours, f"{title}: {name}", areas)
+        made = chart(frame, runs, legend.category(runs), legend.colours, f"{title}: {name}", areas, _left_at(record))
         charts.append((name, record, made))
     resources = ", ".join(f"{platform.total(r):,} {r}{' (MB)' if r == 'memory' else ''}" for r in platform.resources)
     lead = f"{len(replays[0]):,} jobs on {len(platform.nodes):,} nodes with {resources}. All charts have the same axes."
@@ -300,10 +303,15 @@ def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
     return jobs
 
 
-def _longest(jobs: JobsTable) -> int:
+def _longest(jobs: JobsTable, left: Ints) -> int:
     from ...simulation.curves import waiting
 
-    return int(waiting(jobs.submit, jobs.start)[1].max(initial=0))
+    return int(waiting(jobs.submit, jobs.start, left)[1].max(initial=0))
+
+
+def _left_at(record: Mapping[str, Any]) -> Ints:
+    """Return the seconds at which jobs left the queue without a start."""
+    return np.array(list(((record.get("production") or {}).get("left_at") or {}).values()), np.int64)
 
 
 def _seeds(results: ReplayResults, record: Mapping[str, Any]) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from ...backends import Result
 from ...backends.gaps import refutation, refutes, relative_gap
 from ...models.problem import Problem
+from ...models.problem_answers import objective_of, violations_of
 from ..kinds.base import bench_kind
 from ..runs.selection import Run
 from .form import SCHEMA
@@ -30,7 +31,7 @@ AGREE = 1e-6  # greatest relative difference of two equal objective values
 def outcome(problem: Problem, result: Result) -> Record:
     """Return the fields of a record for a result; the schedule is verified and its objective recomputed from the data."""
     schedule = result.schedule
-    violations = [] if schedule is None else problem.verify(schedule)
+    violations = [] if schedule is None else violations_of(problem, schedule)
     found: Record = {
         "status": result.status,
         "objective": None,
@@ -51,7 +52,7 @@ def outcome(problem: Problem, result: Result) -> Record:
         found["status"] = "error"
         found["message"] = f"the schedule violates the problem: {violations[0].message}"
     elif schedule is not None and result.status != "error":
-        found["objective"] = problem.objective(schedule)
+        found["objective"] = objective_of(problem, schedule)
         if not agree(found["objective"], result.objective):
             found["status"] = "error"
             found["message"] = (

@@ -16,6 +16,7 @@ from ...models.excerpt import excerpt
 from ...models.kind import names
 from ...models.plugins import PluginError, UnnamedReference, only_named
 from ...models.problem import Problem, Schedule, Value
+from ...models.problem_answers import objective_of, violations_of
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.replays.case import TRACE_OBJECTIVE, ReplayCase, replay_case
@@ -211,8 +212,8 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     value = case.weighted_wait(waited) if complete and case.objective == TRACE_OBJECTIVE else None
     if record["schedule"] is not None:
         problem, schedule = case.problem(), Schedule.from_json(record["schedule"])
-        faults += [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]
-        value = None if faults else problem.objective(schedule)
+        faults += [f"{v.constraint}: {v.message}" for v in violations_of(problem, schedule)]
+        value = None if faults else problem.value(schedule)
         starts = dict(zip(case.workload.ids, replayed.start.tolist(), strict=True))
         if schedule.start != starts:
             faults.append(f"its schedule has different start times than {record['jobs_csv']}")
@@ -304,8 +305,8 @@ def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
     Raises ValueError if the data have not the form of a schedule.
     """
     schedule = problem.read(data)
-    broken = [f"{v.constraint}: {v.message}" for v in problem.verify(schedule)]
-    return (None if broken else problem.objective(schedule)), broken
+    broken = [f"{v.constraint}: {v.message}" for v in violations_of(problem, schedule)]
+    return (None if broken else objective_of(problem, schedule)), broken
 
 
 class Verified(NamedTuple):

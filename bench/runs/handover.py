@@ -23,6 +23,7 @@ from ...errors import WrongValue
 from ...instances import load
 from ...instances.files.atomic import whole_file
 from ...models.problem import Problem, Schedule
+from ...models.problem_answers import objective_of, violations_of
 from ..kinds.composites import bounded
 from ..records.answer import answer
 from ..records.store import Record
@@ -160,11 +161,11 @@ def with_best(run: Run, found: Mapping[str, Any], path: Path) -> Record:
         problem = run.view.of(load(run.path, drop_impossible=run.drop_impossible))
         problem = bounded(problem, found)
         schedule = handed_over(path, problem)
-        broken = problem.verify(schedule)
+        broken = violations_of(problem, schedule)
         if broken:
             raise WrongValue(broken[0].message)
         result = Result("feasible", run.method, run.version, problem=problem, schedule=schedule)
-        result.objective, result.bound = problem.objective(schedule), found.get("bound")
+        result.objective, result.bound = objective_of(problem, schedule), found.get("bound")
         answered = answer(problem, result)
     except Exception as e:  # a crashed run may have left any content
         return {**found, "message": f"{found['message']}; its saved schedule is not valid: {e}"}

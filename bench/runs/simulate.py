@@ -23,6 +23,7 @@ from ..kinds.replays.options import check_limits, check_objective, check_stretch
 from ..kinds.replays.preemption import check_preemption, settings_of_each
 from ..kinds.replays.profiles import check_desired, own_desired
 from ..kinds.replays.profiles import check_limits as check_case
+from ..log_options import check_there
 from ..records.store import Record, jobs_file
 from ..show.reading import report_lines
 from ..studies.report import print_study
@@ -167,6 +168,7 @@ def replay_request(
         requeue_of(options.get("requeue", "restart"))
     except WrongValue as e:
         raise WrongUse(f"--{e}") from e
+    check_there(path)
     replay = ReplaySettings(trace=is_trace(path), **options)
     check_dispatchers(replay, named)
     if replay.desired is None and not replay.trace:

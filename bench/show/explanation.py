@@ -47,7 +47,7 @@ def explain_problem(
     if found.status == "unknown" and found.why == INTERRUPTED:
         raise KeyboardInterrupt
     say(json.dumps(found.as_json(), indent=2) if as_json else str(found))
-    return found.status != "unknown"
+    return found.status in ("feasible", "infeasible")
 
 
 def parse_limits(text: str) -> list[float | None]:

@@ -19,7 +19,7 @@ from ...simulation.groups import GROUPINGS, LARGEST
 from ...simulation.hours import HOUR, Hours, hours_of
 from ..errors import WrongUse
 from .grid import grid
-from .reading import report_lines
+from .reading import load_text, report_lines
 
 DAY = 24  # hours
 
@@ -68,7 +68,7 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
     span = (int(workload.submit[-1]) - int(workload.submit[0])) / HOUR
     console.print(
         f"{workload.name}: {len(workload):,} jobs in {span:,.1f} h on {len(platform.nodes):,} nodes, "
-        f"offered load {workload.load(platform):.2f}",
+        f"offered load {load_text(workload, platform, 2)}",
         style="bold",
     )
     for line in report_lines(workload.report):

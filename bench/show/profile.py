@@ -37,12 +37,12 @@ def show_profile(console: Console, name: str, plot: Path | None = None) -> None:
         If the picture cannot be drawn or written.
     """
     wishes = read_wishes(name)
-    clock = "for ever" if wishes.end is None else f"up to {wishes.end:,} s"
+    clock = "without end" if wishes.end is None else f"up to {wishes.end:,} s"
     clock = f"repeated every {wishes.period:,} s" if wishes.period is not None else clock
     clock += f", times from second {wishes.origin:,} of the workload on" if wishes.origin else ""
-    title = f"{Path(name).stem}: desired use, {len(wishes.wishes)} wishes, {clock}"
+    title = f"{Path(name).stem}: desired use, {len(wishes.wishes)} wish{'es' * (len(wishes.wishes) != 1)}, {clock}"
     console.print(title, style="bold", soft_wrap=True)
-    table = grid("resource", "from s", "hours", "share", "amount", "nodes")
+    table = grid("resource", "from s", "from h", "share", "amount", "nodes")
     for wish in sorted(wishes.wishes, key=lambda w: (w.resource, w.nodes, w.time))[:SHOWN]:
         share = "" if wish.share is None else f"{100 * wish.share:.4g}%"
         amount = "" if wish.amount is None else f"{wish.amount:,g}"

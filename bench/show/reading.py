@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 
 from ...instances.report import Report
+from ...instances.workload import Workload
+from ...models.platform import Platform
 
 SHOWN = 10  # number of unreadable lines, and of reasons for leaving out jobs, that are printed
 GROUPED = 3  # number of ids printed of the jobs that are left out for the same reason
@@ -54,3 +57,9 @@ def _dropped_jobs(report: Report) -> Iterator[str]:
 
 def _jobs(n: int) -> str:
     return f"{n} job{'s' * (n != 1)}"
+
+
+def load_text(workload: Workload, platform: Platform, digits: int) -> str:
+    """Return the offered load; "unknown" where all jobs have one submit time."""
+    load = workload.load(platform)
+    return f"{load:.{digits}f}" if isfinite(load) else "unknown: all jobs have the same submit time"

@@ -89,7 +89,7 @@ def one_ordering(order: str = "est", path: Path = CURIE) -> dict[str, Any]:
         "seconds": seconds,
         "placing_seconds": placing,
         "peak_mb": peak_mb(),
-        "objective": problem.objective(schedule),
+        "objective": problem.value(schedule),
         "violations": len(problem.verify(schedule)),
     }
 

@@ -1,4 +1,4 @@
-"""Speed of multi-search on a profit problem of 33,278 jobs: the high workload of [Bridi2018], from the Curie log.
+"""Speed of multi-search on a profit problem of 31,713 jobs: the high workload of [Bridi2018], from the Curie log.
 
 Run it as ``python -m schedlab.bench.speed.profit``. The times do not contain the compilation of the kernels.
 """

@@ -68,7 +68,7 @@ from schedlab.simulation.preemption.settings import Preemption
 machine = sl.Platform([sl.NodeGroup("n", 4, {"cores": 1})])
 jobs = [sl.Job(name, 0, 9000, 2, {"cores": 1}, "q", runtime=7200) for name in "abc"]
 workload = sl.instances.Workload.of(sl.Dispatch(machine, jobs, [sl.Queue("q", 3600)]))
-urgent = Preemption([OnDemandJob("urgent", submit=5000, nodes=2, deadline=900, duration=1800)], "dp")
+urgent = Preemption([OnDemandJob("urgent", submit=5000, nodes=2, start_within=900, duration=1800)], "dp")
 sl.simulate(workload, machine, "easy", preemption=urgent)
 """,
 }

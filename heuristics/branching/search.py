@@ -17,6 +17,7 @@ from ...backends.result import Result
 from ...models import Dispatch, Schedule
 from ...models.whole_numbers import rational
 from ..clock import Clock
+from ..compiled_first import compiled_first
 from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.branching.search import DONE, FULL, LEAF, branch, root_bound
 from ..lagrangian.search import Relaxation
@@ -30,6 +31,7 @@ ROUNDS = 4  # of lns for each job
 RELAXATION_SHARE = 0.4  # of the time limit, LNS included
 
 
+@compiled_first("branching.search:warm_up")
 def branch_and_bound(
     problem: Dispatch,
     *,

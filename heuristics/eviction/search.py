@@ -22,6 +22,7 @@ import numpy as np
 from ...backends.result import Result
 from ...models import Eviction, EvictionCandidate, EvictionPlan, Schedule
 from ...models.eviction.plan import STRATEGIES
+from ..compiled_first import compiled_first
 from ..errors import NothingFound
 from ..incumbents import Incumbents, OnIncumbent
 from ..kernels import eviction as kernels
@@ -75,6 +76,7 @@ def greedy(problem: Eviction) -> EvictionPlan:
     return with_starts(p, strategy)
 
 
+@compiled_first("eviction.search:warm_up")
 def backtracking(
     problem: Eviction,
     *,
@@ -117,7 +119,7 @@ def backtracking(
     strategies, search = _strategies(p)
     plan, complete = seen.start, False
     if plan is not None:
-        loss, seconds = p.objective(plan)
+        loss, seconds = p.value(plan)
         search.least[0] = min(search.least[0], _less(p, loss, seconds))
     while not seen.stopped:
         end = kernels.backtrack(strategies, search, p.nodes_needed, p.steps, BUDGET)
@@ -127,7 +129,7 @@ def backtracking(
         if end == kernels.BETTER:
             names = dict(zip((c.id for c in p.candidates), search.plan.tolist(), strict=True))
             plan = found = with_starts(p, {job: STRATEGIES[what] for job, what in names.items()})
-            seen.report(p.objective(plan), lambda found=found: found)  # type: ignore[misc]
+            seen.report(p.value(plan), lambda found=found: found)  # type: ignore[misc]
         if time_limit is not None and seen.elapsed > time_limit:
             break
     if complete and (plan is None or p.nodes_needed == 0):  # keeping all jobs is the best plan

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.compiled import compiled, internal, vectorized
+from ...models.excerpt import with_short_repr
 
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
@@ -34,6 +35,7 @@ KEEP, KILL, CHECKPOINT = 0, 1, 2
 NEVER = 2**62
 
 
+@with_short_repr
 class Dense(NamedTuple):
     """The table of all deadlines.
 

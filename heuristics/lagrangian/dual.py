@@ -10,7 +10,7 @@ import numpy as np
 from ...models.dispatch.job_arrays import Floats, Ints
 from ..kernels.lagrangian.descent import minimize
 from ..kernels.lagrangian.pricing import cheapest_starts, dearest_sets
-from .grid import candidates
+from .grid import Stopped, candidates
 from .items import Items
 from .rows import Rows
 from .sets import Sets
@@ -41,10 +41,6 @@ class Prices(NamedTuple):
         return Prices(points, self.rows[:, cell] * inside, self.sets[:, cell] * inside)
 
 
-class Stopped(Exception):
-    """The time limit was reached, or the caller has ended the search."""
-
-
 class Dual:
     """The function of prices whose values are bounds.
 
@@ -58,6 +54,11 @@ class Dual:
         A typical price per second of the whole machine: variables are prices divided by it.
     stopped : callable
         Returns whether to stop.
+
+    Raises
+    ------
+    Stopped
+        If it is to stop before the candidates are made.
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class Dual:
     ) -> None:
         self.items, self.rows, self.sets, self.points, self.stopped = items, rows, sets, points, stopped
         self.grid, self.length = points.astype(np.float64), np.diff(points).astype(np.float64)
-        self.candidates = candidates(items, points)
+        self.candidates = candidates(items, points, stopped)
         self.cells, members = points.size - 1, sets.items.size
         self.a = rows.a.astype(np.float64)
         # kinds of prices: that of each demand, then that of each member of the sets

@@ -97,6 +97,10 @@ def _shift(items: Items, points: Ints, rows: Rows, row_price: Floats, set_price:
 def _least(items: Items, i: int, prices: WholePrices) -> int:
     """Return the least cost of an item with prices, in multiples of 1 / Q."""
     points, price = prices.points, prices.price[i]
+    weight = whole_weight(float(items.weight[i]), prices.shift)
+    if not price.any():  # the earliest start is the cheapest
+        over = int(items.low[items.first[i]] - items.free[i])
+        return (over > 0) << prices.shift if items.late else weight * max(0, over)
     starts = candidate_starts(items, i, points)
     paid = np.concatenate([[0], np.cumsum(price * np.diff(points))])
 
@@ -105,9 +109,8 @@ def _least(items: Items, i: int, prices: WholePrices) -> int:
         found: Ints = paid[cell] + price[cell] * np.minimum(time - points[cell], points[cell + 1] - points[cell])
         return found
 
-    over = starts - items.free[i]
-    weight = whole_weight(float(items.weight[i]), prices.shift)
-    cost = (over > 0) * np.int64(1 << prices.shift) if items.late else weight * np.maximum(0, over)
+    late = starts - items.free[i]
+    cost = (late > 0) * np.int64(1 << prices.shift) if items.late else weight * np.maximum(0, late)
     return int((cost + until(starts + items.duration[i]) - until(starts)).min())
 
 

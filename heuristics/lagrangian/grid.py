@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ...models.dispatch.job_arrays import Floats, Ints, offsets
 from .items import Items
+
+LOOK = 100  # items between two looks at the clock: about 10 ms
+
+
+class Stopped(Exception):
+    """The time limit was reached, or the caller has ended the search."""
 
 
 class Candidates(NamedTuple):
@@ -51,9 +58,13 @@ def candidate_starts(items: Items, i: int, points: Ints) -> Ints:
     return starts[: np.searchsorted(starts, points[-1]) + 1]
 
 
-def candidates(items: Items, points: Ints) -> Candidates:
-    """Return the candidates of all items on a grid; ``points``: increasing times in seconds."""
-    each = [candidate_starts(items, i, points) for i in range(items.duration.size)]
+def candidates(items: Items, points: Ints, stopped: Callable[[], bool]) -> Candidates:
+    """Return the candidates of all items on a grid; ``points``: increasing times in seconds. Raises Stopped."""
+    each = []
+    for i in range(items.duration.size):
+        if i % LOOK == 0 and stopped():
+            raise Stopped
+        each.append(candidate_starts(items, i, points))
     sizes = [s.size for s in each]
     start = np.concatenate([*each, np.zeros(0, np.int64)])
     item = np.repeat(np.arange(len(each)), sizes)

@@ -25,15 +25,16 @@ from ...models.dispatch.objectives import Excess
 from ...models.whole_numbers import rational
 from ..arrays import Placement, arrays
 from ..clock import Clock, KernelStopped
+from ..compiled_first import compiled_first
 from ..errors import NoSchedule, keeping_limits
 from ..incumbents import Incumbents, OnIncumbent, improves
 from ..list_scheduling.first_solution import ListScheduler
 from ..list_scheduling.multi_search import AFTERWARDS, place_all_orders
 from ..list_scheduling.warm_up import tiny
 from ..list_scheduling.warm_up import warm_up as warm_up_lists
-from .dual import Dual, Prices, Stopped
+from .dual import Dual, Prices
 from .exact import WholePrices, exact_bound, rounded_down, whole_prices
-from .grid import uniform
+from .grid import Stopped, uniform
 from .items import items_of
 from .rows import Rows, base_rows, chosen_rows
 from .sets import Sets, maximal_sets, no_sets
@@ -50,6 +51,7 @@ SETS_SHARE = 0.3  # of the remaining time, for the sets
 NEAR = 0.02  # relative: from this gap on the exact bound is computed after each temperature
 
 
+@compiled_first("lagrangian.search:warm_up")
 def lagrangian(
     problem: Dispatch,
     *,
@@ -97,7 +99,8 @@ class Relaxation:
     def __init__(self, problem: Dispatch, seen: Incumbents, limit: float | None) -> None:
         self.problem, self.seen = problem, seen
         self.clock = Clock(limit, seen.began)
-        self.clock.reserve(EXACT_SHARE * (limit or 0.0))
+        self.reserved = 0.0
+        self._reserve(EXACT_SHARE * (limit or 0.0))
         self.scheduler = ListScheduler(arrays(problem))
         self.items = items_of(problem)
         self.bound: Fraction | None = None
@@ -113,8 +116,13 @@ class Relaxation:
             found = place_all_orders(self.scheduler, self.clock, self.seen)
             assert found.placement is not None  # without a start, an ordering has led to a schedule
             self.schedule = self.scheduler.arrays.schedule(*found.placement)
-        self.objective = float(self.problem.objective(self.schedule))
+        self.objective = float(self.problem.value(self.schedule))
         return not self.seen.stopped
+
+    def _reserve(self, seconds: float) -> None:
+        """Keep time for the exact bound; it takes about as long as the starts that are compared take to make."""
+        self.clock.reserve(seconds - self.reserved)
+        self.reserved = max(self.reserved, seconds)
 
     @property
     def over(self) -> bool:
@@ -134,7 +142,12 @@ class Relaxation:
             if self.over or self.proven or scale == 0.0:
                 return
             self.details["cells"] = int(points.size - 1)
-            dual = Dual(items, rows, sets, points, scale, lambda: self.over)
+            began = self.clock.elapsed
+            try:
+                dual = Dual(items, rows, sets, points, scale, lambda: self.over)
+            except Stopped:
+                return
+            self._reserve(self.clock.elapsed - began)
             prices = self._first_prices(points, rows, sets, scale) if prices is None else prices.on(points)
             with contextlib.suppress(Stopped):
                 for tau in TEMPERATURES[1 if grid else 0 :]:
@@ -149,7 +162,7 @@ class Relaxation:
 
     def take(self, schedule: Schedule) -> None:
         """Keep a schedule if it is feasible and better than the best one."""
-        value = float(self.problem.objective(schedule))
+        value = float(self.problem.value(schedule))
         if improves(self.problem, value, self.objective) and not self.problem.verify(schedule):
             self.schedule, self.objective = schedule, value
             self.seen.report(value, lambda: schedule)
@@ -227,7 +240,7 @@ class Relaxation:
             except (KernelStopped, NoSchedule):
                 continue
             schedule = self.scheduler.arrays.schedule(*placement)
-            value = float(self.problem.objective(schedule))
+            value = float(self.problem.value(schedule))
             if improves(self.problem, value, self.objective) and not self.problem.verify(schedule):
                 self.schedule, self.objective = schedule, value
                 self.seen.report(value, placement=Placement(self.scheduler.arrays, *placement))

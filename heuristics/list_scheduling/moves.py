@@ -20,6 +20,7 @@ from ...backends.result import Result
 from ...models import Dispatch, Profit
 from ..arrays import Placement
 from ..clock import Clock
+from ..compiled_first import compiled_first
 from ..errors import keeping_limits
 from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.orders.moves import OrderResult
@@ -31,6 +32,7 @@ FIRST_BATCH = 4  # moves of the first call with a time limit
 BATCH_SECONDS = 0.1  # wanted time of one call with a time limit
 
 
+@compiled_first("list_scheduling.warm_up:warm_up_moves")
 def move_jobs(
     problem: Dispatch | Profit,
     order: str | Sequence[str],

@@ -23,6 +23,7 @@ from ...models.arguments import NonNegative, checked
 from ...models.given import WithProblem, given_problem
 from ..arrays import Placement, arrays, within_profile
 from ..clock import Clock, KernelStopped
+from ..compiled_first import compiled_first
 from ..errors import CriterionUnusable, NoSchedule, keeping_limits
 from ..incumbents import SAME, Incumbents, OnIncumbent
 from ..kernels.profile import Ints
@@ -35,6 +36,7 @@ AFTERWARDS = 2.0  # time to convert and verify the best schedule, relative to th
 
 
 @checked(skip=("problem", "warm_start"))
+@compiled_first("list_scheduling.warm_up:warm_up")
 def multi_search(
     problem: Dispatch | Profit | WithProblem | str,
     *,
@@ -110,7 +112,7 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
     a = scheduler.arrays
     least = math.inf
     if seen.start is not None:
-        least = a.sign * float(a.problem.objective(seen.start))
+        least = a.sign * float(a.problem.value(seen.start))
         least -= SAME * abs(least)
     best, order = None, None
     skipped: dict[str, str] = {}

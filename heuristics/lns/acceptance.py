@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ...models.arguments import checked
 from ...models.comparing import compared_by_identity
 from ...models.excerpt import with_short_repr
 from ..kernels.profile import Floats
@@ -61,6 +62,7 @@ class HillClimbing:
         return Tolerances(np.zeros(steps), np.full(steps, np.inf))
 
 
+@checked
 @dataclass(frozen=True)
 class Threshold:
     """Accept what is at most slightly worse than the current schedule.
@@ -78,6 +80,7 @@ class Threshold:
         return Tolerances(np.full(steps, self.relative * abs(best)), np.full(steps, np.inf))
 
 
+@checked
 @dataclass(frozen=True)
 class RecordToRecord:
     """Accept what is at most slightly worse than the best schedule; the tolerance shrinks [Santini2018].
@@ -97,6 +100,7 @@ class RecordToRecord:
         return Tolerances(np.full(steps, np.inf), np.full(steps, share * abs(best)))
 
 
+@checked
 @dataclass(frozen=True)
 class SimulatedAnnealing:
     """Accept a worse schedule with probability exp(-difference / temperature); the temperature falls [Santini2018].

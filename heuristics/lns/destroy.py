@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from ...errors import WrongValue
+from ...models.arguments import checked
 from ...models.excerpt import with_short_repr
 from ..arrays import Placement
 from ..kernels.profile import Ints
@@ -61,6 +62,7 @@ def _pairs(number: int) -> int:
 
 
 @with_short_repr
+@checked
 @dataclass(frozen=True)
 class AroundTime(CompiledDestroy):
     """Remove jobs that run on some nodes around a random time, and some waiting jobs.
@@ -118,6 +120,7 @@ class AroundTime(CompiledDestroy):
 
 
 @with_short_repr
+@checked
 @dataclass(frozen=True)
 class ConsecutiveStarts(CompiledDestroy):
     """Remove jobs with consecutive starts around an idle time, and some waiting jobs.
@@ -151,6 +154,7 @@ class ConsecutiveStarts(CompiledDestroy):
 
 
 @with_short_repr
+@checked
 @dataclass(frozen=True)
 class RoomForWaiting(CompiledDestroy):
     """Remove a job that waits at an idle time and the jobs on the nodes that it could use; insert it first.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ...models.arguments import checked
 from ...models.excerpt import with_short_repr
 from ..kernels.orders.moves import Mover, OrderResult
 from ..kernels.profile import Ints
@@ -56,6 +57,7 @@ def trials(most: int, seconds: float | None) -> Iterator[int]:
 
 
 @with_short_repr
+@checked
 @dataclass(frozen=True)
 class KeyChanges:
     """Operator "keys": change the random keys of a kept order; place all jobs anew.
@@ -91,6 +93,7 @@ class KeyChanges:
 
 
 @with_short_repr
+@checked
 @dataclass(frozen=True)
 class OrderMoves:
     """Operator "moves": move some jobs to other places of the best order; place the jobs after them anew.

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ...errors import WrongValue
+from ...models.arguments import checked
 from ...models.excerpt import with_short_repr
 from ..arrays import Placement
 from ..kernels.profile import Floats, Ints
@@ -51,6 +52,7 @@ class Repair(Protocol):
 
 
 @with_short_repr
+@checked
 @dataclass(frozen=True)
 class InsertBy:
     """Insert the removed jobs in the order of a key with noise; compiled.

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models import Profit
+from ...models.arguments import checked
 from ...models.comparing import hashable
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.returned import returned_indices, returned_numbers
@@ -36,6 +37,7 @@ NO_JOBS, NO_KEYS = np.zeros(0, np.int64), np.zeros(0)
 
 @with_short_repr
 @hashable
+@checked
 @dataclass(frozen=True)
 class RuinAndRecreate:
     """Operator "ruin": remove some jobs from the schedule and insert them again; all others stay [Shaw1998].

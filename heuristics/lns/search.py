@@ -33,12 +33,14 @@ from functools import cache
 
 import numpy as np
 
+from ...backends.parameters.limits import MOST_THREADS
 from ...backends.result import Result
-from ...errors import WrongArgument
+from ...errors import WrongArgument, WrongValue
 from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
 from ...models.arguments import Natural, NonNegative, Positive, checked
 from ...models.given import WithProblem, given_problem
 from ..arrays import Arrays
+from ..compiled_first import compiled_first
 from ..errors import NothingFound, keeping_limits
 from ..incumbents import OnIncumbent
 from ..kernels.costs import EARNINGS, LAST_END, objective
@@ -58,6 +60,7 @@ ORDER_SHARES = {"keys": 0.02, "moves": 0.03}  # sums of costs of the jobs: least
 
 
 @checked(skip=("problem", "warm_start"))
+@compiled_first("lns.search:warm_up")
 def lns(
     problem: Dispatch | Profit | WithProblem | str,
     *,
@@ -140,6 +143,9 @@ def lns(
     p: Dispatch | Profit = given_problem(problem, ("dispatch", "profit"), "lns")
     if operators is not None and backend is not None:
         raise WrongArgument("lns takes operators or a backend; with operators, SolverWindows names the backend")
+    time_limit = None if time_limit == np.inf else time_limit
+    if threads is not None and threads > MOST_THREADS:
+        raise WrongValue(f"threads of lns is {threads}; expected at most {MOST_THREADS:,}")
     search = LnsSearch(
         p,
         time_limit=time_limit,

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ...models.arguments import checked
 from ...models.comparing import hashable
 from ...models.excerpt import with_short_repr
 
@@ -102,6 +103,7 @@ def due(operators: Sequence[History], since: Mapping[str, float], over: float) -
 
 @with_short_repr
 @hashable
+@checked
 @dataclass(frozen=True)
 class Alternate:
     """Select the operator with the fewest turns: no clock, no random numbers.
@@ -121,6 +123,7 @@ class Alternate:
 
 @with_short_repr
 @hashable
+@checked
 @dataclass(frozen=True)
 class GainPerSecond:
     """Select the operator with the best recent gain per second, but give each one its share of the time.
@@ -154,6 +157,7 @@ class GainPerSecond:
 
 @with_short_repr
 @hashable
+@checked
 @dataclass(frozen=True)
 class RandomChoice:
     """Select operators at random.

@@ -10,6 +10,8 @@ from itertools import islice
 import numpy as np
 
 from ...models import Dispatch, Profit, Schedule
+from ...models.excerpt import excerpt
+from ...models.returned import NUMBERS, WrongAnswer
 from ..arrays import Placement, arrays
 from ..clock import running
 from ..incumbents import OnIncumbent
@@ -122,6 +124,7 @@ class LnsSearch(TurnSearch):
     def place(self, keys: Floats) -> Order:
         """Place all jobs in the order of these keys; the value is infinite if one finds no start. Raises Stopped."""
         a, began = self.arrays, time.perf_counter()
+        _check_keys(keys, a.costs.submit.size)
         order = np.argsort(keys, kind="stable")
         answer = OrderResult(order, *self._room())
         # the first trial is always finished, if there is no start
@@ -231,6 +234,9 @@ class LnsSearch(TurnSearch):
         own
             The criterion of the operator, which counts if the search has none; None: ``HillClimbing``.
         """
+        for what, order in (("parent", parent), ("child", child)):
+            if not isinstance(order, Order):
+                raise WrongAnswer(f"{what} of follow is {excerpt(order)}; expected an Order, which place returns")
         allowed = self.tolerances(own or HillClimbing(), 1)
         limit = min(parent.value + allowed.over_current[0], self.best_value + allowed.over_best[0])
         if np.isfinite(child.value) and child.value <= limit:
@@ -247,3 +253,13 @@ class LnsSearch(TurnSearch):
     def schedule(self) -> Schedule:
         """Return the best schedule so far as a schedule of the problem."""
         return self.arrays.schedule(self.best.starts, self.best.nodes)
+
+
+def _check_keys(keys: object, jobs: int) -> None:
+    """Raise WrongAnswer if the keys of an operator are not one number for each job: compiled code would read beyond them."""
+    right = isinstance(keys, np.ndarray) and keys.shape == (jobs,) and keys.dtype.kind in NUMBERS
+    if not right or np.isnan(keys).any():  # type: ignore[call-overload]
+        shape = f", of shape {keys.shape}" if isinstance(keys, np.ndarray) else ""
+        raise WrongAnswer(
+            f"keys of place is {excerpt(keys)}{shape}; expected an array of a number for each of {jobs} jobs"
+        )

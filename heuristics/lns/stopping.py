@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from ...models.arguments import checked
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.returned import WrongAnswer
 from ...models.whole_numbers import is_real
@@ -37,6 +38,7 @@ class Stopping(Protocol):
         ...
 
 
+@checked
 @dataclass(frozen=True)
 class Turns:
     """Stop after a number of turns.
@@ -54,6 +56,7 @@ class Turns:
         return progress.turns / self.most if self.most > 0 else 1.0
 
 
+@checked
 @dataclass(frozen=True)
 class Seconds:
     """Stop after some seconds.
@@ -71,6 +74,7 @@ class Seconds:
         return progress.seconds / self.most if self.most > 0 else 1.0
 
 
+@checked
 @dataclass(frozen=True)
 class NoImprovement:
     """Stop after a number of turns without a better schedule.
@@ -89,6 +93,7 @@ class NoImprovement:
 
 
 @with_short_repr
+@checked
 @dataclass(frozen=True)
 class FirstOf:
     """Stop when the first one of some criteria stops.

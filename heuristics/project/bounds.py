@@ -20,18 +20,21 @@ from ...backends.result import Result
 from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.project.cliques import exclusive_sets
 from ..clock import Clock
+from ..compiled_first import compiled_first
 from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.profile import Ints
 from ..kernels.projects.bounds import Groups, Work, group_bound, longest_paths, refuted, strengthen
 from .arrays import ProjectArrays
 from .serial_sgs import longest_path, multi_sgs
 
+START_SHARE = 0.5  # of the time limit, for the first schedule
 MOST_TASKS = 2000  # with a path between each two of them: 32 MB
 MOST_EXCLUSIVE = 400  # tasks up to which sets that exclude each other are looked for: 0.2 s
 MOST_SETS = 30  # sets of resources among which tasks choose
 LARGEST = 2**62  # sums of the kernels stay below it
 
 
+@compiled_first("project.bounds:warm_up")
 def project_bounds(
     problem: Project,
     *,
@@ -72,14 +75,14 @@ def project_bounds(
     seen = Incumbents(problem, "bounds", on_incumbent, warm_start)
     schedule = seen.start
     if schedule is None:
-        found = multi_sgs(problem, time_limit=time_limit)
+        found = multi_sgs(problem, time_limit=None if time_limit is None else START_SHARE * time_limit)
         assert found.schedule is not None and found.objective is not None
         schedule = found.schedule
         seen.report(found.objective, lambda: schedule)
     with Clock(time_limit, seen.began) as clock:
         if seen.stopped:
             clock.stop[0] = 1
-        found_bounds = Bounds(problem, clock).compute(int(problem.objective(schedule)))
+        found_bounds = Bounds(problem, clock).compute(int(problem.value(schedule)))
     best = max(found_bounds.values())
     result = seen.result(schedule, message=", ".join(f"{k} {v}" for k, v in found_bounds.items()), details=found_bounds)
     if result.status != "error":

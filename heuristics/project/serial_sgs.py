@@ -113,11 +113,11 @@ def multi_sgs(
     """
     seen = Incumbents(problem, "multi-sgs", on_incumbent, warm_start)
     least, best, rule, skipped = longest_path(problem), seen.start, None, list[str]()
-    makespan = None if best is None else problem.objective(best)
+    makespan = None if best is None else problem.value(best)
     try:
         made = () if seen.stopped or makespan == least else _by_rules(problem, seen, time_limit, skipped)
         for name, schedule in made:
-            value = problem.objective(schedule)
+            value = problem.value(schedule)
             if makespan is None or value < makespan:
                 best, rule, makespan = schedule, name, value
                 if not seen.report(makespan, lambda found=schedule: found) or makespan == least:  # type: ignore[misc]
@@ -138,11 +138,14 @@ def _by_rules(
     """Yield the schedule of each rule; add the rules that the time limit leaves out to ``skipped``."""
     net = network(problem)
     generator = _Generator(problem, net, *feasible_modes(problem, net))
+    longest = 0.0  # s that a rule took, with the caller's work on its schedule: a rule cannot be stopped
     for k, rule in enumerate(PRIORITY_RULES):
-        if seen.trace and time_limit is not None and seen.elapsed > time_limit:
+        began = seen.elapsed
+        if seen.trace and time_limit is not None and began + longest > time_limit:
             skipped.extend(PRIORITY_RULES[k:])
             return
         yield rule, generator.schedule(rule)
+        longest = max(longest, seen.elapsed - began)
 
 
 def longest_path(project: Project) -> int:

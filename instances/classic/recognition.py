@@ -22,7 +22,7 @@ from ...models.project.problem import Project
 from ..formats.benchmarks.flow_shops import is_flow_shop
 from ..formats.benchmarks.progen_max import is_progen_max
 from ..formats.benchmarks.taillard import shop_of_taillard
-from ..formats.numbered_lines import FormatError, NumberedLine, is_whole, numbered_lines
+from ..formats.numbered_lines import FormatError, NumberedLine, is_whole, like_number, numbered_lines, wholes_of
 from ..instance import Instance
 from .libraries import library_instance, library_name
 
@@ -126,7 +126,7 @@ def _forms(lines: Sequence[NumberedLine]) -> list[str]:
 
 def _is_job_shop(lines: Sequence[NumberedLine]) -> bool:
     """Return whether each job visits each machine once. Some flexible job shops have rows of the same length."""
-    count = int(lines[0].text.split()[1])
+    _, count, *_ = wholes_of(lines[0].text.split()[:2]) or (0, 0)
     rows = [line.text.split() for line in lines[1:]]
     if any(len(row) != 2 * count for row in rows):  # before a set of the machines: the head may name any number of them
         return False
@@ -140,16 +140,9 @@ def _is_knapsack(lines: Sequence[NumberedLine]) -> bool:
     A job shop with one machine has the same shape; it has machine 0 in each line.
     """
     head = lines[0].text.split()
-    if len(head) != 2 or not is_whole(head[0]) or not _is_number(head[1]) or len(lines) <= int(head[0]):
+    counts = wholes_of(head[:1])
+    if len(head) != 2 or counts is None or not like_number(head[1]) or len(lines) <= counts[0]:
         return False
-    items = [line.text.split() for line in lines[1 : int(head[0]) + 1]]
-    pairs = all(len(row) == 2 and all(map(_is_number, row)) for row in items)
+    items = [line.text.split() for line in lines[1 : counts[0] + 1]]
+    pairs = all(len(row) == 2 and all(map(like_number, row)) for row in items)
     return pairs and (head[1] != "1" or any(row[0] != "0" for row in items))
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

@@ -19,12 +19,12 @@ from ...models.production.events import ServerEvent, server_event_kinds, value_f
 from .atomic import write_whole
 from .faults import InstanceError
 from .folder import Folder, Table, TableRow
+from .numbers import whole_of
 from .writing import to_csv
 
 EVENTS = "events.csv"
 COLUMNS = ("time", "kind")
 OF_NODES, OF_SERVER = ("nodes",), ("subject", "value")
-LONGEST = 12  # digits of a time
 Event = NodeEvent | ServerEvent
 
 
@@ -91,8 +91,8 @@ def _event(row: TableRow, platform: Platform | None) -> Event | None:
         return NodeEvent(time, kind, names) if len(row.folder.faults) == before else None
     if kind in server:
         subject, text = _given(row, "subject"), row.cells.get("value", "")
-        is_number = server[kind].value == "seconds" and text.isdecimal() and len(text) <= LONGEST
-        value = int(text) if is_number else text or None
+        seconds = whole_of(text) if server[kind].value == "seconds" else None
+        value = (text or None) if seconds is None else seconds
         fault = value_fault(server[kind], value)
         if fault:
             row.add_fault("value", fault, text or None)

@@ -19,10 +19,12 @@ from ...models.comparing import hashable
 from ...models.unknown_names import similar
 from .faults import Fault, InstanceError
 from .lines import LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines, text_lines
+from .numbers import LONGEST, number_of, whole_of
 from .own_files import ForeignFile, own_file
 
 SETTINGS = "instance.toml"
 MOST_WHOLE = 2**53  # default upper limit of whole numbers: a float represents them exactly up to here
+HUGE = 10**LONGEST  # above every number that is read; told as too large
 MOST_NUMBER = 1e15  # upper limit of the absolute value of other numbers: their sums and products stay finite
 Place = tuple[str | int, ...]
 DEEPEST = 20  # levels of nested tables and lists
@@ -213,11 +215,8 @@ class TableRow:
         value = self.cells.get(column, "")
         if not value:
             return None
-        try:
-            found = int(value)
-        except ValueError:
-            found = least - 1
-        if not least <= found <= most:
+        found = whole_of(value.strip(), -HUGE, HUGE)
+        if found is None or not least <= found <= most:
             self.add_fault(column, _whole_number(found, least, most), value)
             return least
         return found
@@ -227,12 +226,10 @@ class TableRow:
         value = self.cells.get(column, "")
         if not value:
             return None
-        try:
-            found = float(value)
-        except ValueError:
-            found = -1.0
-        if not 0 <= found <= MOST_NUMBER:
-            self.add_fault(column, f"a number of at least 0{f', at most {MOST_NUMBER:g}' * (found > 0)}", value)
+        found = number_of(value.strip())
+        if found is None or not 0 <= found <= MOST_NUMBER:
+            above = found is not None and found > 0
+            self.add_fault(column, f"a number of at least 0{f', at most {MOST_NUMBER:g}' * above}", value)
             return None
         return found
 

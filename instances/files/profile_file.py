@@ -22,6 +22,7 @@ from ...models.profiles import DesiredProfile, Wish, profile_of
 from ...models.profiles.profile import POWER
 from ...models.profiles.steps import ALWAYS
 from ...models.profiles.wishes import EVERY, clock_fault, own_fault, platform_fault
+from .numbers import whole_of
 from .sheet import COMMENT, Sheet, SheetRow
 from .writing import comment_line, to_csv, write_files
 
@@ -129,13 +130,14 @@ def _settings(sheet: Sheet) -> dict[str, int]:
             continue
         name, text = parts[1], parts[2].strip()
         least = 1 if name == "period_s" else -LATEST
-        if not re.fullmatch(r"-?\d{1,15}", text) or int(text) < least:
+        seconds = whole_of(text, least, 10**15)
+        if seconds is None:
             more = " above 0" if name == "period_s" else ""
             sheet.add_fault(number, name, f"whole seconds{more}, such as {COMMENT} {name} = 86400", text or None)
         elif name in found:
             sheet.add_fault(number, name, "one line of it", "a second one")
         else:
-            found[name] = int(text)
+            found[name] = seconds
     return found
 
 

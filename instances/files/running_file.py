@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from ...models.dispatch.jobs import Job, Running
 from ...models.platform import LATEST, MOST_CAPACITY, Platform
 from .folder import Folder, TableRow
+from .numbers import whole_of
 from .writing import to_csv
 
 RUNNING = "running.csv"
@@ -60,11 +61,11 @@ def _nodes(row: TableRow, job: Job, known: dict[str, list[int]]) -> dict[str, in
     found: dict[str, int] = {}
     for word in row.text("nodes").split():
         node, _, units = word.rpartition(":")
-        whole = units.isascii() and units.isdigit() and len(units) < len(str(MOST_CAPACITY))
-        if node not in known or node in found or not whole or not int(units):
+        number = whole_of(units, 1, MOST_CAPACITY)
+        if node not in known or node in found or number is None:
             row.add_fault("nodes", "nodes of the platform with numbers of units, such as n-1:2, each once", word)
             continue
-        found[node] = int(units)
+        found[node] = number
     if found and sum(found.values()) != job.units:
         row.add_fault("nodes", f"the {job.units} units of the job", sum(found.values()))
     return found

@@ -10,6 +10,7 @@ from ...models.comparing import hashable
 from .faults import Fault, InstanceError
 from .folder import MOST_NUMBER
 from .lines import TextError, csv_cells, read_lines
+from .numbers import number_of
 
 COMMENT = "#"
 SHOWN = 10  # faults of one file in the error message
@@ -33,12 +34,9 @@ class SheetRow:
         text = self.cells.get(column, "")
         if not text:
             return None
-        try:
-            value = float(text)
-        except ValueError:
-            value = float("nan")
-        if not abs(value) <= MOST_NUMBER:
-            self.add_fault(column, expected + f", at most {MOST_NUMBER:g}" * (abs(value) > MOST_NUMBER), text)
+        value = number_of(text)
+        if value is None or abs(value) > MOST_NUMBER:
+            self.add_fault(column, expected + f", at most {MOST_NUMBER:g}" * (value is not None), text)
             return None
         return value
 

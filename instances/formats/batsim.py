@@ -17,9 +17,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...models.excerpt import excerpt
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
 from ..files.atomic import write_whole
 from ..files.lines import read_json
+from ..files.numbers import json_number_of, json_whole_of
 from ..logged import Logged
 from ..repair import Trace
 from ..workload import Workload, WorkloadError
@@ -92,11 +94,13 @@ def batsim_trace(path: str | Path) -> Trace:
     values = _parsed(path)
     jobs = values.get("jobs")
     profiles = values.get("profiles", {})
-    nodes = values.get("nb_res")
     if not isinstance(jobs, list) or not isinstance(profiles, dict):
         raise WorkloadError(f'{path}: a Batsim workload has a list "jobs" and an object "profiles"')
-    if isinstance(nodes, bool) or not isinstance(nodes, int) or not 1 <= nodes <= MOST:
-        raise WorkloadError(f'{path}: "nb_res" is {nodes!r:.60}; expected the number of resources, 1 to {MOST:,}')
+    nodes = json_whole_of(values.get("nb_res"), 1, MOST)
+    if nodes is None:
+        raise WorkloadError(
+            f'{path}: "nb_res" is {excerpt(values.get("nb_res")):.60}; expected the number of resources, 1 to {MOST:,}'
+        )
     known = Profiles(profiles)
     found = [_job(k, job, known) for k, job in enumerate(jobs, 1)]
     trace = Trace.of(Path(path).stem, "batsim", found, ("cores",), notes=[NOTE])
@@ -160,7 +164,8 @@ def _job(place: int, job: object, profiles: Profiles) -> Logged:
         return Logged(f"entry {place}", unusable=f"it is {job!r:.60}; expected an object")
     name = str(job.get("id", f"entry {place}"))
     res = job.get("res")
-    if isinstance(res, bool) or not isinstance(res, int) or not 1 <= res <= MOST:
+    units = json_whole_of(res, 1, MOST)
+    if units is None:
         return Logged(name, unusable=f"its res is {res!r:.60}; expected a whole number, 1 to {MOST:,}")
     submit, walltime = (_seconds(job.get(key)) for key in ("subtime", "walltime"))
     for key, value in (("subtime", submit), ("walltime", walltime)):
@@ -173,7 +178,7 @@ def _job(place: int, job: object, profiles: Profiles) -> Logged:
         submit=math.nan if submit is None else submit,
         runtime=found.seconds,
         walltime=math.nan if walltime is None else walltime,
-        units=res,
+        units=units,
         request={"cores": 1},
         unusable=found.reason(profile),
     )
@@ -251,10 +256,10 @@ class Profiles:
             seconds.append(found.seconds)
         if profile["type"] in FORKS:
             return Runtime(max(seconds))
-        repeat = next((profile[key] for key in REPEATS if key in profile), 1)
-        total = sum(seconds)
-        if isinstance(repeat, bool) or not isinstance(repeat, int) or not 1 <= repeat <= MOST:
-            why = f"has {REPEATS[0]!r} {repeat!r:.60}; expected a whole number from 1 to {MOST:,}"
+        given = next((profile[key] for key in REPEATS if key in profile), 1)
+        total, repeat = sum(seconds), json_whole_of(given, 1, MOST)
+        if repeat is None:
+            why = f"has {REPEATS[0]!r} {given!r:.60}; expected a whole number from 1 to {MOST:,}"
             return Runtime(math.nan, name, why)
         if total * repeat > LATEST:
             return Runtime(math.nan, name, f"takes more than {LATEST:,} s; expected a shorter sequence")
@@ -263,6 +268,5 @@ class Profiles:
 
 def _seconds(value: object) -> float | None:
     """Return a number of seconds (-1 for unknown is allowed); None for any other value."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e10:
-        return None
-    return float(value)
+    seconds = json_number_of(value)
+    return None if seconds is None else float(seconds)

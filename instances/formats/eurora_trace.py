@@ -12,6 +12,7 @@ from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY
 from ...models.platform import NodeGroup, Platform
 from ..files.lines import csv_rows, each_line
+from ..files.numbers import number, whole, whole_of, wrong
 from ..logged import JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine
@@ -150,7 +151,7 @@ def _job(row: Mapping[str, str]) -> Logged:
         request=request,
         queue=row["queue"],
         program=row["app_type"],
-        power=_number("power_pred_w", power) if power else math.nan,
+        power=number("power_pred_w", power, least=0) if power else math.nan,
         changed=tuple(changed),
     )
 
@@ -164,18 +165,9 @@ def _clock(row: Mapping[str, str], column: str) -> float:
 
 
 def _whole(column: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 11):
-        raise WrongValue(f"{column} has {text[:40]!r}; expected a whole number")
-    return int(text)
-
-
-def _number(column: str, text: str) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = math.nan
-    if not 0 <= found < 1e10:
-        raise WrongValue(f"{column} is {text[:40]!r}; expected a number of at least 0")
+    found = whole_of(text)
+    if found is None:
+        raise wrong(column, text, "a whole number")
     return found
 
 
@@ -183,4 +175,4 @@ def _walltime(text: str) -> float:
     hours, colon, minutes = text.partition(":")
     if not colon or len(minutes) != 2:
         raise WrongValue(f"walltime_req_hhmm is {text[:40]!r}; expected hours and minutes such as 04:00")
-    return 3600.0 * _whole("walltime_req_hhmm", hours) + 60 * _whole("walltime_req_hhmm", minutes)
+    return 3600.0 * _whole("walltime_req_hhmm", hours) + 60 * whole("walltime_req_hhmm", minutes, most=59)

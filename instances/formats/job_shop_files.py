@@ -8,7 +8,7 @@ from pathlib import Path
 from ...models.arguments import checked
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode, Resource, Task
-from .numbered_lines import NumberedLine, end_error, is_decimal, is_whole, numbered_lines
+from .numbered_lines import NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
 from .projects import MOST, checked_project
 
 Steps = list[list[tuple[int, int]]]  # per step of a job the (machine, duration) pairs of the eligible machines
@@ -107,8 +107,12 @@ def read_fjsplib(path: str | Path) -> Project:
     """
     lines = numbered_lines(path)
     jobs, machines = _size(lines[0])
+    rows = _rows(lines, jobs)
+    words = sum(len(line.text.split()) for line in rows)
+    if machines > words:  # each machine becomes a resource, and the head alone must not take memory
+        raise lines[0].error(f"a number of machines of at most the {words} numbers that the lines of the jobs have")
     steps_of = []
-    for line in _rows(lines, jobs):
+    for line in rows:
         steps = _flexible_steps(line)
         _check_machines(line, steps, range(1, machines + 1))
         steps_of.append(steps)
@@ -118,9 +122,10 @@ def read_fjsplib(path: str | Path) -> Project:
 def _size(line: NumberedLine) -> tuple[int, int]:
     """Return the numbers of jobs and of machines; a third number, of machines per step, is not used."""
     head = line.text.split()
-    if not 2 <= len(head) <= 3 or not all(map(is_whole, head[:2])) or not all(map(is_decimal, head[2:])):
+    counts = wholes_of(head[:2])
+    if not 2 <= len(head) <= 3 or counts is None or None in map(decimal_of, head[2:]):
         raise line.error("the numbers of jobs and machines")
-    jobs, machines = int(head[0]), int(head[1])
+    jobs, machines = counts
     if not jobs or not 1 <= machines <= MOST:
         raise line.error(f"the numbers of jobs (at least 1) and machines (1 to {MOST:,})")
     return jobs, machines

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import MissingPackage, WrongArgument, WrongValue
 from ..files.lines import MOST_LINES, TextError, csv_rows, each_line
+from ..files.numbers import json_number_of, number_of, wrong
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine
@@ -195,13 +196,10 @@ def _number(row: dict[str, object], column: str, expected: str = NUMBER) -> floa
     value = row.get(column, "")
     if value is None or value == "" or value != value:
         return MISSING
-    try:
-        number = float(value) if isinstance(value, (str, int, float)) else MISSING
-    except (ValueError, OverflowError):
-        number = MISSING
-    if not abs(number) <= MOST:
-        raise WrongValue(f"{column} is {value!r:.42}; expected {expected}")
-    return number
+    number = number_of(value.strip(), -MOST, MOST) if isinstance(value, str) else json_number_of(value, -MOST, MOST)
+    if number is None:
+        raise wrong(column, value, expected)
+    return float(number)
 
 
 def _whole(row: dict[str, object], column: str) -> int:
@@ -210,5 +208,5 @@ def _whole(row: dict[str, object], column: str) -> int:
     if math.isnan(number):
         return 0
     if number < 0 or number != math.floor(number):
-        raise WrongValue(f"{column} is {row[column]!r:.42}; expected {WHOLE}")
+        raise wrong(column, row[column], WHOLE)
     return int(number)

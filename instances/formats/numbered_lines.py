@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from ...errors import SchedlabError
 from ...models.platform import LATEST
 from ..files.lines import TextError, read_text, split_lines
+from ..files.numbers import exact_of, whole_of
 
 MOST_DIGITS = len(str(LATEST))
+MOST = 10**MOST_DIGITS - 1
+SHOWN = 80  # characters of a line in a message
 
 
 class FormatError(SchedlabError, ValueError):
@@ -44,22 +48,18 @@ class NumberedLine:
 
     def error(self, expected: str) -> FormatError:
         """Return the error that this line is not as expected."""
-        return FormatError(self.path, self.number, expected, self.text.strip()[:80])
+        return FormatError(self.path, self.number, expected, self.text.strip()[:SHOWN])
 
     def numbers(self, expected: str, least: int = 0) -> list[int]:
         """Return the whole numbers of the line. Raises FormatError for fewer than ``least``, or another word."""
-        words = self.text.split()
-        if len(words) < least or not all(map(is_whole, words)):
+        values = wholes_of(self.text.split())
+        if values is None or len(values) < least:
             raise self.error(expected)
-        return [int(w) for w in words]
+        return values
 
     def begins_with_number(self) -> bool:
         """Return whether the first word is a number of any kind, ``nan`` too; other lines are titles."""
-        try:
-            float(self.text.split(maxsplit=1)[0])
-        except ValueError:
-            return False
-        return True
+        return like_number(self.text.split(maxsplit=1)[0])
 
     def exactly(self, count: int, expected: str) -> list[int]:
         """Return the whole numbers of the line. Raises FormatError for another number of words, or another word."""
@@ -74,15 +74,27 @@ def end_error(lines: Sequence[NumberedLine], expected: str, found: str | None = 
     return FormatError(lines[-1].path, lines[-1].number, expected, found)
 
 
+def like_number(word: str) -> bool:
+    """Return whether a word is meant as a number, perhaps one that is refused: ``nan``, ``1_000``, digits of another script."""
+    unsigned = word.lstrip("+-.,").lower()
+    return unsigned[:1].isnumeric() or unsigned in ("nan", "inf", "infinity")
+
+
 def is_whole(word: str) -> bool:
-    """Check for a whole number of at least 0 with at most MOST_DIGITS digits."""
-    return word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS
+    """Check for a whole number of at least 0 with at most MOST_DIGITS digits; ``wholes_of`` returns such numbers."""
+    return len(word) <= MOST_DIGITS and whole_of(word, most=MOST) is not None
 
 
-def is_decimal(word: str) -> bool:
-    """Check for a whole or decimal number of at least 0, both parts with at most MOST_DIGITS digits."""
-    whole, _, decimals = word.partition(".")
-    return is_whole(whole) and (not decimals or is_whole(decimals))
+def wholes_of(words: Iterable[str]) -> list[int] | None:
+    """Return whole numbers of at least 0 with at most MOST_DIGITS digits; None if a word is none."""
+    values = [whole_of(word, most=MOST) if len(word) <= MOST_DIGITS else None for word in words]
+    return None if None in values else [value for value in values if value is not None]
+
+
+def decimal_of(word: str) -> int | Fraction | None:
+    """Return a whole or decimal number of at least 0, exactly; None if it is none or a part has more than MOST_DIGITS digits."""
+    short = all(len(part) <= MOST_DIGITS for part in word.split("."))
+    return exact_of(word) if short and word[:1].isdigit() else None
 
 
 def numbered_lines(path: str | Path) -> list[NumberedLine]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from pathlib import Path
+from typing import NamedTuple
 
 from ...errors import WrongValue
 from ...models.dispatch.chunks.chunk import Chunk
 from ..files.lines import each_line
+from ..files.numbers import seconds_of, whole_of, wrong
 from ..logged import AFTER_START, MISSING, NEVER_STARTED, SEVERAL_NODES, JobColumns, Logged, merged
 from ..repair import Trace
 from ..report import BadLine
@@ -21,14 +26,19 @@ STAMP = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
 PAIR = re.compile(r'([^\s=]+)(?:=("[^"]*"|\'[^\']*\'|\S*))?')
 SIZE = re.compile(r"(\d+)([kmgtp]?)([bw]?)", re.ASCII | re.IGNORECASE)
 DURATION = re.compile(r"(?:(?:(?:(\d+):)?(\d+):)?(\d+):)?(\d+)(?:\.\d+)?", re.ASCII)
+SIZES = ("mem", "pmem")
 BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4, "p": 1024**5}
 WORD = 8  # bytes
 NAMES = {"ncpus": "cores", "ngpus": "gpus", "nmics": "mics", "mem": "memory"}
 TORQUE = {"ppn": "ncpus", "gpus": "ngpus", "gpu": "ngpus", "mics": "nmics"}  # in nodes=2:ppn=8:gpus=1
 RESOURCES = tuple(NAMES.values())
 SUBJOB = re.compile(r"\[\d+\]|(?<=\d)-\d+(?=\.|$)", re.ASCII)  # 7[3].server, 7-3.server: of the array 7[].server
-CORES_OF_HOST = re.compile(r"([^/]+)(?:/(\d+)(?:-(\d+))?(?:\*(\d+))?(?:,.*)?)?", re.ASCII)
+SLOTS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?:\*(\d{1,9}))?", re.ASCII)  # of an entry of exec_host
 OTHER_EVENTS = "records of other events than the end of a job"
+ATTEMPTS = "records of earlier attempts of a job that ran again"
+REPEATED = "records that repeat a job"
+STILL_RAN = "still running when the log ends, the runtime until then is used"
+NO_END = "there is a record of its start and none of its end, and its walltime is over"
 DELETED = "it never started: it was deleted in the queue"
 WHOLE_NODES = "requested whole nodes (place=excl), of which a replay gives only the requested share"
 ONE_NODE = "requested one node for all chunks (place=pack), a replay may use several nodes"
@@ -42,6 +52,9 @@ def read_pbs(path: str | Path, zone: tzinfo = UTC) -> Workload:
     ``2:ppn=8:gpus=1``), ``procs``, ``ncpus``, ``ngpus`` and ``mem`` are used, at last ``exec_host``. Chunks that differ make
     a heterogeneous job: ``select=2:ncpus=16:ngpus=2+1:ncpus=4``. Job arrays are left out, their subjobs are jobs. Jobs that
     were deleted in the queue are left out.
+
+    Records of one job (the same id and ``ctime``) are its attempts: of a job that was run again (R records, several E
+    records) the last attempt that ran counts. A job with a record of its start alone runs until the log ends.
 
     Parameters
     ----------
@@ -80,10 +93,8 @@ def read_pbs(path: str | Path, zone: tzinfo = UTC) -> Workload:
 
 def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
     """Read a PBS accounting log before the common repairs."""
-    jobs = JobColumns(RESOURCES)
+    records = _Records()
     bad: list[BadLine] = []
-    deleted: dict[str, None] = {}  # jobs with a record of their deletion and none of their end
-    others = 0
     for n, line in enumerate(each_line(path), 1):
         if not line.strip():
             continue
@@ -91,22 +102,117 @@ def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
             parts = line.split(";", 3)
             if len(parts) < 4 or not STAMP.fullmatch(parts[0].strip()):
                 raise WrongValue("expected MM/DD/YYYY HH:MM:SS;type;job;key=value ...")
-            name = parts[2].strip()
-            if parts[1] == "E":
-                jobs.append(_job(name, dict(_pairs(parts[3]))))
-                deleted.pop(name, None)
-            else:
-                others += 1
-                if parts[1] == "D":
-                    deleted[name] = None
+            records.add(parts[1], parts[2].strip(), parts[3])
         except ValueError as e:
             bad.append(BadLine(str(path), n, str(e)))
-    for name in deleted:
-        jobs.append(Logged(name, unusable=DELETED))
-    resources = jobs.requested("cores")
-    trace = Trace.of_columns(Path(path).name, "pbs", jobs, resources, bad)
-    report = trace.report.and_also(skipped={OTHER_EVENTS: others})
+    records.end()
+    jobs = records.jobs
+    trace = Trace.of_columns(Path(path).name, "pbs", jobs, jobs.requested("cores"), bad)
+    report = trace.report.and_also(skipped=records.skipped)
     return replace(trace, unix_start=0, zone=zone, partition=trace.queue, report=report)
+
+
+class _Times(NamedTuple):
+    """Unix times of a record that tell attempts of a job apart: ``ctime`` is that of the job; -1: unknown."""
+
+    ctime: int
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, values: Mapping[str, str]) -> _Times:
+        """Return the times of a record."""
+        return cls(*(-1 if (time := whole_of(values.get(key, ""))) is None else time for key in cls._fields))
+
+
+@dataclass
+class _Records:
+    """The jobs of the records, as they are read.
+
+    ``rows``: id -> row of the last job with it; ``times``, ``ran``: of the attempt that counts so far, for each row, three
+    and one; ``started``: id -> the last record of a start, until there is one of an end; ``deleted``: ids of jobs with a
+    record of their deletion and none of their end.
+    """
+
+    jobs: JobColumns = field(default_factory=lambda: JobColumns(RESOURCES))
+    rows: dict[str, int] = field(default_factory=dict)
+    times: array[int] = field(default_factory=lambda: array("q"))
+    ran: array[int] = field(default_factory=lambda: array("b"))
+    started: dict[str, str] = field(default_factory=dict)
+    deleted: dict[str, None] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def add(self, kind: str, name: str, text: str) -> None:
+        """Add a record. Raises ValueError."""
+        if kind == "E":
+            self._attempt(name, text)
+            self.deleted.pop(name, None)
+            self.started.pop(name, None)
+            return
+        if kind == "R":
+            self.started.pop(name, None)
+            if " end=" in text:  # Torque says only that the job was run again
+                self._attempt(name, text)
+            else:
+                self.skipped[ATTEMPTS] += 1
+            return
+        self.skipped[OTHER_EVENTS] += 1
+        if kind == "S":
+            self.started[name] = text
+        elif kind == "A":
+            self.started.pop(name, None)
+        elif kind == "D":
+            self.deleted[name] = None
+
+    def _attempt(self, name: str, text: str) -> None:
+        values = dict(_pairs(text))
+        job = _job(name, values)
+        times, row = _Times.of(values), self.rows.get(name)
+        if row is None or self._times_of(row).ctime != times.ctime:
+            self.rows[name] = len(self.jobs)
+            self.jobs.append(job)
+            self.times.extend(times)
+            self.ran.append(not job.unusable)
+            return
+        before = self._times_of(row)
+        self.skipped[REPEATED if times == before else ATTEMPTS] += 1
+        if (not job.unusable, times.start) >= (bool(self.ran[row]), before.start):
+            self.jobs.chunks.pop(row, None)
+            self.jobs[row] = job
+            self.times[3 * row : 3 * row + 3] = array("q", times)
+            self.ran[row] = not job.unusable
+
+    def _times_of(self, row: int) -> _Times:
+        return _Times(*self.times[3 * row : 3 * row + 3])
+
+    def end(self) -> None:
+        """Add the jobs that still run, and those that were deleted in the queue."""
+        running: list[Logged] = []
+        for name, text in self.started.items():
+            values = dict(_pairs(text))
+            row = self.rows.get(name)
+            ended = row is not None and self._times_of(row).ctime == _Times.of(values).ctime
+            if ended or not values.get("start"):
+                continue
+            try:
+                running.append(_job(name, {**values, "resources_used.walltime": ""}))
+            except ValueError:  # the record of its end would tell what is wrong
+                continue
+            self.deleted.pop(name, None)  # while it ran
+        until = self._last_time(running)
+        for job in running:
+            lasts = until - job.start
+            over = lasts > job.walltime  # false if the walltime is not known
+            why = job.unusable or (NO_END if over else "")
+            self.jobs.append(replace(job, runtime=lasts, unusable=why, changed=(*job.changed, STILL_RAN)))
+        for name in self.deleted:
+            self.jobs.append(Logged(name, unusable=DELETED))
+
+    def _last_time(self, running: Iterable[Logged]) -> float:
+        # the columns cannot grow while arrays refer to them: none may outlive this call
+        submit, start, runtime, _ = self.jobs.times
+        times = [*submit.tolist(), *(start + runtime).tolist(), *(job.start for job in running)]
+        return max((t for t in times if math.isfinite(t)), default=MISSING)
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
@@ -172,7 +278,7 @@ def _placement(values: Mapping[str, str], units: int) -> tuple[str, ...]:
 
 def geometry(values: Mapping[str, str]) -> list[Chunk]:
     """Return the chunks of a job, at least one; those with equal requests are one."""
-    keys = ("select", "nodes", "nodect", "procs", *NAMES, *TORQUE)
+    keys = ("select", "nodes", "nodect", "procs", "pmem", *NAMES, *TORQUE)
     listed = {key: values.get(f"Resource_List.{key}", "") for key in keys}
     nodes = listed["nodes"]
     if not nodes and ":" in listed["nodect"]:  # some write the nodes there
@@ -188,7 +294,7 @@ def geometry(values: Mapping[str, str]) -> list[Chunk]:
             if resource != "cores" and amount and not any(c.request[resource] for c in chunks):
                 share = -(-amount // max(sum(c.units for c in chunks), 1))
                 chunks = [Chunk(c.units, {**c.request, resource: share}) for c in chunks]
-        return chunks
+        return chunks if listed["select"] else [_with_memory_of_processes(c, listed["pmem"]) for c in chunks]
     total = _totals(listed)
     if listed["procs"]:
         units, total["cores"] = (amount_of("procs", listed["procs"]),) * 2
@@ -197,10 +303,18 @@ def geometry(values: Mapping[str, str]) -> list[Chunk]:
     else:
         units = 1 if listed["ncpus"] else 0
     if not total["cores"] and values.get("exec_host"):
-        hosts = [CORES_OF_HOST.fullmatch(part) for part in values["exec_host"].split("+")]
-        total["cores"] = sum(_cores_on(host) for host in hosts if host)
-        units = units or len({host[1] for host in hosts if host})
-    return [Chunk(units, {name: -(-amount // max(units, 1)) for name, amount in total.items()})]
+        hosts = [part.partition("/") for part in values["exec_host"].split("+")]
+        total["cores"] = sum(_cores_of_slots(slots) for host, _, slots in hosts if host)
+        units = units or len({host for host, _, _ in hosts if host})
+    chunk = Chunk(units, {name: -(-amount // max(units, 1)) for name, amount in total.items()})
+    return [_with_memory_of_processes(chunk, listed["pmem"])]
+
+
+def _with_memory_of_processes(chunk: Chunk, pmem: str) -> Chunk:
+    """Return a chunk of Torque with ``pmem`` for each of its cores, where no other amount of memory is given."""
+    if not pmem or chunk.request["memory"]:
+        return chunk
+    return Chunk(chunk.units, {**chunk.request, "memory": chunk.request["cores"] * amount_of("pmem", pmem)})
 
 
 def _totals(listed: Mapping[str, str]) -> dict[str, int]:
@@ -212,11 +326,23 @@ def _totals(listed: Mapping[str, str]) -> dict[str, int]:
     return total
 
 
-def _cores_on(host: re.Match[str]) -> int:
-    """Return the cores of an entry of exec_host: ``n1/3``, ``n1/0*8`` (PBS), ``n1/0-7`` (Torque)."""
-    if host[4]:
-        return int(host[4])
-    return int(host[3]) - int(host[2]) + 1 if host[3] else 1
+def _cores_of_slots(slots: str) -> int:
+    """Return the cores of an entry of exec_host after its host: ``3``, ``0*8`` (PBS), ``0-7,12`` (Torque).
+
+    >>> _cores_of_slots("3"), _cores_of_slots("0*8"), _cores_of_slots("0-7,12"), _cores_of_slots("")
+    (1, 8, 9, 1)
+    """
+    cores = 0
+    for part in slots.split(","):
+        found = SLOTS.fullmatch(part)
+        first, last, times = (whole_of(text or "") for text in found.groups()) if found else (None, None, None)
+        if times is not None:
+            cores += times
+        elif first is not None and last is not None:
+            cores += max(0, last - first + 1)
+        else:
+            cores += 1
+    return cores
 
 
 def _as_select(nodes: str) -> str:
@@ -246,15 +372,19 @@ def _chunk(text: str, hosts: bool) -> tuple[int, dict[str, int]]:
 
 def amount_of(key: str, text: str) -> int:
     """Return a whole number; for memory in MB, rounded up."""
-    found = SIZE.fullmatch(text) if key == "mem" else re.fullmatch(r"(\d+)", text, re.ASCII)
-    value = int(found[1]) if found and len(found[1]) <= len(str(MOST)) else MOST
-    if found and key == "mem":
-        value = -(-value * BYTES[found[2].lower()] * (WORD if found[3].lower() == "w" else 1) // 1024**2)
-    if value >= MOST:
-        raise WrongValue(
-            f"{key} is {text[:40]!r}; expected {'a size such as 14gb' if key == 'mem' else 'a whole number'}"
-        )
-    return value
+    if key not in SIZES:
+        value = whole_of(text, most=MOST - 1)
+        if value is None:
+            raise wrong(key, text, "a whole number")
+        return value
+    found = SIZE.fullmatch(text)
+    amount = whole_of(found[1]) if found else None
+    if found is None or amount is None:
+        raise wrong(key, text, "a size such as 14gb")
+    size = amount * BYTES[found[2].lower()] * (WORD if found[3].lower() == "w" else 1)
+    if size > MOST * BYTES["m"]:
+        raise wrong(key, text, "a size such as 14gb, of less memory than any machine has")
+    return -(-size // BYTES["m"])
 
 
 def _moment(values: Mapping[str, str], *keys: str) -> float:
@@ -262,9 +392,10 @@ def _moment(values: Mapping[str, str], *keys: str) -> float:
     for key in keys:
         text = values.get(key, "")
         if text:
-            if not (text.isascii() and text.isdigit() and int(text[:20]) < MOST):
-                raise WrongValue(f"{key} is {text[:40]!r}; expected a Unix time in seconds")
-            return float(text)
+            seconds = whole_of(text)
+            if seconds is None:
+                raise wrong(key, text, "a Unix time in seconds")
+            return float(seconds)
     return MISSING
 
 
@@ -273,5 +404,5 @@ def duration(text: str) -> float:
     match = DURATION.fullmatch(text) if len(text) <= 18 else None
     if match is None:
         raise WrongValue(f"walltime is {text[:40]!r}; expected a duration such as 04:00:00")
-    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    return float(86400 * days + 3600 * hours + 60 * minutes + seconds)
+    days, hours, minutes, seconds = match.groups()
+    return seconds_of(days, hours, minutes, seconds)

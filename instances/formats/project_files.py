@@ -9,7 +9,8 @@ from pathlib import Path
 from ...models.arguments import checked
 from ...models.project.problem import Project
 from ...models.project.tasks import Mode, Resource, Task
-from .numbered_lines import FormatError, NumberedLine, end_error, is_whole, numbered_lines
+from ..files.numbers import whole_of
+from .numbered_lines import SHOWN, FormatError, NumberedLine, end_error, numbered_lines, wholes_of
 from .projects import MOST, checked_project
 
 
@@ -123,10 +124,11 @@ def _resource_counts(lines: Sequence[NumberedLine]) -> tuple[int, int]:
     counts = []
     for kind in ("renewable", "nonrenewable", "doubly constrained"):
         line = next((x for x in lines if re.match(rf"\s*-\s*{kind}", x.text)), lines[0])
-        found = re.search(r":\s*(\d{1,6})(?!\d)", line.text, re.ASCII)
-        if found is None or int(found[1]) > MOST:
+        found = re.search(r":\s*(\w+)", line.text)
+        count = whole_of(found[1], most=MOST) if found else None
+        if count is None:
             raise line.error(f"a line '- {kind} : number', at most {MOST:,}")
-        counts.append(int(found[1]))
+        counts.append(count)
         if kind == "doubly constrained" and counts[-1]:
             raise line.error("no doubly constrained resources (give each as a renewable and a non-renewable one)")
     return counts[0], counts[1]
@@ -237,12 +239,13 @@ class _Numbers:
     def next(self, expected: str) -> int:
         """Return the next number. Raises FormatError for another word or the end of the file."""
         line, word = next(self._words, (self._last, ""))
-        if not is_whole(word):
-            raise FormatError(line.path, line.number, expected, word or "the end of the file")
-        return int(word)
+        values = wholes_of([word])
+        if values is None:
+            raise FormatError(line.path, line.number, expected, word[:SHOWN] or "the end of the file")
+        return values[0]
 
     def end(self, expected: str) -> None:
         """Check that no word is left. Raises FormatError."""
         line, word = next(self._words, (self._last, ""))
         if word:
-            raise FormatError(line.path, line.number, expected, word[:80])
+            raise FormatError(line.path, line.number, expected, word[:SHOWN])

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...errors import WrongValue
 from ..files.lines import begins_with, each_line
+from ..files.numbers import whole, whole_of
 from ..logged import (
     AFTER_START,
     CANCELLED_WAITING,
@@ -31,12 +32,13 @@ from ..logged import (
 )
 from ..repair import Trace
 from ..report import BadLine
-from ..states.hosts import hosts_of
+from ..states.hosts import count_of_hosts
 from ..workload import Workload, WorkloadError
 from .sacct_rows import (
     EXPECTED,
     Refused,
     Row,
+    Table,
     completion_rows,
     is_completion,
     json_rows,
@@ -64,22 +66,28 @@ NEEDED = (
 )  # fmt: skip
 RESOURCES = ("cores", "gpus", "memory")
 MOST = 10**10
+NEGATIVE = re.compile(r"-\d[\d:.-]*", re.ASCII)  # an elapsed time across a change of the clock, in old versions
 COMPONENT = re.compile(r"(.+)\+(\d{1,6})", re.ASCII)
 WAITING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT", "REVOKED")
 RUNNING = ("RUNNING", "SUSPENDED", "STOPPED", "CONFIGURING", "COMPLETING", "STAGE_OUT", "SIGNALING", "RESIZING")
 CANCELLED = ("CANCELLED", "DEADLINE")
 UNFINISHED = (*CANCELLED, "BOOT_FAIL")  # states that a job without a node can end in
+RAN = ("COMPLETED", "TIMEOUT", "OUT_OF_MEMORY")  # states of jobs that had a node, whatever other columns say
+ALLOCATED = ("AllocTRES", "AllocNodes", "AllocCPUS")  # empty or 0 for a job that never had a node
+TOGETHER = 60  # s between the submit times of the components of a heterogeneous job, at most
 INTERRUPTED = ("REQUEUED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "RESIZING", "LAUNCH_FAILED", "RECONFIG_FAIL")
 STILL_WAITED = "it never started: it still waited when the log was written"
 NO_CPUS = "it has no CPUs, neither allocated nor requested"
 REJOINED = "rows broken by a delimiter or line end in a text, put together"
 STILL_RAN = "still running when the log was written, the runtime until then is used"
 OTHER_SPAN = "End - Start differs from Elapsed (suspension, change of the clock), Elapsed is used"
+SUSPENDED = "End - Start without the time of suspension is used"
 WHOLE_MEMORY = "all memory of the nodes requested, of which the amount is not recorded"
 LIMIT_OF_PARTITION = "walltime without a limit, the longest walltime of the partition is used instead"
 STEPS = "rows of job steps, which the rows of their jobs cover"
 ATTEMPTS = "rows of earlier attempts of a requeued job"
 REPEATED = "rows that repeat a job"
+HEADERS = "lines that repeat the header"
 
 
 def read_sacct(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = ()) -> Workload:
@@ -137,8 +145,7 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
     """Read the accounting of Slurm before the common repairs."""
     jobs = _Jobs(path, zone)
     header = jobs.read_all(columns)
-    for name, (row_of_job, components) in jobs.parts.items():
-        jobs.columns[row_of_job] = _whole_job(name, [job for _, job in components.values()])
+    jobs.join_components()
     notes = [
         f"the log has no {what} (column {column})"
         for column, what in (("User", "users"), ("JobName", "program names"))
@@ -151,7 +158,8 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
     trace = _with_limits_of_partitions(_until_the_end(trace))
     survivors, skipped = _last_attempts(trace, jobs)
     trace = trace if survivors is None else trace.keep(survivors)
-    return replace(trace, report=trace.report.and_also(skipped={STEPS: jobs.steps, **skipped}))
+    counted = {STEPS: jobs.steps, HEADERS: jobs.headers, **Counter(skipped) + jobs.skipped}
+    return replace(trace, report=trace.report.and_also(skipped=counted))
 
 
 @dataclass
@@ -164,7 +172,9 @@ class _Jobs:
     parts: dict[str, _Parts] = field(default_factory=dict)
     bad: list[BadLine] = field(default_factory=list)
     types: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
     steps: int = 0
+    headers: int = 0
     interrupted: array[int] = field(default_factory=lambda: array("b"))
     cluster: array[int] = field(default_factory=lambda: array("i"))
     clusters: dict[str, int] = field(default_factory=dict)
@@ -183,7 +193,8 @@ class _Jobs:
             table, line = table_of(self.path, iter([first] if first else []), given)
             header = table.columns
             _check_columns(self.path, line, header)
-            rows = text_rows(table, lines if line else chain([first] if first else [], lines), self._job)
+            after = lines if line else chain([first] if first else [], lines)
+            rows = text_rows(table, self._without_headers(table, after), self._job)
         for row in rows:
             if isinstance(row, Refused):
                 self.bad.append(BadLine(str(self.path), row.line, row.why))
@@ -193,6 +204,14 @@ class _Jobs:
                 self._add(row[1], row[0].cells)
         self.bad.sort(key=lambda b: b.line)
         return header
+
+    def _without_headers(self, table: Table, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        """Yield the lines that do not repeat the header, as files that were joined do."""
+        for number, line in lines:
+            if table.is_header(line):
+                self.headers += 1
+            else:
+                yield number, line
 
     def _each(self, rows: Iterable[Row | Refused]) -> Iterator[tuple[Row, Logged | None] | Refused]:
         for row in rows:
@@ -206,7 +225,7 @@ class _Jobs:
 
     def _job(self, row: Row) -> Logged | None:
         """Return the job of a row; None for a row of a step. Raises ValueError."""
-        if "." in row.cells["JobID"]:
+        if "." in row.cells["JobID"].partition("[")[0]:  # a long list of tasks ends with ...
             return None
         job = _job(row.cells, self.zone)
         return replace(job, changed=(*job.changed, REJOINED)) if row.rejoined else job
@@ -218,17 +237,32 @@ class _Jobs:
         cluster = cells.get("Cluster", "")
         name = "" if match is None else f"{cluster} {match[1]}"
         if match is None or name not in self.parts:
-            self.columns.append(job)
-            self.interrupted.append(interrupted)
-            self.cluster.append(self.clusters.setdefault(cluster, len(self.clusters)))
+            self._append(job, interrupted, self.clusters.setdefault(cluster, len(self.clusters)))
         if match is not None:
-            components = self.parts.setdefault(name, _Parts(len(self.columns) - 1, {})).components
-            key = (not job.unusable, job.submit, math.inf if math.isnan(job.start) else job.start)
-            before = components.get(int(match[2]))
-            if before is None or key >= before[0]:  # a later attempt of a requeued job
-                components[int(match[2])] = key, job
+            parts = self.parts.setdefault(name, _Parts(len(self.columns) - 1, []))
+            parts.components.append(_Component(whole("JobID", match[2]), job, interrupted))
         if job.gpu_types:
             self.types.update(pair.partition("=")[0] for pair in job.gpu_types.split(","))
+
+    def _append(self, job: Logged, interrupted: bool, cluster: int) -> None:
+        self.columns.append(job)
+        self.interrupted.append(interrupted)
+        self.cluster.append(cluster)
+
+    def join_components(self) -> None:
+        """Make the heterogeneous jobs of their components; where a number was used again, the later job gets a new row."""
+        for name, (row, components) in self.parts.items():
+            for k, attempts in enumerate(_by_job(_attempts(components))):
+                best = next((each for each in reversed(attempts) if each.ran), attempts[-1])
+                for other in attempts:
+                    if other is not best:
+                        once_more = other.interrupted or not other.ran
+                        self.skipped[ATTEMPTS if once_more else REPEATED] += len(other.components)
+                job = _whole_job(name, [each.job for _, each in sorted(best.components.items())])
+                if k:
+                    self._append(job, False, self.cluster[row])
+                else:
+                    self.columns[row], self.interrupted[row] = job, False
 
 
 def text_or_brace(path: str | Path) -> Iterator[str]:
@@ -236,11 +270,62 @@ def text_or_brace(path: str | Path) -> Iterator[str]:
     return iter(["{"]) if begins_with(path, "{") else each_line(path)
 
 
+class _Component(NamedTuple):
+    """The row of a component ``123+1`` of a heterogeneous job: its number, and whether it was interrupted."""
+
+    number: int
+    job: Logged
+    interrupted: bool
+
+
 class _Parts(NamedTuple):
-    """The components ``123+0``, ``123+1``, ... of a heterogeneous job by their numbers, and the row of the job."""
+    """The rows of the components of a heterogeneous job, in the order of the log, and the row of the whole job."""
 
     row: int
-    components: dict[int, tuple[tuple[bool, float, float], Logged]]
+    components: list[_Component]
+
+
+class _HetAttempt(NamedTuple):
+    """An attempt to run a heterogeneous job: its submit time in s, and its components by their numbers."""
+
+    submit: float
+    components: dict[int, _Component]
+
+    @property
+    def ran(self) -> bool:
+        """Whether every component ran."""
+        return not any(each.job.unusable for each in self.components.values())
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a component was interrupted, so that the job was queued again."""
+        return any(each.interrupted for each in self.components.values())
+
+
+def _attempts(rows: Iterable[_Component]) -> list[_HetAttempt]:
+    """Return the attempts in the order of their times; the components of one are submitted together."""
+    found: list[_HetAttempt] = []
+    for row in sorted(rows, key=lambda row: (_known(row.job.submit, 0.0), _known(row.job.start, math.inf))):
+        submit = _known(row.job.submit, 0.0)
+        if not found or row.number in found[-1].components or submit - found[-1].submit > TOGETHER:
+            found.append(_HetAttempt(submit, {}))
+        found[-1].components[row.number] = row
+    return found
+
+
+def _by_job(attempts: Iterable[_HetAttempt]) -> list[list[_HetAttempt]]:
+    """Return the attempts of each job: one after an interrupted one, or submitted with it, is of the same job."""
+    found: list[list[_HetAttempt]] = []
+    for each in attempts:
+        if found and (found[-1][-1].interrupted or each.submit - found[-1][-1].submit <= TOGETHER):
+            found[-1].append(each)
+        else:
+            found.append([each])
+    return found
+
+
+def _known(time: float, otherwise: float) -> float:
+    return otherwise if math.isnan(time) else time
 
 
 def _check_columns(path: str | Path, line: int, header: Sequence[str]) -> None:
@@ -257,9 +342,8 @@ def _type_notes(jobs: _Jobs) -> list[str]:
     return [f"types of GPUs are recorded ({listed}); nodes that are all equal count GPUs of all types together"]
 
 
-def _whole_job(name: str, components: list[Logged]) -> Logged:
-    """Return the heterogeneous job of some components; ``name`` begins with the cluster and a space."""
-    listed = sorted(components, key=lambda job: int(COMPONENT.fullmatch(job.id)[2]))  # type: ignore[index]
+def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
+    """Return the heterogeneous job of its components, in their order; ``name`` begins with the cluster and a space."""
     chunks, first = merged((job.units, job.request) for job in listed), listed[0]
     unusable = next((job.unusable for job in listed if job.unusable), "")
     if not unusable and not all(job.units for job in listed):
@@ -338,7 +422,7 @@ def _last_attempts(trace: Trace, jobs: _Jobs) -> tuple[Bools | None, dict[str, i
                 for other in attempts:
                     if other != last:
                         kept[other] = False
-                        skipped[ATTEMPTS if jobs.interrupted[other] else REPEATED] += 1
+                        skipped[ATTEMPTS if jobs.interrupted[other] or never[other] else REPEATED] += 1
                 attempts = []
             if k is not None:
                 attempts.append(k)
@@ -414,11 +498,15 @@ def _times(row: Mapping[str, str], zone: tzinfo) -> _Times:
     if end < start:
         second = later_fold(row["End"], zone, start)
         end = end if math.isnan(second) else second
+    if elapsed >= 0 and abs(end - start - elapsed) > 1:
+        start, end = _in_equal_hours(row, zone, start, end, elapsed)
     why = _never_ran(row, state, start, elapsed if elapsed >= 0 else end - start)
     changed: list[str] = []
     runtime = elapsed
     if math.isnan(elapsed) and end >= start:
-        runtime = end - start
+        suspended = _suspended(row)
+        runtime = max(end - start - suspended, 0.0)
+        changed += [SUSPENDED] if suspended else []
     elif abs(end - start - elapsed) > 1:
         changed.append(OTHER_SPAN)
     if not why and (state in RUNNING or (not state and "End" in row)) and math.isnan(end):
@@ -429,16 +517,29 @@ def _times(row: Mapping[str, str], zone: tzinfo) -> _Times:
     return _Times(submit, min(eligible, start) if eligible > start else eligible, start, runtime, why, tuple(changed))
 
 
+def _in_equal_hours(
+    row: Mapping[str, str], zone: tzinfo, start: float, end: float, elapsed: float
+) -> tuple[float, float]:
+    """Return start and end, each perhaps in the second of the two equal hours when a clock is set back, if Elapsed tells it."""
+    starts = [start, later_fold(row.get("Start", ""), zone, start)]
+    ends = [end, later_fold(row.get("End", ""), zone, start)]
+    fitting = ((s, e) for s in starts for e in ends if abs(e - s - elapsed) <= 1)
+    return next(fitting, (start, end))
+
+
 def _never_ran(row: Mapping[str, str], state: str, start: float, took: float) -> str:
     """Return why a job never ran; "" if it did. ``took``: seconds that it ran, NaN if unknown."""
     if state in WAITING:
         return STILL_WAITED if state == "PENDING" else NEVER_STARTED
     never = math.isnan(start)
     if not never and not took > 0 and state not in RUNNING:
+        allocated = [row[column] for column in ALLOCATED if column in row]
         if "NodeList" in row:
             never = is_unknown(row["NodeList"])
+        elif allocated:
+            never = state not in RAN and all(is_unknown(text) or text == "0" for text in allocated)
         else:
-            never = state in UNFINISHED and is_unknown(row.get("AllocTRES", ""))
+            never = state in UNFINISHED
     if not never:
         return ""
     return CANCELLED_WAITING if state in CANCELLED else NEVER_STARTED
@@ -447,9 +548,14 @@ def _never_ran(row: Mapping[str, str], state: str, start: float, took: float) ->
 def _elapsed(row: Mapping[str, str]) -> float:
     for column, alone in (("ElapsedRaw", 1), ("Elapsed", 60)):
         text = row.get(column, "")
-        if not is_unknown(text) and not text.startswith("-"):
+        if not is_unknown(text) and not NEGATIVE.fullmatch(text):
             return _duration(column, text, alone)
     return MISSING
+
+
+def _suspended(row: Mapping[str, str]) -> float:
+    text = row.get("Suspended", "")
+    return 0.0 if is_unknown(text) else _duration("Suspended", text, 60)
 
 
 def _walltime(row: Mapping[str, str]) -> float:
@@ -483,7 +589,7 @@ def _nodes(row: Mapping[str, str]) -> int:
         return allocated
     listed = row.get("NodeList", "")
     if not is_unknown(listed):
-        return len(hosts_of(listed))
+        return count_of_hosts(listed)
     return _tres_count(row, "ReqTRES", "node") or _count(row, "ReqNodes")
 
 
@@ -509,8 +615,9 @@ def _count(row: Mapping[str, str], column: str) -> int:
 
 
 def _counted(column: str, text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= 9:
-        return int(text)
+    plain = whole_of(text)
+    if plain is not None:
+        return plain
     try:
         number = count(text)
     except WrongValue as e:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...errors import WrongValue
 from ..files.lines import read_json
+from ..files.numbers import json_number_of, wrong
 from ..workload import WorkloadError
 from .slurm_values import SHORT_STATES, is_unknown
 
@@ -39,11 +40,19 @@ FORMS = {
     **dict.fromkeys(("ExitCode", "DerivedExitCode"), r"\d+:\d+"),
     **dict.fromkeys(("AllocTRES", "ReqTRES"), r"[\w/:.-]+=[^=]*(?:,[\w/:.-]+=[^=]*)*"),
 }  # forms of cells by which a row with too many of them is understood
+KNOWN = {
+    name.lower(): name
+    for name in (
+        *FORMS, *TEXTS, *LISTS, "User", "Group", "Account", "Cluster", "QOS", "Reservation", "WCKey", "Flags", "Reason",
+    )
+}  # fmt: skip  # names in lower case -> as sacct prints them
 PATTERNS = {column: re.compile(form, re.ASCII | re.IGNORECASE) for column, form in FORMS.items()}
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?\S{0,6}", re.ASCII)
 NAME = re.compile(r"[A-Za-z]\w*(?:%-?\d+)?", re.ASCII)
 MOST_FRAGMENTS = 30  # lines that one row may span
 MOST_EXTRA = 60  # delimiters that the texts of one row may contain
+INFINITE, NO_VALUES = 2**32 - 1, (2**32 - 2, 2**64 - 2, -2)  # limits and unknown numbers in the JSON of old versions
+MOST_IN_JSON = 2**64  # memory with the flag "per CPU" of old versions
 T = TypeVar("T")
 
 
@@ -83,10 +92,17 @@ class Table:
 
     def __init__(self, columns: Sequence[str], delimiter: str, ends: bool = False) -> None:
         self.columns, self.delimiter, self.ends = tuple(columns), delimiter, ends
-        self.patterns = [PATTERNS.get(c) for c in columns]
+        self.patterns = [PATTERNS.get(c) for c in self.columns]
         joinable = {*TEXTS, *(LISTS if delimiter == "," else ())}
-        self.joinable = [c in joinable for c in columns]
+        self.joinable = [c in joinable for c in self.columns]
         self.job = self.columns.index("JobID")
+
+    def is_header(self, line: str) -> bool:
+        """Check whether a line is the header of this table."""
+        if not line.lstrip()[: len("JobIDRaw")].lower().startswith(self.columns[0].lower()[: len("JobID")]):
+            return False
+        header = header_of(line)
+        return header is not None and header[0] == list(self.columns)
 
     def plain_row(self, line: str) -> list[str] | None:
         """Return the cells of a line that has one for each column; None if it has more or fewer."""
@@ -183,9 +199,10 @@ def table_of(path: str | Path, lines: Iterator[tuple[int, str]], columns: Sequen
                 f"{path}, line {number}: the columns have a fixed width, which cuts long values; {EXPECTED}"
             )
         return Table(names, delimiter, ends), number
-    if "JobID" not in columns:
+    named = canonical(columns)
+    if "JobID" not in named:
         raise WorkloadError(f"{path}: the columns {','.join(columns)[:80]} have no JobID; {EXPECTED}")
-    return Table(columns, delimiter_of(path, number, line, columns)), 0
+    return Table(named, delimiter_of(path, number, line, named)), 0
 
 
 def header_of(line: str) -> tuple[list[str], str] | None:
@@ -201,10 +218,21 @@ def header_of(line: str) -> tuple[list[str], str] | None:
     second = NAME.search(text, first.end())
     delimiter = text[first.end() : second.start()] if second else ""
     if not delimiter.strip(" ") and "\t" not in delimiter:
-        return (text.split(), "") if "JobID" in text.split() and len(text.split()) > 1 else None
+        names = canonical(text.split())
+        return (names, "") if "JobID" in names and len(names) > 1 else None
     parts = text.removesuffix(delimiter).split(delimiter)
-    names = [part.strip().split("%")[0] for part in parts]
+    names = canonical(parts)
     return (names, delimiter) if "JobID" in names else None
+
+
+def canonical(names: Iterable[str]) -> list[str]:
+    """Return names of columns as sacct prints them: ``--format`` takes them in any case; without a JobID, JobIDRaw is it.
+
+    >>> canonical(["jobid", "submit%20", "Colour"]), canonical(["JobIDRaw", "State"])
+    (['JobID', 'Submit', 'Colour'], ['JobID', 'State'])
+    """
+    found = [KNOWN.get(name.lower(), name) for name in (name.strip().split("%")[0] for name in names)]
+    return found if "JobID" in found else ["JobID" if name == "JobIDRaw" else name for name in found]
 
 
 def delimiter_of(path: str | Path, number: int, line: str, columns: Sequence[str]) -> str:
@@ -245,6 +273,8 @@ def text_rows(
         waiting.append((number, line))
         if made is None:
             made, begin = _joined(table, waiting, read)
+        elif begin and table.joinable[0] and not table.joinable[-1]:
+            made, begin = _with_its_begin(table, waiting, read) or (made, begin)
         if made is not None:
             yield from _ended(table, last, waiting[:begin], read)
             waiting, last = [], made
@@ -263,6 +293,20 @@ def _readable(row: Row, read: Callable[[Row], T]) -> tuple[Row, T] | None:
 
 def _row(table: Table, number: int, cells: Sequence[str], rejoined: bool) -> Row:
     return Row(number, dict(zip(table.columns, (c.strip() for c in cells), strict=True)), rejoined)
+
+
+def _with_its_begin(
+    table: Table, waiting: Sequence[tuple[int, str]], read: Callable[[Row], T]
+) -> tuple[tuple[Row, T], int] | None:
+    """Return a whole row and the lines without a delimiter before it, which are the begin of its first text; None if none are."""
+    begin = len(waiting) - 1
+    while begin and table.delimiter not in waiting[begin - 1][1]:
+        begin -= 1
+    if begin == len(waiting) - 1:
+        return None
+    cells = table.plain_row("\n".join(line for _, line in waiting[begin:]))
+    made = None if cells is None else _readable(_row(table, waiting[begin][0], cells, True), read)
+    return None if made is None else (made, begin)
 
 
 def _joined(
@@ -358,8 +402,8 @@ def is_json_of_sacct(values: object) -> bool:
     jobs = values["jobs"]
     if not jobs:
         return "meta" in values
-    times = jobs[0].get("time") if isinstance(jobs[0], dict) else None
-    return isinstance(times, dict) and "submission" in times
+    times = (job.get("time") for job in jobs if isinstance(job, dict))  # the first one may be damaged
+    return any(isinstance(time, dict) and "submission" in time for time in times)
 
 
 def json_rows(path: str | Path) -> Iterator[Row | Refused]:
@@ -375,17 +419,29 @@ def json_rows(path: str | Path) -> Iterator[Row | Refused]:
     for place, job in enumerate(values["jobs"], 1):
         try:
             yield Row(place, _json_cells(job), False)
-        except (WrongValue, TypeError, AttributeError, KeyError, ValueError) as e:
-            yield Refused(place, f"entry of the list of jobs is malformed: {e}")
+        except WrongValue as e:
+            yield Refused(place, f"entry {place} of the list of jobs: {e}")
 
 
-def _json_cells(job: Mapping[str, Any]) -> dict[str, str]:
-    times, required = job["time"], job.get("required") or {}
-    resources = job.get("tres") or {}
+def _object(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return an object of JSON, an empty one if it is missing or null. Raises WrongValue for something else."""
+    value = values.get(key)
+    if value is not None and not isinstance(value, dict):
+        raise wrong(key, value, "an object")
+    return value or {}
+
+
+def _json_cells(job: object) -> dict[str, str]:
+    """Return the cells of a job. Raises WrongValue."""
+    if not isinstance(job, dict):
+        raise wrong("the job", job, "an object")
+    if not isinstance(job.get("time"), dict):
+        raise wrong("time", job.get("time"), "an object with submission, start, end and elapsed")
+    times, required, resources = job["time"], _object(job, "required"), _object(job, "tres")
     state = job.get("state") or {}
     current = state.get("current", "") if isinstance(state, dict) else state
     words = current if isinstance(current, list) else str(current).split()
-    user = job.get("user") or (job.get("association") or {}).get("user") or ""
+    user = job.get("user") or _object(job, "association").get("user") or ""
     cells = {
         "JobID": _json_id(job),
         "JobName": str(job.get("name") or ""),
@@ -394,58 +450,65 @@ def _json_cells(job: Mapping[str, Any]) -> dict[str, str]:
         "Partition": str(job.get("partition") or ""),
         "Cluster": str(job.get("cluster") or ""),
         "State": str(words[0]) if words else "",
-        "Submit": _second(times.get("submission")),
-        "Eligible": _second(times.get("eligible")),
-        "Start": _second(times.get("start")),
-        "End": _second(times.get("end")),
-        "ElapsedRaw": str(_number(times.get("elapsed"), 0)),
+        "Submit": _second("time.submission", times.get("submission")),
+        "Eligible": _second("time.eligible", times.get("eligible")),
+        "Start": _second("time.start", times.get("start")),
+        "End": _second("time.end", times.get("end")),
+        "ElapsedRaw": str(_number("time.elapsed", times.get("elapsed"), 0)),
         "TimelimitRaw": _limit(times.get("limit")),
-        "NNodes": str(_number(job.get("allocation_nodes"), 0)),
+        "NNodes": str(_number("allocation_nodes", job.get("allocation_nodes"), 0)),
         "NodeList": str(job.get("nodes") or ""),
-        "ReqCPUS": str(_number(required.get("CPUs", required.get("cpus")), 0)),
+        "ReqCPUS": str(_number("required.CPUs", required.get("CPUs", required.get("cpus")), 0)),
         "AllocTRES": _tres_text(resources.get("allocated")),
         "ReqTRES": _tres_text(resources.get("requested")),
     }
-    per_cpu, per_node = (_number(required.get(f"memory_per_{each}"), 0) for each in ("cpu", "node"))
-    if per_cpu or per_node:
-        cells["ReqMem"] = f"{per_cpu}Mc" if per_cpu else f"{per_node}Mn"
+    per_cpu, per_node = (
+        _number(f"memory_per_{each}", required.get(f"memory_per_{each}"), 0) for each in ("cpu", "node")
+    )
+    in_one = _number("memory", required.get("memory"), 0)  # before 22.05, of a node, or of a CPU with a flag
+    if per_cpu or per_node or in_one:
+        cells["ReqMem"] = f"{per_cpu}Mc" if per_cpu else f"{per_node or in_one}Mn"
     return cells
 
 
 def _json_id(job: Mapping[str, Any]) -> str:
-    number = _number(job.get("job_id"))
-    array, het = job.get("array") or {}, job.get("het") or {}
-    of_array, of_het = _number(array.get("job_id"), 0), _number(het.get("job_id"), 0)
+    number = _number("job_id", job.get("job_id"))
+    array, het = _object(job, "array"), _object(job, "het")
+    of_array, of_het = _number("array.job_id", array.get("job_id"), 0), _number("het.job_id", het.get("job_id"), 0)
     if of_het:
-        return f"{of_het}+{_number(het.get('job_offset'), 0)}"
+        return f"{of_het}+{_number('het.job_offset', het.get('job_offset'), 0)}"
     if not of_array:
         if number is None:
             raise WrongValue("there is no job_id")
         return str(number)
-    task = _number(array.get("task_id"))
+    task = _number("array.task_id", array.get("task_id"))
     waiting = str(array.get("task") or "")
     return f"{of_array}_[{waiting}]" if task is None and waiting else f"{of_array}_{task or 0}"
 
 
-def _number(value: object, default: int | None = None) -> int | None:
-    """Return a number of Slurm's JSON, where it may be ``{"set": true, "infinite": false, "number": 5}``."""
+def _number(field: str, value: object, default: int | None = None) -> int | None:
+    """Return a number of Slurm's JSON, where it may be ``{"set": true, "infinite": false, "number": 5}``. Raises WrongValue."""
     if isinstance(value, dict):
         known = value.get("set") and not value.get("infinite")
-        return _number(value.get("number"), default) if known else default
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return _number(field, value.get("number"), default) if known else default
+    if value is None or isinstance(value, str) or value in NO_VALUES:
         return default
-    return int(value)
+    found = json_number_of(value, -MOST_IN_JSON, MOST_IN_JSON)
+    if found is None:
+        raise wrong(field, value, "a whole number")
+    return int(found)
 
 
-def _second(value: object) -> str:
-    number = _number(value, 0)
+def _second(field: str, value: object) -> str:
+    number = _number(field, value, 0)
     return str(number) if number else "Unknown"
 
 
 def _limit(value: object) -> str:
-    if isinstance(value, dict) and value.get("infinite"):
+    infinite = value.get("infinite") if isinstance(value, dict) else value in (INFINITE, "INFINITE", "UNLIMITED")
+    if infinite:
         return "UNLIMITED"
-    number = _number(value)
+    number = _number("time.limit", value)
     return "" if number is None else str(number)
 
 
@@ -455,6 +518,10 @@ def _tres_text(listed: object) -> str:
         return listed
     pairs = []
     for each in listed if isinstance(listed, list) else []:
-        name = f"{each['type']}/{each['name']}" if each.get("name") else str(each["type"])
-        pairs.append(f"{name}={_number(each.get('count'), 0)}")
+        if not isinstance(each, dict) or not isinstance(each.get("type"), str):
+            raise wrong("tres", each, "an object with type, name and count")
+        name = f"{each['type']}/{each['name']}" if each.get("name") else each["type"]
+        count = _number(f"tres {name}", each.get("count"), 0)
+        if count is not None and count >= 0:  # negative: not known
+            pairs.append(f"{name}={count}")
     return ",".join(pairs)

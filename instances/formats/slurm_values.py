@@ -9,11 +9,13 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
+from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ...errors import WrongValue
+from ..files.numbers import exact_of, number_of, seconds_of, whole_of
 
 UNKNOWN = frozenset(("", "unknown", "none", "n/a", "na", "null", "(null)", "invalid", "none assigned", "nan"))
 WITHOUT_LIMIT = frozenset(("unlimited", "infinite", "partition_limit"))
@@ -23,12 +25,22 @@ DURATION = re.compile(
     re.ASCII,
 )
 MEMORY = re.compile(r"(\d+(?:\.\d+)?)([KMGTPE]?)B?([cn?]?)", re.ASCII | re.IGNORECASE)
-MB = {"K": 1 / 1024, "": 1.0, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3, "E": 1024.0**4}
-PER_CPU_FLAGS = (2.0**63, 2.0**31)  # MEM_PER_CPU of 64 and of 32 bits, in MB, which old versions printed as an amount
+MB: Mapping[str, int | Fraction] = {
+    "K": Fraction(1, 1024),
+    "": 1,
+    "M": 1,
+    "G": 1024,
+    "T": 1024**2,
+    "P": 1024**3,
+    "E": 1024**4,
+}
+PER_CPU_FLAGS = (2**63, 2**31)  # MEM_PER_CPU of 64 and of 32 bits, in MB, which old versions printed as an amount
 COUNT = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)", re.ASCII)
 THOUSANDS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 GPU = "gres/gpu"
 EPOCH = re.compile(r"\d{9,11}(?:\.\d+)?", re.ASCII)
+# a name or, in versions before 20.11, the number of the plug-in: 7696487 is "gpu" in ASCII
+OLD_GRES = re.compile(r"(?:^|,)(?:gres[:/])?(?:gpu|7696487)(?::([^:=,()]+))??(?:[:=](\d{1,9}))?(?=$|[,(])", re.ASCII)
 NO_GRES = frozenset(("cpu", "mem", "node", "billing", "energy", "vmem", "pages"))
 LONGEST = 100_000  # characters of a list of generic resources
 CACHED = 4096  # texts whose values are kept: those of a log repeat
@@ -76,11 +88,9 @@ def duration(text: str, alone: int = 60) -> float:
     if match is None:
         raise WrongValue(f"{text[:40]!r}; expected a duration such as 1-12:00:00, 1-12:00, 2-00, 30:00 or 90")
     if match["only"]:
-        return float(alone * int(match["only"]))
-    hours, minutes, seconds = (
-        float(match[name] or match[f"day_{name}"] or 0) for name in ("hours", "minutes", "seconds")
-    )
-    return 86400 * float(match["days"] or 0) + 3600 * hours + 60 * minutes + seconds
+        return alone * seconds_of(None, None, None, match["only"])
+    hours, minutes, seconds = (match[name] or match[f"day_{name}"] for name in ("hours", "minutes", "seconds"))
+    return seconds_of(match["days"], hours, minutes, seconds)
 
 
 class Memory(NamedTuple):
@@ -101,13 +111,14 @@ def memory(text: str) -> Memory:
     (Memory(megabytes=3000.0, per='cpu'), Memory(megabytes=4096.0, per='cpu'), Memory(megabytes=4096.0, per='job'))
     """
     match = MEMORY.fullmatch(text) if len(text) <= 40 else None
-    if match is None:
+    amount = None if match is None else exact_of(match[1])
+    if match is None or amount is None:
         raise WrongValue(f"{text[:40]!r}; expected an amount of memory such as 4000M, 4Gc or 16Gn")
-    megabytes, per = float(match[1]) * MB[match[2].upper()], {"c": "cpu", "n": "node"}.get(match[3].lower(), "job")
+    megabytes, per = amount * MB[match[2].upper()], {"c": "cpu", "n": "node"}.get(match[3].lower(), "job")
     for flag in PER_CPU_FLAGS:
         if flag <= megabytes < 2 * flag:
-            return Memory(megabytes - flag, "cpu")
-    return Memory(megabytes, per)
+            return Memory(float(megabytes - flag), "cpu")
+    return Memory(float(megabytes), per)
 
 
 @lru_cache(CACHED)
@@ -128,9 +139,10 @@ def count(text: str) -> int:
     (16, 1500)
     """
     match = COUNT.fullmatch(text) if len(text) <= 15 else None
-    if match is None:
+    amount = None if match is None else exact_of(match[1])
+    if match is None or amount is None:
         raise WrongValue(f"{text[:40]!r}; expected a whole number")
-    return math.ceil(float(match[1]) * THOUSANDS[match[2]])
+    return math.ceil(amount * THOUSANDS[match[2]])
 
 
 def gpus_in(resources: Mapping[str, str]) -> tuple[int, dict[str, int]]:
@@ -153,8 +165,8 @@ def gres_gpus(text: str) -> tuple[int, dict[str, int]]:
     """
     total = 0
     kinds: dict[str, int] = {}
-    for kind, number in re.findall(r"(?:^|,)(?:gres[:/])?gpu(?::([^:=,()]+))??(?:[:=](\d{1,9}))?(?=$|[,(])", text):
-        amount = int(number or 1)
+    for kind, number in re.findall(OLD_GRES, text):
+        amount = whole_of(number or "1") or 0
         total += amount
         if kind:
             kinds[kind] = kinds.get(kind, 0) + amount
@@ -182,10 +194,10 @@ def generic(text: str) -> dict[str, int]:
         size = COUNT.fullmatch(parts[-1]) if parts else None
         amount = 1
         if size is not None:
-            if len(size[0]) > 15:
+            number = exact_of(size[1]) if len(size[0]) <= 15 else None
+            if number is None:
                 raise WrongValue(f"{entry[:40]!r}; expected an amount of at most 15 digits")
-            amount = math.ceil(float(size[1]) * 1024 ** "KMGT".find(size[2])) if size[2] else math.ceil(float(size[1]))
-            amount *= 1024 if size[2] else 1
+            amount = math.ceil(number * 1024 ** (" KMGT".index(size[2]) if size[2] else 0))
             parts.pop()
         amounts[name] = amounts.get(name, 0) + amount
         if parts:
@@ -246,8 +258,9 @@ def moment(text: str, zone: tzinfo) -> float:
     """
     if is_unknown(text) or text == "0":
         return math.nan
-    if EPOCH.fullmatch(text):
-        return float(text)
+    epoch = number_of(text) if EPOCH.fullmatch(text) else None
+    if epoch is not None:
+        return epoch
     try:
         at = datetime.fromisoformat(text)
         return (at if at.tzinfo else at.replace(tzinfo=zone)).timestamp()

@@ -20,6 +20,7 @@ from ...models.production.reservations import Reservation
 from ...models.whole_numbers import is_number
 from ..files.events_file import EVENTS, Event, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
+from ..files.numbers import seconds_of
 from ..files.profile_file import profile_csv, read_profile, wishes_of
 from ..files.running_file import RUNNING, read_running, running_csv
 from ..files.writing import to_csv, to_toml, write_files
@@ -227,10 +228,10 @@ def _window(pair: object) -> Window | None:
 
 def _seconds(time: object) -> int | None:
     """Convert "HH:MM" or "HH:MM:SS", up to 24:00, to seconds since midnight; None for any other value."""
-    parts = re.fullmatch(r"(\d\d?):([0-5]\d)(?::([0-5]\d))?", time) if isinstance(time, str) else None
+    parts = re.fullmatch(r"(\d\d?):([0-5]\d)(?::([0-5]\d))?", time, re.ASCII) if isinstance(time, str) else None
     if parts is None:
         return None
-    seconds = 3600 * int(parts[1]) + 60 * int(parts[2]) + int(parts[3] or 0)
+    seconds = int(seconds_of(None, *parts.groups()))
     return seconds if seconds <= DAY else None
 
 
@@ -303,7 +304,7 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "kind": "dispatch",
         "description": instance.description,
         "source": instance.source,
-        "objective": str(problem.objective),
+        "objective": problem.objective,
         "begin_s": problem.now,
     }
     cost = {} if problem.over_cost is None else {"over_cost": problem.over_cost}

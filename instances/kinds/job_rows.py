@@ -8,7 +8,6 @@ has a row of its own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from ...models.dispatch.jobs import Job
 from ...models.platform import LATEST, MOST_CAPACITY
 from ..files.folder import TableRow
+from ..files.numbers import whole_of
 
 BEFORE = ("id", "queue", "submit", "units")
 AFTER = ("walltime", "runtime")
@@ -60,16 +60,17 @@ def _further_chunks(row: TableRow, resources: Sequence[str]) -> list[tuple[int, 
     for part in text.split("+") if text else ():
         units, *amounts = part.strip().split(":")
         request = dict.fromkeys(resources, 0)
-        given = [re.fullmatch(r"(.+)=(\d{1,13})", a) for a in amounts]
-        named = {m[1]: int(m[2]) for m in given if m}
-        if not re.fullmatch(r"\d{1,13}", units) or len(named) < len(amounts):
+        given = {name: whole_of(amount, most=MOST_CAPACITY) for name, _, amount in (a.rpartition("=") for a in amounts)}
+        named = {name: amount for name, amount in given.items() if name and amount is not None}
+        count = whole_of(units, most=10**13)
+        if count is None or len(named) < len(amounts):
             row.add_fault("further_chunks", CHUNKS, text)
-        elif not 1 <= int(units) <= MOST_CAPACITY:
+        elif not 1 <= count <= MOST_CAPACITY:
             row.add_fault("further_chunks", f"{CHUNKS}, with at least 1 unit in each chunk", text)
         elif not set(named) <= set(resources):
             row.add_fault("further_chunks", f"{CHUNKS}, with the resources {', '.join(resources)}", text)
         else:
-            found.append((int(units), {**request, **named}))
+            found.append((count, {**request, **named}))
     return found
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...models.platform import LATEST
 from ...models.whole_numbers import is_whole, shown
+from ..files.numbers import whole_of
 from ..logged import TextColumn
 from ..repair import Trace
 from ..report import WorkloadError
@@ -35,11 +36,12 @@ def latest_start_rule(text: str) -> str | int:
     """
     if text == MEAN_WAIT:
         return text
-    if not (text.isascii() and text.isdigit() and len(text) <= len(str(LATEST))):
+    seconds = whole_of(text)
+    if seconds is None:
         raise WorkloadError(
             f"the latest start {text!r:.60} is unknown; expected {MEAN_WAIT}, or seconds after the submit time such as 3600"
         )
-    return int(text)
+    return seconds
 
 
 def with_latest_starts(trace: Trace, rule: str | int) -> Trace:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, tzinfo
 import numpy as np
 
 from ...models.dispatch.jobs import DAY, Running
+from ..files.numbers import whole_of
 from ..repair import Trace
 from ..report import WorkloadError
 from ..times import later
@@ -28,7 +29,8 @@ def window_of(text: str, trace: Trace) -> tuple[int, int]:
         begin = datetime.fromisoformat(found[1]).replace(tzinfo=trace.zone) if found else None
     except ValueError:
         begin = None
-    if begin is None or found is None or int(found[2]) < 1:
+    count = whole_of(found[2], 1) if found else None
+    if begin is None or found is None or count is None:
         raise WorkloadError(
             f"the window {text!r} is malformed; expected a date and a number of days or hours, such as 2012-07-13:23d"
         )
@@ -38,12 +40,12 @@ def window_of(text: str, trace: Trace) -> tuple[int, int]:
             "select a number of first jobs instead"
         )
     try:
-        days = timedelta(days=int(found[2]))
+        days = timedelta(days=count)
         seconds = (begin + days if found[3] == "d" else begin).timestamp() - trace.unix_start
     except (OverflowError, ValueError):
         raise WorkloadError(f"the window {text!r} ends after the year 9999") from None
     start = begin.timestamp() - trace.unix_start
-    return int(start), int(seconds if found[3] == "d" else start + 3600 * int(found[2]))
+    return int(start), int(seconds if found[3] == "d" else start + 3600 * count)
 
 
 def during(trace: Trace, window: str, busy: bool) -> Trace:

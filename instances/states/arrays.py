@@ -7,9 +7,11 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from ...errors import WrongValue
+from ..files.numbers import span_of, whole_of
 
-RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", re.ASCII)
 SHOWN = 60
+FEWEST = 1000  # tasks of an array that are listed, if the machine has fewer cores
+MOST = 100_000  # tasks of all arrays of a state that are listed: each is a waiting job
 
 
 class WaitingTasks(NamedTuple):
@@ -33,6 +35,15 @@ class WaitingTasks(NamedTuple):
     cut: bool
 
 
+def most_listed(cores: int, listed: int) -> int:
+    """Return how many tasks of a further array are listed: as many as the machine may start, in all at most MOST.
+
+    >>> most_listed(16, 0), most_listed(5000, 99_000), most_listed(10**12, MOST)
+    (1000, 1000, 0)
+    """
+    return min(max(FEWEST, cores), MOST - listed)
+
+
 def waiting_tasks(text: str, most: int) -> WaitingTasks:
     """Return the tasks of a text such as ``5-9,12%2``, at most ``most`` of them. Raises WrongValue if it is malformed.
 
@@ -42,7 +53,8 @@ def waiting_tasks(text: str, most: int) -> WaitingTasks:
     (WaitingTasks(indices=[1, 2, 3, 8], more=0, limit=2, cut=True), [0, 10, 20])
     """
     listed, percent, limit = re.sub(r"[\[\]\s]", "", text).partition("%")
-    if percent and not (limit.isascii() and limit.isdigit() and len(limit) <= 9):
+    most_at_once = whole_of(limit) if percent else None
+    if percent and most_at_once is None:
         raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected a number after %")
     listed, cut, rest = listed.partition("...")
     if rest:
@@ -52,9 +64,9 @@ def waiting_tasks(text: str, most: int) -> WaitingTasks:
         words.pop()
     ranges = []
     for word in filter(None, words):
-        match = RANGE.fullmatch(word)
-        if match is None or (match[3] is not None and not int(match[3])):
+        listed_here = span_of(word)
+        if listed_here is None:
             raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected numbers and ranges such as 1-4,8 or 0-20:5")
-        ranges.append(range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1)))
+        ranges.append(listed_here)
     indices = list(islice(chain.from_iterable(ranges), most))
-    return WaitingTasks(indices, sum(map(len, ranges)) - len(indices), int(limit or 0) or None, bool(cut))
+    return WaitingTasks(indices, sum(map(len, ranges)) - len(indices), most_at_once or None, bool(cut))

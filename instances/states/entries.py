@@ -10,6 +10,7 @@ from typing import Any
 from ...models.platform import LATEST, MOST_CAPACITY
 from ...models.unknown_names import similar
 from ..files.faults import Fault, InstanceError
+from ..files.numbers import json_whole_of
 
 
 class Document:
@@ -88,8 +89,9 @@ class Entry:
     def whole(self, key: str, least: int, most: int = LATEST, default: int | None = None) -> int:
         """Return a whole number from ``least`` to ``most``; without a default, a missing key is a fault."""
         value = self.values.get(key, default)
-        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
-            return value
+        found = json_whole_of(value, least, most)
+        if found is not None:
+            return found
         above = f" and at most {most}" if isinstance(value, int) and value > most else ""
         self.add_fault(key, f"a whole number of at least {least}{above}", value)
         return least

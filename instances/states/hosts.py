@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from itertools import product
 
 from ...errors import WrongValue
+from ..files.numbers import span_of
 
 MOST = 100_000  # names in one list
+SHOWN = 60  # characters of a list in a message
+# ranges in brackets, the text between them, the comma between two entries, a bracket without its pair
+PIECE = re.compile(r"\[([^\[\]]*)\]|([^\[\],]+)|(,)|([\[\]])")
+Choices = list[list[str]]  # of an entry: the texts that may stand at each place
 
 
 def hosts_of(text: str) -> list[str]:
@@ -18,13 +24,31 @@ def hosts_of(text: str) -> list[str]:
     >>> hosts_of("login,n[01-03,7]-ib")
     ['login', 'n01-ib', 'n02-ib', 'n03-ib', 'n7-ib']
     """
-    found: list[str] = []
-    for part in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", text):
-        pieces = re.split(r"\[([^\]]*)\]", part)
-        choices = [numbers(piece) if k % 2 else [piece] for k, piece in enumerate(pieces)]
-        found.extend("".join(words) for words in product(*choices))
-        if len(found) > MOST:
-            raise WrongValue(f"a list of hosts with more than {MOST:,} names: {text[:60]!r}")
+    return ["".join(words) for choices in _entries(text) for words in product(*choices)]
+
+
+def count_of_hosts(text: str) -> int:
+    """Return the number of names in a list of hosts. Raises WrongValue if it is malformed.
+
+    >>> count_of_hosts("login,n[01-03,7]-ib")
+    5
+    """
+    return sum(math.prod(map(len, choices)) for choices in _entries(text))
+
+
+def _entries(text: str) -> list[Choices]:
+    """Return the entries of a list; all of them together have at most MOST names. Raises WrongValue."""
+    found: list[Choices] = [[]]
+    for ranges, plain, comma, bracket in PIECE.findall(text):
+        if bracket:
+            raise WrongValue(f"the list of hosts {text[:SHOWN]!r}: expected a ] for each [")
+        if comma:
+            found.append([])
+        else:
+            found[-1].append([plain] if plain else numbers(ranges))
+    found = [choices for choices in found if choices]
+    if sum(math.prod(map(len, choices)) for choices in found) > MOST:
+        raise WrongValue(f"a list of hosts with more than {MOST:,} names: {text[:SHOWN]!r}")
     return found
 
 
@@ -38,12 +62,11 @@ def numbers(text: str) -> list[str]:
     """
     found: list[str] = []
     for part in text.split(","):
-        match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?", part.strip(), re.ASCII)
-        if match is None or (match[3] is not None and int(match[3]) < 1):
-            raise WrongValue(f"the ranges {text[:60]!r}: expected numbers and ranges such as 1-4,8 or 0-20:5")
-        first, last = int(match[1]), int(match[2] or match[1])
-        listed = range(first, last + 1, int(match[3] or 1))
+        listed = span_of(part.strip())
+        if listed is None:
+            raise WrongValue(f"the ranges {text[:SHOWN]!r}: expected numbers and ranges such as 1-4,8 or 0-20:5")
         if len(found) + len(listed) > MOST:
-            raise WrongValue(f"the ranges {text[:60]!r} have more than {MOST:,} numbers")
-        found.extend(f"{n:0{len(match[1])}d}" for n in listed)
+            raise WrongValue(f"the ranges {text[:SHOWN]!r} have more than {MOST:,} numbers")
+        width = len(part.strip().partition("-")[0])
+        found.extend(f"{n:0{width}d}" for n in listed)
     return found

@@ -1,8 +1,10 @@
 """What jobs ask of nodes beyond amounts, as resources of nodes: a set of nodes, a whole node, different nodes for its units.
 
 A set of nodes is a resource of which each unit of its jobs requests 1 and each node of the set has plenty. A job that takes
-whole nodes requests all of the resource ``node``, of which every other job requests 1. A job whose units must be on
-different nodes requests 1 of a resource of its own, of which each node has 1.
+whole nodes requests all of the resource ``node``, of which every other job requests 1; a node that shares its jobs whatever
+they ask for has plenty of that. Where nodes are never shared, every job requests 1 of the resource ``job of its own``, of
+which such a node has 1. A job whose units must be on different nodes requests 1 of a resource of its own, of which each node
+has 1.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...models.platform import MOST_CAPACITY
+
 PLENTY = 10**6
-SHARE = "node"
+SHARE, ALONE = "node", "job of its own"
 MOST_SETS = 400  # resources of nodes; each is a column of the arrays that dispatchers work on
 
 
@@ -30,6 +34,7 @@ class NodeSets:
         self.each: dict[str, int] = {}
         self.whole_nodes = False
         self.one_job: set[str] = set()  # nodes that are never shared
+        self.always_shared: set[str] = set()  # nodes that no job takes whole
         self._labels: dict[frozenset[str], str] = {}
 
     def only_on(self, members: frozenset[str], label: str) -> dict[str, int] | None:
@@ -59,14 +64,31 @@ class NodeSets:
         self.whole_nodes = True
         return {SHARE: PLENTY}
 
-    def capacity(self, node: str) -> dict[str, int]:
-        """Return the resources of a node; all jobs must be known."""
+    def capacity(self, node: str, jobs: int = 0) -> dict[str, int]:
+        """Return the resources of a node on which so many jobs run; all waiting jobs must be known."""
         listed = {own: self.each[own] for own, members in self.members.items() if node in members}
-        share = 1 if node in self.one_job else PLENTY
-        return listed | ({SHARE: share} if self.whole_nodes or self.one_job else {})
+        return listed | self._of_node(node, jobs)
+
+    def free_beside_others(self, node: str, jobs: int) -> dict[str, int]:
+        """Return what is free of the shares of a node on which something is beside so many jobs of the list."""
+        return {own: max(0, n - jobs - 1) for own, n in self._of_node(node, jobs).items()}
+
+    def _of_node(self, node: str, jobs: int) -> dict[str, int]:
+        found = {}
+        if self.whole_nodes:
+            found[SHARE] = MOST_CAPACITY if node in self.always_shared else PLENTY
+        if self.one_job:
+            found[ALONE] = max(1, jobs) if node in self.one_job else PLENTY
+        return found
+
+    @property
+    def of_a_job(self) -> dict[str, int]:
+        """What a running job has of each of its nodes, and a waiting one requests of them if it does not take them whole."""
+        return ({SHARE: 1} if self.whole_nodes else {}) | ({ALONE: 1} if self.one_job else {})
 
     def shared(self, jobs: Iterable[Mapping[str, Any]]) -> None:
-        """Let every waiting job that takes no whole nodes request its share of them."""
-        for job in jobs if self.whole_nodes or self.one_job else ():
+        """Let every waiting job request its share of nodes."""
+        for job in jobs:
             for part in job.get("chunks", [job]):
-                part["request"].setdefault(SHARE, 1)
+                for own, amount in self.of_a_job.items():
+                    part["request"].setdefault(own, amount)

@@ -13,15 +13,18 @@ from datetime import tzinfo
 from typing import Any
 
 from ...errors import WrongValue
+from ..files.numbers import json_whole_of, wrong
 from ..formats.pbs import NAMES, amount_of, duration
-from .arrays import waiting_tasks
-from .node_sets import SHARE, NodeSets
+from .arrays import most_listed, waiting_tasks
+from .node_sets import NodeSets
 from .pbs_fields import amounts, amounts_on, moment
 from .pbs_requests import Nodes, bound, chunks_of, consumed, place_of, why_held
 from .pbs_reservations import reservations_of
+from .slurm_fields import of_job
 
 YEAR = 365 * 86400
-MOST_TASKS = 1000  # of an array, if the machine has fewer cores
+# values of "sharing" of a node; with default_excl a job that asks for place=shared would share it
+NEVER_SHARED, ALWAYS_SHARED = ("force_excl", "force_exclhost", "default_excl", "default_exclhost"), "ignore_excl"
 TAKES_JOBS = {
     "free",
     "job-busy",
@@ -58,7 +61,10 @@ def state_from_pbs(
     WrongValue
         Data that are needed are missing or malformed.
     """
-    at = now if now is not None else jobs.get("timestamp")
+    given = jobs.get("timestamp")
+    at = json_whole_of(given) if now is None else now
+    if at is None and given is not None:
+        raise wrong("timestamp", given, "seconds since 1970")
     if at is None:
         raise WrongValue("the time of the state is not known: there is no timestamp; expected --now SECONDS")
     listed = nodes.get("nodes") or {}
@@ -72,27 +78,37 @@ def state_from_pbs(
         for name, has in known.has.items():
             capacity[name][kind] = amount_of(kind, has[kind]) if has.get(kind, "").isdecimal() else 0
     sets = NodeSets(listed)
-    sets.one_job = {name for name, node in listed.items() if "excl" in str(node.get("sharing") or "")}
+    sharing = {name: str(node.get("sharing") or "") for name, node in listed.items()}
+    sets.one_job = {name for name, word in sharing.items() if word in NEVER_SHARED}
+    sets.always_shared = {name for name, word in sharing.items() if word == ALWAYS_SHARED}
     used: dict[str, Counter[str]] = {name: Counter() for name in capacity}
     limits: dict[str, int] = {}
     skipped: Counter[str] = Counter()
     reserved = reservations_of(reservations or "", capacity, at, zone, skipped)
     begun = {node for r in reserved if r["start"] <= at for node in r["nodes"]}
     running, waiting = [], []
+    listed_tasks: list[int] = []
     for name, job in (jobs.get("Jobs") or {}).items():
         letter = job.get("job_state")
         if letter in ("R", "E", "S", "U") and job.get("exec_vnode") and job.get("array") != "True":
-            running.append(_running(name, job, listed, capacity, kinds, used, zone))
+            with of_job(name):
+                made_of_job = _running(name, job, listed, capacity, kinds, used, zone)
+            if made_of_job["nodes"]:
+                running.append(made_of_job)
+            else:
+                skipped["job that runs on no node of the list"] += 1
         elif letter in ("Q", "H", "W", "T", "B"):
-            waiting.extend(_waiting(name, job, kinds, at, zone, sets, known, limits, skipped, capacity))
+            with of_job(name):
+                waiting.extend(
+                    _waiting(name, job, kinds, at, zone, sets, known, limits, skipped, capacity, listed_tasks)
+                )
         else:
             skipped[f"job in state {letter}"] += 1
     sets.shared(waiting)
-    shares = sets.whole_nodes or bool(sets.one_job)
     on_node = Counter(node for job in running for node in job["nodes"])
-    for job in running if shares else ():
+    for job in running:
         for held in job["nodes"].values():
-            held[SHARE] = 1
+            held |= sets.of_a_job
     arrays = [
         {"name": array, "limit": limit, "running": sum(1 for job in running if _array(job["id"]) == array)}
         for array, limit in limits.items()
@@ -105,10 +121,10 @@ def state_from_pbs(
         for name, node in listed.items()
     ]
     for node in made:
-        inside = sets.capacity(node["name"])
-        node["capacity"] |= inside
-        if shares and node.get("free"):  # something is there that is no job of the list
-            node["free"][SHARE] = max(0, inside[SHARE] - on_node[node["name"]] - 1)
+        jobs_there = on_node[node["name"]]
+        node["capacity"] |= sets.capacity(node["name"], jobs_there)
+        if node.get("free"):  # something is there that is no job of the list
+            node["free"] |= sets.free_beside_others(node["name"], jobs_there)
     state = {
         "schema": "schedlab-state", "version": 1, "now": at, "source": "PBS",
         "queues": [{"name": name, "ewt": ewt} for name in queues], "nodes": made, "running": running, "waiting": waiting,
@@ -179,9 +195,12 @@ def _running(
 
 def _waiting(
     name: str, job: Values, kinds: list[str], now: int, zone: tzinfo, sets: NodeSets, nodes: Nodes, limits: dict[str, int],
-    skipped: Counter[str], capacity: Mapping[str, Values],
+    skipped: Counter[str], capacity: Mapping[str, Mapping[str, int]], listed: list[int],
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Return a waiting job; one for each remaining subjob of a job array, as many as the machine may start."""
+    """Return a waiting job; one for each remaining subjob of a job array, as many as the machine may start.
+
+    ``listed``: the subjobs of arrays that are listed so far; those of this job are added.
+    """
     queue = str(job.get("queue") or "default")
     held = why_held(job)
     chunks: list[dict[str, Any]] = [{"units": 1, "request": {"cores": 1}}]
@@ -206,8 +225,12 @@ def _waiting(
     if job.get("array") != "True":
         return [{"id": name} | made]
     left = str(job.get("array_indices_remaining") or "").strip("- ")
-    most = max(MOST_TASKS, sum(int(each.get("cores", 0)) for each in capacity.values()))
-    tasks = waiting_tasks(left, most)
+    cores = sum(each.get("cores", 0) for each in capacity.values())
+    try:
+        tasks = waiting_tasks(left, most_listed(cores, len(listed)))
+    except WrongValue as e:
+        return [{"id": name} | made | {"held": str(e)}]
+    listed += tasks.indices
     if tasks.more:
         skipped[f"subjob of array {name} after the first {len(tasks.indices):,} that wait"] += tasks.more
     found = [{"id": name.replace("[]", f"[{k}]")} | made for k in tasks.indices]

@@ -8,9 +8,10 @@ from collections.abc import Container, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
-from ...errors import WrongValue
+from ..files.numbers import json_whole_of, wrong
 from ..formats.pbs import NAMES, amount_of
 
+EXPECTED = "a time such as Fri Nov 11 17:57:05 2016"
 Values = Mapping[str, Any]
 
 
@@ -23,13 +24,17 @@ def moment(job: Values, zone: tzinfo, *keys: str) -> int | None:
     """Return the first of these times that the job has, in seconds since 1970."""
     for key in keys:
         text = job.get(key)
-        if isinstance(text, int):
-            return text
-        if text:
-            try:
-                return int(datetime.strptime(text, "%a %b %d %H:%M:%S %Y").replace(tzinfo=zone).timestamp())
-            except ValueError:
-                raise WrongValue(f"{key} is {text[:40]!r}; expected a time such as Fri Nov 11 17:57:05 2016") from None
+        if not text:
+            continue
+        if not isinstance(text, str):
+            seconds = json_whole_of(text)
+            if seconds is None:
+                raise wrong(key, text, EXPECTED)
+            return seconds
+        try:
+            return int(datetime.strptime(text, "%a %b %d %H:%M:%S %Y").replace(tzinfo=zone).timestamp())
+        except (ValueError, OverflowError):  # OverflowError: year 1 or 9999 in another time zone
+            raise wrong(key, text, EXPECTED) from None
     return None
 
 

@@ -15,6 +15,7 @@ from ...models.node_states import node_states
 from ...models.platform import MOST_NODES, NamedNodes, Platform
 from ..files.faults import InstanceError
 from ..files.lines import TextError, read_json
+from ..files.numbers import seconds_of
 from .entries import Document, Entry
 from .heterogeneous import check_part_names, chunks_of
 from .machine_state import SCHEMA, UP, VERSION, MachineState
@@ -24,7 +25,7 @@ Amounts = Mapping[str, int]
 HOUR = 3600  # default of the expected waiting time of a queue in seconds
 WAITING = ("id", "submit", "walltime", "units", "request", "chunks", "queue", "earliest_start", "latest_start", "user",
            "name", "held", "array")  # fmt: skip
-CLOCK = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)")
+CLOCK = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)", re.ASCII)
 
 
 def read_state(path: str | Path) -> MachineState:
@@ -215,7 +216,7 @@ def _window(pair: object) -> Window | None:
     if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(t, str) for t in pair):
         return None
     times = [CLOCK.fullmatch(t) for t in pair]
-    lo, hi = (3600 * int(t[1]) + 60 * int(t[2]) if t else -1 for t in times)
+    lo, hi = (int(seconds_of(None, t[1], t[2], None)) if t else -1 for t in times)
     if min(lo, hi) < 0 or max(lo, hi) > DAY or lo in (hi, DAY):
         return None
     return lo, hi if hi > lo else hi + DAY

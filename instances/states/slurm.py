@@ -14,16 +14,16 @@ from typing import Any
 from ...errors import WrongValue
 from ...models.platform import MOST_CAPACITY
 from ..formats.slurm_values import count, generic, generic_in, memory, tres
-from .arrays import waiting_tasks
+from .arrays import most_listed, waiting_tasks
 from .hosts import hosts_of
-from .node_sets import PLENTY, SHARE, NodeSets
-from .slurm_fields import job_words, number, text
+from .node_sets import NodeSets
+from .slurm_fields import job_words, number, of_job, text
 from .slurm_nodes import RESERVED, SlurmNode, nodes_of
 from .slurm_requests import amounts, bound, kinds_asked, not_modelled, resource, why_held
 from .slurm_reservations import names_of, reservations_of
 
 YEAR = 365 * 86400
-MOST_TASKS = 1000  # of an array, if the machine has fewer cores
+LONGEST = 100 * YEAR  # of a limit
 HOLDS_A_PLACE = {
     "RUNNING",
     "SUSPENDED",
@@ -79,6 +79,7 @@ class _State:
         self.used: dict[str, Counter[str]] = {name: Counter() for name in nodes}
         self.on_node: Counter[str] = Counter()  # running jobs
         self.skipped: Counter[str] = Counter()
+        self.listed = 0  # tasks of arrays
         self.limits: dict[str, int] = {}  # array -> how many of its tasks may run at once
 
     def _capacity(self, node: SlurmNode) -> dict[str, int]:
@@ -97,9 +98,15 @@ class _State:
             if r["start"] <= self.now:  # the nodes are up; the reservation tells what is not free
                 for name in r["nodes"]:
                     self.nodes[name].words -= RESERVED
-        running = [
-            self._running(job) | queue_of(job) for job in self.jobs if "RUNNING" in job_words(job.get("job_state"))
-        ]
+        running = []
+        for job in self.jobs:
+            if "RUNNING" in job_words(job.get("job_state")):
+                with of_job(job.get("job_id")):
+                    made = self._running(job) | queue_of(job)
+                if made["nodes"]:
+                    running.append(made)
+                else:
+                    self.skipped["job that runs on no node of the list"] += 1
         in_arrays = Counter(
             str(number(job.get("array_job_id")))
             for job in self.jobs
@@ -107,9 +114,9 @@ class _State:
         )
         waiting = self._all_waiting(queue_of, [r["name"] for r in reserved])
         self.sets.shared(waiting)
-        for job in running if self.sets.whole_nodes else ():
+        for job in running:
             for held in job["nodes"].values():
-                held[SHARE] = 1
+                held |= self.sets.of_a_job
         queues = dict.fromkeys(
             [*(j["queue"] for j in waiting), *(j["queue"] for j in running), *(r["queue"] for r in reserved)]
         )
@@ -134,15 +141,17 @@ class _State:
         for job in self.jobs:
             states = job_words(job.get("job_state"))
             if "PENDING" in states:
-                made = self._waiting(job, left, reservations)
-                queue = queue_of(job)
-                made |= queue if "held" not in made or "held" not in queue else {}
-                leader = number(job.get("het_job_id"))
-                if leader:
-                    made["id"] = _name(job)
-                    together.setdefault(leader, []).append({"offset": number(job.get("het_job_offset")) or 0} | made)
-                else:
-                    waiting.extend(self._tasks(job, made))
+                with of_job(job.get("job_id")):
+                    made = self._waiting(job, left, reservations)
+                    queue = queue_of(job)
+                    made |= queue if "held" not in made or "held" not in queue else {}
+                    leader = number(job.get("het_job_id"))
+                    if leader:
+                        made["id"] = _name(job)
+                        offset = number(job.get("het_job_offset")) or 0
+                        together.setdefault(leader, []).append({"offset": offset} | made)
+                    else:
+                        waiting.extend(self._tasks(job, made))
             elif "RUNNING" not in states:
                 self.skipped[f"job in state {' '.join(states) or 'unknown'}"] += 1
         return [*waiting, *(_joined(leader, parts) for leader, parts in together.items())]
@@ -165,9 +174,9 @@ class _State:
             for r, n in self._taken(name).items()
             if n > used[r]  # jobs that end keep their nodes for a while
         }
-        if self.sets.whole_nodes and (node.completes or any(used[r] < n for r, n in self._taken(name).items())):
-            free[SHARE] = PLENTY - self.on_node[name] - 1
-        made = {"name": name, "state": node.state, "capacity": capacity | self.sets.capacity(name)}
+        if node.completes or any(used[r] < n for r, n in self._taken(name).items()):
+            free |= self.sets.free_beside_others(name, self.on_node[name])
+        made = {"name": name, "state": node.state, "capacity": capacity | self.sets.capacity(name, self.on_node[name])}
         return made | ({"free": free} if free else {})
 
     def _running(self, job: Values) -> Made:
@@ -245,7 +254,11 @@ class _State:
         else:
             array = array or number(job.get("job_id")) or 0
             cores = sum(node.capacity["cores"] for node in self.nodes.values())
-            tasks = waiting_tasks(listed, max(MOST_TASKS, cores))
+            try:
+                tasks = waiting_tasks(listed, most_listed(cores, self.listed))
+            except WrongValue as e:
+                return [{"id": _name(job)} | made | {"held": str(e)}]
+            self.listed += len(tasks.indices)
             limit = tasks.limit or limit
             if tasks.more:
                 self.skipped[f"task of array {array} after the first {len(tasks.indices):,} that wait"] += tasks.more
@@ -306,7 +319,7 @@ def _texts(job: Values) -> dict[str, str]:
 def _walltime(job: Values) -> int:
     """Return the limit of a job in seconds; a year if there is none."""
     minutes = number(job.get("time_limit"))
-    return YEAR if not minutes else 60 * minutes
+    return YEAR if not minutes else min(max(60 * minutes, 1), LONGEST)
 
 
 def _cores_of(node: Values) -> int:

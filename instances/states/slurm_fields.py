@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ...errors import WrongValue
+from ...models.excerpt import excerpt
+from ..files.numbers import json_number_of
 
 MOST = 10**15  # of any number in the JSON of Slurm
-SHOWN = 40
+# INFINITE and NO_VAL of 32 and 64 bits, which old versions print where nothing is set
+NO_VALUES = (2**32 - 1, 2**32 - 2, 2**64 - 1, 2**64 - 2)
+
+
+@contextmanager
+def of_job(name: object) -> Iterator[None]:
+    """Add the id of a job to the errors in the block."""
+    try:
+        yield
+    except WrongValue as e:
+        raise WrongValue(f"job {name if isinstance(name, str) else excerpt(name)}: {e}") from None
 
 
 def number(value: Any) -> int | None:
@@ -22,18 +35,12 @@ def number(value: Any) -> int | None:
     if isinstance(value, dict):
         known = value.get("set") and not value.get("infinite")
         return number(value.get("number")) if known else None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value in NO_VALUES:
         return None
-    if not (math.isfinite(value) if isinstance(value, float) else True) or not -MOST <= value <= MOST:
-        raise WrongValue(f"the number {excerpt_of(value)}; expected one from {-MOST:,} to {MOST:,}")
-    return int(value)
-
-
-def excerpt_of(value: int | float) -> str:
-    """Return a number as a short text; Python refuses to print integers of more than 4,300 digits."""
-    if isinstance(value, int) and value.bit_length() > 120:
-        return f"of {value.bit_length()} bits"
-    return str(value)[:SHOWN]
+    found = json_number_of(value, -MOST, MOST)
+    if found is None:
+        raise WrongValue(f"the number {excerpt(value):.60}; expected one from {-MOST:,} to {MOST:,}")
+    return int(found)
 
 
 def text(value: Any) -> str:

@@ -57,7 +57,7 @@ def _sources(job: Values) -> tuple[dict[str, int], ...]:
 def amounts(job: Values, units: int) -> dict[str, int]:
     """Return what a pending job asks for on each of its ``units`` nodes. Raises WrongValue."""
     asked = tres(text(job.get("tres_req_str")))
-    cores = count(asked["cpu"]) if "cpu" in asked else number(job.get("cpus")) or units
+    cores = _counted("cpu", asked["cpu"]) if "cpu" in asked else number(job.get("cpus")) or units
     on_node = {"cores": max(-(-cores // units), number(job.get("minimum_cpus_per_node")) or 1)}
     megabytes = memory(asked["mem"]).megabytes if "mem" in asked else 0.0
     on_node["memory"] = -(-int(-(-megabytes // 1)) // units)
@@ -74,6 +74,13 @@ def amounts(job: Values, units: int) -> dict[str, int]:
     if too_much is not None:
         raise WrongValue(f"{on_node[too_much]:,} {too_much} on a node are more than any machine has")
     return {name: amount for name, amount in on_node.items() if amount or "mem" in asked or name != "memory"}
+
+
+def _counted(name: str, amount: str) -> int:
+    try:
+        return count(amount)
+    except WrongValue as e:
+        raise WrongValue(f"{name} of tres_req_str is {e}") from None
 
 
 def _per_gres(value: Any) -> dict[str, int]:
@@ -108,7 +115,7 @@ def takes_whole_nodes(job: Values) -> bool:
 
 def why_held(job: Values, known_reservations: Sequence[str]) -> str | None:
     """Return why a pending job must not start now; None if nothing forbids it."""
-    words, reason = job_words(job.get("job_state")), text(job.get("state_reason"))
+    words, reason = job_words(job.get("job_state")), text(job.get("state_reason")).strip("()")
     if reason.lower() == "reservation" and any(name in known_reservations for name in names(job.get("resv_name"))):
         reason = ""  # its queue is private to that reservation
     if reason.lower() not in MAY_START:

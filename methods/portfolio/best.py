@@ -12,6 +12,7 @@ from ...backends.incumbent import Offset, gap_of
 from ...heuristics.incumbents import improves
 from ...models import Problem, Schedule
 from ...models.problem import Value
+from ...models.returned import is_false
 from ..outcomes import OnIncumbent
 
 Bound = float | tuple[float | None, ...]
@@ -117,7 +118,7 @@ class Best:
         except Exception as e:
             self.failure = e
             raise
-        if going is False:
+        if is_false(going):
             self.stopped = objective is not None
 
 

@@ -11,11 +11,13 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any
+from typing import Any, NoReturn
 
 import numba
 from numba.core import config
+from numba.core.registry import CPUDispatcher
 
+from ...errors import WrongArgument
 from .kinds import Kind
 
 PACKAGE = Path(__file__).parents[2]
@@ -23,6 +25,14 @@ COMPILED = ("models", "heuristics", "simulation")  # the folders that have compi
 SETTINGS: Any = config
 njit: Any = numba.njit  # its types lack no_cpython_wrapper
 _kernels: set[int] = set()  # the ids of our dispatchers, which live as long as their modules
+
+
+class Internal(CPUDispatcher):
+    """A compiled function without a wrapper for calls from Python, with which numba would end the process."""
+
+    def __call__(self, *args: object) -> NoReturn:
+        """Raise WrongArgument: the function is not for Python."""
+        raise WrongArgument(f"{self.py_func.__qualname__} can be called from compiled functions only")
 
 
 @cache
@@ -50,6 +60,8 @@ def make_kernel(function: Callable[..., object], counting: bool, kind: Kind) -> 
         kernel = njit(**options)(function)
     finally:
         SETTINGS.CACHE_DIR = kept
+    if options["no_cpython_wrapper"]:
+        kernel.__class__ = Internal
     _kernels.add(id(kernel))
     return kernel
 

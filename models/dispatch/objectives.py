@@ -14,20 +14,22 @@ costs. The verifier does not: ``Objective.value`` computes the objective from a 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SchedlabError
+from ..arguments import checked, expect
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
+from ..plugins import plain_name
 from ..problem import Schedule
-from ..returned import WrongAnswer, returned_number
+from ..returned import NUMBERS, WrongAnswer, returned_number
 from ..unknown_names import hint
-from ..whole_numbers import is_number, shown
+from ..whole_numbers import is_number, is_real, shown
 from . import values
 
 if TYPE_CHECKING:
@@ -68,11 +70,11 @@ class Excess:
     constant: Floats
 
     def __init__(self, weight: ArrayLike, grace: ArrayLike | None = None, constant: ArrayLike | None = None) -> None:
-        made = np.array(weight, np.float64)
+        made = _floats("weights", weight)
         object.__setattr__(self, "weight", made)
         object.__setattr__(self, "grace", np.zeros(made.shape, np.int64) if grace is None else _seconds(grace))
         object.__setattr__(
-            self, "constant", np.zeros(made.shape) if constant is None else np.array(constant, np.float64)
+            self, "constant", np.zeros(made.shape) if constant is None else _floats("constants", constant)
         )
         if made.ndim != 1 or self.grace.shape != made.shape or self.constant.shape != made.shape:
             raise ProblemError("weights, graces and constants of an objective must be lists of the same length")
@@ -142,6 +144,7 @@ class Late:
 
 
 @with_short_repr
+@checked
 @dataclass(frozen=True)
 class LastEnd:
     """The end of the last job.
@@ -216,7 +219,12 @@ class Objective:
 
     def costs_of(self, problem: Dispatch) -> JobCosts:
         """Return the costs of the problem's jobs; raise ProblemError if their number is wrong, WrongAnswer if they are none."""
-        found = self.costs(problem)
+        try:
+            found = self.costs(problem)
+        except SchedlabError:
+            raise
+        except Exception as e:
+            raise WrongAnswer(f"objective {self.name!r}: costs raised {type(e).__name__}: {e}") from e
         if not isinstance(found, Excess | Late | LastEnd):
             why = "expected the costs of the jobs: Excess, Late or LastEnd"
             raise WrongAnswer(f"objective {self.name!r}: costs returned {excerpt(found)}; {why}")
@@ -225,8 +233,19 @@ class Objective:
         return found
 
     def value_of(self, problem: Dispatch, schedule: Schedule) -> float:
-        """Return the objective of a schedule; raise WrongAnswer if ``value`` returns no finite number."""
-        return returned_number(f"objective {self.name!r}: value", self.value(problem, schedule))
+        """Return the objective of a schedule; raise WrongAnswer if ``value`` raises, or returns no finite number.
+
+        A KeyError is passed on if a job has no start.
+        """
+        try:
+            found = self.value(problem, schedule)
+        except SchedlabError:
+            raise
+        except Exception as e:
+            if isinstance(e, KeyError) and any(job.id not in schedule.start for job in problem.jobs):
+                raise
+            raise WrongAnswer(f"objective {self.name!r}: value raised {type(e).__name__}: {e}") from e
+        return returned_number(f"objective {self.name!r}: value", found)
 
     def checked_value(self, problem: Dispatch, schedule: Schedule) -> float:
         """Return the value of a schedule of all jobs.
@@ -284,18 +303,32 @@ def register_objective(objective: Objective) -> None:
     Parameters
     ----------
     objective : Objective
-        The objective.
+        The objective. It replaces one that was registered under this name before, so that a cell of a notebook can run
+        again.
 
     Raises
     ------
+    WrongArgument
+        If it is no Objective, or a field has a wrong type.
+    WrongValue
+        If the name has characters that have a meaning in the texts of dispatchers.
     ProblemError
-        If the name is taken, or the sense is unknown.
+        If the name is that of an objective of schedlab, or the sense is unknown.
     """
-    if objective.name in _KNOWN:
-        raise ProblemError(f"there is already an objective {objective.name!r}")
-    if objective.sense not in ("minimize", "maximize"):
+    expect("objective of register_objective", objective, Objective)
+    for field, kind in (
+        ("name", str),
+        ("description", str),
+        ("costs", Callable[..., Any]),
+        ("value", Callable[..., Any]),
+    ):
+        expect(f"{field} of Objective", getattr(objective, field), kind)
+    plain_name("objective", objective.name)
+    if objective.name in OBJECTIVES:
+        raise ProblemError(f"the objective {objective.name!r} belongs to schedlab; give another name")
+    if not isinstance(objective.sense, str) or objective.sense not in ("minimize", "maximize"):
         raise ProblemError(
-            f"objective {objective.name!r}: the sense is 'minimize' or 'maximize', not {objective.sense!r}"
+            f"objective {objective.name!r}: the sense is 'minimize' or 'maximize', not {_shown(objective.sense)}"
         )
     _KNOWN[objective.name] = objective
 
@@ -333,14 +366,44 @@ def find_objective(name: str) -> Objective:
     raise ProblemError(f"there is no objective {excerpt(name)}; {hint(name, _KNOWN)}")
 
 
+def _floats(what: str, given: ArrayLike) -> Floats:
+    """Return numbers as an array of floats; raise ProblemError for texts, None, mappings and whatever else is no number."""
+    return np.array(_numbers(what, given), np.float64)
+
+
 def _seconds(grace: ArrayLike) -> Ints:
     """Return whole numbers of seconds as an array."""
-    given = np.array(grace)
-    with np.errstate(invalid="ignore"):  # numbers that are not finite differ from what they are cast to
-        made = given.astype(np.int64)
+    given = _numbers("graces", grace)
+    try:
+        with np.errstate(invalid="ignore"):  # numbers that are not finite differ from what they are cast to
+            made = given.astype(np.int64)
+    except OverflowError:
+        raise ProblemError(f"the graces of an objective are {excerpt(grace)}; a grace must be below 2**63 s") from None
     if (made != given).any():
         raise ProblemError("the graces of an objective must be whole numbers of seconds")
     return made
+
+
+def _numbers(what: str, given: object) -> NDArray[Any]:
+    """Return numbers as an array, of objects if one is a fraction or beyond 64 bits."""
+    values = tuple(given) if isinstance(given, Iterator) else given
+    no_array = values is None or isinstance(values, (str, bytes, Mapping, Set))
+    try:
+        array = np.array(None if no_array else values)
+    except ValueError:  # lists of different lengths
+        array = np.array(None)
+    if array.dtype.kind in NUMBERS:
+        return array
+    if not array.shape or array.dtype.kind != "O" or not all(map(is_real, array.flat)):
+        raise ProblemError(
+            f"the {what} of an objective are {_shown(given)}; expected a list of numbers, one for each job"
+        )
+    return array
+
+
+def _shown(value: object) -> str:
+    """Return a value for a message, on one line."""
+    return " ".join(excerpt(value).split())
 
 
 def _ewt(problem: Dispatch) -> Ints:
@@ -378,7 +441,7 @@ for _each in (
     ),
     Objective("slowdown", "sum of (w + d) / d", _slowdown, values.slowdown),
 ):
-    register_objective(_each)
+    _KNOWN[_each.name] = _each
 
 OBJECTIVES = objective_names()
 """The names of the objectives that schedlab brings; ``objective_names`` has the registered ones too."""

@@ -13,16 +13,16 @@ from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import Platform, ProblemError
-from ..problem import Encoding, Schedule, checked_schedule
+from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import ByName
 from .chunks.fit import impossible
 from .costs.limits import CostLimit, cost_limits, whole_limits
+from .desired.check import over_hours
 from .desired.faults import desired_faults, waits
 from .desired.over import OverCost
 from .job_arrays import JobArrays, NodeArrays, column
 from .job_table import jobs_of_table
 from .jobs import DAY, Durations, Job, Queue, Running, Window, time_after_open
-from .objective_name import BY_NAME, ObjectiveName
 from .objectives import OBJECTIVES, JobCosts, find_objective
 from .running.amounts import Returns, occupied
 from .whole_jobs import contradictions, whole_jobs
@@ -49,8 +49,8 @@ class Dispatch:
     queues : iterable of Queue
         The queues of the jobs.
     objective : str, default "weighted-wait"
-        The name of the objective, one of those in the notes or a registered one (``objectives``). Called with a schedule,
-        the attribute gives its value: ``p.objective(schedule)``.
+        The name of the objective, one of those in the notes or a registered one (``objectives``); ``p.value(schedule)``
+        is its value for a schedule.
     now : int, default 0
         The time in seconds before which no job starts.
     running : iterable of Running, optional
@@ -94,14 +94,14 @@ class Dispatch:
     >>> from schedlab.models.platform import NodeGroup
     >>> job = Job("j1", submit=0, walltime=60, units=2, request={"cores": 8}, queue="debug")
     >>> p = Dispatch(Platform([NodeGroup("n", 1, {"cores": 16})]), [job], [Queue("debug", 3600)], "weighted-wait")
-    >>> p.objective(Schedule({"j1": 36}, {"j1": {"n-1": 2}}))
+    >>> p.value(Schedule({"j1": 36}, {"j1": {"n-1": 2}}))
     0.01
     """
 
     platform: Platform
     jobs: Sequence[Job]
     queues: Sequence[Queue]
-    objective: ObjectiveName = BY_NAME
+    objective: str = "weighted-wait"
     now: int = 0
     running: Sequence[Running] = ()
     durations: Durations = "walltime"
@@ -353,8 +353,10 @@ class Dispatch:
 
     def replace(self, **changes: Any) -> Dispatch:
         """Return a copy with other values of the named parameters, for instance ``jobs``, ``objective`` or ``now``."""
-        names = ("platform", "jobs", "queues", "now", "running", "durations", "limits", "desired", "over_cost")
-        values = {"objective": str(self.objective), **{name: getattr(self, name) for name in names}}
+        names = (
+            "platform", "jobs", "queues", "objective", "now", "running", "durations", "limits", "desired", "over_cost",
+        )  # fmt: skip
+        values = {name: getattr(self, name) for name in names}
         for name in changes:
             if name not in values:
                 raise unknown_keyword("replace", name, values)
@@ -373,6 +375,25 @@ class Dispatch:
         from .check import verify
 
         return verify(self, checked_schedule(schedule, "verify"))
+
+    def value(self, schedule: Schedule) -> float:
+        """Return the value of the objective for a schedule that starts all jobs, from the data alone.
+
+        Raises
+        ------
+        TypeError
+            If it is no Schedule.
+        KeyError
+            If a job has no start.
+        """
+        return value_of(schedule, lambda: (j.id for j in self.jobs), self._value)
+
+    def _value(self, schedule: Schedule) -> float:
+        value = find_objective(self.objective).checked_value(self, schedule)
+        if self.desired is None or self.over_cost is None:
+            return value
+        over = self.over_cost * over_hours(self, schedule)
+        return value + over if self.sense == "minimize" else value - over
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""

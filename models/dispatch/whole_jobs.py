@@ -34,7 +34,7 @@ def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tup
     made, faults = whole_records(jobs, JOB, lambda j: f"job {j.id!r}")
     if not is_whole(now):
         return {}, [f"now {wrong(now)}", *faults]
-    if any(j.chunks for j in made):
+    if any(type(j.chunks) is not tuple or j.chunks for j in made):
         with_chunks = [whole_chunks(j) for j in made]
         made = tuple(j for j, _ in with_chunks)
         faults = [*faults, *(why for _, found in with_chunks for why in found)]

@@ -7,9 +7,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..excerpt import with_short_repr
 from .words import MOST
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Element:
     """One element of a problem that can be removed, so that the rest is easier to satisfy.
@@ -63,6 +65,9 @@ class Elements(ABC):
     harmless_because: str = ""
     objectives: Sequence[str] = ()
     maximized: bool = False
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.all):,} elements)"
 
     @abstractmethod
     def part(self, kept: Collection[Element]) -> Any:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..excerpt import with_short_repr
 from .element import Element, Elements
 
-Answer = Literal["infeasible", "feasible", "unknown"]
+Answer = Literal["infeasible", "feasible", "unknown", "error"]
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Progress:
     """The state of a call of ``explain``.
@@ -35,8 +37,9 @@ class Explanation:
 
     Parameters
     ----------
-    status : {"infeasible", "feasible", "unknown"}
+    status : {"infeasible", "feasible", "unknown", "error"}
         "infeasible": proven, and ``elements`` cannot hold together. "feasible": a schedule was found and verified.
+        "error": a verified solution contradicts the proof of the solver, so that nothing is known.
     elements : tuple of Element
         The elements of the problem that cannot hold together; empty if the status is not "infeasible".
     message : str
@@ -44,7 +47,7 @@ class Explanation:
     minimal : bool
         Whether it is proven that without any one of the elements the others can hold together.
     why : str
-        Why the set is not proven minimal, or why the status is unknown; else empty.
+        Why the set is not proven minimal, or why the status is unknown or an error; else empty.
     seconds : float
         Wall time of the call.
     checks : int

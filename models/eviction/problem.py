@@ -73,7 +73,7 @@ class Eviction:
     --------
     >>> jobs = [EvictionCandidate("a", 64, 7200, 90, None), EvictionCandidate("b", 64, 3600, 300, 200)]
     >>> p = Eviction(jobs, nodes_needed=100, deadline_s=180)
-    >>> p.objective(EvictionPlan({"a": "sys", "b": "kill"}))
+    >>> p.value(EvictionPlan({"a": "sys", "b": "kill"}))
     (3600, 120)
     """
 
@@ -257,11 +257,11 @@ class Eviction:
 
         return verify(self, checked_schedule(schedule, "verify"))
 
-    def objective(self, schedule: Schedule) -> tuple[int, int]:
+    def value(self, schedule: Schedule) -> tuple[int, int]:
         """Return (loss in node-seconds, checkpoint time in seconds) of a plan, from the data alone."""
         from .check import objective
 
-        return objective(self, checked_schedule(schedule, "objective"))
+        return objective(self, checked_schedule(schedule, "value"))
 
     def read(self, data: Any) -> EvictionPlan:
         """Return the plan of JSON data, as result records hold it; raise ValueError if they are malformed."""

@@ -68,7 +68,7 @@ class Knapsack:
     --------
     >>> p = Knapsack([Item("a", 6, 3), Item("b", 5, 2), Item("c", 4, 2)], capacity=4)
     >>> packed = Knapsack.packing(["b", "c"])
-    >>> p.objective(packed), p.verify(packed)
+    >>> p.value(packed), p.verify(packed)
     (9, [])
     """
 
@@ -141,7 +141,7 @@ class Knapsack:
             found.append(Violation("capacity", float(over), text))
         return found
 
-    def objective(self, schedule: Schedule) -> float:
+    def value(self, schedule: Schedule) -> float:
         """Return the total value of the packed items; raise KeyError for an unknown item."""
         value = {item.name: Fraction(item.value) for item in self.items}
         return _plain(sum((value[name] for name in schedule.start), Fraction(0)))

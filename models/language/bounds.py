@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 
 from ...errors import WrongArgument
+from ..excerpt import with_short_repr
 from .expressions import (
     Atom,
     Attribute,
@@ -23,7 +26,10 @@ from .expressions import (
 )
 from .quantities import Number
 
+Point = tuple[Number, Number]
 
+
+@with_short_repr
 class Bounds:
     """Finite lower and upper bounds of expressions; each atom is computed once.
 
@@ -79,9 +85,42 @@ class Bounds:
                 reachable = atom.array[max(0, math.ceil(lo)) : max(0, math.floor(hi) + 1)] or atom.array
                 return min(reachable), max(reachable)
             case Piecewise():
-                return min(y for _, y in atom.points), max(y for _, y in atom.points)
+                points = points_within(atom.points, *self._linear(atom.operands[0]))
+                return min(y for _, y in points), max(y for _, y in points)
             case Function() | _:
                 raise WrongArgument(f"atoms of type {type(atom).__name__} have no bounds")
+
+
+def points_within(points: Sequence[Point], lo: Number, hi: Number) -> tuple[Point, ...]:
+    """Return the points of a piecewise-linear function between lo and hi, and at these two; all if it has no such part.
+
+    What is far from the values that x can take, such as points at -1e9 and 1e9 that mean "anywhere", would only enlarge
+    big-M constants.
+
+    Examples
+    --------
+    >>> points_within([(-100, 50), (4, 8), (10, 9), (100, 99)], 2, 10)
+    ((2, 8.807692307692308), (4, 8), (10, 9))
+    """
+    given = tuple(points)
+    if lo == hi:
+        lo, hi = lo - 1, hi + 1  # two points at least are needed
+    if not max(lo, given[0][0]) < min(hi, given[-1][0]):
+        return given
+    if lo > given[0][0]:
+        k = next(k for k, p in enumerate(given) if p[0] > lo)
+        given = ((lo, _between(given[k - 1], given[k], lo)), *given[k:])
+    if hi < given[-1][0]:
+        k = next(k for k, p in enumerate(given) if p[0] >= hi)
+        given = (*given[:k], (hi, _between(given[k - 1], given[k], hi)))
+    return given
+
+
+def _between(a: Point, b: Point, x: Number) -> Number:
+    """Return the value at x, which is not outside of them, of the line through two points."""
+    (x0, y0), (x1, y1) = a, b
+    y = Fraction(y0) + (Fraction(y1) - Fraction(y0)) * (Fraction(x) - Fraction(x0)) / (Fraction(x1) - Fraction(x0))
+    return y.numerator if y.denominator == 1 else float(y)
 
 
 def attribute_bounds(interval: Interval, field: str) -> tuple[int, int]:

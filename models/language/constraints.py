@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, get_args
 
 from ..excerpt import with_short_repr
 from .expressions import Comparison, Interval, Linear, Window
+from .quantities import ModelError
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
 
@@ -32,9 +33,21 @@ class Violation(NamedTuple):
     message: str
 
 
+class Constrained:
+    """A scheduling constraint: it is added to a model, and is not True or False."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        raise ModelError(
+            f"{type(self).__name__} is a constraint, not True or False; `and`, `or`, `not` and `if` cannot use it: "
+            "add each constraint to the model"
+        )
+
+
 @with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
-class Alternative:
+class Alternative(Constrained):
     """If ``interval`` is present, exactly ``count`` options are present and have its start and end; else all are absent.
 
     Parameters
@@ -54,7 +67,7 @@ class Alternative:
 
 @with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
-class Cumulative:
+class Cumulative(Constrained):
     """At every instant, the sum of the demands of the running intervals is at most the capacity of that instant.
 
     Parameters
@@ -85,7 +98,7 @@ class Cumulative:
 
 @with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
-class AllOrNone:
+class AllOrNone(Constrained):
     """All of the intervals are present, or none of them.
 
     Parameters
@@ -99,7 +112,7 @@ class AllOrNone:
 
 @with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
-class ForbidExtent:
+class ForbidExtent(Constrained):
     """If ``interval`` is present and has a positive size, it overlaps none of the windows.
 
     Parameters
@@ -137,7 +150,7 @@ class ForbidExtent:
 
 @with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
-class NoOverlap:
+class NoOverlap(Constrained):
     """No two present intervals of positive size run at the same time; with transition times, all present ones are a sequence.
 
     Without transition times, intervals of size 0 take no part. With them, each present interval has a place in one
@@ -230,7 +243,7 @@ class NoOverlap:
 
 @with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
-class Synchronize:
+class Synchronize(Constrained):
     """If ``interval`` is present, every present one of ``others`` has the same start and end.
 
     Parameters
@@ -247,7 +260,7 @@ class Synchronize:
 
 @with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)
-class Precedence:
+class Precedence(Constrained):
     """Time lags between the start or end of ``before`` and the start or end of ``after``, if both are present.
 
     The start or end of ``after`` minus that of ``before`` is at least ``delay`` and at most ``at_most``.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Never
+
+import numpy as np
 
 from ..arguments import named, refuse
 from .constraints import (
@@ -18,14 +20,14 @@ from .constraints import (
     Synchronize,
 )
 from .expressions import Expression, Interval, Linear, Window, common_model
-from .quantities import ModelError, Number, listed, pair, whole
+from .quantities import ModelError, Number, listed, pair, told, whole
 
 
 def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:
-    found = tuple(items if type(items) is list else listed(items, "the intervals of a constraint"))
+    found = tuple(items if type(items) is list else listed(items, f"{where}: the intervals"))
     for i in found:
         if not isinstance(i, Interval):
-            raise ModelError(f"{where}: {i!r} is not an interval")
+            raise ModelError(f"{where}: {told(i)} is not an interval")
     if len({id(i) for i in found}) != len(found):
         repeated = next(i for k, i in enumerate(found) if any(i is j for j in found[:k]))
         raise ModelError(f"{where}: {repeated} is listed twice")
@@ -37,6 +39,11 @@ def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> t
                 f"{where}: {found[0]} belongs to model {found[0].model.name!r}, but {i} to model {i.model.name!r}"
             )
     return found
+
+
+def _named(interval: object) -> str:
+    """Return an interval for a message; anything else is shown on one line."""
+    return str(interval) if isinstance(interval, Interval) else told(interval)
 
 
 def alternative(interval: Interval, options: Iterable[Interval], count: int = 1, **unknown: Never) -> Alternative:
@@ -74,7 +81,7 @@ def alternative(interval: Interval, options: Iterable[Interval], count: int = 1,
     if unknown:
         refuse(alternative, unknown)
     found = _intervals(
-        [interval, *listed(options, "the options of alternative()")], f"alternative({interval})", at_least=2
+        [interval, *listed(options, "the options of alternative()")], f"alternative({_named(interval)})", at_least=2
     )
     for option in found[1:]:
         if not option.optional:
@@ -119,8 +126,8 @@ def cumulative(
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
     >>> m.add(cumulative([a, b], demands=[2, 1], capacity=[(0, 2), (10, 3)]))
     """
-    found = _intervals(intervals, "cumulative()")
-    given = listed(demands, "cumulative(): the demands")
+    found = _intervals(listed(intervals, "cumulative(): the intervals", True), "cumulative()")
+    given = listed(demands, "cumulative(): the demands", True)
     if len(given) != len(found):
         names = ", ".join(str(i) for i in found[:5]) + (", ..." if len(found) > 5 else "")
         raise ModelError(f"cumulative([{names}]): {len(found)} intervals but {len(given)} demands")
@@ -149,15 +156,22 @@ def _demand(demand: Number | Expression, interval: Interval) -> int | Linear:
 
 
 def _steps(capacity: int | Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    if isinstance(capacity, Sequence):
-        given = (pair(s, "a step of the capacity") for s in capacity)
-        steps = tuple((whole(t, "a step's time"), whole(c, "a capacity")) for t, c in given)
+    if isinstance(capacity, (Sequence, np.ndarray)) and not isinstance(capacity, (str, bytes)) and np.shape(capacity):
+        given = (pair(s, "cumulative(): a step of the capacity") for s in capacity)
+        steps = tuple(
+            (whole(t, "cumulative(): the time of a step of the capacity"), whole(c, "cumulative(): a capacity"))
+            for t, c in given
+        )
         if not steps:
             raise ModelError("cumulative(): the list of capacity steps is empty")
         for (a, _), (b, _) in pairwise(steps):
             if a >= b:
                 raise ModelError(f"cumulative(): the times of the capacity must increase, but {b} follows {a}")
     else:
+        if isinstance(capacity, Mapping):
+            raise ModelError(
+                f"cumulative(): the capacity is {told(capacity)}; expected a number or a list of (time, capacity)"
+            )
         steps = ((0, whole(capacity, "cumulative(): the capacity")),)
     for t, c in steps:
         if c < 0:
@@ -228,9 +242,10 @@ def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> For
     >>> m.add(forbid_extent(a, [(0, 2), (4, 10)]))  # the node is under maintenance
     """
     if not isinstance(interval, Interval):
-        raise ModelError(f"forbid_extent({interval!r}): the first argument must be an interval")
+        raise ModelError(f"forbid_extent({told(interval)}): the first argument must be an interval")
     what = f"a window of forbid_extent({interval})"
-    one = isinstance(windows, tuple) and len(windows) == 2 and not isinstance(windows[0], (tuple, list))
+    one = isinstance(windows, tuple) and len(windows) == 2 and not isinstance(windows[0], (tuple, list, np.ndarray))
+    one = one or (isinstance(windows, np.ndarray) and windows.shape == (2,))
     given = [windows] if one else listed(windows, "the windows of forbid_extent()")
     found: list[Window] = []
     for lo, hi in sorted((whole(a, what), whole(b, what)) for a, b in (pair(w, what) for w in given)):
@@ -281,7 +296,9 @@ def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int
     >>> m.add(no_overlap([a, b]))
     >>> m.add(no_overlap([a, b], transitions=[[0, 2], [5, 0]]))  # b starts 2 s after a ends, or a 5 s after b ends
     """
-    found = _intervals(intervals, "no_overlap()")
+    found = _intervals(
+        intervals if transitions is None else listed(intervals, "no_overlap(): the intervals", True), "no_overlap()"
+    )
     return NoOverlap(found) if transitions is None else NoOverlap(found, _transitions(found, transitions))
 
 
@@ -334,7 +351,7 @@ def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=3)
     >>> m.add(synchronize(a, [b]))
     """
-    found = _intervals([interval, *listed(others, "the others of synchronize()")], f"synchronize({interval})")
+    found = _intervals([interval, *listed(others, "the others of synchronize()")], f"synchronize({_named(interval)})")
     return Synchronize(found[0], found[1:])
 
 

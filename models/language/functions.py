@@ -53,12 +53,12 @@ def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None =
     >>> sum(xs, weights=[1, 2, 3])
     x0 + 2*x1 + 3*x2
     """
-    items = listed(terms, "the terms of sum()")
+    items = listed(terms, "the terms of sum()", weights is not None)
     factors: Iterable[Number]
     if weights is None:
         factors = (1 for _ in items)
     else:
-        factors = [number(w) for w in listed(weights, "the weights of sum()")]
+        factors = [number(w) for w in listed(weights, "the weights of sum()", True)]
         if len(factors) != len(items):
             raise ModelError(f"sum: {len(items)} terms but {len(factors)} weights")
     total: dict[Atom, Number] = {}
@@ -262,7 +262,7 @@ def element(array: Sequence[Number], index: Expression | int) -> Linear:
     >>> element([5, 7, 9], i)
     element(array of 3, i)
     """
-    values = tuple(number(v, "an entry of the array") for v in listed(array, "the array of element()"))
+    values = tuple(number(v, "an entry of the array") for v in listed(array, "the array of element()", True))
     at = linear(index)
     if not values:
         raise ModelError(f"element([], {index}): the array is empty")
@@ -300,7 +300,7 @@ def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -
     piecewise(x, 3 points)
     """
     at = linear(x)
-    given = (pair(p, "a point of piecewise()") for p in listed(points, "the points of piecewise()"))
+    given = (pair(p, "a point of piecewise()") for p in listed(points, "the points of piecewise()", True))
     pairs = tuple((number(a, "a point"), number(b, "a point")) for a, b in given)
     if len(pairs) < 2:
         raise ModelError(f"piecewise({x}): at least two points are needed, not {len(pairs)}")

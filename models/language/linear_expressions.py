@@ -73,6 +73,9 @@ class Expression:
     def __neg__(self) -> Linear:
         return self * -1
 
+    def __pos__(self) -> Linear:
+        return self.linear()
+
     def __le__(self, other: Expression | Number) -> Comparison:
         return _compare(self, other, -math.inf, 0)
 
@@ -186,7 +189,10 @@ class Comparison:
         return common_model(self.expr.terms, self)
 
     def __bool__(self) -> bool:
-        raise ModelError(f"{self} is a constraint, not True or False (a chain a <= b <= c is two constraints)")
+        raise ModelError(
+            f"{self} is a constraint, not True or False (a chain a <= b <= c is two constraints; "
+            "the maximum of expressions is sl.max, the minimum sl.min)"
+        )
 
     def pieces(self) -> Iterator[str]:
         """Yield the text of the comparison in short pieces."""

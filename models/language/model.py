@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+import numbers
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any, Literal, NamedTuple, Never, overload
 
 import numpy as np
 
+from ...errors import WrongArgument
 from ..arguments import named, refuse
 from ..excerpt import one_line, with_short_repr
 from ..unknown_names import hint
@@ -28,7 +30,7 @@ from .constraints import (
 )
 from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, brief, common_model, linear
 from .horizon import Derivation, Horizon
-from .quantities import LARGEST, ModelError, Number, pair, whole, windows_of
+from .quantities import LARGEST, ModelError, Number, listed, number, pair, told, whole, windows_of
 
 Sense = Literal["minimize", "maximize"]
 LONGEST_NAME = 200  # characters of a name that is made from an expression
@@ -96,7 +98,7 @@ class Model:
     """
 
     def __init__(self, name: str, horizon: int | None = None) -> None:
-        self.name = name
+        self.name = name if type(name) is str else _checked_name(name, "a model")
         self.intervals: list[Interval] = []
         self.integers: list[Integer] = []
         self.constraints: list[NamedConstraint] = []
@@ -181,7 +183,7 @@ class Model:
         else:
             if size is NO_SIZE:
                 raise ModelError(f"interval {name!r} has no size; expected size=SECONDS or size=(LEAST, GREATEST)")
-            ends = pair(size, f"the size of {name}") if isinstance(size, (tuple, list)) else (size, size)
+            ends = pair(size, f"the size of {name}") if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
             lo, hi = (whole(s, f"the size of {name}") for s in ends)
         if lo < 0 or hi < lo:
             raise ModelError(f"interval {name!r}: the size must be 0 <= lo <= hi, not {(lo, hi)}")
@@ -240,9 +242,11 @@ class Model:
             found = intervals_of(constraint)
             owner = found[0].model if found else None
         else:
-            raise ModelError(f"model {self.name!r}: {constraint!r} is not a constraint")
+            raise ModelError(f"model {self.name!r}: {told(constraint)} is not a constraint{_not_added(constraint)}")
         if owner is not None and owner is not self:
             raise ModelError(f"model {self.name!r}: {describe(constraint)} contains variables of model {owner.name!r}")
+        if name is not None and type(name) is not str:
+            name = _checked_name(name, "a constraint")
         self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
 
     def minimize(
@@ -272,7 +276,9 @@ class Model:
     def _set_objectives(
         self, sense: Sense, objective: Expression | Number | Sequence[Expression | Number], replace: bool
     ) -> None:
-        objectives = [linear(e) for e in (objective if isinstance(objective, Sequence) else [objective])]
+        several = isinstance(objective, (Sequence, Iterator, np.ndarray)) and not isinstance(objective, (str, bytes))
+        given: list[Any] = listed(objective, f"the objectives of {sense}()") if several else [objective]
+        objectives = [linear(e) for e in given]
         if not objectives:
             raise ModelError(f"model {self.name!r}: {sense}() needs at least one expression; the list is empty")
         owner = common_model((a for e in objectives for a in e.terms), f"{sense}()")
@@ -304,14 +310,17 @@ class Model:
         from .semantics import Evaluator
 
         self._own(assignment)
-        if isinstance(expression, Expression):
-            owner = common_model(expression.linear().terms, "value()")
-            if owner is not None and owner.intervals is not self.intervals:
-                raise ModelError(f"model {self.name!r}: {expression} contains variables of model {owner.name!r}")
+        if not isinstance(expression, Expression):
+            return number(expression, "the expression of value()")
+        owner = common_model(expression.linear().terms, "value()")
+        if owner is not None and owner.intervals is not self.intervals:
+            raise ModelError(f"model {self.name!r}: {expression} contains variables of model {owner.name!r}")
         return Evaluator(assignment).value(expression)
 
     def _own(self, assignment: Assignment) -> None:
         """Raise ModelError for an assignment of another model; stages of a lexicographic solve share the variables."""
+        if not isinstance(assignment, Assignment):
+            raise WrongArgument(f"the assignment is {told(assignment)}; expected an Assignment of {self!r}")
         if assignment.model.intervals is not self.intervals:
             raise ModelError(f"model {self.name!r}: the assignment belongs to model {assignment.model.name!r}")
 
@@ -336,6 +345,8 @@ class Model:
         constraints:
           late: a.start >= 1
         """
+        if limit is not None and not (isinstance(limit, numbers.Integral) and limit >= 0):
+            raise WrongArgument(f"limit of listing is {told(limit)}; expected a whole number of at least 0, or None")
         from .listing import listing  # here and below: importing schedlab stays quick
 
         return listing(self, limit, describe)
@@ -371,8 +382,17 @@ class Model:
 def _checked_name(name: object, what: str) -> str:
     """Return a name as a text; raise ModelError if it is none."""
     if not isinstance(name, str):
-        raise ModelError(f"the name of {what} is {name!r:.100}; expected a text")
+        raise ModelError(f"the name of {what} is {told(name)}; expected a text")
     return str(name)
+
+
+def _not_added(value: object) -> str:
+    """Return what to do in place of adding a value that is no constraint."""
+    if isinstance(value, (bool, np.bool_)):
+        return ": it compares numbers or texts, not expressions of variables"
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        return "; add each constraint by itself"
+    return ""
 
 
 def _checked_interval(name: object, optional: object, unknown: Mapping[str, Any]) -> tuple[str, bool]:
@@ -470,6 +490,8 @@ class Assignment:
         i = interval.index
         self.start[i], self.end[i], self.present[i] = start, end, True
 
+    __iter__ = None  # without it, Python would ask for the values of the variables 0, 1, ...
+
     def __contains__(self, variable: object) -> bool:
         """Return whether a variable belongs to the model, so that it has a value; an absent interval has one, too."""
         return isinstance(variable, (Interval, Integer)) and variable.model is self.model
@@ -504,7 +526,7 @@ def _ends(v: Interval, given: Any) -> tuple[int, int]:
     what = f"the value of {v.name}"
     if isinstance(given, IntervalValue):
         given = given.start, given.end
-    if isinstance(given, (tuple, list)):
+    if isinstance(given, (tuple, list, np.ndarray)):
         start, end = pair(given, what)
         return whole(start, what), whole(end, what)
     if v.size_lo != v.size_hi:

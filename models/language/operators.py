@@ -88,4 +88,6 @@ def _text(one: object, operator: str, other: object, name: str) -> str:
             (other, one) if name.startswith("__r") and name not in ("__round__", "__rshift__") else (one, other)
         )
         return f"divmod({left}, {right})" if operator == "divmod" else f"{left} {operator} {right}"
+    if operator == "round":
+        return f"{name.strip('_')}({one})"
     return f"{operator}{one}" if operator == "~" else f"{operator}({one})"

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from ...errors import SchedlabError
 
@@ -49,7 +53,22 @@ def number(value: object, what: str = "a coefficient") -> Number:
             raise ModelError(_too_large(what)) from None
         if math.isfinite(found):
             return _moderate(found, what)
-    raise ModelError(f"{what} must be a finite number, not {value!r:.80}")
+    if isinstance(value, Decimal) and value.is_finite():
+        return number(Fraction(value) if value != int(value) else int(value), what)
+    raise ModelError(f"{what} must be a finite number, not {told(value)}{_advice(value)}")
+
+
+def told(value: object) -> str:
+    """Return a value for a message, on one line."""
+    return " ".join(f"{value!r:.100}".split())
+
+
+def _advice(value: object) -> str:
+    """Return what to write in place of an interval or a constraint; "" for any other value."""
+    kind = type(value).__name__
+    if kind == "Interval":
+        return f"; write one of its numbers: {value}.start, .end, .size or .presence"
+    return "; write holds(c), which is 1 if the constraint c holds" if kind == "Comparison" else ""
 
 
 def _moderate(value: Number, what: str) -> Number:
@@ -78,8 +97,10 @@ def whole(value: object, what: str) -> int:
     return n
 
 
-def listed(values: Any, what: str) -> list[Any]:
+def listed(values: Any, what: str, ordered: bool = False) -> list[Any]:
     """Return the items of a list, a tuple, an array or an iterator; raise ModelError for anything else.
+
+    A set is refused where ``ordered`` says that each item belongs to one of another list: sets have no order.
 
     Examples
     --------
@@ -89,7 +110,11 @@ def listed(values: Any, what: str) -> list[Any]:
     if type(values) is list or type(values) is tuple:  # the common cases, kept fast
         return list(values)
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable) or hasattr(values, "itertuples"):
-        raise ModelError(f"{what} must be a list, not {values!r:.100}")
+        raise ModelError(f"{what} must be a list, not {told(values)}")
+    if isinstance(values, np.ndarray) and not values.shape:
+        raise ModelError(f"{what} must be a list, not {told(values)}, which is one number")
+    if ordered and isinstance(values, Set):
+        raise ModelError(f"{what} must be a list, not {told(values)}: a set has no order")
     return list(values)
 
 
@@ -103,7 +128,9 @@ def pair(value: object, what: str) -> tuple[object, object]:
     """
     if isinstance(value, (tuple, list)) and len(value) == 2:
         return value[0], value[1]
-    raise ModelError(f"{what} must be a pair (a, b), not {value!r}")
+    if isinstance(value, np.ndarray) and value.shape == (2,):
+        return value[0], value[1]
+    raise ModelError(f"{what} must be a pair (a, b), not {told(value)}")
 
 
 def windows_of(name: str, start: int | Window | Sequence[Window]) -> tuple[Window, ...]:
@@ -125,9 +152,11 @@ def windows_of(name: str, start: int | Window | Sequence[Window]) -> tuple[Windo
     ):
         return (one,)
     pairs: Iterable[Any]
-    if isinstance(start, tuple) and len(start) == 2 and not isinstance(start[0], (tuple, list)):
+    if (isinstance(start, np.ndarray) and start.shape == (2,)) or (
+        isinstance(start, tuple) and len(start) == 2 and not isinstance(start[0], (tuple, list, np.ndarray))
+    ):
         pairs = [start]
-    elif isinstance(start, Sequence):
+    elif isinstance(start, (Sequence, np.ndarray)) and not (isinstance(start, np.ndarray) and not start.shape):
         pairs = start
     else:
         pairs = [(start, start)]

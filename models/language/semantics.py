@@ -1,7 +1,8 @@
 """The meaning of expressions and constraints in plain Python: evaluation and the check of an assignment.
 
 This code uses no solver and no lowering, so that the result of every solver can be checked with it. Integers are exact.
-If a constraint contains real numbers, a difference of 1e-6 (relative to the size of the numbers) is allowed.
+If a constraint contains real numbers, a difference of 1e-6 (relative to its bound, without a time since 1970 in it) is
+allowed (``offsets.real_tolerance``).
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ...errors import SchedlabError, WrongArgument
+from ..excerpt import with_short_repr
 from .clock import look
 from .constraints import (
     AllOrNone,
@@ -43,18 +46,20 @@ from .expressions import (
     Window,
     atoms_below,
 )
+from .offsets import far_origin, real_tolerance
 from .quantities import Number
 
 if TYPE_CHECKING:
     from .model import Assignment, Model
 
-REAL_TOLERANCE = 1e-6
+ROUNDING = 1e-15  # relative error of a sum of floating-point numbers, with a margin
 
 
 class UndefinedValue(SchedlabError, ArithmeticError):
     """The argument of an ``element`` or ``piecewise`` is outside of its range."""
 
 
+@with_short_repr
 class Evaluator:
     """Values of expressions under one assignment; each atom is computed once.
 
@@ -74,6 +79,17 @@ class Evaluator:
     def __init__(self, assignment: Assignment) -> None:
         self.assignment = assignment
         self._known: dict[Atom, Number | Fraction] = {}
+
+    @cached_property
+    def origin(self) -> int:
+        """The earliest start, if times are far from 0 (``offsets.far_origin``)."""
+        return far_origin(self.assignment.model)
+
+    def rounding(self, e: Linear) -> float:
+        """Return by how much the value of a real expression may differ from the exact one."""
+        return ROUNDING * sum(
+            (abs(float(c) * float(self._known[a])) for a, c in e.terms.items()), abs(float(e.constant))
+        )
 
     def value(self, expression: Expression | Number) -> Number:
         """Return an int if the value is whole and exact, else a float."""
@@ -119,7 +135,7 @@ class Evaluator:
                     raise UndefinedValue(f"{atom}: the index is {index}, but the array has {len(atom.array)} entries")
                 return atom.array[int(index)]
             case Piecewise():
-                return _interpolate(atom, self._exact(atom.operands[0]))
+                return self._interpolate(atom, self._exact(atom.operands[0]))
             case _:
                 raise WrongArgument(f"atoms of type {type(atom).__name__} cannot be evaluated")
 
@@ -133,19 +149,20 @@ class Evaluator:
             return s.end[i]
         return s.end[i] - s.start[i] if atom.field == "size" else 1
 
-
-def _interpolate(atom: Piecewise, x: Number | Fraction) -> Number | Fraction:
-    points = atom.points
-    first, last = points[0][0], points[-1][0]
-    if isinstance(x, float) and _outside(x, first, last) <= _tolerance(x):
-        x = min(max(x, first), last)
-    if not first <= x <= last:
-        raise UndefinedValue(f"{atom}: x is {x}, but the points cover only {first} to {last}")
-    k = min(bisect_right(points, x, key=lambda p: p[0]), len(points) - 1)
-    (x0, y0), (x1, y1) = points[k - 1], points[k]
-    if all(isinstance(v, (int, Fraction)) for v in (x, x0, y0, x1, y1)):
-        return Fraction(y0) + Fraction(y1 - y0) * Fraction(x - x0) / Fraction(x1 - x0)
-    return y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
+    def _interpolate(self, atom: Piecewise, x: Number | Fraction) -> Number | Fraction:
+        points = atom.points
+        first, last = points[0][0], points[-1][0]
+        if isinstance(x, float) and not first <= x <= last:
+            e = atom.operands[0]
+            if _outside(x, first, last) <= real_tolerance(Comparison(e, x, x), self.origin) + self.rounding(e):
+                x = min(max(x, first), last)
+        if not first <= x <= last:
+            raise UndefinedValue(f"{atom}: x is {x}, but the points cover only {first} to {last}")
+        k = min(bisect_right(points, x, key=lambda p: p[0]), len(points) - 1)
+        (x0, y0), (x1, y1) = points[k - 1], points[k]
+        if all(isinstance(v, (int, Fraction)) for v in (x, x0, y0, x1, y1)):
+            return Fraction(y0) + Fraction(y1 - y0) * Fraction(x - x0) / Fraction(x1 - x0)
+        return y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
 
 
 def check(model: Model, assignment: Assignment) -> list[Violation]:
@@ -242,12 +259,9 @@ def _comparison(c: Comparison, ev: Evaluator) -> tuple[float, str] | None:
     bounds = [b for b in (c.lo, c.hi) if not math.isinf(b)]
     exact = c.integral and all(isinstance(b, int) for b in bounds)
     amount = _outside(value, c.lo, c.hi)
-    return (amount, f"the left side is {value}") if amount > (0 if exact else _tolerance(value, *bounds)) else None
-
-
-def _tolerance(*values: Number) -> float:
-    """Return the difference up to which real numbers of this size are equal."""
-    return REAL_TOLERANCE * max(1, *map(abs, values))
+    if not amount or (not exact and amount <= real_tolerance(c, ev.origin) + ev.rounding(c.expr)):
+        return None
+    return amount, f"the left side is {value}"
 
 
 def _apart(a: Interval, others: list[Interval], s: Assignment) -> tuple[float, str] | None:

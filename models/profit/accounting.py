@@ -1,7 +1,7 @@
 """Income, costs, energy and utilisation of a schedule, from the data alone.
 
 ``operation``, ``account`` and ``daily`` describe the period from the begin of the problem to a time ``end``. By default
-it is ``horizon_end``, up to which profit counts: ``account(p, s).profit == p.objective(s)``. Jobs that start later
+it is ``horizon_end``, up to which profit counts: ``account(p, s).profit == p.value(s)``. Jobs that start later
 (postponed jobs) are in no account up to ``horizon_end``; ``makespan`` gives the time by which all work is done. The work
 of the jobs that run at the begin is part of all accounts.
 """
@@ -170,7 +170,7 @@ def account(problem: Profit | WithProblem | str, schedule: Schedule | None, end:
     >>> import schedlab as sl
     >>> p = sl.load("profit_small").scenario("hybrid,summer,cheap")
     >>> s = sl.first_solution(p, "est")
-    >>> sl.account(p, s).profit == p.objective(s)
+    >>> sl.account(p, s).profit == p.value(s)
     True
     """
     p: Profit = given_problem(problem, ("profit",), "account")

@@ -73,7 +73,7 @@ class Profit:
     >>> jobs = Dispatch(Platform([NodeGroup("n", 1, {"cores": 10})]), [job], [Queue("q", 60)])
     >>> flat = Cooling("flat", (0, 40), (0, 1000), ((0, 500), (0, 500)))
     >>> p = Profit(jobs, StepFunction.constant(20, 0, 7200), flat, price=0.1, energy_price=0.5, horizon_end=7200)
-    >>> round(p.objective(Schedule({"j1": 0}, {"j1": {"n-1": 1}})), 6)  # 1 euro, less 0.1 and 0.05 kWh
+    >>> round(p.value(Schedule({"j1": 0}, {"j1": {"n-1": 1}})), 6)  # 1 euro, less 0.1 and 0.05 kWh
     0.925
     """
 
@@ -192,7 +192,7 @@ class Profit:
         """Return all violations of the schedule; the constraints are those of the ``Dispatch`` problem."""
         return self.dispatch.verify(checked_schedule(schedule, "verify"))
 
-    def objective(self, schedule: Schedule) -> float:
+    def value(self, schedule: Schedule) -> float:
         """Return the profit in euro from ``begin`` to ``horizon_end``, from the data alone.
 
         Raises

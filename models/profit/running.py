@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..dispatch.job_arrays import column
 from ..dispatch.jobs import Job
+from ..excerpt import with_short_repr
 from .segments import JOULES
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def cores(job: Job) -> int:
     return job.units * job.request.get("cores", 0)
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class RunningWork:
     """The running jobs of a profit problem that end after its begin, as arrays.

@@ -57,7 +57,7 @@ class Project:
     >>> cut = Task.single("cut", 3, {"saw": 1})
     >>> glue = Task("glue", (Mode("fast", 2, {"hands": 2}), Mode("slow", 5, {"hands": 1})))
     >>> p = Project([cut, glue], [Resource("saw", 1), Resource("hands", 2)], [("cut", "glue")])
-    >>> p.objective(Schedule({"cut": 0, "glue": 3}, {"glue": {"fast": 1}}))
+    >>> p.value(Schedule({"cut": 0, "glue": 3}, {"glue": {"fast": 1}}))
     5
     """
 
@@ -145,7 +145,7 @@ class Project:
 
         return verify(self, checked_schedule(schedule, "verify"))
 
-    def objective(self, schedule: Schedule) -> int:
+    def value(self, schedule: Schedule) -> int:
         """Return the makespan, from the data alone; raise KeyError for a task without a start or mode."""
         from .check import makespan
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ...models.excerpt import with_short_repr
+
 PHASES = {
     "generation_all": "start time generation, all node managers one after the other",
     "generation_one": "start time generation, one node manager: the mean over those that answered",
     "node_selection": "resource selection",
     "reservation": "resource confirmation and reservation",
 }
-
 
 WALL = {
     "wall_offers": "submission, generation and responses, until the last offer has arrived or the timer ends",
@@ -22,6 +23,7 @@ WALL = {
 }
 
 
+@with_short_repr
 class Traffic:
     """What a transport over processes measures in one replay.
 
@@ -40,6 +42,7 @@ class Traffic:
         self.seconds = dict.fromkeys(WALL, 0.0)
 
 
+@with_short_repr
 class Costs:
     """Times and numbers of messages of the runs of the protocol in one replay.
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...errors import WrongValue
 from ...models import Job, Platform, ProblemError, Queue, Running
+from ...models.excerpt import with_short_repr
 from ...models.profiles import DesiredProfile
 from ..dispatcher import Decision, Moment, PlannedStart, Start
 from ..kept_free import kept_free
@@ -33,9 +34,11 @@ from .windows import Calendar
 Ints = NDArray[np.int64]
 EXTENSION = 60  # seconds
 RETRY = 60  # seconds until a job that was not placed is tried again
+LISTED = 3  # silent nodes that a reason names
 KEPT = 86400  # seconds for which what is kept free for on-demand jobs is taken to be so
 
 
+@with_short_repr
 class Dardis:
     """The dispatcher.
 
@@ -156,6 +159,20 @@ class Dardis:
         decision.seconds = {name: seconds - before[name] for name, seconds in self.costs.all_seconds.items()}
         decision.counts = {name: number - counted[name] for name, number in self.costs.counts.items()}
         return decision
+
+    def why_waiting(self, job: str) -> str:
+        """Return why a job was not placed, for a replay that ends without it."""
+        silent = self._transport.silent
+        if job not in self._unplaced or not silent.size:
+            return ""
+        task, _ = self._unplaced[job]
+        answering = np.setdiff1d(np.flatnonzero(np.array(self._states) == "up"), silent).tolist()
+        fits = [self._platform.units_on(self._capacity[n].tolist(), task.request.tolist()) for n in answering]
+        most = sum(min(fit, 1 if self._one_per_node else task.units) for fit in fits)
+        names = ", ".join(self._platform.nodes[n] for n in silent[:LISTED].tolist())
+        more = f" and {silent.size - LISTED} more" if silent.size > LISTED else ""
+        room = f"it has {task.units} units, and only {most} fit on" if most < task.units else "it was not placed on"
+        return f"{room} the nodes whose managers answer; those of {names}{more} have fallen silent"
 
     def _begun(self, moment: Moment) -> list[Planned]:
         """Note the planned starts that have taken place; return the jobs whose starts were not possible."""

@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import NamedTuple
 
+from ...models.excerpt import with_short_repr
 from .task_manager import Placed, Task
 
 
@@ -30,6 +31,7 @@ class Planned(NamedTuple):
         return self.placed.placement.end
 
 
+@with_short_repr
 class Plan:
     """Jobs by id: ``planned`` start later, ``running`` have started."""
 

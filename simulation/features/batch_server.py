@@ -161,7 +161,7 @@ class BatchServer(Feature):
 
     def result(self, now: int) -> Mapping[str, ProductionRecord | Any]:
         """Return the record."""
-        return {"production": self.log.record(self._engine.ledger.left)}
+        return {"production": self.log.record(self._engine.ledger.left, self._engine.ledger.left_at)}
 
 
 def batch_server(

@@ -10,10 +10,11 @@ from random import Random
 
 import numpy as np
 
-from ...errors import WrongValue
+from ...errors import SchedlabError, WrongValue
 from ...instances.workload import Ints, Workload
 from ...models import Eviction, EvictionCandidate, EvictionPlan
 from ...models.eviction.jobs import checkpoint_seconds, exact
+from ...models.plugins import PluginError
 from ...models.whole_numbers import is_whole, shown
 from ..preemption.settings import Preemption
 
@@ -52,8 +53,13 @@ class Checkpointed:
             writing = checkpoint_seconds(nodes, memory * exact(share), fs, own)
             application[j], system[j] = ceil(writing), ceil(checkpoint_seconds(nodes, memory, fs, own))
             bandwidths[j] = min(exact(fs), nodes * exact(own))
-            seconds = model.interval(workload.ids[j], nodes, float(writing))
-            if seconds is not None and not (is_whole(seconds) and seconds >= 1):
+            try:
+                seconds = model.interval(workload.ids[j], nodes, float(writing))
+            except SchedlabError:
+                raise
+            except Exception as e:
+                raise PluginError(f"checkpoints {model.name} raised in interval: {type(e).__name__}: {e}") from e
+            if seconds is not None and not (is_whole(seconds) and 1 <= seconds < 2**62):
                 raise WrongValue(
                     f"checkpoints {model.name}: interval of job {workload.ids[j]!r}: expected whole seconds of at least 1, "
                     f"or None, found {shown(seconds)}"

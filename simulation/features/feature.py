@@ -17,6 +17,7 @@ from ...instances.workload import Workload
 from ...models import Platform, Running
 from ..agenda import Agenda
 from ..decision_check import DecisionFault
+from ..dispatcher import Dispatcher
 from ..ledger import Ledger
 from ..planned_starts import Plans
 from ..policies.policy import Policy
@@ -35,11 +36,14 @@ class Feature:
         Whether the nodes of running jobs must be known, so that nodes cannot only be counted.
     rows_at_begin : mapping of int to tuple of Running
         Row of a job that runs when the replay begins -> its chunks.
+    keeps_waiting : str
+        Why jobs may wait beside idle nodes up to the end of the replay, for messages; an empty text: they do not.
     """
 
     watches = False
     follows_nodes = False
     rows_at_begin: Mapping[int, tuple[Running, ...]] = {}
+    keeps_waiting = ""
 
     def jobs(self, workload: Workload, platform: Platform) -> Workload:
         """Return the jobs of the replay; the feature may add, change or leave out rows."""
@@ -156,6 +160,7 @@ class Replay(Protocol):
     platform: Platform
     workload: Workload
     policy: Policy | None
+    dispatcher: Dispatcher | None
     predictor: TimedPredictor
     options: Options
     trace: TraceArrays

@@ -140,6 +140,8 @@ class Limits(Feature):
         Returns the rows of the jobs that run at the begin, whose power may be unknown.
     """
 
+    keeps_waiting = "the desired use or the power cap that limits the starts may hold it at no time (docs/profiles.md)"
+
     def __init__(self, within: Sequence[DesiredProfile], running: Callable[[], Collection[int]]) -> None:
         self.within, self._running = tuple(within), running
         self._power = [profile.power for profile in self.within if profile.power is not None]

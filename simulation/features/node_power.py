@@ -290,7 +290,7 @@ class NodePower(Feature):
 
 
 def node_power(
-    node_policy: str | NodePolicy | None,
+    node_policy: str | NodePolicy | type[NodePolicy] | None,
     switching: Switching | None,
     dispatcher: object,
     workload: Workload,

@@ -2,7 +2,7 @@
 
 Free nodes are kept for on-demand jobs in the order of their announcement (``claims``). Nodes of a job that leaves are for
 the on-demand job that caused it. Those that have all their nodes start before the dispatcher decides. An on-demand job
-whose node fails waits again, for its whole duration, and is due within its deadline from then on.
+whose node fails waits again, for its whole duration, and is due within its ``start_within`` from then on.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class OnDemand(Feature):
         engine.state.start[row] = UNSTARTED
         engine.state.clock[STARTED] -= 1
         self.claims.to_reserve(nodes)
-        again = WaitingJob(row, job, now + job.deadline)
+        again = WaitingJob(row, job, now + job.start_within)
         engine.agenda.add(now, Rank.ANNOUNCE, lambda: self._announce(again))
 
     def _kept(self, row: int, ran: int) -> int | None:
@@ -341,7 +341,7 @@ def with_on_demand(
         return workload
     request = dict(zip(platform.resources, next(iter(platform.capacity.values())), strict=True))
     request = {name: amount for name, amount in request.items() if amount and name in workload.resources}
-    ewt = max(1, max(j.deadline for j in listed))
+    ewt = max(1, max(j.start_within for j in listed))
     known = any(q.name == QUEUE for q in workload.queues)
     whole = workload if known else replace(workload, queues=(*workload.queues, Queue(QUEUE, ewt)))
     made = [

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...errors import WrongArgument, WrongValue
+from ...errors import SchedlabError, WrongArgument, WrongValue
 from ...models.excerpt import excerpt, with_short_repr
+from ...models.plugins import PluginError, check_parts
 from ...models.whole_numbers import is_whole
 
 
@@ -103,7 +104,12 @@ class Drop:
 
 def kept_by(requeue: Requeue, ran: int, job: str) -> int | None:
     """Return ``requeue.kept(ran)``, checked. Raises WrongValue."""
-    kept = requeue.kept(ran)
+    try:
+        kept = requeue.kept(ran)
+    except SchedlabError:
+        raise
+    except Exception as e:
+        raise PluginError(f"requeue {requeue.name} raised in kept: {type(e).__name__}: {e}") from e
     if kept is not None and not (is_whole(kept) and 0 <= kept <= ran):
         raise WrongValue(
             f"requeue {requeue.name}: kept({ran}) is {excerpt(kept)} for job {job!r}; "
@@ -112,7 +118,7 @@ def kept_by(requeue: Requeue, ran: int, job: str) -> int | None:
     return kept
 
 
-def requeue_of(what: str | Requeue) -> Requeue:
+def requeue_of(what: str | Requeue | type[Requeue]) -> Requeue:
     """Return the rule that a text names: ``restart``, ``checkpoint:SECONDS`` or ``drop``. Raises WrongValue.
 
     Examples
@@ -127,6 +133,7 @@ def requeue_of(what: str | Requeue) -> Requeue:
                 f"requeue is {excerpt(what)}, which has no {' and no '.join(missing)}; expected restart, "
                 "checkpoint:SECONDS, drop, or an object that follows Requeue"
             )
+        check_parts("requeue", made, ("kept",))
         rule: Requeue = made
         return rule
     name, _, seconds = what.partition(":")

@@ -25,11 +25,11 @@ class ProductionLog:
         self.walltimes: list[Change] = []
         self.private: list[PrivateRun] = []
 
-    def record(self, left: Mapping[int, str]) -> ProductionRecord:
-        """Return the record so far; ``left``: row of a job that left without a start -> why."""
+    def record(self, left: Mapping[int, str], left_at: Mapping[int, int]) -> ProductionRecord:
+        """Return the record so far; ``left``: row of a job that left without a start -> why, ``left_at``: -> second."""
         return ProductionRecord(
             tuple(self.bookings), self.events, dict(left), tuple(self.refused), tuple(self.moves),
-            tuple(self.walltimes), tuple(self.private),
+            tuple(self.walltimes), tuple(self.private), dict(left_at),
         )  # fmt: skip
 
 

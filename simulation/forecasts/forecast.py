@@ -8,14 +8,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import SchedlabError
+from ...errors import SchedlabError, WrongArgument
 from ...instances.times import UNKNOWN
 from ...instances.workload import Workload, WorkloadError
+from ...models.arguments import checked
 from ...models.excerpt import excerpt
 from ...models.plugins import PluginError
 
 Ints = NDArray[np.int64]
 DAY = 86400  # seconds
+
+PARTS = ("name", "begin", "jobs")  # of a forecast
 
 
 class EmptyForecast(WorkloadError):
@@ -60,6 +63,7 @@ class Forecast(Protocol):
         """
 
 
+@checked
 def history_at(workload: Workload, now: int, ended: NDArray[np.bool_] | None = None) -> Workload:
     """Return what is known of a log at a time: the jobs submitted before, with the runtimes of those that have ended.
 
@@ -119,6 +123,11 @@ def forecast_jobs(forecast: Forecast, history: Workload, now: int, end: int) -> 
     ForecastError
         If the period has no length, a job is submitted outside of it, or the forecast raises or returns no Workload.
     """
+    if isinstance(forecast, type) or not all(hasattr(forecast, part) for part in PARTS):
+        raise WrongArgument(
+            f"forecast of forecast_jobs is {excerpt(forecast)}; expected an object with name, begin and jobs, "
+            "such as parse_forecast('persistence').make()"
+        )
     if end <= now:
         raise ForecastError(f"a forecast from {now} s to {end} s: the end must be after the begin")
     try:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...errors import MissingPackage, WrongValue
 from ...instances.workload import Workload
+from ...models.excerpt import with_short_repr
 from .forecast import DAY, EmptyForecast, Ints, moved
 from .work import core_seconds
 
@@ -29,6 +30,7 @@ LEAST = 8  # days of history: a week of periods, and a day before the first of t
 Floats = NDArray[np.float64]
 
 
+@with_short_repr
 class Learned:
     """The forecast.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.workload import Workload
+from ...models.excerpt import with_short_repr
 from .forecast import DAY, EmptyForecast, moved
 
 
+@with_short_repr
 class _Shifted:
     """A forecast that repeats the jobs of an earlier period.
 
@@ -53,6 +55,7 @@ class Weekly(_Shifted):
         super().__init__("weekly", 7 * DAY)
 
 
+@with_short_repr
 class Perfect:
     """The jobs that will come, with their runtimes: an upper bound on what a forecast is worth."""
 

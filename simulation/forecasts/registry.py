@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...models.arguments import expect
 from ...models.plugins import PluginError, Registry
 from ..references import Options, made_with_options, parse_options, source_of
 from .forecast import Forecast
@@ -66,4 +67,5 @@ def parse_forecast(text: str) -> NamedForecast:
     >>> parse_forecast("learned:days=14").make().days
     14
     """
+    expect("text of parse_forecast", text, str)
     return NamedForecast(*parse_options(text, FORECASTS))

@@ -192,7 +192,7 @@ def plan_of(
         if found.schedule is None:
             why = f"{step.method} found no schedule: {found.message or found.status}"
             return without_schedule(moment, step.hours, why, time.perf_counter() - began)
-        coming, gained = use_of(problem.dispatch, found.schedule), problem.objective(found.schedule)
+        coming, gained = use_of(problem.dispatch, found.schedule), problem.value(found.schedule)
         starts = dict(found.schedule.start)
     before = StepFunction.constant(0, now - DAY, now) if real is None else real
     use = joined(before, coming, end)

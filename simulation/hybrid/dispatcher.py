@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ...errors import WrongValue
 from ...instances.workload import Workload
 from ...models import Platform, Queue
+from ...models.excerpt import with_short_repr
 from ...models.step_function import DAY, HOUR
 from ..dardis.costs import Costs
 from ..dardis.dispatcher import Dardis
@@ -35,6 +36,7 @@ from .wishes import limits_of, wished
 Ints = NDArray[np.int64]
 
 
+@with_short_repr
 class Hybrid:
     """The dispatcher.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from ...models import DesiredProfile, Platform
+from ...models.excerpt import with_short_repr
 from ...models.profiles import flat
 from ..node_policies.following import FollowProfile
 from ..node_policies.switching import Switching
 
 
+@with_short_repr
 class FollowPlan(FollowProfile):
     """Follow the profile of a plan, which the dispatcher sets (``desired``); until then all nodes stay on."""
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...errors import WrongValue
 from ...instances.workload import Workload
 from ...models import Platform, Queue
+from ...models.excerpt import with_short_repr
 from ...models.step_function import HOUR
 from ...models.whole_numbers import is_number
 from ..dispatcher import Decision, Moment
@@ -31,6 +32,7 @@ from .planner import Planner, plain
 Floats = NDArray[np.float64]
 
 
+@with_short_repr
 class Planned:
     """The dispatcher.
 

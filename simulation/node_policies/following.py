@@ -8,11 +8,13 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models import DesiredProfile, Platform
+from ...models.excerpt import with_short_repr
 from ...models.profiles.extraction import count_on
 from .policy import Ints, NodeDecision, NodeMoment
 from .switching import BOOTING, ON, Switching
 
 
+@with_short_repr
 class FollowProfile:
     """Keep as many nodes of each group on as the desired profile needs [Bridi2018, 7.4].
 

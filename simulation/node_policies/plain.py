@@ -8,6 +8,7 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models import DesiredProfile, Platform
+from ...models.excerpt import with_short_repr
 from .policy import NodeDecision, NodeMoment
 from .switching import Switching
 
@@ -28,6 +29,7 @@ def seconds_of(text: str) -> int | None:
     return None if found is None else int(found[1]) * UNITS[found[2]]
 
 
+@with_short_repr
 class AlwaysOn:
     """Switch no node off."""
 
@@ -41,6 +43,7 @@ class AlwaysOn:
         return NodeDecision()
 
 
+@with_short_repr
 class Idle:
     """Switch nodes off that have run no job for some time.
 

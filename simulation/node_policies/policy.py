@@ -47,11 +47,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models import DesiredProfile, Job, Platform
+from ...models.excerpt import with_short_repr
 from .switching import Switching
 
 Ints = NDArray[np.int64]
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class NodeMoment:
     """The nodes, the queue and the plan after the dispatcher's decision; arrays of shape (nodes,), in platform order.
@@ -94,6 +96,7 @@ class NodeMoment:
     waiting: Sequence[Job]
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class NodeDecision:
     """The nodes to switch off and to boot now, as indices into ``platform.nodes``.

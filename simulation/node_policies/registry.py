@@ -6,7 +6,16 @@ from typing import Any
 
 from ...backends import UnknownName
 from ...errors import WrongValue
-from ...models.plugins import REFERENCE, PluginError, Registry, explained, load_reference
+from ...models.plugins import (
+    REFERENCE,
+    NoSuchAttribute,
+    NoSuchModule,
+    PluginError,
+    Registry,
+    check_parts,
+    explained,
+    load_reference,
+)
 from .following import FollowProfile
 from .plain import AlwaysOn, Idle
 from .policy import NodePolicy
@@ -17,7 +26,7 @@ NODE_POLICIES: Registry[Any] = Registry("node policy", "schedlab.node_policies",
 PARTS = ("name", "begin", "decide")
 
 
-def node_policy_of(what: str | NodePolicy) -> NodePolicy:
+def node_policy_of(what: str | NodePolicy | type[NodePolicy]) -> NodePolicy:
     """Return a node policy by its name, or check an object.
 
     Parameters
@@ -61,8 +70,11 @@ def node_policy_of(what: str | NodePolicy) -> NodePolicy:
     if REFERENCE.fullmatch(what):
         try:
             return _made(load_reference(what), what, ())
-        except LookupError as e:
-            raise UnknownName("node policy", what, list(NODE_POLICIES)) from e
+        except NoSuchModule:
+            note = f", and no module {name} in the current folder or installed"
+            raise UnknownName("node policy", what, list(NODE_POLICIES), note) from None
+        except NoSuchAttribute as e:
+            raise UnknownName(f"object of the module {name} called", text, e.known) from None
     raise UnknownName("node policy", what, list(NODE_POLICIES))
 
 
@@ -79,5 +91,6 @@ def _checked(found: Any, label: str) -> NodePolicy:
     lacking = [part for part in PARTS if not hasattr(found, part)]
     if lacking:
         raise PluginError(f"{label} is not a node policy: it has no {' and no '.join(lacking)} (docs/energy.md)")
+    check_parts(label, found, ("begin", "decide"))
     policy: NodePolicy = found
     return policy

@@ -4,7 +4,7 @@ The data are an object with
 
 - ``bookings``: for each repetition of each reservation ``label``, ``reservation`` (name), ``start``, ``end`` (s), ``outcome``,
   ``nodes`` (node -> units), ``why``, ``accepted`` and ``ended`` (s or null);
-- ``left``: job -> why it left without a start;
+- ``left``: job -> why it left without a start; ``left_at``: job -> the second in which it left;
 - ``refused``: server events that were not possible: ``time``, ``kind``, ``subject``, ``value``, ``why``;
 - ``moves``, ``walltimes``: ``time``, ``job``, ``before``, ``after`` (names of queues; seconds);
 - ``private``: runs inside of reservations: ``job``, ``start``, ``booking`` (index).
@@ -45,6 +45,7 @@ def production_json(record: ProductionRecord, workload: Workload) -> dict[str, A
             for b in record.bookings
         ],
         "left": {ids[row]: why for row, why in record.left.items()},
+        "left_at": {ids[row]: time for row, time in record.left_at.items()},
         "refused": [{**_event_json(r.event), "why": r.why} for r in record.refused],
         "moves": [
             {"time": c.time, "job": ids[c.row], "before": queues[c.before], "after": queues[c.after]}
@@ -128,7 +129,8 @@ def read_production(
     )
     refused = tuple(RefusedEvent(_event_of(r, later), r["why"]) for r in data["refused"])
     left = {_known(rows, name, "job"): why for name, why in data["left"].items()}
-    return changed, ProductionRecord(tuple(found), later, left, refused, moves, walltimes, private)
+    left_at = {_known(rows, name, "job"): int(time) for name, time in data.get("left_at", {}).items()}
+    return changed, ProductionRecord(tuple(found), later, left, refused, moves, walltimes, private, left_at)
 
 
 def _bookings(listed: Sequence[Mapping[str, Any]], expected: Sequence[Booking]) -> list[Booking]:

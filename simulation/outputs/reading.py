@@ -15,6 +15,7 @@ import numpy as np
 
 from ...errors import SchedlabError, WrongValue
 from ...instances.files.lines import TextError, streamed
+from ...instances.files.numbers import number_of, whole_of
 from ...instances.workload import Ints, Workload
 from ...models.dispatch.chunks.chunk import Chunk
 from ...models.excerpt import excerpt
@@ -281,7 +282,10 @@ def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str,
 
 def _numbers(cells: list[str], name: str, where: str, line: int) -> Ints:
     """Return a column rounded to whole numbers, -1 for empty cells. Raises JobsError if a cell is not a number."""
+    together = "".join(cells)
     try:
+        if "_" in together or not together.isascii():  # which numpy would convert
+            raise WrongValue
         found = np.array([cell or NEVER for cell in cells], np.float64)
     except ValueError:
         found = np.array([_number(cell) for cell in cells], np.float64)
@@ -293,10 +297,8 @@ def _numbers(cells: list[str], name: str, where: str, line: int) -> Ints:
 
 
 def _number(cell: str) -> float:
-    try:
-        return float(cell or NEVER)
-    except ValueError:
-        return np.nan
+    value = number_of(cell.strip()) if cell else NEVER
+    return np.nan if value is None else value
 
 
 def _ranges(text: str) -> list[int]:
@@ -313,8 +315,8 @@ def _ranges(text: str) -> list[int]:
     for piece in text.split():
         nodes, _, several = piece.partition(":")
         begin, _, end = nodes.partition("-")
-        low, high, units = int(begin), int(end or begin), int(several or 1)
-        if not (0 <= low <= high <= LARGE and 0 <= units <= LARGE):
+        low, high, units = (whole_of(word, most=LARGE) for word in (begin, end or begin, several or "1"))
+        if low is None or high is None or units is None or low > high:
             raise WrongValue
         found += (low, high, units)
     return found

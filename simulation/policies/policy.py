@@ -12,6 +12,7 @@ from ...errors import WrongArgument, WrongValue
 from ...instances.workload import Ints, Workload
 from ...models.arguments import named
 from ...models.excerpt import excerpt, with_short_repr
+from ...models.plugins import explained
 from ...models.whole_numbers import is_whole, shown
 from ..rankers.ranker import Ranker, check_ranker
 from .plans.settings import Plan
@@ -149,6 +150,9 @@ class Policy:
 
     def __post_init__(self) -> None:
         self._check_types()
+        if isinstance(self.ranker, type):
+            with explained(f"policy {self.name!r}: the argument ranker ({self.ranker!r:.100}) cannot be created"):
+                object.__setattr__(self, "ranker", self.ranker())
         if self.ranker is not None:
             check_ranker(f"policy {self.name!r}: the argument ranker ({self.ranker!r:.100})", self.ranker)
         for what, least in (("reservations", 0), ("candidates", 1)):

@@ -14,6 +14,7 @@ from ...models.plugins import (
     REFERENCE,
     PluginError,
     Registry,
+    check_parts,
     explained,
     is_module,
 )
@@ -143,6 +144,8 @@ def dispatcher_of(what: Any, label: str) -> Any:
     lacking = [] if isinstance(found, Policy) else [part for part in PARTS if not hasattr(found, part)]
     if lacking:
         raise PluginError(f"{label} is not a dispatcher: it has no {' and no '.join(lacking)} (docs/simulation.md)")
+    if not isinstance(found, Policy):
+        check_parts(label, found, ("begin", "decide"))
     return found
 
 
@@ -286,8 +289,8 @@ def parse_dispatcher(text: str) -> Named:
         raise UnknownName("objective", objective, list(objective_names()))
     if colon and name in MODELS:
         raise UnknownName("dispatcher", text, [text.rpartition(":")[0], f"pcp@{backend}:{objective}"])
-    aim = objective if colon else MODELS.get(name, (None,))[0]
-    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, aim, ranker, over_cost)
+    chosen = objective if colon else MODELS.get(name, (None,))[0]
+    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, chosen, ranker, over_cost)
 
 
 def _plan(text: str, name: str, predictor: str, search: str | None) -> Named:

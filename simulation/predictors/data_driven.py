@@ -9,10 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.workload import Workload
+from ...models.excerpt import with_short_repr
 from .names import notes_on_programs, notes_on_users, prefix
 from .predictor import Ints
 
 
+@with_short_repr
 class DataDriven:
     """A predictor from the last similar job of the same user that has ended; see the module for the source of its rules.
 

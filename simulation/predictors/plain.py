@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.workload import Workload
+from ...models.excerpt import with_short_repr
 from .names import notes_on_users
 from .predictor import Ints
 
 
+@with_short_repr
 class Walltime:
     """A predictor that returns the walltime of each job."""
 
@@ -29,6 +31,7 @@ class Walltime:
         return ()
 
 
+@with_short_repr
 class Real:
     """A predictor that knows the runtime of each job, also if it is longer than the walltime.
 
@@ -59,6 +62,7 @@ class Real:
         return ()
 
 
+@with_short_repr
 class LastTwo:
     """A predictor from the last two jobs of the same user that have ended [Bridi2018, 2.3].
 

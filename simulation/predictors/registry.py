@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...backends import UnknownName
-from ...models.plugins import PluginError, explained
+from ...models.plugins import REFERENCE, PluginError, check_parts, explained
+from ..references import referred
 from .data_driven import DataDriven
 from .plain import LastTwo, Real, Walltime
 from .predictor import Predictor
@@ -52,8 +53,8 @@ def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
     return Real(kill_at_walltime) if name == Real.name else PREDICTORS[name]()
 
 
-def predictor_of(what: str | Predictor, kill_at_walltime: bool = False) -> Predictor:
-    """Return a predictor by its name; check an object, or make one of a class without arguments.
+def predictor_of(what: str | Predictor | type[Predictor], kill_at_walltime: bool = False) -> Predictor:
+    """Return a predictor by its name, or ``module:attribute``; check an object, or make one of a class without arguments.
 
     Raises
     ------
@@ -62,14 +63,15 @@ def predictor_of(what: str | Predictor, kill_at_walltime: bool = False) -> Predi
     PluginError
         If the object lacks a part of a predictor, or the class cannot be created.
     """
-    if isinstance(what, str):
+    if isinstance(what, str) and not REFERENCE.fullmatch(what):
         return predictor(what, kill_at_walltime)
-    made: Any = what
-    label = f"the argument predictor ({what!r:.100})"
+    made: Any = referred("predictor", what, list(PREDICTORS)) if isinstance(what, str) else what
+    label = what if isinstance(what, str) else f"the argument predictor ({what!r:.100})"
     if isinstance(made, type):
         with explained(f"{label} cannot be created"):
             made = made()
     if missing := [part for part in PARTS if not hasattr(made, part)]:
         raise PluginError(f"{label} is not a predictor: it has no {' and no '.join(missing)} (docs/simulation.md)")
+    check_parts(label, made, ("begin", "predict", "learn"))
     checked: Predictor = made
     return checked

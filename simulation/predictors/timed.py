@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from ...errors import SchedlabError
 from ...instances.workload import Workload
-from ...models.excerpt import excerpt
+from ...models.excerpt import excerpt, with_short_repr
 from ...models.returned import WrongAnswer, returned_wholes
 from ...models.whole_numbers import is_whole, whole_array, wrong
+from ..given_parts import notes_of, seen_by
 from ..result import SimulationError
 from .predictor import Predictor
 
@@ -21,6 +22,7 @@ Ints = NDArray[np.int64]
 R = TypeVar("R")
 
 
+@with_short_repr
 class TimedPredictor:
     """A predictor that checks the answers of another one and measures its wall time, and otherwise behaves as it.
 
@@ -50,12 +52,12 @@ class TimedPredictor:
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks on data that the trace lacks; none if the predictor has no ``notes``."""
-        return tuple(getattr(self._predictor, "notes", ()))
+        return notes_of(self._predictor)
 
     def begin(self, workload: Workload) -> Ints | None:
         """Prepare for a replay; see ``Predictor.begin``."""
         self._ids, self._users = workload.ids, len(workload.users)
-        predicted = self._call("begin", lambda: self._predictor.begin(workload))
+        predicted = self._call("begin", lambda: self._predictor.begin(seen_by(self._predictor, workload)))
         if predicted is None:
             return None
         try:
@@ -79,7 +81,7 @@ class TimedPredictor:
     def learn(self, job: int, took: int) -> tuple[int, ...]:
         """Record that a job has ended; return the users whose expected durations may have changed."""
         users = self._call("learn", lambda: self._predictor.learn(job, took))
-        if users == ():
+        if isinstance(users, tuple) and not users:
             return ()
         if not isinstance(users, Collection | np.ndarray) or not all(
             is_whole(u) and 0 <= u < self._users for u in users
@@ -106,7 +108,7 @@ class TimedPredictor:
         name = self._ids[job]
         why = wrong(predicted)
         if is_whole(predicted):
-            why = f"is {excerpt(predicted)} s; at least 1 s is expected"
+            why = f"is {excerpt(predicted)} s; at least 1 s {'and below 2**63 s ' if predicted > 0 else ''}is expected"
         raise SimulationError(f"predictor {self.name}: the duration of job {name!r} {why}", job=name)
 
     def __getattr__(self, name: str) -> Any:

@@ -16,8 +16,9 @@ from ...backends import UnknownName
 from ...errors import WrongValue
 from ...models.comparing import hashable
 from ...models.excerpt import excerpt, with_short_repr
-from ...models.plugins import PluginError, Registry
+from ...models.plugins import PluginError, Registry, check_parts, explained
 from ...models.whole_numbers import is_number, is_whole, shown
+from ..references import named_part
 from .failure import YEAR
 from .files import read_checkpoints
 
@@ -242,8 +243,12 @@ def checkpoints_of(what: str | CheckpointModel) -> CheckpointModel:
         name, _, text = what.partition(":")
         if name not in CHECKPOINTS:
             raise UnknownName("checkpoint model", name, list(CHECKPOINTS))
-        found = CHECKPOINTS[name](text)
+        found = named_part(CHECKPOINTS, name, text)
+    if isinstance(found, type):
+        with explained(f"checkpoints ({found!r:.100}) cannot be created"):
+            found = found()
     if missing := [part for part in ("name", "interval") if not hasattr(found, part)]:
         raise PluginError(f"checkpoints ({found!r:.100}) has no {' and no '.join(missing)}; see CheckpointModel")
+    check_parts("checkpoints", found, ("interval",))
     made: CheckpointModel = found
     return made

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...backends import UnknownName
+from ...backends.registry import BACKENDS
 from ...errors import WrongValue
+from ...heuristics import HEURISTICS
 from ...models import Eviction, EvictionCandidate, EvictionPlan
 from ...models.excerpt import excerpt, with_short_repr
-from ...models.plugins import REFERENCE, PluginError, Registry, is_module
+from ...models.plugins import REFERENCE, PluginError, Registry, check_parts, is_module
 from ...models.whole_numbers import is_number, is_whole, shown
-from ..references import referred
+from ..references import named_part, referred
 
 PARTS = ("name", "decide")
 TIME_LIMIT = 10.0  # seconds of a solver for one eviction
@@ -72,6 +74,7 @@ class NoEvictor:
         return None
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Kill:
     """Jobs are killed by growing loss (ties: in the problem's order), until enough nodes are free."""
@@ -88,6 +91,7 @@ class Kill:
         return EvictionPlan(strategy)
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class GreedyEvictor:
     """The greedy method of [Maurya2020]: checkpoints by falling loss, then kills by growing loss."""
@@ -107,6 +111,7 @@ class GreedyEvictor:
         warm_up()
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class DynamicProgram:
     """An optimal plan, by the dynamic program of [Maurya2020].
@@ -147,6 +152,7 @@ class DynamicProgram:
         warm_up()
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class MethodEvictor:
     """Any method for eviction problems, such as ``cpsat:serial`` or ``backtracking``.
@@ -246,13 +252,14 @@ def evictor_of(what: str | Evictor) -> Evictor:
         if colon and not text:
             raise WrongValue(f"evictor {what}: nothing stands after the colon; expected {name}, or a value after it")
         if name in EVICTORS:
-            found = EVICTORS[name](text)
+            found = named_part(EVICTORS, name, text)
         else:
             found = _method(what)
     if isinstance(found, type):
         found = found()
     if missing := [part for part in PARTS if not hasattr(found, part)]:
         raise PluginError(f"evictor ({found!r:.100}) has no {' and no '.join(missing)}; see Evictor")
+    check_parts("evictor", found, ("decide",))
     made: Evictor = found
     return made
 
@@ -267,5 +274,9 @@ def _method(text: str) -> Any:
     except UnknownName:
         if REFERENCE.fullmatch(text) and is_module(text.partition(":")[0]):
             return referred("evictor", text, list(EVICTORS))
-        raise UnknownName("evictor", text, [*EVICTORS, "cpsat:serial", "cpsat:shared", "backtracking"]) from None
+        known = [*EVICTORS, "cpsat:serial", "cpsat:shared", "backtracking"]
+        module = text.partition(":")[0]
+        no_module = REFERENCE.fullmatch(text) and module not in (*BACKENDS, *HEURISTICS)
+        note = f", and no module {module} in the current folder or installed" if no_module else ""
+        raise UnknownName("evictor", text, known, note) from None
     return MethodEvictor(text, shared)

@@ -44,7 +44,7 @@ def preemption_figures(replay: Replay, figures: JobFigures) -> Figures:
     batch = ~np.isin(figures.row, rows)
     jobs = zip(found.rows, found.settings.jobs, strict=True)
     delays = {job.id: found.first_start[row] - job.submit for row, job in jobs if row in found.first_start}
-    late = [job.id for job in found.settings.jobs if delays.get(job.id, job.deadline + 1) > job.deadline]
+    late = [job.id for job in found.settings.jobs if delays.get(job.id, job.start_within + 1) > job.start_within]
     kinds = [d.strategy for d in found.departures]
     seconds = [1000 * d.seconds for d in found.decisions]
     return {

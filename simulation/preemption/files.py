@@ -11,13 +11,13 @@ from .failure import REPAIR, Failure
 from .jobs import LEAST, OnDemandJob
 
 LONGEST = 12  # digits of a number
-JOB_COLUMNS = ("id", "submit", "nodes", "deadline", "duration")
+JOB_COLUMNS = ("id", "submit", "nodes", "start_within", "duration")
 
 
 def read_on_demand(path: str | Path, platform: Platform | None = None) -> tuple[OnDemandJob, ...]:
-    """Read on-demand jobs: the columns id, submit, nodes, deadline, duration and, if wished, notice and power.
+    """Read on-demand jobs: the columns id, submit, nodes, start_within, duration and, if wished, notice and power.
 
-    Times are whole seconds; ``submit`` is on the clock of the workload, ``deadline`` and ``notice`` are seconds after
+    Times are whole seconds; ``submit`` is on the clock of the workload, ``start_within`` and ``notice`` are seconds after
     and before it. ``power`` is in watts.
 
     Parameters

@@ -12,7 +12,7 @@ from ...models.excerpt import with_short_repr
 from ...models.platform import LATEST
 from ...models.whole_numbers import is_number, is_whole, shown
 
-LEAST = {"submit": 0, "nodes": 1, "deadline": 0, "duration": 1, "notice": 0}
+LEAST = {"submit": 0, "nodes": 1, "start_within": 0, "duration": 1, "notice": 0}
 
 
 @with_short_repr
@@ -28,7 +28,7 @@ class OnDemandJob:
         The time in seconds, on the clock of the workload, from which on it can start.
     nodes : int
         The number of whole nodes that it needs.
-    deadline : int
+    start_within : int
         Seconds from ``submit`` within which it should start.
     duration : int
         Its duration in seconds, which is known.
@@ -39,7 +39,7 @@ class OnDemandJob:
 
     Examples
     --------
-    >>> job = OnDemandJob("scan-1", submit=3600, nodes=512, deadline=900, duration=1800)
+    >>> job = OnDemandJob("scan-1", submit=3600, nodes=512, start_within=900, duration=1800)
     >>> job.latest_start, job.announced
     (4500, 3600)
     """
@@ -47,7 +47,7 @@ class OnDemandJob:
     id: str
     submit: int
     nodes: int
-    deadline: int
+    start_within: int
     duration: int
     notice: int = 0
     power: float | None = None
@@ -55,7 +55,7 @@ class OnDemandJob:
     @property
     def latest_start(self) -> int:
         """The time in seconds by which it should start."""
-        return self.submit + self.deadline
+        return self.submit + self.start_within
 
     @property
     def announced(self) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ...errors import WrongArgument, WrongValue
+from ...errors import WrongValue
 from ...models import Checkpointing, NodeEvent
+from ...models.arguments import expect
 from ...models.excerpt import with_short_repr
 from ...models.whole_numbers import is_number, is_whole, shown
 from .checkpoints import CheckpointModel, checkpoints_of
@@ -61,11 +63,13 @@ class Preemption:
     failures: tuple[NodeEvent, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("jobs", "failures"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        wrong = next((j for j in self.jobs if not isinstance(j, OnDemandJob)), None)
-        if wrong is not None:
-            raise WrongArgument(f"preemption: jobs contains {wrong!r:.100}; expected OnDemandJob")
+        for name, kind in (("jobs", OnDemandJob), ("failures", NodeEvent)):
+            given = getattr(self, name)
+            listed = tuple(given) if isinstance(given, Iterator) else given
+            expect(f"{name} of Preemption", listed, Sequence[kind])  # type: ignore[valid-type]
+            object.__setattr__(self, name, tuple(listed))
+        expect("storage of Preemption", self.storage, Checkpointing)
+        expect("shared_bandwidth of Preemption", self.shared_bandwidth, bool)
         check_jobs(self.jobs)
         object.__setattr__(self, "evictor", evictor_of(self.evictor))
         object.__setattr__(self, "checkpoints", checkpoints_of(self.checkpoints))

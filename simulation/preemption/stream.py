@@ -28,7 +28,7 @@ class Stream:
     ----------
     rate : float, default 4
         Jobs per day, above 0.
-    deadline : float, default 900
+    start_within : float, default 900
         Seconds from the submission within which a job should start.
     shortest, longest : float, default 600 and 14400
         Limits of the durations in seconds, which are log-uniform.
@@ -46,7 +46,7 @@ class Stream:
     """
 
     rate: float = 4
-    deadline: float = 900
+    start_within: float = 900
     shortest: float = 600
     longest: float = 14400
     notice: float = 0
@@ -55,7 +55,7 @@ class Stream:
     weights: Sequence[float] = WEIGHTS
 
     def __post_init__(self) -> None:
-        for name in ("rate", "deadline", "shortest", "longest", "notice"):
+        for name in ("rate", "start_within", "shortest", "longest", "notice"):
             value = getattr(self, name)
             least = 1 if name in ("shortest", "longest") else 0
             if not is_number(value) or value < least or (name == "rate" and value == 0):
@@ -83,4 +83,6 @@ class Stream:
                 ticket, k = ticket - pairs[k][1], k + 1
             duration = self.shortest * (self.longest / self.shortest) ** length
             name = f"od-{len(found) + 1}"
-            found.append(OnDemandJob(name, int(time), pairs[k][0], int(self.deadline), int(duration), int(self.notice)))
+            found.append(
+                OnDemandJob(name, int(time), pairs[k][0], int(self.start_within), int(duration), int(self.notice))
+            )

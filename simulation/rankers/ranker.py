@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models import Platform, Queue
-from ...models.plugins import PluginError
+from ...models.plugins import PluginError, check_parts
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -223,3 +223,4 @@ def check_ranker(label: str, found: Any) -> None:
     """Raise PluginError, beginning with ``label``, if an object is no ranker."""
     if missing := lacking(found):
         raise PluginError(f"{label} is not a ranker: it has no {' and no '.join(missing)} (docs/simulation.md)")
+    check_parts(label, found, PARTS[1:])

@@ -13,6 +13,7 @@ from ...heuristics.kernels.events.rules import Rules
 from ...heuristics.kernels.events.state import NOW, SORTED, WAITING, State
 from ...instances.workload import Workload
 from ...models import Platform
+from ...models.excerpt import with_short_repr
 from ...models.returned import WrongAnswer, returned_numbers
 from .ranker import Columns, EndedJobs, Floats, Ints, News, RankedJobs, Ranker
 
@@ -20,6 +21,7 @@ NONE = np.empty(0, np.int64)
 Refuse = Callable[[str], NoReturn]  # refuse(why) ends the replay with an error
 
 
+@with_short_repr
 class Ranking:
     """The order of the waiting jobs of a replay by a ranker.
 

@@ -70,13 +70,17 @@ def decide(
     UnknownName, PluginError
         If the dispatcher is unknown, or cannot be made.
     ValueError
-        If an argument is not valid.
+        If an argument is not valid, or a dispatcher needs what a state does not have (a desired use, a log).
     """
     if allocator not in ALLOCATORS:
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
     if decision_time is not None and not decision_time > 0:
         raise WrongValue(f"decision_time is {decision_time:g} s; expected more than 0")
     named = parse_dispatcher(dispatcher)
+    if named.needs_profile:
+        raise WrongValue(
+            f"{dispatcher}: keeps to a desired use, which a state does not have; expected another dispatcher"
+        )
     predictor = predictor_named(named.predictor)
     options: dict[str, Any] = {} if named.backend is None else {"threads": threads}
     if not state.waiting:
@@ -88,6 +92,11 @@ def decide(
     if named.backend is not None and decision_time is not None:
         options["limit"] = max(SMALLEST_PART * decision_time, decision_time - (time.perf_counter() - began))
     chosen = named.make(**options)
+    if getattr(chosen, "centre", state) is None:
+        raise WrongValue(
+            f"{dispatcher}: plans for profit with forecasts from a log, cooling, weather and prices, which a state does not "
+            "have; expected another dispatcher"
+        )
     check_takes_chunks(situation.workload, chosen, dispatcher)
     found = Decision((), policy=chosen)
     if not isinstance(chosen, Policy):

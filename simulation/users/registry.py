@@ -13,7 +13,7 @@ USERS: Registry[Any] = Registry("group of users", "schedlab.users", OWN)
 """Users by name: an object, or a class or function that returns one."""
 
 
-def users_of(what: str | Users) -> Users:
+def users_of(what: str | Users | type[Users]) -> Users:
     """Return users by their name, ``NAME[:OPTION=VALUE]...`` or ``module:attribute``; an object is checked and returned.
 
     Parameters

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...errors import SchedlabError
 from ...instances.workload import Ints, Workload
 from ...models.returned import WrongAnswer, returned_wholes
+from ..given_parts import notes_of, seen_by
 from ..result import SimulationError
 from .users import Users
 
@@ -42,12 +43,12 @@ class Requests:
         self._asked[list(without)] = True  # they keep their walltimes
         self._number = np.cumsum(self._seen) - 1  # of each row among those that the users see
         self._visible = self.workload.keep(self._seen) if len(without) else self.workload
-        self._call("begin", self._visible)
+        self._call("begin", seen_by(self.users, self._visible))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The remarks of the users; none if they have no ``notes``."""
-        return tuple(getattr(self.users, "notes", ()))
+        return notes_of(self.users)
 
     def submit(self, now: int, jobs: Ints, start: Ints) -> Ints:
         """Set the walltimes of jobs that arrive at ``now`` (s), and return these jobs; others that come back keep theirs.

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...instances.workload import Workload
-from ...models.plugins import PluginError
+from ...models.plugins import PluginError, check_parts
 
 Ints = NDArray[np.int64]
 PARTS = ("name", "begin", "request")  # of users
@@ -97,3 +97,4 @@ def check_users(found: Any) -> None:
             f"the argument users ({found!r:.100}) has no {' and no '.join(missing)}; expected a name such as 'di', or an "
             "object that follows schedlab.simulation.users.users.Users"
         )
+    check_parts("the argument users", found, ("begin", "request"))

@@ -267,6 +267,20 @@ def _left(runs: Replay, rows: Ints, record: ProductionRecord) -> Iterator[Violat
             yield _fault(w.ids[row], f"starts at {runs.start[row]}, but has left ({why})")
         if w.ids[row] not in deleted and (queue not in private or queue in running):
             yield _fault(w.ids[row], f"has left ({why}); it was not deleted, and its queue {queue!r} still has starts")
+        yield from _left_at(runs, record, row)
+
+
+def _left_at(runs: Replay, record: ProductionRecord, row: int) -> Iterator[Violation]:
+    """Yield that a job left at a time at which it was not deleted and its queue still had starts, or did not wait."""
+    w, time = runs.workload, record.left_at.get(row)
+    job, queue = w.ids[row], w.queues[int(w.queue[row])].name
+    ends = [] if runs.history is None else [a.end for a in runs.history.early if a.job == job]
+    if time is None or time < max(int(w.release[row]), *ends, 0):
+        yield _fault(job, f"has left at {time}; expected a time at which it waits")
+    elif any(e.kind == "delete" and e.subject == job and e.time == time for e in record.events):
+        return
+    elif any(b.reservation.queue == queue and (b.ended or 0) > time for b in record.bookings):
+        yield _fault(job, f"has left at {time}, when it was not deleted and its queue {queue!r} still had starts")
 
 
 def limits_of_killed(replay: Replay, due: Ints) -> Ints:

@@ -87,3 +87,41 @@ def test_a_problem_keeps_its_schedule(request):
     r = sl.solve(problem, "cpsat", warm_start=start)
     assert r.status == "error" and "fault of this backend" in r.message
     assert r.schedule is not None
+
+
+EXPLAINED = (
+    "infeasible, which is a fault of this backend: highs found a solution, which was verified; try backend='highs'"
+)
+
+
+def test_an_explanation_is_checked_by_another_backend(wrong):
+    found = sl.explain(model()[0])
+    assert (found.status, found.elements, found.minimal) == ("error", (), False)
+    assert found.message == found.why == f"cpsat calls a part of the problem {EXPLAINED}"
+    assert sl.explain(model()[0], backend="highs").status == "feasible"
+
+
+def test_an_explanation_of_a_problem_with_a_limit_of_its_objective(wrong):
+    from schedlab.models import Project, Resource, Task
+
+    tasks = [Task.single("a", 3, {"crane": 1}), Task.single("b", 4, {"crane": 1})]
+    problem = Project(tasks, [Resource("crane", 1)])
+    assert EXPLAINED in sl.explain(problem, objective_limit=7).message
+
+
+def test_an_explanation_is_held_against_the_answers_to_its_own_questions(monkeypatch):
+    """CP-SAT is wrong about models with all constraints alone: without one of them its answers are right."""
+    true = cpsat.CompiledCpSat.run
+
+    def false_for_two(self, *args, **options):
+        return base.Outcome("infeasible") if len(self.model.constraints) >= 2 else true(self, *args, **options)
+
+    monkeypatch.setattr(cpsat.CompiledCpSat, "run", false_for_two)
+    off = base.Availability("highs", None, "switched off")
+    monkeypatch.setattr("schedlab.backends.highs.backend.Highs.availability", lambda self: off)
+    m, _ = model()
+    m.add(m.intervals[0].end <= m.intervals[1].start)
+    m.add(m.intervals[1].start >= 2)
+    found = sl.explain(m)
+    assert found.status == "error"
+    assert "a check of another part found a solution" in found.message

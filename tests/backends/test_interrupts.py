@@ -156,7 +156,7 @@ def test_a_solver_that_ignores_its_time_limit_is_abandoned(stubborn) -> None:  #
     outcome = run_in_thread(owner, stubborn, halted.set, a_watch(), Limits(0.1))
     took = time.perf_counter() - began
     assert (outcome.status, outcome.running) == ("unknown", True) and "has not stopped" in outcome.message
-    assert halted.is_set() and GRACE < took < 1 + SLACK
+    assert halted.is_set() and GRACE < took < 20  # of 60 s that it works
     with pytest.raises(StillRunning, match="compile the model again"):
         run_in_thread(owner, stubborn, halted.set, a_watch(), Limits(0.1))
     stubborn.end.set()
@@ -177,21 +177,23 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
         from schedlab.backends.interrupts import new_call
         from schedlab.backends.recorder import Recorder
         class Owner: pass
+        end = threading.Event()
         m = sl.Model("empty")
         watch = Recorder(m, m, Exactness(), time.perf_counter(), None, None)
         def stubborn(_):
             press()
-            time.sleep(5)
+            end.wait(30)
             return Outcome("optimal")
         new_call()
         began = time.perf_counter()
         outcome = run_in_thread(Owner(), stubborn, lambda: None, watch, Limits(None))
-        print(outcome.message, outcome.running, time.perf_counter() - began < 4)
+        print(outcome.message, outcome.running, time.perf_counter() - began < 20)
         new_call()
         try:
             run_in_thread(Owner(), stubborn, press, watch, Limits(None))
         except KeyboardInterrupt:
             print("raised")
+        end.set()
         """,
     )
     assert lines == ["interrupted True True", "raised"]

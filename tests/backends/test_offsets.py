@@ -1,11 +1,13 @@
 """A constant offset of the objective, such as times since 1970, is in no gap, and changes no answer, bound or size."""
 
+import itertools
 import random
 
 import pytest
 import schedlab as sl
-from schedlab.backends.gaps import close, offset_of, origin_of, relative_gap
+from schedlab.backends.gaps import close, relative_gap
 from schedlab.models.language import Assignment
+from schedlab.models.language.offsets import offset_of, origin_of
 
 EPOCH = 1_700_000_000
 SOLVERS = ["cpsat", "highs", "cpo"]
@@ -86,6 +88,25 @@ def test_a_constant_in_the_objective_is_in_no_gap(backend):
     assert (r.status, r.objective) == ("optimal", other.objective + 10**9)
 
 
+@pytest.mark.parametrize("backend", SOLVERS)
+@pytest.mark.parametrize("shift", [0, EPOCH])
+def test_a_function_of_late_times_is_as_exact_as_of_early_ones(backend, shift):
+    m = sl.Model("prices")
+    a, b, c = (m.interval(n, 1, (shift + 1, shift + 5)) for n in "abc")
+    m.add(sl.no_overlap([a, b]))
+    prices = [(shift - 60, 1), (shift - 5, 0.5), (shift - 4, -2.25), (shift + 60, 0.5)]
+    late = 2 * b.start - 2 * c.end + a.end
+    m.maximize(-0.1 * sl.piecewise(late, prices) - 0.001 * sl.element(list(range(40)), late + 14 - shift))
+    times = range(shift + 1, shift + 6)
+    best = max(
+        m.value(m.objectives[0], Assignment(m, {a: x, b: y, c: z}))
+        for x, y, z in itertools.product(times, repeat=3)
+        if x != y
+    )
+    r = sl.solve(m, backend=backend, threads=1, time_limit=60)
+    assert r.status == "optimal" and r.objective == pytest.approx(best) and r.bound >= best - 1e-6
+
+
 def test_an_offset_is_what_a_shift_of_all_times_takes_off():
     m = sl.Model("m")
     a, b = m.interval("a", 3, (EPOCH, EPOCH + 9)), m.interval("b", 3, (EPOCH + 2, EPOCH + 9), optional=True)
@@ -119,3 +140,76 @@ def test_a_makespan_since_1970_is_proven_to_the_second(method):
     assert r.objective >= EPOCH + 1510
     assert r.status != "optimal" or r.objective == EPOCH + 1510
     assert r.gap is None or r.status == "optimal" or r.gap > 1e-3
+
+
+@pytest.mark.parametrize("backend", SOLVERS)
+def test_a_conflict_of_late_times_is_found_as_that_of_early_ones(backend):
+    names = set()
+    for shift in (0, EPOCH):
+        m = sl.Model("late")
+        a = m.interval("a", 2, (shift, shift + 4))
+        b = m.interval("b", 3, (shift + 1, shift + 5), optional=True)
+        m.add(sl.synchronize(b, [a]), "together")  # a row of b needs its presence times its time since 1970
+        m.add(b.presence >= 1, "needed")
+        m.minimize(a.end)
+        r = sl.solve(m, backend=backend, threads=1)
+        assert r.status == "infeasible"
+        names.add(r.conflict.names)
+    assert len(names) == 1
+
+
+@pytest.mark.parametrize("backend", SOLVERS)
+def test_a_conflict_names_an_objective_that_has_no_value(backend):
+    m = sl.Model("d", horizon=5)
+    a, x = m.interval("a", 1), m.integer("x", 0, 3)
+    m.add(x >= 1, "low")
+    m.minimize(sl.piecewise(a.start + x, [(0, 0), (0.5, 1)]))
+    r = sl.solve(m, backend=backend)
+    assert r.status == "infeasible"
+    assert {"low", "objective 1"} <= set(r.conflict.names) <= {"low", "objective 1", "a"}  # CP Optimizer names domains
+
+
+def mean_of_ends(shift):
+    """Return a model with a limit of the mean of two ends, a start that breaks it by 550 s, and the greatest sum of ends."""
+    m = sl.Model("mean")
+    a, b = (m.interval(n, 10, (shift, shift + 1000)) for n in "ab")
+    m.add(sl.no_overlap([a, b]))
+    m.add(0.5 * a.end + 0.5 * b.end <= shift + 100.5, "mean")
+    m.maximize(a.end + b.end)
+    return m, sl.Assignment(m, {a: shift + 500, b: shift + 801}), 2 * shift + 201
+
+
+@pytest.mark.parametrize("shift", [0, 10**6, EPOCH])
+def test_a_real_limit_of_late_times_is_checked_to_the_second(shift):
+    m, wrong, best = mean_of_ends(shift)
+    assert [v.constraint for v in m.check(wrong)] == ["mean"]
+    for backend in SOLVERS:
+        r = sl.solve(m, backend=backend, warm_start=wrong, threads=1)
+        assert (r.status, r.objective) == ("optimal", best) and r.warm_start.fate in ("rejected", "repaired")
+        compiled = sl.compile(m, backend)  # in the times of the user
+        compiled.fix(wrong)
+        if backend == "highs":
+            compiled.native.run()
+            assert "nfeasible" in compiled.native.modelStatusToString(compiled.native.getModelStatus())
+
+
+def test_a_native_model_of_late_times_breaks_no_real_limit():
+    from ortools.sat.python import cp_model
+
+    m, wrong, _ = mean_of_ends(EPOCH)
+    compiled = sl.compile(m, "cpsat")
+    compiled.fix(wrong)
+    solver = cp_model.CpSolver()
+    assert solver.status_name(solver.solve(compiled.native)) == "INFEASIBLE"
+
+
+@pytest.mark.parametrize("shift", [0, 10**6, EPOCH])
+def test_a_real_argument_beyond_late_points_has_no_value(shift):
+    m = sl.Model("price of a mean")
+    a, b = (m.interval(n, 10, (shift, shift + 1000)) for n in "ab")
+    m.minimize(sl.piecewise(0.5 * a.end + 0.5 * b.end, [(shift, 9), (shift + 100, 5)]))
+    assert m.check(sl.Assignment(m, {a: shift + 500, b: shift + 801})) != []
+    assert m.check(sl.Assignment(m, {a: shift + 90, b: shift + 90})) == []
+    for backend in SOLVERS:
+        r = sl.solve(m, backend=backend, threads=1)
+        assert r.status == "optimal" and r.objective == pytest.approx(5)

@@ -46,3 +46,25 @@ def test_the_second_objective_has_a_value(backend):
     i = m.integer("i", 0, 9)
     m.maximize([10**7 * i, sl.element([3, 2, 1], i)])
     assert sl.solve(m, backend=backend).objective == (2 * 10**7, 1)
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])
+@pytest.mark.parametrize("weight", [10**5, 10**6, 10**7])
+def test_a_weighted_makespan_before_another_objective(backend, weight):
+    m = sl.Model("weighted", horizon=20)
+    jobs = [m.interval(f"j{k}", size) for k, size in enumerate((3, 5, 2, 4))]
+    m.add(sl.cumulative(jobs, [1] * 4, 2))
+    ends = [v.end for v in jobs]
+    m.minimize([weight * sl.max(ends) + sl.sum(ends), -1 * jobs[2].start])
+    r = sl.solve(m, backend=backend, threads=1)
+    assert (r.status, r.objective) == ("optimal", (7 * weight + 19, 0))
+
+
+def test_an_objective_that_the_solver_does_not_take_has_no_bound():
+    late = 1_700_000_000
+    m = sl.Model("late")
+    a, b = m.interval("a", 2, (late, late + 9)), m.interval("b", 3, (late, late + 9), optional=True)
+    m.maximize([a.end, sl.max([b.end, a.size])])  # the big-M constant of an absent b is too large for HiGHS
+    r = sl.solve(m, backend="highs")
+    assert (r.status, r.objective[0], r.bound) == ("feasible", late + 11, (late + 11, None))
+    assert "no proof for objective 2" in r.message

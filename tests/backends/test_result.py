@@ -159,3 +159,39 @@ class TestLogs:
         for deterministic in (True, False):
             (control,) = (c(1.0, 2.0, deterministic=deterministic) for c in kinds)
             assert not control.limits(1.0, 1).log
+
+
+def shop(jobs: int = 12, machines: int = 8) -> sl.Model:
+    """Return a job shop with a sum of ends, whose optimum no solver proves at once."""
+    m = sl.Model("shop")
+    on: list[list[sl.Interval]] = [[] for _ in range(machines)]
+    ends = []
+    for j in range(jobs):
+        before = None
+        for k in range(machines):
+            v = m.interval(f"{j}.{k}", size=1 + (7 * j + 5 * k) % 23)
+            on[(j * k + 3 * j + k) % machines].append(v)
+            if before is not None:
+                m.add(sl.end_before_start(before, v))
+            before = v
+        assert before is not None
+        ends.append(before.end)
+    for some in on:
+        m.add(sl.no_overlap(some))
+    m.minimize(sl.sum(ends))
+    return m
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])
+class TestWhyItEnded:
+    def test_the_time_limit(self, backend: str) -> None:
+        r = sl.solve(shop(), backend=backend, threads=1, time_limit=2)
+        assert r.status in ("feasible", "unknown") and "time" in r.message
+
+    def test_the_gap_limit(self, backend: str) -> None:
+        r = sl.solve(shop(), backend=backend, threads=1, gap_limit=0.9)
+        assert (r.status, r.message) == ("feasible", "the gap limit of 0.9 was reached")
+
+    def test_the_callback(self, backend: str) -> None:
+        r = sl.solve(shop(), backend=backend, threads=1, on_incumbent=lambda news: False)
+        assert (r.status, r.message) == ("feasible", "on_incumbent ended the call")

@@ -121,7 +121,7 @@ def profit_records(folder, out, scenarios, methods=METHODS):
             run = Run(instance.name, str(folder), content_of(folder), "", view=view, time_limit=20.0, kind="profit")
             for method, order in methods.items():
                 schedule = first_solution(problem, order)
-                value = problem.objective(schedule)
+                value = problem.value(schedule)
                 trace = [Incumbent(0.05, 0.9 * value, None), Incumbent(1.5, value, None)]
                 result = Result("feasible", method, "1", problem=problem, incumbents=trace)
                 result.schedule, result.objective = schedule, value

@@ -33,10 +33,10 @@ class TestTheDynamicProgram:
             expected = known.deadlines()[t][1:]
             planned = known.plan(deadline_s=t * p.step_s)
             assert (planned.status, planned.objective, planned.problem) == ("optimal", expected, here)
-            assert here.verify(planned.schedule) == [] and here.objective(planned.schedule) == expected
+            assert here.verify(planned.schedule) == [] and here.value(planned.schedule) == expected
             searched = backtracking(here)
             assert searched.status == "optimal" and searched.details["complete"]
-            assert here.verify(searched.schedule) == [] and here.objective(searched.schedule) == expected
+            assert here.verify(searched.schedule) == [] and here.value(searched.schedule) == expected
         for backend in ("cpsat", "highs"):
             t = rng.choice(some)
             found = sl.solve(at(p, t * p.step_s), backend=backend, threads=1)
@@ -47,9 +47,9 @@ class TestTheDynamicProgram:
         p = random_eviction(random.Random(seed), jobs=6)
         plan = trade_off(p).plan().schedule
         assert p.verify(plan) == []
-        assert (*p.objective(plan), -applications(plan)) == best_by_enumeration(p)
+        assert (*p.value(plan), -applications(plan)) == best_by_enumeration(p)
         searched = backtracking(p).schedule
-        assert (*p.objective(searched), -applications(searched)) == best_by_enumeration(p)
+        assert (*p.value(searched), -applications(searched)) == best_by_enumeration(p)
 
     def test_eight_jobs_by_enumeration(self) -> None:
         p = random_eviction(random.Random(8), jobs=8)
@@ -179,14 +179,14 @@ class TestGreedy:
         for seed in range(100):
             p = random_eviction(random.Random(seed), jobs=9)
             assert p.verify(greedy(p)) == []
-            assert p.objective(greedy(p)) >= trade_off(p).deadlines()[-1][1:]
+            assert p.value(greedy(p)) >= trade_off(p).deadlines()[-1][1:]
 
 
 class TestBacktracking:
     def test_it_tells_of_every_better_plan_and_can_be_stopped(self) -> None:
         p = generators["theta"](12, 1).problem
         reported: list[tuple[int, int]] = []
-        found = backtracking(p, on_incumbent=lambda news: reported.append(p.objective(news.schedule())))
+        found = backtracking(p, on_incumbent=lambda news: reported.append(p.value(news.schedule())))
         assert (
             found.details["complete"]
             and reported == sorted(reported, reverse=True)

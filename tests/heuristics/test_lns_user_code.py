@@ -1,14 +1,21 @@
 """What users' parts of the large-neighbourhood search return is checked where it is returned."""
 
+import math
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 import schedlab as sl
+from schedlab.heuristics import lns as lns_parts
 from schedlab.heuristics.lns import InsertBy, KeyChanges, RuinAndRecreate, Turns
 from schedlab.heuristics.lns.acceptance import Tolerances
 from schedlab.heuristics.lns.destroy import AroundTime
 from schedlab.heuristics.lns.search import lns
+from schedlab.models.plugins import PluginError
 
 NAN = float("nan")
+HALF_DAY = sl.load("eurora_99").problem.at("12:00", first=6)
 NOON = sl.load("eurora_330").problem.at(12 * 3600, first=12)
 
 
@@ -148,9 +155,70 @@ def test_a_heuristic_whose_result_has_no_schedule(schedule):
         return sl.Result("optimal", "mine", "1", objective=7, schedule=schedule)
 
     for each, why in ((run, "answer: schedule is"), (claim, "returned a Result of status 'optimal' with the schedule")):
-        HEURISTICS["of-a-test"] = Heuristic(each, kinds=("dispatch",))
+        HEURISTICS.register("of-a-test", Heuristic(each, kinds=("dispatch",)))
         try:
             with pytest.raises(sl.SchedlabError, match=why):
                 sl.solve(NOON, "of-a-test")
         finally:
-            del HEURISTICS["of-a-test"]
+            HEURISTICS.unregister("of-a-test")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: lns_parts.Turns("x"), "most of Turns is 'x'; expected a whole number"),
+        (lambda: lns_parts.Threshold(None), "relative of Threshold is None; expected a number"),
+        (lambda: lns_parts.RandomChoice(3), "weights of RandomChoice is 3; expected a mapping"),
+        (lambda: lns_parts.KeyChanges(trials=1.5), "trials of KeyChanges is 1.5; expected a whole number"),
+        (lambda: lns_parts.FirstOf(3), "criteria of FirstOf is 3; expected a list"),
+        (lambda: lns_parts.RuinAndRecreate(destroy=3), "destroy of RuinAndRecreate is 3; expected a list"),
+        (
+            lambda: lns_parts.RuinAndRecreate(destroy=[lns_parts.AroundTime]),
+            r"destroy\[0\] of RuinAndRecreate is <class",
+        ),
+        (lambda: lns_parts.InsertBy([1]), "key of InsertBy is .1.; expected a text"),
+        (lambda: sl.lns(HALF_DAY, threads=10**30), "threads of lns is .*; expected at most 10,000"),
+        (lambda: sl.solve(HALF_DAY, "multi-search", threads=10**30), "threads is .*; expected at most 10,000"),
+    ],
+)
+def test_parts_of_the_search_with_wrong_values(make: Callable[[], object], words: str) -> None:
+    with pytest.raises(sl.SchedlabError, match=words):
+        make()
+
+
+class Follows:
+    """An operator whose turn is a function of the search."""
+
+    name = "follows"
+
+    def __init__(self, start: Callable[[Any], Any]) -> None:
+        self.start = start
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        (lambda search: None, "operator 'follows': start returned None; expected the function that takes turns"),
+        (
+            lambda search: lambda seconds: search.place(np.zeros(2)),
+            r"keys of place is .*of shape \(2,\); expected an array",
+        ),
+        (
+            lambda search: lambda seconds: search.place(None),
+            "keys of place is None; expected an array of a number for each",
+        ),
+        (
+            lambda search: lambda seconds: search.place(np.full(6, np.nan)),
+            "keys of place is array.*nan.*; expected an array",
+        ),
+        (lambda search: lambda seconds: search.follow(None, None), "parent of follow is None; expected an Order"),
+    ],
+)
+def test_an_operator_that_places_something_else(start: Callable[[Any], Any], words: str) -> None:
+    with pytest.raises(PluginError, match=words):
+        sl.lns(HALF_DAY, rounds=1, operators=[Follows(start)])
+
+
+def test_an_infinite_time_limit_is_none() -> None:
+    assert sl.lns(HALF_DAY, time_limit=math.inf, rounds=1).status == "feasible"
+    assert sl.solve(HALF_DAY, "lns", time_limit=math.inf, rounds=1).status == "feasible"

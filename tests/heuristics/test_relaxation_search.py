@@ -54,7 +54,7 @@ def test_it_keeps_the_nodes_of_wide_jobs_and_is_never_worse(make, backend, optio
     first = multi_search(problem)
     found = relaxation_search(problem, backend=backend, time_limit=1, threads=2, **options)
     assert problem.verify(found.schedule) == []
-    assert found.objective == pytest.approx(problem.objective(found.schedule))
+    assert found.objective == pytest.approx(problem.value(found.schedule))
     assert not better(problem, first.objective, found.objective)
     assert found.incumbents[0].objective == pytest.approx(first.incumbents[0].objective)
     values = [news.objective for news in found.incumbents]
@@ -159,7 +159,7 @@ def test_a_neighbourhood_is_improved_or_left_alone():
     for some in itertools.islice(itertools.combinations(ids, 5), 0, 2000, 200):
         news = improve(problem, found, some, limits=LIMITS, keep_nodes=[i for i in ids[:3] if i not in some])
         if news is not None:
-            assert problem.verify(news) == [] and problem.objective(news) < problem.objective(found)
+            assert problem.verify(news) == [] and problem.value(news) < problem.value(found)
             found, steps = news, steps + 1
     assert steps > 0
     assert improve(problem, found, [], limits=LIMITS) is None
@@ -176,5 +176,5 @@ def test_postponed_jobs_of_an_improved_profit_follow_after_the_horizon():
 
     whole = arrays(problem).schedule(*found.placement)
     assert problem.verify(whole) == []
-    assert problem.objective(whole) > problem.objective(schedule)
-    assert problem.objective(whole) == pytest.approx(found.objective, rel=1e-6)
+    assert problem.value(whole) > problem.value(schedule)
+    assert problem.value(whole) == pytest.approx(found.objective, rel=1e-6)

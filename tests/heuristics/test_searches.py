@@ -31,10 +31,8 @@ def test_multi_search_keeps_the_best_of_all_orderings():
     problem = snapshot(1)
     found = multi_search(problem)
     assert problem.verify(found.schedule) == []
-    assert found.objective == problem.objective(found.schedule)
-    alone = {
-        o: problem.objective(first_solution(problem, o)) for o in ("est", "duration", "-duration", "area", "units")
-    }
+    assert found.objective == problem.value(found.schedule)
+    alone = {o: problem.value(first_solution(problem, o)) for o in ("est", "duration", "-duration", "area", "units")}
     assert found.objective <= min(alone.values()) + 1e-9
     assert first_solution(problem, found.details["order"]) == found.schedule
     values = [step.objective for step in found.incumbents]
@@ -51,7 +49,7 @@ def test_multi_search_is_the_best_of_all_first_solutions(aim):
         problem = snapshot(seed, 30, aim)
         found = multi_search(problem)
         usable = [o for o in ORDERINGS if "power" not in o]
-        assert found.objective == min(problem.objective(first_solution(problem, o)) for o in usable)
+        assert found.objective == min(problem.value(first_solution(problem, o)) for o in usable)
 
 
 def test_power_and_profit_open_the_other_criteria():
@@ -85,10 +83,10 @@ def test_an_ordering_that_misses_a_deadline_is_passed_over():
 @pytest.mark.parametrize("aim", ["weighted-wait", "makespan", "late-jobs", "weighted-tardiness"])
 def test_moving_jobs_improves_an_order_and_tells_the_truth(aim):
     problem = snapshot(4, aim=aim)
-    before = problem.objective(first_solution(problem, "est"))
+    before = problem.value(first_solution(problem, "est"))
     found = move_jobs(problem, "est", rounds=400, seed=3)
     assert problem.verify(found.schedule) == []
-    assert found.objective == problem.objective(found.schedule) <= before
+    assert found.objective == problem.value(found.schedule) <= before
     assert found.incumbents[-1].objective == pytest.approx(found.objective, rel=1e-9)
     again = first_solution(problem, found.details["order"])  # removing and adding jobs again restores the profile
     assert again == found.schedule
@@ -104,7 +102,7 @@ def test_moving_jobs_gets_through_deadlines():
     problem = problem.replace(jobs=jobs)
     found = move_jobs(problem, "-area", rounds=300)
     assert problem.verify(found.schedule) == []
-    assert found.objective <= problem.objective(first_solution(problem, "-area"))
+    assert found.objective <= problem.value(first_solution(problem, "-area"))
 
 
 def test_moves_stop_on_false():
@@ -124,8 +122,8 @@ def test_starts_of_a_relaxation_become_a_schedule(seed):
     read = allocate(problem, starts)
     assert problem.verify(read) == []
     careless = first_solution(problem, sorted(starts, key=lambda i: starts[i]))
-    assert problem.objective(read) < problem.objective(careless)
-    assert problem.objective(read) >= relaxed.objective(multi_search(relaxed).schedule) * 0.9
+    assert problem.value(read) < problem.value(careless)
+    assert problem.value(read) >= relaxed.value(multi_search(relaxed).schedule) * 0.9
     assert allocate(problem, starts) == read
 
 
@@ -134,8 +132,8 @@ def test_the_starts_of_a_schedule_come_back_nearly_as_good():
     for seed in range(7, 10):
         problem = snapshot(seed)
         best = move_jobs(problem, "area", rounds=300)
-        assert problem.objective(allocate(problem, best.schedule.start, rounds=0)) <= 1.1 * best.objective
-        assert problem.objective(allocate(problem, best.schedule.start)) <= 1.05 * best.objective
+        assert problem.value(allocate(problem, best.schedule.start, rounds=0)) <= 1.1 * best.objective
+        assert problem.value(allocate(problem, best.schedule.start)) <= 1.05 * best.objective
 
 
 def test_an_allocator_remembers_the_best_answers():
@@ -147,7 +145,7 @@ def test_an_allocator_remembers_the_best_answers():
     ]
     repaired = allocator.repair(rounds=50)
     assert problem.verify(repaired) == []
-    assert problem.objective(repaired) <= min(map(problem.objective, quick))
+    assert problem.value(repaired) <= min(map(problem.value, quick))
 
 
 def test_a_missing_start_is_an_error():

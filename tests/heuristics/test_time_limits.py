@@ -98,7 +98,7 @@ def test_a_search_without_time_gives_its_first_schedule(search, name):
     problem = load(name).problem
     found = search(problem, time_limit=0.0)
     assert not problem.verify(found.schedule)
-    assert found.objective == pytest.approx(problem.objective(found.schedule))
+    assert found.objective == pytest.approx(problem.value(found.schedule))
 
 
 def test_delay_search_places_no_order_twice(problem, monkeypatch):
@@ -121,7 +121,7 @@ def test_moves_and_the_reading_back_of_relaxations_heed_the_clock(problem):
     assert allocator.allocate({j.id: 7200 for j in problem.jobs}) is None
     assert allocator.repair(0.0) is None
     repaired = allocator.repair(0.5)
-    assert repaired is not None and problem.objective(repaired) <= problem.objective(first)
+    assert repaired is not None and problem.value(repaired) <= problem.value(first)
 
 
 @pytest.mark.parametrize("method", ["multi-search", "delay-search", "lns", "relaxation-search@cpsat"])

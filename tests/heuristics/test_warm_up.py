@@ -74,3 +74,45 @@ def test_nothing_is_compiled_after_the_warm_up(instance, method):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "\n"
+
+
+DIRECT = """
+import sys
+import schedlab as sl
+from schedlab.heuristics.incumbents import Incumbents
+from schedlab.models.compiling.cache import SharedCache
+from schedlab.models.kind import resolve
+
+problem, search = sl.load(sys.argv[1]).problem, resolve(sys.argv[2])
+used = []
+load, begin = SharedCache.load_overload, Incumbents.__init__
+def loaded(self, sig, context):
+    used.append(self._py_func.__qualname__)
+    return load(self, sig, context)
+def begun(self, given, *args, **options):
+    if given is problem:
+        used.append("limit begins")
+    begin(self, given, *args, **options)
+SharedCache.load_overload, Incumbents.__init__ = loaded, begun
+search(problem, time_limit=2)
+print(",".join(name for name in used[used.index("limit begins"):] if name != "limit begins"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("instance", "search"),
+    [
+        ("eurora_99", "list_scheduling.multi_search:multi_search"),
+        ("eurora_99", "delays:delay_search"),
+        ("profit_small", "lns.search:lns"),
+        ("eurora_99", "lagrangian.search:lagrangian"),
+        ("theta_24", "eviction.search:backtracking"),
+        ("project_small", "project.bounds:project_bounds"),
+        ("project_small", "project.lns.search:project_lns"),
+    ],
+)
+def test_the_limit_of_a_search_that_is_called_directly_begins_after_the_compilation(instance, search):
+    command = [sys.executable, "-c", DIRECT, instance, f"schedlab.heuristics.{search}"]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "\n"

@@ -192,7 +192,7 @@ def test_eurora_jobs(file: Writer) -> None:
     [
         ("2014-03-31 08:51:10", "31.3.2014", "submit is '31.3.2014'"),
         (",04:00,", ",4,", "walltime_req_hhmm is '4'"),
-        (",1,1,0,1048576,9.0", ",1,1,0,x,9.0", "mem_per_node_raw has 'x'"),
+        (",1,1,0,1048576,9.0", ",1,1,0,x,9.0", "mem_per_node_raw is 'x'"),
         (",1,1,0,1048576,9.0", ",1,1 1,0,1048576,9.0", "gpus_per_node is '1 1'; expected 1 numbers"),
         ("1048576,9.0", "1048576,nan", "power_pred_w is 'nan'"),
         ("1048576,9.0", "1048576", "expected 16 fields"),

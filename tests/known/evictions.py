@@ -33,9 +33,9 @@ def test_all_methods_agree_for_every_deadline(begin: int) -> None:
         for deadline, *expected in known.deadlines():
             here = p.replace(deadline_s=deadline)
             plan = known.plan(deadline_s=deadline).schedule
-            assert here.verify(plan) == [] and here.objective(plan) == tuple(expected)
+            assert here.verify(plan) == [] and here.value(plan) == tuple(expected)
             searched = backtracking(here)
-            assert searched.details["complete"] and here.objective(searched.schedule) == tuple(expected)
+            assert searched.details["complete"] and here.value(searched.schedule) == tuple(expected)
             for name in solvers:
                 found = sl.solve(here, backend=name, threads=1, time_limit=60)
                 assert (found.status, found.objective) == ("optimal", tuple(expected)), (seed, deadline, name)
@@ -55,7 +55,7 @@ def test_cp_optimizer_agrees(begin: int) -> None:
 def test_enumeration_of_eight_jobs(seed: int) -> None:
     p = random_eviction(random.Random(seed), jobs=8)
     plan = trade_off(p).plan().schedule
-    assert (*p.objective(plan), -applications(plan)) == best_by_enumeration(p)
+    assert (*p.value(plan), -applications(plan)) == best_by_enumeration(p)
 
 
 @pytest.mark.parametrize("begin", range(0, 60, 20))

@@ -61,7 +61,7 @@ def proven(project: Project, time_limit: float) -> sl.Result:
     """CP-SAT on two threads; whatever it returns has been checked and its makespan recomputed from the data."""
     result = sl.solve(project, backend="cpsat", time_limit=time_limit, threads=2)
     assert project.verify(result.schedule) == []
-    assert project.objective(result.schedule) == result.objective
+    assert project.value(result.schedule) == result.objective
     print(f"{result.status} {result.objective} (bound {result.bound}) in {result.seconds:.1f} s")
     return result
 

@@ -31,7 +31,7 @@ def solved(noon):
             result = sl.solve(noon, method=method, time_limit=SECONDS, threads=2, seed=seed)
             if result.schedule is not None:
                 assert noon.verify(result.schedule) == []
-                assert noon.objective(result.schedule) == pytest.approx(result.objective, rel=1e-9)
+                assert noon.value(result.schedule) == pytest.approx(result.objective, rel=1e-9)
             known[method, seed] = result
         return known[method, seed]
 

@@ -20,7 +20,7 @@ def proven(p: Profit, *methods: str, threads: int = 2, seed: int = 0) -> float:
     for method in methods:
         r = sl.solve(p, method=method, threads=threads, seed=seed, time_limit=600)
         assert r.status == "optimal", (method, r.message)
-        assert p.verify(r.schedule) == [] and r.objective == p.objective(r.schedule)
+        assert p.verify(r.schedule) == [] and r.objective == p.value(r.schedule)
         found.append(r.objective)
     assert found == pytest.approx([found[0]] * len(found), rel=1e-6)
     return float(found[0])

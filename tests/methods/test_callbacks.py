@@ -70,8 +70,8 @@ def test_false_ends_the_call_with_the_incumbent_that_was_reported(kind: str, tex
     assert len(seen) == 1
     objective, schedule = seen[0]
     assert (result.status, result.objective) in (
-        ("feasible", p.objective(schedule)),
-        ("optimal", p.objective(schedule)),
+        ("feasible", p.value(schedule)),
+        ("optimal", p.value(schedule)),
     )
     assert result.schedule == schedule
     assert objective == pytest.approx(result.objective)

@@ -40,7 +40,7 @@ def test_every_method_ends_with_a_plain_result(name: str) -> None:
             options = {"rounds": 2} if c.name == "lns" else {}
             r = sl.solve(p, method, time_limit=20, threads=1, **options)
             assert r.status in ("optimal", "feasible"), (method, r.status, r.message)
-            assert r.violations == [] and r.objective == p.objective(r.schedule)
+            assert r.violations == [] and r.objective == p.value(r.schedule)
             assert name == "jobs without power" or r.objective in (0, (0, 0))
     assert sl.explain(p, time_limit=20).status == "feasible"
     r.to_pandas()

@@ -94,10 +94,10 @@ def test_the_objective_of_a_schedule_is_compared_where_it_is_computed() -> None:
     problem = sl.Dispatch(NODES, JOBS, [sl.Queue("q", 60)], "waiting")
     schedule = sl.solve(problem, "multi-search").schedule
     with pytest.raises(ObjectiveDisagrees, match="both must be the same number for every schedule"):
-        problem.replace(objective="doubled").objective(schedule)
+        problem.replace(objective="doubled").value(schedule)
 
 
-def test_the_answer_of_a_heuristic_of_users_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_answer_of_a_heuristic_of_users_is_verified(request: pytest.FixtureRequest) -> None:
     problem = sl.Dispatch(NODES, JOBS, [sl.Queue("q", 60)], "waiting")
     right = sl.solve(problem, "multi-search").schedule
     assert right is not None
@@ -106,9 +106,10 @@ def test_the_answer_of_a_heuristic_of_users_is_verified(monkeypatch: pytest.Monk
         def run(*_: object) -> sl.Result:
             return sl.Result("feasible", "mine", None, **values)  # type: ignore[arg-type]
 
-        monkeypatch.setitem(HEURISTICS, "mine", Heuristic(run, warm_up=lambda: None))
+        HEURISTICS.register("mine", Heuristic(run, warm_up=lambda: None))
 
-    claims(schedule=right, objective=problem.objective(right))
+    request.addfinalizer(lambda: HEURISTICS.unregister("mine"))
+    claims(schedule=right, objective=problem.value(right))
     assert sl.solve(problem, "mine").status == "feasible"
     claims(schedule=right, objective=1)
     found = sl.solve(problem, "mine")

@@ -61,7 +61,7 @@ def rotated(problem, request):
     asked.append(dict(request.options))
     seen = Incumbents(problem, "rotated", request.on_incumbent, request.start)
     found = first_solution(problem, [job.id for job in problem.jobs])
-    seen.report(problem.objective(found), lambda: found)
+    seen.report(problem.value(found), lambda: found)
     return seen.result(found)
 
 
@@ -70,13 +70,15 @@ def third_parties() -> Iterator[None]:
     register(NarrowBackend())
     register(Plain())
     both = {"kinds": ("dispatch",), "starts": True}
-    HEURISTICS["rotated"] = Heuristic(rotated, ("up", "down"), options=("shift", "label"), method=Rotated, **both)
-    HEURISTICS["stated"] = Heuristic(rotated, options=("turns",), **both)
+    HEURISTICS.register(
+        "rotated", Heuristic(rotated, ("up", "down"), options=("shift", "label"), method=Rotated, **both)
+    )
+    HEURISTICS.register("stated", Heuristic(rotated, options=("turns",), **both))
     yield
     for name in ("narrow", "plain"):
         del registry._registered[name]
     for name in ("rotated", "stated"):
-        del HEURISTICS[name]
+        HEURISTICS.unregister(name)
 
 
 VALUES = st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(min_size=1, max_size=8)

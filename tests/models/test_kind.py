@@ -44,7 +44,7 @@ class Line:
     def verify(self, schedule):
         return []
 
-    def objective(self, schedule):
+    def value(self, schedule):
         return sum(start + self.sizes[name] for name, start in schedule.start.items())
 
     def read(self, data):
@@ -74,6 +74,8 @@ def register(monkeypatch):
     kinds.known.cache_clear()
     yield of
     kinds.known.cache_clear()
+    if "shortest-first" in HEURISTICS:
+        HEURISTICS.unregister("shortest-first")
 
 
 @pytest.mark.parametrize("name", kinds.OWN)
@@ -99,12 +101,12 @@ def test_an_unknown_kind_names_similar_ones():
         kinds.find("evictions")
 
 
-def test_a_kind_of_a_third_party_is_solved_with_its_start(register, monkeypatch):
-    monkeypatch.setitem(HEURISTICS, "shortest-first", Heuristic(shortest_first, kinds=("line",), warm_up=lambda: None))
+def test_a_kind_of_a_third_party_is_solved_with_its_start(register):
+    HEURISTICS.register("shortest-first", Heuristic(shortest_first, kinds=("line",), warm_up=lambda: None))
     register("line", ProblemKind("line", Line, start="shortest-first"))
     assert "line" in kinds.names() and "line" not in kinds.having("reader")
     line = Line({"a": 3, "b": 1})
-    r = sl.solve(line, method="cpsat:intervals+warm", time_limit=5, threads=1)
+    r = sl.solve(line, method="cpsat:intervals+warm", time_limit=60, threads=1)
     assert (r.status, r.objective, r.warm_start.fate) == ("optimal", 5, "accepted")
     assert sl.solve(line, method="shortest-first").objective == 5
 

@@ -31,7 +31,7 @@ def test_cpsat_proves_the_known_optimum(read: Callable[[Path], Project], file: s
     result = sl.solve(project, backend="cpsat", time_limit=60, threads=2)
     assert (result.status, result.objective) == ("optimal", optimum)
     assert project.verify(result.schedule) == []
-    assert project.objective(result.schedule) == optimum
+    assert project.value(result.schedule) == optimum
 
 
 @pytest.mark.parametrize("method", ["cpsat:modes", "highs:modes@pairwise", "highs:modes@time-indexed", "cpo:modes"])

@@ -73,10 +73,10 @@ def test_the_model_says_of_a_whole_schedule_what_the_problem_says(make, seed):
         encoding = neighbourhood(problem, schedule, some[:2], keep_nodes=some[2:], nodes=["big-2"])
         written = encoding.write(schedule)
         assert encoding.model.check(written) == []
-        assert value(encoding, written) == pytest.approx(problem.objective(schedule), rel=1e-9)
+        assert value(encoding, written) == pytest.approx(problem.value(schedule), rel=1e-9)
         back = encoding.read(written)
         assert problem.verify(back) == []
-        assert problem.objective(back) == pytest.approx(problem.objective(schedule), rel=1e-9)
+        assert problem.value(back) == pytest.approx(problem.value(schedule), rel=1e-9)
         if problem.kind == "dispatch":
             assert back == schedule
 
@@ -96,13 +96,13 @@ def test_all_jobs_free_have_the_optimum_of_counts(make):
     assert found.objective == pytest.approx(whole.objective, rel=1e-6)
     best = encoding.read(found.assignment)
     assert problem.verify(best) == []
-    assert problem.objective(best) == pytest.approx(found.objective, rel=1e-6)
+    assert problem.value(best) == pytest.approx(found.objective, rel=1e-6)
 
 
 def by_hand(problem, schedule, job, nodes, step=100):
     """Return the best objective with one job on any of these nodes and its own, at multiples of ``step``."""
     allowed = {*nodes, *schedule.nodes[job.id]}
-    best = problem.objective(schedule)
+    best = problem.value(schedule)
     last = max(schedule.start[j.id] + problem.duration(j) for j in problem.jobs)
     last = max([last, *(r.end for r in problem.running)])
     for start in range(problem.earliest(job), last + step, step):
@@ -110,7 +110,7 @@ def by_hand(problem, schedule, job, nodes, step=100):
             on = {n: units.count(n) for n in units}
             moved = Schedule({**schedule.start, job.id: start}, {**schedule.nodes, job.id: on})
             if not problem.verify(moved):
-                best = min(best, problem.objective(moved))
+                best = min(best, problem.value(moved))
     return best
 
 
@@ -140,7 +140,7 @@ def test_what_does_not_move_stays(make, backend, options):
     read = encoding.read(found.assignment)
     assert problem.verify(read) == []
     sign = 1 if problem.sense == "minimize" else -1
-    assert sign * problem.objective(read) <= sign * problem.objective(schedule) + 1e-9
+    assert sign * problem.value(read) <= sign * problem.value(schedule) + 1e-9
     late = getattr(problem, "horizon_end", np.inf)
     for i in ids[4:]:
         if schedule.start[i] < late:
@@ -187,7 +187,7 @@ def test_a_parked_job_takes_part_only_where_it_earns():
     assert (read.starts == placed.starts).all()
     whole = around.flat.schedule(placed)
     assert problem.verify(whole) == []
-    assert problem.objective(whole) == pytest.approx(problem.objective(schedule))
+    assert problem.value(whole) == pytest.approx(problem.value(schedule))
 
 
 def test_a_schedule_that_overfills_a_node_is_reported_with_node_and_time():

@@ -73,11 +73,11 @@ def test_what_cannot_be_used_is_named_and_the_others_can_be_used(install):
 def test_a_name_can_be_added_for_this_process_and_removed_again(install):
     install("red_paint", {"red": "red_paint:RED"}, "RED = 7\n")
     found = colours()
-    found["green"] = 5
+    found.register("green", 5)
     assert found["green"] == 5 and list(found) == ["black", "white", "green", "red"]
     assert found.source("green") is None and found.source("black") is None
     assert found.source("red") == source_hash("red_paint")
-    del found["green"]
+    found.unregister("green")
     assert "green" not in found
 
 

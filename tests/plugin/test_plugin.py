@@ -125,6 +125,9 @@ BROKEN = {
     "schedlab.heuristics": {"nothing": "not_there:X", "no-heuristic": "json:dumps", "lns": "json:loads"},
     "schedlab.dispatchers": {"no-dispatcher": "fractions:Fraction"},
     "schedlab.backends": {"absent": "not_there:X", "no-backend": "fractions:Fraction"},
+    "schedlab.users": {"no-users": "fractions:Fraction"},
+    "schedlab.evictors": {"no-evictor": "fractions:Fraction"},
+    "schedlab.problems": {"no-kind": "fractions:Fraction"},
 }
 
 
@@ -159,6 +162,10 @@ def test_a_broken_package_is_explained_and_hides_no_other(beside, tmp_path):
         "broken   the dispatcher no-dispatcher of broken 2 (fractions:Fraction) is not a dispatcher: it has no name",
         "missing  absent: the backend absent of broken 2 (not_there:X) cannot be imported",
         "missing  no-backend: the backend no-backend of broken 2 (fractions:Fraction) is not a backend",
+        "broken   the group of users no-users of broken 2 (fractions:Fraction): the argument users",
+        "broken   the evictor no-evictor of broken 2 (fractions:Fraction): evictor (Fraction(0, 1)) has no name",
+        "broken   the problem kind no-kind cannot be used: WrongArgument: fractions:Fraction: expected a ProblemKind",
+        "ok       the problem kind flow-shop",
         "trap     the heuristic lns of broken 2 (json:loads) is ignored: another one has this name",
     ):
         assert line in text, f"{line} is not in {text}"

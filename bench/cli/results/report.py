@@ -45,6 +45,8 @@ def report(
     from .reading import known_of, records_with
 
     path = out or results / "report.html"
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise WrongUse(f"--out {path}: the report is a page; expected a name that ends in .html")
     if not path.parent.is_dir():
         raise WrongUse(f"--out {path}: cannot be written (there is no folder {path.parent})")
     records, known = records_with(results, methods), known_of(results)

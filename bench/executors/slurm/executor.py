@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ....models.excerpt import with_short_repr
 from ...errors import WrongUse
 from ...records.store import name_of, read
 from ..base import MOST_LOST, Setting, Task
@@ -39,6 +40,7 @@ SILENT = 600.0  # seconds without an answer of slurmctld after which the bench g
 FAILED = "FAILED"  # state of a job whose process has ended by itself with an exit code
 
 
+@with_short_repr
 class SlurmExecutor:
     """Runs in job arrays; ``jobs``: most elements of an array that run at the same time.
 

@@ -28,8 +28,8 @@ USUAL_EVICTOR, USUAL_CHECKPOINTS = "dp", "fixed:3600"
 OnDemand = Annotated[
     str | None,
     typer.Option(
-        help="on-demand jobs: a CSV file id,submit,nodes,deadline,duration[,notice][,power] (seconds, watts), or a random stream with options: "
-        "stream:rate=4:deadline=900:seed=1 (rate: jobs a day)",
+        help="on-demand jobs: a CSV file id,submit,nodes,start_within,duration[,notice][,power] (seconds, watts), or a random stream with options: "
+        "stream:rate=4:start_within=900:seed=1 (rate: jobs a day)",
         rich_help_panel=PANEL,
     ),
 ]
@@ -167,7 +167,7 @@ def _stream(text: str) -> Stream:
     """Return the stream of a text ``stream:OPTION=VALUE...``. Raises WrongUse."""
     from ....simulation.preemption.stream import Stream
 
-    known = ("rate", "deadline", "shortest", "longest", "notice", "seed")
+    known = ("rate", "start_within", "shortest", "longest", "notice", "seed")
     values: dict[str, float] = {}
     for part in text.split(":")[1:]:
         name, _, value = part.partition("=")

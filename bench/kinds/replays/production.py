@@ -43,7 +43,8 @@ PRODUCTION = maybe(
             "moves": several(fields({**JOB_CHANGE, "before": TEXT, "after": TEXT})),
             "walltimes": several(fields({**JOB_CHANGE, "before": integer(1), "after": integer(1)})),
             "private": several(fields({"job": TEXT, "start": integer(), "booking": integer(0)})),
-        }
+        },
+        {"left_at": mapping(integer())},  # records of earlier versions have none
     )
 )
 """The form of the field ``production`` of a record, see ``simulation.outputs.production``."""

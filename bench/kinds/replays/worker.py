@@ -166,7 +166,7 @@ def outcome(case: ReplayCase, simulation: Simulation, with_schedule: bool) -> di
     if with_schedule and plain:
         problem, schedule = case.problem(), simulation.schedule()
         broken += problem.verify(schedule)
-        value = None if broken else problem.objective(schedule)
+        value = None if broken else problem.value(schedule)
     elif not broken and (simulation.start >= 0).all() and case.objective == TRACE_OBJECTIVE:
         workload = simulation.workload
         value = replace(case, workload=workload).weighted_wait(simulation.wait + workload.submit)

@@ -56,7 +56,8 @@ def _hand_written() -> tuple[float, Any]:
     order = np.argsort(row, kind="stable")
     m = 2 * JOBS + RESOURCES * cells
     begin = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=m))])
-    h = highspy.Highs()
+    made: Any = highspy.Highs  # without types in some versions
+    h = made()
     h.setOptionValue("output_flag", False)
     h.passModel(
         *(n + JOBS, m, len(value)),

@@ -30,7 +30,10 @@ from ....models import Dispatch
 from ..heuristics import CURIE, read_curie
 
 ORDER, REPEATS, CHANGES, MOST_JOBS, PLACES, SEED = "submit-weighted-area", 9, 300, 3, 50, 1
-TARGET_DAY, TARGET_CURIE = 0.010, 1.0  # seconds of one placement: eurora_700, 33,278 jobs of the Curie log
+TARGET_DAY, TARGET_CURIE = (
+    0.010,
+    1.0,
+)  # seconds of one placement: eurora_700, 33,278 jobs of the Curie log, cancelled ones too
 
 
 class PlacementTime(NamedTuple):

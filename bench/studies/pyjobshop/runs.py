@@ -118,7 +118,7 @@ def checked(instance: str, seed: int, project: Project, found: dict[str, Any]) -
     violations = project.verify(schedule)
     if violations:
         return Answer(instance, seed, None, found["bound"], False, found["seconds"], violations[0].message)
-    makespan = float(project.objective(schedule))
+    makespan = float(project.value(schedule))
     proven = found["status"] == "Optimal" and makespan == found["objective"]
     return Answer(instance, seed, makespan, found["bound"], proven, found["seconds"], "")
 

@@ -74,9 +74,9 @@ def best_of(column: Column, rows: Sequence[DispatcherRow]) -> float | None:
 
 def columns_of(results: ReplayResults) -> list[Column]:
     """Return the columns for some results; regret needs an offline schedule, the gap a bound."""
-    weighted = results.aim == "weighted-wait"
-    aim = "WQT" if weighted else results.aim.replace("-", "-\n")
-    meaning = WQT if weighted else f"{results.aim}: the objective of the instance"
+    weighted = results.objective_name == "weighted-wait"
+    head = "WQT" if weighted else results.objective_name.replace("-", "-\n")
+    meaning = WQT if weighted else f"{results.objective_name}: the objective of the instance"
     used = next((n for n in results.metrics if n == "utilisation_cores"), None) or next(
         (n for n in results.metrics if n.startswith("utilisation_") and "submitting" not in n), "utilisation_cores"
     )
@@ -87,7 +87,7 @@ def columns_of(results: ReplayResults) -> list[Column]:
         figure("max\nwait s", "wait_max", count),
         figure("mean\nslow-\ndown", "slowdown_mean", short, "slowdown: (wait + duration) / duration"),
         figure("bounded\nslow-\ndown", "bounded_slowdown_mean", short, BOUNDED.format(results.bsld_floor), spare=4),
-        Column(aim, lambda row: number(_objective(row, results)), meaning, lambda row: _objective(row, results)),
+        Column(head, lambda row: number(_objective(row, results)), meaning, lambda row: _objective(row, results)),
         figure("late\njobs", "NL", count, "late: jobs that waited longer than the ewt of their queue", spare=2),
         figure(f"{resource}\nused", used, share, USED, greatest=True, spare=3),
         Column("calls: made/\nsolver/opt/cut", decisions, CALLS, spare=5),
@@ -115,7 +115,7 @@ def key_of(columns: Iterable[Column]) -> str:
 
 def _objective(row: DispatcherRow, results: ReplayResults) -> float | None:
     """Return the objective; if it is not known (the recorded schedule, jobs that left), the metric that is the same."""
-    return row.metric("WQT") if row.objective is None and results.aim == "weighted-wait" else row.objective
+    return row.metric("WQT") if row.objective is None and results.objective_name == "weighted-wait" else row.objective
 
 
 def figure(

@@ -28,10 +28,10 @@ def show_energy(console: Console, records: Sequence[Record], explain: bool) -> N
             [
                 r["method"],
                 (r.get("replay") or {}).get("node_policy") or ("its own" if _switched(r) else "always-on"),
-                *(f"{kwh:,.1f}" for kwh in (*watts, sum(watts))),
-                f"{a['cost']:,.2f}",
-                "-" if a["kg_co2"] is None else f"{a['kg_co2']:,.1f}",
-                f"{a['profit']:,.2f}",
+                *(_amount(kwh, 1) for kwh in (*watts, sum(watts))),
+                _amount(a["cost"], 2),
+                "-" if a["kg_co2"] is None else _amount(a["kg_co2"], 1),
+                _amount(a["profit"], 2),
                 "-" if wait is None else f"{wait:,.0f}",
             ]
         )
@@ -57,6 +57,15 @@ def show_energy(console: Console, records: Sequence[Record], explain: bool) -> N
     console.print(table)
     if explain:
         console.print(EXPLAINED, soft_wrap=True)
+
+
+def _amount(value: float, digits: int) -> str:
+    """Return an amount with this many decimals, a small one with three figures.
+
+    >>> [_amount(v, 1) for v in (1502.71, 5.26, 0.0144, -0.00228, 0.0)]
+    ['1,502.7', '5.3', '0.0144', '-0.00228', '0']
+    """
+    return f"{value:.3g}" if abs(value) < 1 else f"{value:,.{digits}f}"
 
 
 def _switched(record: Record) -> bool:

@@ -27,7 +27,7 @@ COLUMNS = (
     ("ms a\ndecision", "decision_ms_mean", short),
 )
 MEANING = (
-    "missed: on-demand jobs that started after their deadline, or not; delay: from their submission to their start; lost: "
+    "missed: on-demand jobs that started after their latest start, or not; delay: from their submission to their start; lost: "
     "node-hours of batch jobs that did not count, the sum of repeated work, of writing checkpoints to leave, and of restarts; "
     "killed, app, sys: batch jobs that left, killed, after an application-level or a system-level checkpoint; failed: runs "
     "that ended as a node failed; batch: mean wait and slowdown of batch jobs."

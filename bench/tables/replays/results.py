@@ -123,7 +123,7 @@ class ReplayResults:
         return next((float(f) for r in self.records if (f := (r.get("metrics") or {}).get("bsld_floor"))), USUAL_FLOOR)
 
     @property
-    def aim(self) -> str:
+    def objective_name(self) -> str:
         """The name of the objective of these replays."""
         known = (r["simulation"]["objective"] for r in self.records if "simulation" in r)
         return str(next(known, "objective"))

@@ -190,6 +190,10 @@ class TurnSearch(ABC):
     def begin_turns(self, operators: Sequence[Any]) -> None:
         """Make the operators ready for this search."""
         self._turns = [operator.start(self) for operator in operators]
+        for operator, turn in zip(operators, self._turns, strict=True):
+            if not callable(turn):
+                why = f"start returned {excerpt(turn)}; expected the function that takes turns"
+                raise WrongAnswer(f"operator {operator.name!r}: {why}")
         self.histories = [History(operator.name) for operator in operators]
 
     def take_turn(self, selection: Selection) -> None:

@@ -32,6 +32,7 @@ from ....backends.result import Result
 from ....errors import WrongArgument
 from ....models import Mode, Project, Resource, Schedule, Task
 from ...clock import Clock
+from ...compiled_first import compiled_first
 from ...incumbents import OnIncumbent
 from ...kernels.projects.tasks import Tasks
 from ...lns.acceptance import Acceptance
@@ -48,6 +49,7 @@ from .tabu.shop import machines
 TABU_SHARE, OTHERS_SHARE = 0.75, 0.05  # of the time of a search for a shop; the rest is for what gains most
 
 
+@compiled_first("project.lns.search:warm_up")
 def project_lns(
     problem: Project,
     *,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ....models.project.problem import Project
 from ....models.project.tasks import Resource, Task
-from ..numbered_lines import NumberedLine, end_error, is_whole, numbered_lines
+from ..numbered_lines import NumberedLine, end_error, numbered_lines, wholes_of
 from ..projects import MOST, checked_project
 
 
@@ -78,9 +78,10 @@ def is_flow_shop(lines: Sequence[NumberedLine]) -> bool:
     A job shop has a row per job of twice as many numbers as there are machines.
     """
     rows = [line.text.split() for line in lines if line.begins_with_number()]
-    if len(rows) < 2 or len(rows[0]) < 2 or not all(map(is_whole, rows[0][:2])):
+    sizes = wholes_of(rows[0][:2]) if len(rows) > 1 else None
+    if sizes is None or len(sizes) < 2:
         return False
-    jobs, machines = int(rows[0][0]), int(rows[0][1])
+    jobs, machines = sizes
     titled = len(rows) < len(lines)  # then a second flow shop in the file is a fault of a flow shop
     rest = rows[1:] if not titled else rows[1 : machines + 1]
     return len(rest) == machines and all(len(row) == jobs for row in rest) and (titled or jobs != 2 * machines)

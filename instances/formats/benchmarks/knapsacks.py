@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from ....models.knapsack.problem import Item, Knapsack
-from ..numbered_lines import NumberedLine, end_error, is_decimal, is_whole, numbered_lines
+from ..numbered_lines import NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
 
 
 def read_knapsack(path: str | Path) -> Knapsack:
@@ -45,11 +45,12 @@ def read_knapsack(path: str | Path) -> Knapsack:
     """
     lines = numbered_lines(path)
     head = lines[0].text.split()
-    if len(head) != 2 or not is_whole(head[0]) or _number(head[1]) is None:
+    counts, capacity = wholes_of(head[:1]), decimal_of(head[-1])
+    if len(head) != 2 or counts is None or capacity is None:
         raise lines[0].error("the number of items and the capacity")
-    if not int(head[0]):
+    count = counts[0]
+    if not count:
         raise lines[0].error("at least one item")
-    count = int(head[0])
     if len(lines) <= count:
         raise end_error(lines, f"{count} lines, one per item", f"{len(lines) - 1} of them")
     items = [Item(str(k), *_pair(line)) for k, line in enumerate(lines[1 : count + 1], 1)]
@@ -59,20 +60,12 @@ def read_knapsack(path: str | Path) -> Knapsack:
             raise line.error(f"the end of the file after {count} items, or the solution as {count} zeros and ones")
     if 0 < len(after) < count:
         raise end_error(lines, f"the end of the file after {count} items, or {count} zeros and ones", after[0][1])
-    return Knapsack(items, _number(head[1]) or 0)
+    return Knapsack(items, capacity)
 
 
 def _pair(line: NumberedLine) -> tuple[int | Fraction, int | Fraction]:
     words = line.text.split()
-    value, weight = (_number(words[0]), _number(words[1])) if len(words) == 2 else (None, None)
+    value, weight = map(decimal_of, words) if len(words) == 2 else (None, None)
     if value is None or weight is None:
         raise line.error("value and weight of an item")
     return value, weight
-
-
-def _number(word: str) -> int | Fraction | None:
-    """Return a number of at least 0 exactly; None for another word."""
-    if not is_decimal(word):
-        return None
-    found = Fraction(word.rstrip("."))
-    return int(found) if found.denominator == 1 else found

@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ....models.platform import ProblemError
+from ....models.platform import LATEST, ProblemError
 from ....models.project.tasks import Resource, Task
 from ....models.project.time_lags import ProjectMax
-from ..numbered_lines import NumberedLine, end_error, is_whole, numbered_lines
+from ...files.numbers import whole_of
+from ..numbered_lines import NumberedLine, end_error, numbered_lines, wholes_of
 from ..projects import MOST
 
 LAG = re.compile(r"\[\s*(-?\d{1,12})\s*\]", re.ASCII)
@@ -93,17 +94,20 @@ def _task(line: NumberedLine, k: int, names: Sequence[str]) -> Task:
 def _arcs(line: NumberedLine, k: int, count: int) -> list[tuple[int, int]]:
     """Return the successors of an activity, each with its lag."""
     expected = f"activity {k}, mode 1, the number of successors, the successors, and a lag in brackets for each"
-    lags = [int(lag) for lag in LAG.findall(line.text)]
-    words = LAG.sub(" ", line.text).split()
-    if len(words) < 3 or not all(map(is_whole, words)) or [int(w) for w in words[:2]] != [k, 1]:
+    lags = [whole_of(lag, -LATEST) for lag in LAG.findall(line.text)]
+    values = wholes_of(LAG.sub(" ", line.text).split())
+    if values is None or len(values) < 3 or values[:2] != [k, 1]:
         raise line.error(expected)
-    others = [int(w) for w in words[3:]]
-    if not int(words[2]) == len(others) == len(lags) or any(other >= count for other in others):
+    others = values[3:]
+    if not values[2] == len(others) == len(lags) or any(other >= count for other in others):
         raise line.error(expected)
-    return list(zip(others, lags, strict=True))
+    found = [(other, lag) for other, lag in zip(others, lags, strict=True) if lag is not None]
+    if len(found) < len(lags):
+        raise line.error(f"lags from {-LATEST} to {LATEST}")
+    return found
 
 
 def is_progen_max(lines: Sequence[NumberedLine]) -> bool:
     """Return whether a file begins with four numbers and then has an activity 0 with lags in brackets."""
     first = lines[0].text.split()
-    return len(first) >= 2 and all(map(is_whole, first)) and len(lines) > 1 and bool(LAG.search(lines[1].text))
+    return len(first) >= 2 and wholes_of(first) is not None and len(lines) > 1 and bool(LAG.search(lines[1].text))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ....models.project.problem import Project
 from ....models.project.tasks import Resource, Task
-from ..numbered_lines import NumberedLine, end_error, is_whole, numbered_lines
+from ..numbered_lines import NumberedLine, end_error, numbered_lines, wholes_of
 from ..projects import MOST, checked_project
 
 Rows = list[list[int]]  # a row per job
@@ -131,11 +131,12 @@ def _step(job: int, step: int) -> str:
 def _has_both_blocks(lines: Sequence[NumberedLine]) -> bool:
     """Return whether lines of numbers are a head, a row of durations per job, and a row of all machines per job."""
     head, *rows = [line.text.split() for line in lines]
-    if len(head) < 2 or not all(map(is_whole, head[:2])) or len(rows) != 2 * int(head[0]):
+    sizes = wholes_of(head[:2])
+    if sizes is None or len(sizes) < 2 or not rows or len(rows) != 2 * sizes[0]:
         return False
-    if not rows or any(len(row) != int(head[1]) or not all(map(is_whole, row)) for row in rows):
-        return False
-    return _first_machine([[int(word) for word in row] for row in rows[len(rows) // 2 :]]) is not None
+    values = [wholes_of(row) for row in rows if len(row) == sizes[1]]
+    known = [row for row in values if row is not None]
+    return len(known) == len(rows) and _first_machine(known[len(rows) // 2 :]) is not None
 
 
 def _first_machine(machines: Rows) -> int | None:

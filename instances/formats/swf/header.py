@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
+from ...files.numbers import whole_of
+
+MOST = 10**15
+
 
 @dataclass
 class Header:
@@ -33,8 +37,9 @@ class Header:
             pairs.setdefault(key, value)
             names = {"queue": made.queues, "partition": made.partitions}.get(key)
             named = re.match(r"(\d{1,15})\s+(\S.*)", value, re.ASCII)
-            if named and names is not None:
-                names.setdefault(int(named[1]), named[2])
+            code = whole_of(named[1], most=MOST) if named else None
+            if named and code is not None and names is not None:
+                names.setdefault(code, named[2])
         made.unix_start = _whole(pairs.get("unixstarttime"))
         for name, key in (("processors", "maxprocs"), ("nodes", "maxnodes")):
             size = _whole(pairs.get(key))
@@ -67,4 +72,4 @@ def _unique_name(what: str, names: Mapping[int, str], code: int) -> str:
 
 def _whole(text: str | None) -> int | None:
     found = re.match(r"-?\d{1,15}(?!\d)", text or "", re.ASCII)
-    return int(found[0]) if found else None
+    return whole_of(found[0], -MOST, MOST) if found else None

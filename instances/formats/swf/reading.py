@@ -147,23 +147,39 @@ def _whole_jobs(table: Floats, line: Ints) -> tuple[Floats, Ints, Bools, dict[st
 
     A job that was checkpointed and swapped out has a line for each partial execution (status 2, at last 3 or 4) beside
     the line of the whole job (status 0 or 1). Where that line is missing, the parts are joined: the submit time and the
-    wait are those of the first one, the runtime is the sum.
+    wait are those of the first one (later ones have no submit time), the runtime is the sum. Where the line of the whole
+    job has no runtime, it is the sum too.
     """
     part = np.isin(table[:, STATUS], PARTS)
     if not part.any():
         return table, line, part, {}
-    covered = part & np.isin(table[:, JOB], table[~part, JOB])
+    # lines without a number are jobs of their own
+    number = np.where(table[:, JOB] < 0, -1 - np.arange(len(table), dtype=np.float64), table[:, JOB])
+    covered = part & np.isin(number, number[~part])
     alone = np.flatnonzero(part & ~covered)
-    _, first, job = np.unique(table[alone, JOB], return_index=True, return_inverse=True)
+    submit = table[alone, SUBMIT]
+    alone = alone[np.lexsort((np.where(submit < 0, np.inf, submit), number[alone]))]
+    _, first, job = np.unique(number[alone], return_index=True, return_inverse=True)
     runtime = np.bincount(job.reshape(-1), np.maximum(table[alone, RUNTIME], 0), len(first))
     kept = ~part
     kept[alone[first]] = True
     table = table.copy()
     table[alone[first], RUNTIME] = runtime
+    _complete_runtimes(table, number, np.flatnonzero(~part), np.flatnonzero(covered))
     skipped = {COVERED: int(covered.sum()), FURTHER: len(alone) - len(first)}
     several = np.zeros(len(table), np.bool_)
     several[alone[first]] = np.bincount(job.reshape(-1), minlength=len(first)) > 1
     return table[kept], line[kept], several[kept], {what: n for what, n in skipped.items() if n}
+
+
+def _complete_runtimes(table: Floats, number: Floats, whole: Ints, parts: Ints) -> None:
+    """Set the unknown runtimes of whole jobs, in place, to the sums of those of their parts; ``whole``, ``parts``: rows."""
+    unknown = whole[(table[whole, RUNTIME] < 0) & np.isin(number[whole], number[parts])]
+    if not len(unknown):
+        return
+    jobs, which = np.unique(number[parts], return_inverse=True)
+    total = np.bincount(which.reshape(-1), np.maximum(table[parts, RUNTIME], 0), len(jobs))
+    table[unknown, RUNTIME] = total[np.searchsorted(jobs, number[unknown])]
 
 
 def _ids(numbers: Ints, changed: dict[str, Bools]) -> tuple[str, ...]:

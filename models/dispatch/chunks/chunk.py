@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...excerpt import with_short_repr
 from ...problem import part_name
-from ...whole_numbers import is_whole, shown, whole_amounts, wrong
+from ...whole_numbers import is_list, is_whole, shown, whole_amounts, wrong
 
 if TYPE_CHECKING:
     from ..jobs import Job
@@ -39,6 +39,10 @@ def whole_chunks(job: Job) -> tuple[Job, list[str]]:
     """Return a job whose chunks hold Python's integers, and a message for each value that is no whole number."""
     faults: list[str] = []
     made = []
+    if not is_list(job.chunks):
+        return job, [
+            f"job {job.id!r}: chunks is {shown(job.chunks)}; a list of (units, {{resource: amount}}) is expected"
+        ]
     for k, given in enumerate(job.chunks):
         where = f"job {job.id!r}: chunk {k}"
         if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:

@@ -118,11 +118,11 @@ def nearest(problem: Dispatch, known: Mapping[str, Schedule]) -> str | None:
     It is used if a composite ends without a solution.
     """
     sign = 1 if problem.sense == "minimize" else -1
-    return min(known, key=lambda n: (overrun(problem, known[n]), sign * problem.objective(known[n])), default=None)
+    return min(known, key=lambda n: (overrun(problem, known[n]), sign * problem.value(known[n])), default=None)
 
 
 def best_kept(problem: Dispatch, known: Mapping[str, Schedule]) -> Schedule | None:
     """Return the best one of the schedules that are feasible and keep the limits of the problem; None if there is none."""
     sign = 1 if problem.sense == "minimize" else -1
     kept = [schedule for schedule in known.values() if not problem.verify(schedule)]
-    return min(kept, key=lambda s: sign * problem.objective(s), default=None)
+    return min(kept, key=lambda s: sign * problem.value(s), default=None)

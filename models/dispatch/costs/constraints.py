@@ -25,7 +25,7 @@ import numpy as np
 
 from ... import language as sl
 from ...language import Interval, Model
-from ...language.semantics import REAL_TOLERANCE
+from ...language.offsets import REAL_TOLERANCE
 from ...whole_numbers import rational
 from ..objectives import Excess, Ints, LastEnd, Late
 from .expressions import cost_terms

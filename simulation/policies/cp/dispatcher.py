@@ -45,7 +45,7 @@ from ....models import Dispatch, Platform, Queue, Schedule
 from ....models.dispatch.costs.composite import checked_slack
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
-from ....models.excerpt import excerpt
+from ....models.excerpt import excerpt, with_short_repr
 from ....models.whole_numbers import is_whole
 from ...dispatcher import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
@@ -64,6 +64,7 @@ from .waiting import Register, Waiting, can_start_now, on_open_nodes, requested,
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
 
+@with_short_repr
 class CPDispatcher(ProfileFollower):
     """A dispatcher that solves a CP model at each decision.
 
@@ -178,18 +179,18 @@ class CPDispatcher(ProfileFollower):
             raise WrongArgument("first_limit, k, keep and parameters are for searches in steps, not for adaptive=True")
         self.naive = version <= 1
         usual = usual_objective(family, version)
-        self.aim = usual if objective is None else find_objective(objective).name
-        self.slack = checked_slack(self.aim, keep) if keep else {}
-        self.another_aim = self.aim != usual or keep is not None
+        self.objective = usual if objective is None else find_objective(objective).name
+        self.slack = checked_slack(self.objective, keep) if keep else {}
+        self.other_objective = self.objective != usual or keep is not None
         self.planned = planned
-        if planned is not None and not (planned > 0 and self.another_aim):
+        if planned is not None and not (planned > 0 and self.other_objective):
             raise WrongArgument(
                 f"planned is {planned!r}; it is a number above 0, for another objective than the usual one"
             )
-        self.solver = Solver(backend, self.formulation, self.control, self.another_aim or over_cost is not None)
+        self.solver = Solver(backend, self.formulation, self.control, self.other_objective or over_cost is not None)
         # the start of a model with nodes: see ``Solver.solve_relaxed_first``
-        self.relaxes = family == "pcp" and formulation is None and not (adaptive or self.another_aim or profile)
-        self.starts_pooled = (self.relaxes or self.formulation == RELAXATION) and not (self.another_aim or profile)
+        self.relaxes = family == "pcp" and formulation is None and not (adaptive or self.other_objective or profile)
+        self.starts_pooled = (self.relaxes or self.formulation == RELAXATION) and not (self.other_objective or profile)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay; raise UnknownName or ValueError for a wrong parameter."""
@@ -310,7 +311,7 @@ class CPDispatcher(ProfileFollower):
         """Return the problem of the chosen and the urgent jobs, and the function that places the chosen ones."""
         jobs = chosen.joined(held.jobs)
         own = windows if self.naive or self.following is not None else without_horizon(windows, moment.now)
-        problem = problem_of(moment, jobs, [*own, *held.windows], runs.modelled, self.aim)
+        problem = problem_of(moment, jobs, [*own, *held.windows], runs.modelled, self.objective)
         names, fixed = [j.id for j in jobs.jobs], [w[0][0] for w in held.windows]
 
         requests = cache(partial(requests_of, chosen, windows, len(self._nodes)))
@@ -349,7 +350,7 @@ class CPDispatcher(ProfileFollower):
             nodes = {i: nodes_in(schedule, chosen.jobs[i]) for i in here.tolist()}
             begun = requests.on_nodes(nodes, timeline.now, self._nodes)
         found = self._starts(chosen, requests, begun)
-        if self.another_aim and not self.is_soft:
+        if self.other_objective and not self.is_soft:
             later = requests_of(by_walltime(chosen) if strict else chosen, windows, len(self._nodes))
             found += self._starts(chosen, later, moved_to_now(timeline.copy(), later, begun, starts))
         return found

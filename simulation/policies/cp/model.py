@@ -249,7 +249,9 @@ def _clipped(windows: Iterable[Window], now: int, last: int, far: int) -> tuple[
     return (*((lo, hi) for lo, hi in kept if lo <= hi), *(((far, last),) if far <= last else ()))
 
 
-def problem_of(moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]], usage: Usage, aim: str) -> Dispatch:
+def problem_of(
+    moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]], usage: Usage, objective: str
+) -> Dispatch:
     """Return the dispatch problem of some waiting jobs, with expected durations as walltimes.
 
     Parameters
@@ -262,7 +264,7 @@ def problem_of(moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]
         Start windows of each job, in seconds, both ends included.
     usage : Usage
         The use of nodes by the running jobs.
-    aim : str
+    objective : str
         The name of the objective, see ``Dispatch``.
 
     Returns
@@ -278,7 +280,7 @@ def problem_of(moment: Moment, jobs: Waiting, windows: Sequence[Sequence[Window]
         arrays = JobArrays(jobs.submit, release, jobs.duration, jobs.units, requests, kind)
     now, queues = moment.now, _open_queues(tuple(moment.queues))
     running, returns = MergedRunning(moment.platform, now, usage), Returns.of(*usage[1:], now)
-    return Dispatch.unchecked(moment.platform, listed, queues, aim, now, running, arrays, returns)
+    return Dispatch.unchecked(moment.platform, listed, queues, objective, now, running, arrays, returns)
 
 
 def as_modelled(job: Job, duration: int, windows: Sequence[Window]) -> Job:

@@ -191,4 +191,4 @@ def best_kept(bounded: Dispatch, known: Mapping[str, Schedule]) -> Schedule | No
     """Return the best one of feasible schedules that keep all limits; None if there is none."""
     sign = 1 if bounded.sense == "minimize" else -1
     kept = [s for s in known.values() if not any(broken_limits(bounded, s))]
-    return min(kept, key=lambda s: sign * bounded.objective(s), default=None)
+    return min(kept, key=lambda s: sign * bounded.value(s), default=None)

@@ -252,7 +252,7 @@ class Solver:
             spent = found.starting, found.modelling, found.solving
             if found.schedule is None:
                 return found
-            known[name], theta[name] = found.schedule, alone.objective(found.schedule)
+            known[name], theta[name] = found.schedule, alone.value(found.schedule)
         bounded = problem.replace(limits=limits_of(problem, theta, slack))
         own = start()
         candidates = known if own is None else {**known, "": own}

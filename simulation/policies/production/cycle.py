@@ -46,6 +46,7 @@ from ....heuristics.kernels.profile import Ints
 from ....models import Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
+from ....models.excerpt import with_short_repr
 from ...dispatcher import Decision, Moment, Start
 from ..cp.allocation import NodeTimeline, Requests, requests_of
 from ..cp.chunks import nodes_in, start_of
@@ -77,6 +78,7 @@ class ModelJobs(NamedTuple):
     windows: list[tuple[Window, ...]]
 
 
+@with_short_repr
 class CPModel(ProfileFollower):
     """The dispatcher of the production scheduler of [Bridi2018, 4]; see the module docstring.
 
@@ -147,7 +149,7 @@ class CPModel(ProfileFollower):
         self.follows(profile, over_cost, True)
         self.name = f"cpmodel{self.suffix}@{backend}{f':{objective}' if objective else ''}"
         self.backend, self.formulation, self.seed, self.warm_start = backend, formulation, seed, warm_start
-        self.aim = find_objective(objective or "weighted-wait").name
+        self.objective = find_objective(objective or "weighted-wait").name
         attempts = 1 if warm_start else 5
         self.control = AdaptiveControl(length, deterministic is not None, threads, control, attempts, GROWTH)
 
@@ -213,7 +215,7 @@ class CPModel(ProfileFollower):
         plan, keys = None, jobs.submit
         if self.warm_start:
             with clock.phase("warm_start"):
-                problem = problem_of(moment, jobs, windows, beside.usage, self.aim)
+                problem = problem_of(moment, jobs, windows, beside.usage, self.objective)
                 problem = with_profile(problem, self.following, self.until)
                 plan = first_plan(problem, jobs, requests, beside.timeline, deadline)
                 keys = jobs.submit if plan is None else plan.allocation.start
@@ -246,7 +248,7 @@ class CPModel(ProfileFollower):
         number = len(jobs.jobs.jobs)
         size: dict[str, Any] = {"jobs": number, "requested": requested(jobs.jobs, moment.platform.resources)}
         problem = problem_of(
-            moment, jobs.jobs.joined(beside.fixed.jobs), [*jobs.windows, *beside.windows], beside.usage, self.aim
+            moment, jobs.jobs.joined(beside.fixed.jobs), [*jobs.windows, *beside.windows], beside.usage, self.objective
         )
         problem = with_profile(problem, self.following, self.until)
         if self.warm_start and start is None and not beside.fixed.starts:  # a calendar left no room in any order

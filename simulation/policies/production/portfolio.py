@@ -13,6 +13,7 @@ from typing import Any
 from ....errors import WrongValue
 from ....models import Platform, Queue
 from ....models.dispatch.jobs import DAY
+from ....models.excerpt import with_short_repr
 from ...dispatcher import Decision, Moment
 from ..policy import POLICIES
 from .cycle import CPModel
@@ -21,6 +22,7 @@ THRESHOLD = 270_000  # job units in 24 h * nodes
 HEAVY = "pbs-walltime"
 
 
+@with_short_repr
 class Portfolio:
     """The dispatcher ``portfolio@BACKEND``.
 

@@ -1,5 +1,9 @@
 """Branching on the order of intervals in CP-SAT: on where it is proved to be sound, off elsewhere; the models it got wrong."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import schedlab as sl
 from schedlab.backends.base import Limits
@@ -47,6 +51,25 @@ def test_models_that_it_got_wrong(threads):
         for make, best in ((two_workers, 4), (option_and_master, 0)):
             r = sl.solve(make(), backend="cpsat", threads=threads, seed=seed, time_limit=60)
             assert (r.status, r.objective) == ("optimal", best)
+
+
+END = """
+import schedlab as sl
+m = sl.Model("both or none")
+a, b = (m.interval(n, 1, (1, 5), optional=True) for n in "ab")
+m.add({})
+m.add(sl.no_overlap([a, b]))
+m.maximize(a.end)
+print(sl.solve(m, backend="cpsat", threads=1).objective)
+"""
+
+
+@pytest.mark.parametrize("link", ["sl.all_or_none([a, b])", "a.presence == b.presence"])
+def test_intervals_with_one_presence_do_not_end_the_process(link):
+    done = subprocess.run(
+        [sys.executable, "-c", END.format(link)], capture_output=True, text=True, cwd=Path(__file__).parent
+    )
+    assert (done.returncode, done.stdout) == (0, "6\n"), done.stderr
 
 
 def shop(m, jobs=3, machines=2, options=1, precedence=sl.end_before_start):
@@ -152,6 +175,29 @@ class TestOff:
         m.integer("x", 0, 3)
         a, b, x, y = pairs(m)
         assert on(m)
+        link(m, a, b, x, y)
+        assert not on(m)
+
+    @pytest.mark.parametrize(
+        "link",
+        [
+            lambda m, a, b, x, y: m.add(sl.all_or_none([x, y])),
+            lambda m, a, b, x, y: m.add(x.presence == y.presence),
+            lambda m, a, b, x, y: [m.add(sl.implies(v.presence, w.presence)) for v, w in ((x, y), (y, x))],
+            lambda m, a, b, x, y: m.add(x.presence + y.presence >= 1),
+            lambda m, a, b, x, y: m.add(x.size == y.size),
+            lambda m, a, b, x, y: [m.add(v.presence == m.integers[0]) for v in (x, y)],
+            lambda m, a, b, x, y: m.minimize(x.presence - y.presence),
+            lambda m, a, b, x, y: m.minimize(sl.holds(x.presence + y.presence == 1)),
+            lambda m, a, b, x, y: m.add(sl.holds(x.presence + y.presence == 1) <= 0),
+            lambda m, a, b, x, y: m.add(m.intervals[3].presence == y.presence),  # the other option of the task of x
+        ],
+        ids=range(10),
+    )
+    def test_presences_that_are_related(self, link):
+        m = sl.Model("linked")
+        m.integer("x", 0, 1)
+        a, b, x, y = pairs(m)
         link(m, a, b, x, y)
         assert not on(m)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -47,6 +49,21 @@ def test_incumbents_and_bounds_are_traced() -> None:
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     sl.solve(job_shop(1, 3, 2), backend="highs", threads=1)
     assert capfd.readouterr().out == ""
+
+
+FIRST_USES = {
+    "solve": "m.minimize(a.end); sl.solve(m, backend='highs', lowering='pairwise', threads=1)",
+    "parameters": "m.minimize(a.end); sl.solve(m, backend='highs', lowering='pairwise', parameters={'mip_max_leaves': 9})",
+    "availability": "sl.backends.available()",
+}
+
+
+@pytest.mark.parametrize("use", FIRST_USES)
+def test_the_first_use_in_a_process_prints_nothing(use: str) -> None:
+    """HiGHS 1.16 names itself on the standard output when a process makes its first instance."""
+    script = f"import schedlab as sl; m = sl.Model('one job'); a = m.interval('a', size=3); {FIRST_USES[use]}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def test_the_callback_stops_the_search() -> None:
@@ -104,11 +121,33 @@ def test_a_conflict_names_the_constraints(lowering: str) -> None:
 
 
 def test_a_conflict_beyond_the_relaxation_is_said_to_be_unknown() -> None:
-    m = sl.Model("parity")
-    x = m.integer("x", 0, 9)
-    m.add(2 * x == 5)
+    m = sl.Model("coins")
+    coins = [m.boolean(f"coin {k}") for k in range(3)]
+    m.add(sl.sum(coins, weights=[6, 10, 15]) == 12)
     r = sl.solve(m, backend="highs")
     assert (r.status, r.conflict.names) == ("infeasible", None) and "linear relaxation" in r.conflict.reason
+
+
+@pytest.mark.parametrize("backend", ["highs", "cpsat", "cpo"])
+@pytest.mark.parametrize("unit", [2, 10**9])
+def test_a_comparison_that_no_whole_number_satisfies(backend: str, unit: int) -> None:
+    m = sl.Model("parity")
+    x = m.integer("x", 0, 9)
+    held = sl.holds(2 * unit * x == unit)
+    m.maximize(held + sl.holds(2 * unit * x <= 2 * unit * 3 - 1) + x)
+    assert sl.solve(m, backend=backend, threads=1).objective == 9
+    m.add(held >= 0)
+    m.add(2 * unit * x == 5 * unit, "odd")
+    r = sl.solve(m, backend=backend)
+    assert r.status == "infeasible" and r.conflict.names[0] == "odd"
+
+
+@pytest.mark.parametrize("backend", ["highs", "cpsat", "cpo"])
+def test_a_comparison_that_never_holds_still_needs_its_values(backend: str) -> None:
+    m = sl.Model("out of range")
+    x = m.integer("x", 0, 9)
+    m.maximize(sl.holds(4 * x + 2 * sl.element([2, 4, 6], x) == 3) + x)
+    assert sl.solve(m, backend=backend, threads=1).objective == 2
 
 
 def test_a_model_without_objective_and_one_without_anything() -> None:
@@ -209,3 +248,23 @@ def test_no_optimum_is_lost_to_a_tight_tolerance() -> None:
     for seed in range(3):
         r = run(found.model, "highs", Limits(60, 1, seed), lowering="pairwise")
         assert (r.status, r.objective) == ("optimal", 0), seed
+
+
+@pytest.mark.parametrize("backend", ["highs", "cpsat", "cpo"])
+def test_a_constant_objective_without_variables_is_optimal(backend: str) -> None:
+    m = sl.Model("constant")
+    m.minimize(3)
+    r = sl.solve(m, backend=backend)
+    assert (r.status, r.objective, r.bound, r.gap) == ("optimal", 3, 3, 0)
+
+
+@pytest.mark.parametrize("backend", ["highs", "cpsat", "cpo"])
+@pytest.mark.parametrize("unit", [1, 10**3, 10**9, 10**12])
+def test_comparisons_in_small_units_cut_nothing_off(backend: str, unit: int) -> None:
+    m = sl.Model("bytes")
+    x, y = m.integer("x", 0, 10), m.integer("y", 0, 10)
+    m.add(unit * x - unit * y >= unit)
+    m.add(unit * x <= 3 * unit - 1 if unit > 1 else x <= 2)
+    m.maximize(x + y)
+    r = sl.solve(m, backend=backend, threads=1)
+    assert (r.status, r.objective, r.bound) == ("optimal", 3, 3)

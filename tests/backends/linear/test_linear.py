@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable
 from typing import Any
@@ -324,3 +325,24 @@ def test_many_rows_are_sorted_as_few_are() -> None:
 def test_ranges_follow_one_another() -> None:
     owner, element = ranges(np.array([3, 5, 7]), np.array([5, 4, 8]))
     assert (owner.tolist(), element.tolist()) == ([0, 0, 2], [3, 4, 7])
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])
+@pytest.mark.parametrize("far", [10**6, 10**9])
+@pytest.mark.parametrize("low", [0, 4])
+def test_points_that_no_value_reaches_change_no_optimum(backend, far, low):
+    m = sl.Model("far points", horizon=6)
+    a, b, c = (m.interval(n, 1) for n in "abc")
+    x = m.integer("x", low, 4)
+    m.add(sl.no_overlap([a, b]))
+    points = [(-far, -2 * far // 5), (2, -2), (3, 1), (5, -7), (far, 3)]
+    cost = sl.piecewise(a.start + b.start - c.start + x - 4, points) + sl.piecewise(x, [(-far, 9), (4, 2), (far, far)])
+    m.minimize(cost + 0.1 * c.start - 0.2 * b.start)
+    best = min(
+        m.value(m.objectives[0], sl.Assignment(m, {a: s, b: t, c: u, x: v}))
+        for s, t, u, v in itertools.product(range(7), range(7), range(7), range(low, 5))
+        if s != t
+    )
+    for options in [{"lowering": "pairwise"}, {"lowering": "time-indexed"}] if backend == "highs" else [{}]:
+        r = sl.solve(m, backend=backend, threads=1, **options)
+        assert r.status == "optimal" and r.objective == pytest.approx(best)

@@ -54,7 +54,8 @@ def test_a_hint_gives_every_variable_its_value() -> None:
 def test_variables_of_ours_are_found_in_the_concrete_model() -> None:
     m, (a, b, x) = two_jobs()
     compiled = sl.compile(m, "pyomo", lowering="pairwise")
-    assert set(compiled.var(b)) == {"presence", "start", "size"} and set(compiled.var(a)) == {"start"}
+    assert None not in (compiled.var(b).presence, compiled.var(b).start, compiled.var(b).size)
+    assert compiled.var(a).presence is compiled.var(a).size is None and "x[" in repr(compiled.var(a))
     compiled.native.mine = __import__("pyomo.environ").environ.Constraint(expr=compiled.var(x) >= 3)
     r = compiled.solver.solve(compiled.native)
     assert str(r.solver.termination_condition) == "optimal" and compiled.assignment(compiled.native)[x] == 3
@@ -170,3 +171,35 @@ def test_a_comparison_of_constants_holds_within_the_tolerance_of_rows():
     assert sl.solve(m, backend="pyomo").objective == 1
     m.add(0.1 * a.size <= 0.0999)
     assert sl.solve(m, backend="pyomo").status == "infeasible"
+
+
+@needs_pyomo
+@pytest.mark.parametrize("backend", ["highs", "pyomo"])
+@pytest.mark.parametrize("cost", [1e-9, 1e-7, 10**18, 10**22])
+def test_an_objective_in_tiny_or_huge_units_is_optimal(backend, cost):
+    m = sl.Model("units")
+    x, y = m.integer("x", 0, 10), m.integer("y", 0, 10)
+    m.add(x + y >= 7)
+    m.minimize(cost * x + 2 * cost * y)
+    r = sl.solve(m, backend=backend, threads=1, gap_limit=1e-9)
+    assert (r.status, r.assignment[x], r.assignment[y]) == ("optimal", 7, 0)
+    assert r.bound == pytest.approx(7 * cost)
+    if backend == "pyomo":  # the native model of a user has the costs that were declared
+        import pyomo.environ as pyo
+
+        native = sl.compile(m, backend).native
+        for v in native.x.values():
+            v.set_value(1)
+        assert pyo.value(native.objective) == pytest.approx(3 * cost)
+
+
+@needs_pyomo
+def test_an_answer_that_rounding_makes_wrong_is_no_error_of_the_solver():
+    m = sl.Model("bytes")
+    x, y = m.integer("x", 0, 10), m.integer("y", 0, 10)
+    m.add(5 * 10**6 * x <= 15 * 10**6 - 1 + y)
+    m.add(y <= 0)
+    m.maximize(x)
+    r = sl.solve(m, backend="pyomo", threads=1)
+    assert r.status == "optimal" or "smaller coefficients" in r.message
+    assert r.status in ("optimal", "unknown") and r.bound >= 2

@@ -397,3 +397,13 @@ def test_the_doctor_finds_the_solvers_and_the_traps(monkeypatch):
     out = console.file.getvalue()
     assert "ok       cpsat" in out and "ok       highs" in out
     assert "OMP_NUM_THREADS=1" in out and "cores" in out and "memory" in out
+
+
+@pytest.mark.parametrize(
+    ("installed", "warned"), [("1.14.0", True), ("1.16.0", False), ("1.140.0", False), ("-", False)]
+)
+def test_the_doctor_names_installed_versions_that_are_excluded(monkeypatch, installed, warned):
+    monkeypatch.setattr(doctor, "requires", lambda _: ["numpy>=1.26", "highspy!=1.14.*,>=1.11"])
+    monkeypatch.setattr(doctor, "_version", {"schedlab": "0.1.0", "numpy": "1.26.0", "highspy": installed}.__getitem__)
+    expected = ["highspy 1.14.0 gives wrong answers or none: pip install --upgrade highspy"]
+    assert list(doctor.excluded_versions()) == (expected if warned else [])

@@ -45,7 +45,7 @@ def test_wrong_use_ends_with_code_2_before_anything_runs(bench, tmp_path, monkey
     assert not list(tmp_path.glob("r/*.json"))
 
 
-def test_an_executor_of_a_third_party_performs_runs(bench, tmp_path, monkeypatch):
+def test_an_executor_of_a_third_party_performs_runs(bench, tmp_path, request):
     heard = []
 
     class Own(LocalExecutor):
@@ -55,7 +55,8 @@ def test_an_executor_of_a_third_party_performs_runs(bench, tmp_path, monkeypatch
             super().__init__(setting)
             heard.append((setting.jobs, dict(setting.options)))
 
-    monkeypatch.setitem(EXECUTORS, "own", Own)
+    EXECUTORS.register("own", Own)
+    request.addfinalizer(lambda: EXECUTORS.unregister("own"))
     code, _, err = bench(*RUN, "--executor", "own,note=x", "--jobs", "2", "--out", tmp_path / "r")
     assert code == 0 and heard == [(2, {"note": "x"})] and len(list(tmp_path.glob("r/*.json"))) == 1, err
 

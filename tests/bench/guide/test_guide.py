@@ -88,7 +88,7 @@ def file(instance: Path, scenario: str, out: Path, method: str = "multi-search",
     found = multi_search(problem).schedule
     schedule = sl.Schedule({job: start + late for job, start in found.start.items()}, found.nodes)
     result = Result("feasible", method, "1", problem=problem)
-    result.schedule, result.objective = schedule, problem.objective(schedule)
+    result.schedule, result.objective = schedule, problem.value(schedule)
     whole = record(run, outcome(problem, result) | fields(problem, schedule), "2024-01-01T00:00:00")
     out.mkdir(exist_ok=True)
     path = out / f"{method.replace(':', '_')}.{scenario.replace(',', '_')}.json"
@@ -263,7 +263,7 @@ class TestBadInput:
         run = Run(day.name, day.name, content_of(day.path), "multi-search", kind="dispatch")
         result = Result("feasible", "multi-search", "1", problem=day.problem)
         result.schedule = multi_search(day.problem).schedule
-        result.objective = day.problem.objective(result.schedule)
+        result.objective = day.problem.value(result.schedule)
         whole = record(run, outcome(day.problem, result), "2024-01-01T00:00:00")
         (tmp_path / "a.json").write_text(json.dumps(whole))
         code, _, err = bench("guide", tmp_path)

@@ -5,6 +5,7 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
+from schedlab.errors import WrongValue
 from schedlab.instances.states.entries import Document
 from schedlab.instances.states.pbs import state_from_pbs
 from schedlab.instances.states.reader import state_of
@@ -150,3 +151,43 @@ def test_limits_and_long_lists_of_arrays():
     found, skipped = state({"3[].srv": array, "3[1].srv": first}, {"a": node()})
     assert [j.id for j in found.waiting] == ["3[2].srv", "3[3].srv"]
     assert len(found.left_out) == 998 and sum(skipped.values()) == 998_999
+
+
+@pytest.mark.parametrize("place", ["excl", "free:excl", "free"])
+@pytest.mark.parametrize("sharing", ["force_excl", "default_excl"])
+def test_a_job_that_takes_whole_nodes_starts_on_one_that_is_never_shared(sharing, place):
+    nodes = {"a": node(sharing=sharing), "b": node()}
+    asked = {"1": job("1:ncpus=2:vnode=a", place), "2": job("1:ncpus=2:vnode=a"), "3": job("1:ncpus=2:vnode=b")}
+    assert starts(asked, nodes) == {"1": {"a": 1}, "3": {"b": 1}}
+
+
+def test_a_node_that_ignores_exclusive_places_is_shared():
+    nodes = {"a": node(sharing="ignore_excl", resources_assigned={"ncpus": 2})}
+    asked = {"1": job(place="excl"), "2": job(), "3": job(place="excl")}
+    assert starts(RUNNING | asked, nodes) == {"1": {"a": 1}, "2": {"a": 1}, "3": {"a": 1}}
+
+
+def test_two_jobs_on_a_node_that_is_never_shared_leave_no_room():
+    nodes = {"a": node(sharing="force_excl", resources_assigned={"ncpus": 4})}
+    both = RUNNING | {"s": RUNS | {"exec_vnode": "(a:ncpus=2)"}}
+    assert starts(both | {"1": job()}, nodes) == {}
+
+
+def test_a_job_that_runs_elsewhere_and_a_malformed_array_stop_nothing():
+    jobs = {
+        "r": RUNS | {"exec_vnode": "(elsewhere:ncpus=2)"},
+        "3[].s": job(array="True", array_indices_remaining="2-x"),
+        "1": job(),
+    }
+    found, skipped = state(jobs, {"a": node()})
+    assert ([j.id for j in found.waiting], found.running) == (["1"], ())
+    assert skipped == {"job that runs on no node of the list": 1}
+    assert "'2-x': expected numbers and ranges" in found.left_out["3[].s"]
+
+
+@pytest.mark.parametrize("value", [True, 1e300, float("nan"), [1], -5, "noon", "Thu Nov 11 17:57:05 0000"])
+def test_a_time_that_is_none_names_the_job(value):
+    with pytest.raises(WrongValue, match=r"job 1: ctime is .*; expected a time such as"):
+        state({"1": job(ctime=value)}, {"a": node()})
+    with pytest.raises(WrongValue, match="timestamp is"):
+        state_from_pbs({"timestamp": value, "Jobs": {}}, {"nodes": {"a": node()}}, None, 3600, UTC)

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from schedlab.errors import WrongValue
 from schedlab.instances.states.arrays import waiting_tasks
 from schedlab.instances.states.entries import Document
 from schedlab.instances.states.reader import state_of
@@ -276,3 +277,40 @@ def test_no_job_starts_that_a_real_slurm_holds(k):
         answer = decide(state, dispatcher)
         told = [reasons.get(s.job, reasons.get(s.job.split("_")[0])) for s in answer.starts]
         assert set(told) <= {"None", "Priority", "Resources"}
+
+
+def test_a_job_that_runs_elsewhere_and_a_malformed_array_stop_nothing():
+    jobs = [
+        running(5, "elsewhere[1-2]"),
+        pending(6, array_job_id=n(6), array_task_string="1_0-20"),
+        pending(7, array_job_id=n(7), array_task_string="9" * 5000),
+        pending(8, state_reason="(Priority)"),
+    ]
+    state, skipped = made(jobs, [node("c1")])
+    assert ([job.id for job in state.waiting], state.running) == (["8"], ())
+    assert skipped == {"job that runs on no node of the list": 1}
+    assert all("expected numbers and ranges" in state.left_out[job] for job in ("6", "7"))
+
+
+def test_a_number_that_is_none_names_the_job_and_the_field():
+    for value in (float("nan"), 10**30, 1e300):
+        with pytest.raises(WrongValue, match="job 1: the number"):
+            made([pending(1, time_limit=n(value))], [node("c1")])
+    for text in ("cpu=nan", "cpu=1_0", "cpu=٣", "cpu=4,mem=infM", "cpu=4,gres/gpu=" + "9" * 5000):
+        state, _ = made([pending(1, tres_req_str=text)], [node("c1")])
+        assert "expected" in state.left_out["1"] and len(state.left_out["1"]) < 200
+
+
+@pytest.mark.parametrize(
+    "limit", [2**32 - 1, 2**32 - 2, n(2**32 - 1), n(10**13), {"set": False, "infinite": True}, None]
+)
+def test_a_job_without_a_limit_may_start(limit):
+    """Old versions print the numbers that stand for "unlimited" and "not set"."""
+    assert starts([pending(1, time_limit=limit)], [node("c1")]) == {"1": {"c1": 1}}
+
+
+def test_many_long_arrays_take_bounded_memory():
+    jobs = [pending(k, array_job_id=n(k), array_task_string="0-999999999") for k in range(1, 300)]
+    values, skipped = state_from_slurm({"jobs": jobs, "last_update": n(NOW)}, {"nodes": [node("c1")]}, None, 3600)
+    assert len(values["waiting"]) == 100_000
+    assert sum(skipped.values()) == 299 * 10**9 - 100_000

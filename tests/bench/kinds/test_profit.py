@@ -309,7 +309,7 @@ class TestCommands:
         assert code == 0 and err.count("(kept)") == 4
         for r in again:
             problem = View(**r["view"]).of(load(centre))
-            assert r["objective"] == pytest.approx(problem.objective(problem.read(r["schedule"])))
+            assert r["objective"] == pytest.approx(problem.value(problem.read(r["schedule"])))
             assert r["sense"] == "maximize" and key_of(r) == r["key"]
             assert r["account"]["end"]["end"] == profit_account.makespan(problem, problem.read(r["schedule"]))
 

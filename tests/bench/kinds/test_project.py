@@ -62,7 +62,7 @@ class TestRuns:
             r = records[method]
             assert (r["kind"], r["verified"], r["sense"]) == ("project", True, "minimize")
             schedule = project.read(r["schedule"])
-            assert project.verify(schedule) == [] and project.objective(schedule) == r["objective"]
+            assert project.verify(schedule) == [] and project.value(schedule) == r["objective"]
             assert r["resources"] == {"bench": 1, "hands": 2}
             assert [row[0] for row in r["tasks"]] == ["cut", "paint", "pack", "call"]
             assert {name: start for name, _, start, _, _ in r["tasks"]} == schedule.start

@@ -49,7 +49,7 @@ class Line:
             ends = start + self.sizes[name]
         return found
 
-    def objective(self, schedule):
+    def value(self, schedule):
         return sum(start + self.sizes[name] for name, start in schedule.start.items())
 
     def read(self, data):

@@ -343,6 +343,13 @@ def failing(bench, *arguments):
     return err
 
 
+def test_files_of_other_kinds_are_refused(bench, results, tmp_path):
+    for name in ("page.pdf", "page.png", "page"):
+        assert "expected a name that ends in .html or .svg" in failing(bench, "plot", results, "--out", tmp_path / name)
+        assert "expected a name that ends in .html" in failing(bench, "report", results, "--out", tmp_path / name)
+        assert not (tmp_path / name).exists()
+
+
 def test_without_replays_it_says_where_they_come_from(bench, tmp_path):
     assert "no replays among its records, and no runs of an eviction or profit problem" in failing(
         bench, "plot", tmp_path

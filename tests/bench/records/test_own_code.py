@@ -42,7 +42,7 @@ def records(bench, tmp_path, monkeypatch):
         f"{k} {900 * k} -1 {3600 + k} {1 + k % 3} -1 -1 {1 + k % 3} 7200 -1 1 1 1 -1 1 -1 -1 -1" for k in range(1, 40)
     )
     (tmp_path / "log.swf").write_text("\n".join(jobs) + "\n")
-    options = ["--nodes", 4, "--cores", 1, "--on-demand", "stream:rate=40:deadline=900:seed=1", "--out", "out"]
+    options = ["--nodes", 4, "--cores", 1, "--on-demand", "stream:rate=40:start_within=900:seed=1", "--out", "out"]
     assert bench("simulate", "log.swf", "--dispatchers", "easy", *options)[0] == 0
     return tmp_path / "out"
 

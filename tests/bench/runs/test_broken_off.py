@@ -32,7 +32,7 @@ def planted(problem, ask):
     if ask.argument == "memory": raise MemoryError
     raise ValueError("planted")
 ends = ("hang", "nothing", "wrong", "stop", "kill", "memory", "crash")
-registry.HEURISTICS["planted"] = registry.Heuristic(planted, ends)
+registry.HEURISTICS.register("planted", registry.Heuristic(planted, ends))
 from schedlab.bench.runs.worker import main
 main()
 """
@@ -76,7 +76,7 @@ def broken_off(tmp_path_factory):
 def test_a_run_that_is_broken_off_keeps_its_best_schedule_and_the_cause(broken_off, end, cause, word):
     record = broken_off[0][end]
     problem = FIRST.of(load("eurora_99"))
-    best = problem.objective(multi_search(problem).schedule)
+    best = problem.value(multi_search(problem).schedule)
     assert (record["status"], record["cause"], record["verified"]) == ("feasible", cause, True)
     assert record["objective"] == pytest.approx(best, rel=1e-9) == record["incumbents"][-1]["objective"]
     assert problem.verify(problem.read(record["schedule"])) == []

@@ -34,7 +34,7 @@ def written(path, problem, within=5.0):
     deadline = time.monotonic() + within
     while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
-    return problem.objective(handed_over(path, problem))
+    return problem.value(handed_over(path, problem))
 
 
 @pytest.mark.parametrize("name", ["eurora_99", "profit_small"])
@@ -72,7 +72,7 @@ def test_it_is_written_while_a_solver_runs_and_a_better_bound_alone_writes_nothi
     for bound in (None, 1.0, 2.0):
         hand(Incumbent(0.0, 7.0, bound).giving(make))
         hand(Incumbent(0.0, None, bound))
-    assert written(path, problem) == problem.objective(schedule) and made == [False]
+    assert written(path, problem) == problem.value(schedule) and made == [False]
 
 
 def test_a_folder_that_cannot_be_written_does_not_end_the_run(path):
@@ -112,7 +112,7 @@ def test_a_broken_file_is_said_and_the_record_is_written_all_the_same(path, data
 def test_every_kind_of_method_hands_over_and_the_bench_checks_it(path, name, view, method, field):
     problem = view.of(load(name))
     hand = HandOver(path)
-    result = sl.solve(problem, method=method, time_limit=0.7, threads=1, on_incumbent=hand)
+    result = sl.solve(problem, method=method, time_limit=2, threads=1, on_incumbent=hand)
     hand.flush()
     found = with_best(Run(name, name, "c", method, view=view, kind=problem.kind), BROKEN_OFF, path)
     assert (found["status"], found["cause"], found["verified"]) == ("feasible", "timeout", True)

@@ -7,7 +7,7 @@ import pytest
 import schedlab as sl
 
 LOG = "\n".join(["; MaxProcs: 8", *(f"{k} {600 * k} 0 7200 4 -1 -1 4 9000 -1 1 1 1 1 1 1 -1 -1" for k in range(1, 7))])
-URGENT = "id,submit,nodes,deadline,duration\nscan,5000,4,900,1800\nprobe,20000,8,600,600\n"
+URGENT = "id,submit,nodes,start_within,duration\nscan,5000,4,900,1800\nprobe,20000,8,600,600\n"
 MACHINE = ("--nodes", "8", "--cores", "1", "--dispatchers", "easy")
 
 
@@ -78,10 +78,10 @@ def test_wrong_options_are_refused(run, options, expected):
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("od.csv", "id,submit,nodes,deadline,duration\na,0,1,-900,60\n", "od.csv, line 2, deadline: expected whole seconds of at least 0"),
-        ("od.csv", "id,submit,nodes,deadline,duration\na,0,99,900,60\n", "od.csv, line 2, nodes: expected at most 8, the nodes of the machine, found '99'"),
-        ("od.csv", "id,submit,nodes,deadline,duration\na,0,1,0,60\na,0,1,0,60\n", "od.csv, line 3, id: expected another id than that of line 2"),
-        ("od.csv", "id,submit,nodes,duration\na,0,1,60\n", "od.csv, line 1, deadline: expected a column of this name"),
+        ("od.csv", "id,submit,nodes,start_within,duration\na,0,1,-900,60\n", "od.csv, line 2, start_within: expected whole seconds of at least 0"),
+        ("od.csv", "id,submit,nodes,start_within,duration\na,0,99,900,60\n", "od.csv, line 2, nodes: expected at most 8, the nodes of the machine, found '99'"),
+        ("od.csv", "id,submit,nodes,start_within,duration\na,0,1,0,60\na,0,1,0,60\n", "od.csv, line 3, id: expected another id than that of line 2"),
+        ("od.csv", "id,submit,nodes,duration\na,0,1,60\n", "od.csv, line 1, start_within: expected a column of this name"),
         ("fail.csv", "time,node\n60,n-77\n", "fail.csv, line 2, node: expected a node of the machine, node-1 ... node-8, found 'n-77'"),
         ("every.csv", "id,interval\n1,-60\n", "every.csv, line 2, interval: expected whole seconds of at least 1, found '-60'"),
     ],
@@ -98,7 +98,7 @@ def test_faults_of_files_have_their_place(run, tmp_path, name, content, expected
 
 
 def test_a_job_of_the_same_id_and_a_machine_of_shared_nodes_are_refused(run, tmp_path):
-    (tmp_path / "od.csv").write_text("id,submit,nodes,deadline,duration\n3,0,1,0,60\n")
+    (tmp_path / "od.csv").write_text("id,submit,nodes,start_within,duration\n3,0,1,0,60\n")
     code, text = run("simulate", "log.swf", *MACHINE, "--on-demand", "od.csv", "--out", "r")
     assert code == 2 and "a batch job has this id" in text
     code, text = run("simulate", "eurora_99", "--dispatchers", "easy", "--on-demand", "od.csv", "--out", "r")

@@ -69,6 +69,8 @@ def test_reservations_and_server_events_are_recorded_and_verified(booked, capsys
     assert "deleted" in made["left"].values() and made["moves"] and made["walltimes"] and made["refused"]
     assert [(o["state"], o["start"], o["end"]) for o in record["outages"]] == [("down", 50_000, 60_000)]
     assert record["verified"] and record["objective"] is None  # a job was deleted
+    assert made["left_at"].keys() == made["left"].keys()
+    assert [made["left_at"][job] for job, why in made["left"].items() if why == "deleted"] == [46_000]
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,15 @@ def test_reservations_and_server_events_are_recorded_and_verified(booked, capsys
         (lambda r: r["production"]["bookings"][0].update(nodes={}), "has 0 units on nodes"),
         (lambda r: r["production"]["private"].clear(), "outside of a reservation"),
         (lambda r: r["production"]["left"].clear(), "never started"),
+        (lambda r: r["production"]["left_at"].clear(), "has left at None; expected a time at which it waits"),
+        (
+            lambda r: r["production"]["left_at"].update(dict.fromkeys(r["production"]["left"], 0)),
+            "has left at 0; expected",
+        ),
+        (
+            lambda r: r["production"]["left_at"].update(dict.fromkeys(r["production"]["left"], 46_001)),
+            "still had starts",
+        ),
         (lambda r: r["production"]["walltimes"][0].update(after=7), "without an event"),
         (lambda r: r["production"]["moves"].clear(), "was not changed at 47000 (move to np_longpar)"),
         (lambda r: r["production"]["private"][0].update(job="x9"), "is no job of the replay"),
@@ -111,8 +122,10 @@ def test_reservations_with_other_loads_and_offline_methods_are_refused(booked, c
     assert "stopped queue" in printed and "16 cores, 2 gpus" in printed
 
 
-def test_reservations_and_outages_are_hatched(booked):
+def test_reservations_and_outages_are_hatched_and_deleted_jobs_leave_the_queue(booked):
     assert exit_code(["plot", "r"]) == 0
     page = (booked / "r" / "plot.html").read_text()
+    (record,) = (json.loads(p.read_text()) for p in (booked / "r").glob("fcfs*.json"))
+    assert f"jobs in the queue (maximum: {record['metrics']['queue_max']})" in page
     assert "Hatched with lines: nodes of a reservation" in page and "Hatched with crosses: nodes that take no" in page
     assert page.count("<pattern") == 2

@@ -69,7 +69,7 @@ CASES: Mapping[str, Mapping[str, str]] = {
         "users": f"log.swf {MACHINE} --users di:seed=2 --dispatchers easy",
         "power": f"log.swf {MACHINE} --power-cap 100W,60W --watts-per-core 10 --dispatchers easy",
         "desired": f"log.swf {MACHINE} --desired wish.csv --dispatchers easy,easy-profile",
-        "on demand": f"log.swf {MACHINE} --on-demand stream:rate=40:deadline=900:seed=1 --evictor kill,dp --checkpoints fixed:600 "
+        "on demand": f"log.swf {MACHINE} --on-demand stream:rate=40:start_within=900:seed=1 --evictor kill,dp --checkpoints fixed:600 "
         "--restart 60 --shared-bandwidth --dispatchers easy",
         "failures": f"log.swf {MACHINE} --failures 50:repair=600:seed=1 --dispatchers easy",
         "switched": f"log.swf {MACHINE} --node-policy idle:10min --boot 100s --shut-down 30s --min-off 5min --idle-watts 3 "

@@ -224,7 +224,7 @@ def test_an_instance_is_replayed_beside_the_offline_methods_that_it_is_measured_
     easy = next(read(p) for p in (here / "day").glob("easy.*.json"))
     problem = View(first=12, durations="runtime").of(load("eurora_99"))
     schedule = sl.Schedule.from_json(easy["schedule"])
-    assert problem.verify(schedule) == [] and easy["objective"] == pytest.approx(problem.objective(schedule))
+    assert problem.verify(schedule) == [] and easy["objective"] == pytest.approx(problem.value(schedule))
     assert bench("verify", here / "day")[1].endswith("3 records, 3 valid, 0 not valid\n")
 
 
@@ -263,6 +263,9 @@ def test_what_a_policy_does_not_heed_does_not_tell_its_runs_apart(bench, command
     ("arguments", "words"),
     [
         (["nowhere.swf"], ["nowhere.swf", "no such file"]),
+        (["nowhere.swf", "--nodes", "4", "--cores", "1"], ["nowhere.swf", "no such file"]),
+        (["logs/nowhere", "--nodes", "4"], ["logs/nowhere", "no such file"]),
+        (["eurora_70", "--nodes", "4"], ["did you mean eurora_700"]),
         (["eurora_70"], ["did you mean eurora_700"]),
         (["log.swf", "--dispatchers", "eazy"], ["eazy", "did you mean", "easy"]),
         (["log.swf", "--dispatchers", "hcp3@cpsatt"], ["cpsatt", "cpsat"]),

@@ -63,6 +63,7 @@ def test_a_log_without_header_is_replayed_verified_and_not_repeated(bench, log):
     ("arguments", "message"),
     [
         (["show", "eurora_99", "--zone", "Europe/Rome"], "--zone: for logs only"),
+        (["show", "nowhere.swf", "--zone", "Europe/Rome"], "nowhere.swf: there is no such file"),
         (["show", "jobs.txt", *MACHINE[:6], "--zone", "Mars"], "unknown time zone"),
         (["simulate", "eurora_99", "--per-node", "gpus=2"], "--per-node: for logs only"),
         (["simulate", "jobs.txt", *MACHINE[:4], "--per-node", "gpus"], "expected names and whole numbers"),

@@ -8,7 +8,7 @@ from schedlab.instances import generators
 
 def test_each_variant_is_a_search_on_the_same_day():
     problem = generators["eurora"](40, seed=3).problem
-    first = problem.objective(first_solution(problem, "submit-weighted-area"))  # the first order of all searches
+    first = problem.value(first_solution(problem, "submit-weighted-area"))  # the first order of all searches
     found = objectives(3, 0.05, jobs=40)
     assert list(found) == list(VARIANTS)
     assert all(0 < value <= first for value in found.values())

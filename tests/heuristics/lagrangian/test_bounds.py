@@ -8,6 +8,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends.gaps import close
 from schedlab.heuristics.lagrangian.exact import exact_bound, rounded_down, whole_prices
+from schedlab.heuristics.lagrangian.grid import Stopped, candidates, uniform
 from schedlab.heuristics.lagrangian.items import items_of
 from schedlab.heuristics.lagrangian.rows import base_rows, chosen_rows, roundings
 from schedlab.heuristics.lagrangian.search import lagrangian
@@ -113,3 +114,17 @@ def test_without_time_there_is_a_bound_and_a_schedule():
 def test_the_makespan_is_no_sum_over_jobs():
     with pytest.raises(sl.SchedlabError, match="lagrangian"):
         sl.solve(random_problem(0, "makespan"), "lagrangian", time_limit=1)
+
+
+def test_the_first_prices_and_the_starts_of_a_grid_do_not_outlast_the_time_limit():
+    """On 20,000 jobs the exact bound of prices of zero and the starts of a grid took seconds after the limit."""
+    problem = random_problem(3)
+    items = items_of(problem)
+    with pytest.raises(Stopped):
+        candidates(items, uniform(0, 100, 5), lambda: True)
+    rows, points = chosen_rows(problem.platform, items.demands, np.ones(len(items.demands))), uniform(0, 30, 5)
+    cells = points.size - 1
+    free = whole_prices(items, points, rows, no_sets(), np.zeros((rows.b.size, cells)), np.zeros((0, cells)))
+    zero = np.zeros(cells, np.int64)
+    least = sum(second_by_second(problem, points, zero, j) for j in range(items.jobs))
+    assert float(exact_bound(items, free)) == pytest.approx(least, rel=1e-6)

@@ -169,7 +169,7 @@ def test_motivating_examples_of_the_thesis(jobs, order, starts, last):
     found = first_solution(problem, list(order))
     assert problem.verify(found) == []
     assert found.start == starts
-    assert problem.objective(found) == last
+    assert problem.value(found) == last
 
 
 # --- windows, deadlines, ties -----------------------------------------------------------------------------------
@@ -340,4 +340,4 @@ def test_the_kernel_knows_every_objective(aim):
             continue
         scheduler = ListScheduler(problem)
         value, _ = scheduler.evaluate(scheduler.order("est"))
-        assert value == pytest.approx(problem.objective(first_solution(problem, "est")), rel=1e-9)
+        assert value == pytest.approx(problem.value(first_solution(problem, "est")), rel=1e-9)

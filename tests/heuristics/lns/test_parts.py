@@ -119,7 +119,7 @@ class TestAcceptance:
             limits = np.full(60, over_current), np.full(60, over_best)
             mover = Mover(a.machine, a.jobs, a.costs, same_for(a.machine, a.jobs))
             found, _, _ = mover.improve(answer, moves, np.arange(61), first.value, first.value, *limits, running())
-            assert a.problem.objective(a.schedule(answer.starts, answer.nodes)) == pytest.approx(found)
+            assert a.problem.value(a.schedule(answer.starts, answer.nodes)) == pytest.approx(found)
             return float(found)
 
         assert moved(np.inf, np.inf) > 1.1 * first.value
@@ -136,7 +136,7 @@ class TestAcceptance:
         ((turn,),) = [history.turns for history in search.histories]
         assert turn.gain > 0
         assert p.verify(search.schedule()) == []
-        assert p.objective(search.schedule()) == pytest.approx(search.best_value)
+        assert p.value(search.schedule()) == pytest.approx(search.best_value)
         if isinstance(operator, OrderMoves):
             assert search.orders[0].value > search.best_value
 
@@ -345,7 +345,7 @@ class TestOperatorsInPython:
         steps = own.draw(1)
         own.make(steps._replace(over_current=np.full(1, np.inf)))
         assert seen == [[3, 1, 0, 2]] and own.places.starts.tolist() == [90, 70, 40, 0]
-        assert own.value == own.search.problem.objective(own.search.arrays.schedule(*own.places[:2]))
+        assert own.value == own.search.problem.value(own.search.arrays.schedule(*own.places[:2]))
 
     def test_they_stand_beside_compiled_ones(self) -> None:
         p, seen = problem(), list[list[int]]()

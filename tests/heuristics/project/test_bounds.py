@@ -167,13 +167,13 @@ def test_tasks_that_exclude_each_other_run_one_after_another() -> None:
 
 def test_it_is_a_method_and_a_step_of_auto() -> None:
     project = job_shop(2, jobs=6, machines=4)
-    start = sl.solve(project, method="cpsat:modes", time_limit=5, threads=1).schedule
+    start = sl.solve(project, method="cpsat:modes", time_limit=60, threads=1).schedule
     found = sl.solve(project, method="bounds+warm=lns/rounds=5")
     assert found.bound <= found.objective and found.solver == "bounds+warm=lns/rounds=5"
     again = sl.solve(project, method="bounds", warm_start=start)
-    assert again.objective == project.objective(start)
+    assert again.objective == project.value(start)
     assert sl.solve(project, method="bounds", time_limit=0).details.keys() == {"critical path"}
-    auto = sl.solve(project, method="auto", time_limit=5, threads=2)
+    auto = sl.solve(project, method="auto", time_limit=60, threads=2)
     assert auto.status == "optimal" and auto.details["steps"][1].method == "bounds"
 
 
@@ -190,4 +190,4 @@ def test_the_time_limit_ends_the_energetic_reasoning() -> None:
     began = time.perf_counter()
     with Clock(1.0) as clock:
         bounds = Bounds(project, clock).compute(10**6)
-    assert bounds["energy"] > 0 and time.perf_counter() - began < 5
+    assert bounds["energy"] > 0 and time.perf_counter() - began < 20

@@ -66,9 +66,9 @@ def test_schedules_of_rules_hold_and_justification_makes_none_longer(seed: int, 
         free, starts, chosen = np.zeros(n, np.int64), np.zeros(n, np.int64), a.mode_indices(modes)
         value = generate(a.tasks, a.back, new_room(a.tasks), keys.copy(), chosen, free, starts, in_parallel)
         schedule = a.schedule(starts, chosen)
-        assert project.verify(schedule) == [] and project.objective(schedule) == value
+        assert project.verify(schedule) == [] and project.value(schedule) == value
         if not in_parallel and all(delay >= 0 for _, _, delay in project.precedences):
-            assert value <= one.objective(serial_sgs(one, rule))
+            assert value <= one.value(serial_sgs(one, rule))
 
 
 def test_both_schemes_by_hand() -> None:
@@ -105,14 +105,14 @@ def test_incumbents_are_better_and_better_schedules(large: Project) -> None:
     assert len(seen) > 2 and seen[-1][0] == found.objective
     assert [value for value, _ in seen] == sorted({value for value, _ in seen}, reverse=True)
     for value, schedule in seen:
-        assert large.verify(schedule) == [] and large.objective(schedule) == value
+        assert large.verify(schedule) == [] and large.value(schedule) == value
     assert project_lns(large, on_incumbent=lambda news: False).objective == seen[0][0]
 
 
 def test_the_time_limit_holds_and_the_first_schedule_is_finished(large: Project) -> None:
     began = time.perf_counter()
     found = project_lns(large, time_limit=0.5, threads=2)
-    assert 0.3 < time.perf_counter() - began < 5
+    assert 0.3 < time.perf_counter() - began < 20
     assert set(found.details["operators"]) == {"crossover", "ruin"}
     assert large.verify(project_lns(large, time_limit=0.0).schedule) == []
 
@@ -121,7 +121,7 @@ def test_a_start_is_the_first_incumbent(large: Project) -> None:
     start = project_lns(large, rounds=20, seed=1).schedule
     seen: list[int] = []
     found = project_lns(large, rounds=2, warm_start=start, on_incumbent=lambda news: seen.append(news.objective))
-    assert seen[0] == large.objective(start) and found.objective <= seen[0]
+    assert seen[0] == large.value(start) and found.objective <= seen[0]
     broken = Schedule({**start.start, "t3": start.start["t3"] + 10**6}, start.nodes)
     shifted = Schedule(dict.fromkeys(start.start, 0), start.nodes)
     assert project_lns(large, rounds=2, warm_start=shifted).warm_start.fate == "rejected"
@@ -159,5 +159,5 @@ def test_it_is_a_method_with_options(large: Project) -> None:
     mine = [Evolution("mine", ("window",))]
     own = project_lns(large, rounds=3, operators=mine, acceptance=RecordToRecord())
     assert set(own.details["operators"]) == {"mine"}
-    warm = sl.solve(large, method="cpsat:modes+warm=lns/rounds=3", time_limit=1, threads=1, seed=1)
+    warm = sl.solve(large, method="cpsat:modes+warm=lns/rounds=3", deterministic_limit=0.1, threads=1, seed=1)
     assert warm.objective <= found.objective

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from schedlab import heuristics
 from schedlab.backends import UnknownName
 from schedlab.heuristics import PRIORITY_RULES, NothingFound, UnknownOrder, multi_sgs, serial_sgs
+from schedlab.heuristics.incumbents import Incumbents
 from schedlab.heuristics.project.mode_choice import MOST_TRIED, feasible_modes
 from schedlab.heuristics.project.network import network
 from schedlab.heuristics.project.priorities import priorities
+from schedlab.heuristics.project.serial_sgs import _Generator
 from schedlab.heuristics.project.usage import Usage
 from schedlab.models import Mode, Project, Resource, Schedule, Task
 
@@ -148,10 +150,10 @@ def test_schedules_are_feasible_and_never_better_than_the_optimum(seed: int) -> 
     for rule in PRIORITY_RULES:
         schedule = serial_sgs(project, rule)
         assert project.verify(schedule) == []
-        values[rule] = project.objective(schedule)
+        values[rule] = project.value(schedule)
     best = multi_sgs(project)
     assert project.verify(best.schedule) == []
-    assert best.objective == project.objective(best.schedule) == values[best.details["rule"]] == min(values.values())
+    assert best.objective == project.value(best.schedule) == values[best.details["rule"]] == min(values.values())
     assert best.objective >= exact.objective
     assert best.status != "optimal" or best.objective == exact.objective
 
@@ -178,7 +180,7 @@ def test_tasks_go_to_the_machine_on_which_they_end_first() -> None:
     project = Project([Task(n, modes) for n in "abc"], [Resource("fast", 1), Resource("slow", 1)])
     found = serial_sgs(project, "lft")
     assert found.nodes == {"a": {"fast": 1}, "b": {"slow": 1}, "c": {"fast": 1}}
-    assert project.objective(found) == 8
+    assert project.value(found) == 8
 
 
 def test_a_project_without_tasks_has_an_empty_schedule() -> None:
@@ -236,3 +238,19 @@ class TestAsMethods:
 
         monkeypatch.setattr(heuristics.registry, "warm_up", fail)
         assert sl.solve(diamond, method="multi-sgs").objective == 10
+
+
+def test_no_rule_begins_that_would_end_after_the_limit(diamond: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On 500 tasks a rule takes a second, and cannot be stopped."""
+    now = [0.0]
+    monkeypatch.setattr(Incumbents, "elapsed", property(lambda self: now[0]))
+    made = _Generator.schedule
+
+    def slow(self: _Generator, rule: str) -> sl.Schedule:
+        now[0] += 4.0
+        return made(self, rule)
+
+    monkeypatch.setattr(_Generator, "schedule", slow)
+    monkeypatch.setattr("schedlab.heuristics.project.serial_sgs.longest_path", lambda project: 0)  # nothing is proven
+    found = multi_sgs(diamond, time_limit=10.0)
+    assert now == [8.0] and len(found.details["skipped"]) == len(PRIORITY_RULES) - 2

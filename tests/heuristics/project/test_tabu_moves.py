@@ -126,7 +126,7 @@ def test_heads_and_tails_are_the_longest_paths(seed: int) -> None:
     assert dict(enumerate(case.p.tail.tolist())) == tails(graph)
     assert case.makespan == makespan(graph)
     schedule = case.a.schedule(case.p.head, case.plan.mode)
-    assert case.project.verify(schedule) == [] and case.project.objective(schedule) == case.makespan
+    assert case.project.verify(schedule) == [] and case.project.value(schedule) == case.makespan
 
 
 def exchanged(tasks: list[int], i: int, j: int) -> list[int]:

@@ -202,6 +202,13 @@ def test_a_damaged_record_of_pbs_is_told(file: Writer, line: str, expected: str)
         ("nodes=3 Resource_List.gpus=6", [(3, 1, 2, 0)]),
         ("nodes=2:ppn=4 Resource_List.mem=8gb", [(2, 4, 0, 4096)]),
         ("procs=12", [(12, 1, 0, 0)]),
+        ("procs=16 Resource_List.pmem=2gb", [(16, 1, 0, 2048)]),
+        ("nodes=2:ppn=8+1:ppn=2 Resource_List.pmem=2gb", [(2, 8, 0, 16384), (1, 2, 0, 4096)]),
+        ("nodes=2:ppn=8 Resource_List.pmem=2gb Resource_List.mem=8gb", [(2, 8, 0, 4096)]),
+        ("select=2:ncpus=4 Resource_List.pmem=2gb", [(2, 4, 0, 0)]),
+        ("nodes=1:ppn=8:bigmem:gpus=2:exclusive_process", [(1, 8, 2, 0)]),
+        ("nodes=bigmem:ppn=4", [(1, 4, 0, 0)]),
+        ("nodes=2:gpus=1", [(2, 1, 1, 0)]),
         ("procs=3 Resource_List.mem=3gb Resource_List.gpus=3", [(3, 1, 1, 1024)]),
         ("ncpus=6 Resource_List.ngpus=2", [(1, 6, 2, 0)]),
         ("nodect=1:ppn=24:gpu=4:big", [(1, 24, 4, 0)]),
@@ -215,7 +222,17 @@ def test_resources_of_torque(file: Writer, resources: str, chunks: list[tuple[in
     assert [(c.units, *(c.request.get(r, 0) for r in ("cores", "gpus", "memory"))) for c in parts] == chunks
 
 
-@pytest.mark.parametrize(("hosts", "cores"), [("n1/0*8+n2/0*8", 16), ("n1/0-7+n2/0-3", 12), ("n1/1+n1/0+n2/0", 3)])
+@pytest.mark.parametrize(
+    ("hosts", "cores"),
+    [
+        ("n1/0*8+n2/0*8", 16),
+        ("n1/0-7+n2/0-3", 12),
+        ("n1/1+n1/0+n2/0", 3),
+        ("n1/0-7,12+n2/0-2,4-5,9", 15),
+        ("n1+n2", 2),
+        ("n1/0*8+n1/1*8+n2/0", 17),
+    ],
+)
 def test_the_nodes_that_a_job_had_where_nothing_else_is_known(file: Writer, hosts: str, cores: int) -> None:
     line = pbs("1", "", 1000, 1100, 1160, more=f"exec_host={hosts}").replace("Resource_List.ncpus=32 ", "")
     w = read_pbs(file("log", line))
@@ -256,3 +273,70 @@ def test_what_a_replay_does_not_obey_is_told(file: Writer, place: str, said: lis
     w = read_pbs(file("log", pbs("1", f"Resource_List.select=2:ncpus=2 Resource_List.place={place}", 1, 2, 3)))
     assert [any(what.startswith(s) for what in w.report.not_obeyed) for s in said] == [True] * len(said)
     assert len(w.report.not_obeyed) == len(said)
+
+
+# PBS: several records of one job
+
+AGAIN = "records of earlier attempts of a job that ran again"
+FEW = "Resource_List.select=1:ncpus=2"
+
+
+def kept(file: Writer, *lines: str) -> tuple[list[tuple[str, int, int]], dict[str, int]]:
+    """Id, start and runtime of the jobs that remain, and what was left out."""
+    w = read_pbs(file("log", "\n".join([pbs("9", FEW, 1000, 9000, 9500), *lines])))
+    jobs = zip(w.ids, w.recorded_start.tolist(), w.runtime.tolist(), strict=True)
+    return sorted(job for job in jobs if job[0] != "9"), dict(w.report.skipped)
+
+
+@pytest.mark.parametrize("kind", ["E", "R"])
+def test_a_pbs_job_that_was_run_again_is_one_job(file: Writer, kind: str) -> None:
+    first = pbs("1", FEW, 1000, 1100, 1160, kind, "run_count=1")
+    last = pbs("1", FEW, 1000, 2000, 2300, more="run_count=2")
+    for lines in ([first, last], [last, first]):
+        assert kept(file, *lines) == ([("1", 2000, 300)], {AGAIN: 1})
+    third = pbs("1", FEW, 1000, 4000, 4050, more="run_count=3")
+    assert kept(file, first, last, third) == ([("1", 4000, 50)], {AGAIN: 2})
+
+
+def test_of_a_pbs_job_the_last_attempt_that_ran_counts(file: Writer) -> None:
+    ran = pbs("1", FEW, 1000, 1100, 1160, "R")
+    deleted = pbs("1", FEW, 1000, 0, 0).replace("resources_used.walltime=00:01:00", "")
+    assert kept(file, ran, deleted) == ([("1", 1100, 60)], {AGAIN: 1})
+    assert kept(file, ran) == ([("1", 1100, 60)], {})
+
+
+def test_torque_says_only_that_a_job_was_run_again(file: Writer) -> None:
+    again = "07/13/2012 00:00:09;R;1;"
+    assert kept(file, again, pbs("1", FEW, 1000, 2000, 2300)) == ([("1", 2000, 300)], {AGAIN: 1})
+
+
+def test_a_pbs_number_that_was_used_again_is_another_job(file: Writer) -> None:
+    jobs, skipped = kept(file, pbs("1", FEW, 1000, 1100, 1160), pbs("1", FEW, 5000, 5100, 5110))
+    assert (jobs, skipped) == ([("1", 1100, 60), ("1.2", 5100, 10)], {})
+
+
+def test_a_record_that_is_twice_in_joined_logs_is_one_job(file: Writer) -> None:
+    line = pbs("1", FEW, 1000, 1100, 1160)
+    assert kept(file, line, line) == ([("1", 1100, 60)], {"records that repeat a job": 1})
+
+
+@pytest.mark.parametrize(
+    ("more", "runs"),
+    [
+        ([], True),
+        (["07/13/2012 00:00:09;D;1;requestor=ann@host"], True),  # its end would be the next record
+        (["07/13/2012 00:00:09;A;1;"], False),
+        (["07/13/2012 00:00:09;R;1;"], False),  # it waits again
+        ([pbs("1", FEW, 1000, 7000, 7100)], False),
+    ],
+)
+def test_a_job_that_still_runs_runs_until_the_log_ends(file: Writer, more: list[str], runs: bool) -> None:
+    start = pbs("1", FEW, 1000, 7000, 0, "S").partition(" session=")[0]
+    jobs, _ = kept(file, start, *more)
+    assert (("1", 7000, 2500) in jobs) == runs
+    begun_long_before = start.replace("start=7000", "start=1100").replace("04:00:00", "00:10:00")
+    path = file("log", "\n".join([begun_long_before, pbs("9", FEW, 1000, 9000, 9500)]))
+    both = [start, pbs("8", FEW, 1000, 7500, 0, "S").partition(" session=")[0]]
+    assert read_pbs(file("both", "\n".join(both))).runtime.tolist() == [500, 1]  # only such records
+    lost = "there is a record of its start and none of its end, and its walltime is over"
+    assert read_pbs(path).report.dropped == (("1", lost),)

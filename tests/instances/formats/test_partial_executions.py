@@ -100,3 +100,23 @@ def test_minus_one_in_one_field(file: Writer, field: int) -> None:
     assert len(w) == (1 if field in (1, 3) else 2)
     if field == 2:
         assert w.recorded_start.tolist() == [0, -1]
+
+
+def test_parts_in_any_order_have_the_submit_time_of_the_first(file: Writer) -> None:
+    lines = [line(1), line(2, -1, 70, 30, status=3), line(2, 10, 5, 100, status=2), line(2, -1, 50, 40, status=2)]
+    w = read_swf(file("log.swf", "\n".join(lines)))
+    assert (w.ids, w.submit.tolist(), w.runtime.tolist()) == (("1", "2"), [0, 10], [60, 170])
+    assert w.recorded_start.tolist() == [0, 15]
+
+
+def test_a_whole_job_without_a_runtime_has_that_of_its_parts(file: Writer) -> None:
+    lines = [line(1), line(2, 10, 5, -1), line(2, 10, 5, 100, status=2), line(2, -1, 50, 40, status=4), line(3, 20, runtime=-1)]  # fmt: skip
+    w = read_swf(file("log.swf", "\n".join(lines)))
+    assert (w.ids, w.runtime.tolist(), w.report.skipped) == (("1", "2"), [60, 140], {COVERED: 2})
+    assert w.report.dropped == (("3", "its runtime is unknown"),)
+
+
+def test_parts_without_a_number_are_jobs_of_their_own(file: Writer) -> None:
+    lines = [line(-1, 0, 5, 10, status=2), line(-1, 3, 5, 20, status=3), line(-1, 7, 5, 30)]
+    w = read_swf(file("log.swf", "\n".join(lines)))
+    assert (w.submit.tolist(), w.runtime.tolist()) == ([0, 3, 7], [10, 20, 30])

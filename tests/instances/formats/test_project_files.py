@@ -217,3 +217,13 @@ def test_files_of_the_literature(
 def test_the_longest_path_is_that_of_the_literature(read: Callable[[Path], Project], file: str, length: int) -> None:
     project = read(DATA / file)
     assert max(project.heads[t.name] + t.shortest for t in project.tasks) == length
+
+
+def test_a_head_with_more_machines_than_the_file_has_numbers(tmp_path: Path) -> None:
+    """Unused machines are resources too; a file of 16 bytes took 570 MB."""
+    path = tmp_path / "shop.fjs"
+    path.write_text("1 100000\n1 1 1 5\n")
+    with pytest.raises(FormatError, match="line 1: expected a number of machines of at most the 4 numbers"):
+        read_fjsplib(path)
+    path.write_text("1 4\n1 1 1 5\n")
+    assert len(read_fjsplib(path).resources) == 4

@@ -157,7 +157,7 @@ class TestWriting:
         again = load(tmp_path / "copy")
         schedule = first_solution(instance.profit, "est")
         for name in instance.scenarios:
-            assert profit(again, name).objective(schedule) == profit(instance, name).objective(schedule)
+            assert profit(again, name).value(schedule) == profit(instance, name).value(schedule)
         write(again, tmp_path / "third")
         assert {p.name: p.read_bytes() for p in (tmp_path / "copy").iterdir()} == {
             p.name: p.read_bytes() for p in (tmp_path / "third").iterdir()
@@ -277,7 +277,7 @@ def test_running_jobs_end_by_their_runtimes_and_are_written(centre: Centre, tmp_
     write(instance, tmp_path / "copy")
     again = load(tmp_path / "copy")
     assert again.profit == p
-    assert again.profit.objective(alone) == p.objective(alone)
+    assert again.profit.value(alone) == p.value(alone)
     write(again, tmp_path / "second")
     for name in ("running.csv", "jobs.csv", "instance.toml"):
         assert (tmp_path / "second" / name).read_bytes() == (tmp_path / "copy" / name).read_bytes()

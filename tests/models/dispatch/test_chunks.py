@@ -51,7 +51,7 @@ def _least(problem, latest):
 
     def extend(k, start, nodes):
         if k == len(problem.jobs):
-            yield problem.objective(Schedule(start, nodes))
+            yield problem.value(Schedule(start, nodes))
             return
         job, part = problem.jobs[k], problem.replace(jobs=problem.jobs[: k + 1])
         for on in places(problem, job):

@@ -129,7 +129,7 @@ def test_the_check_names_node_time_and_amount_of_an_excess():
     schedule = Schedule({"a": 0, "b": 8}, {"a": {"n-1": 1}, "b": {"n-2": 1}})
     free = Dispatch(ONE, jobs, [Queue("q", 5)], "waiting", desired=profile, over_cost=720.0)
     assert free.verify(schedule) == []
-    assert free.objective(schedule) == pytest.approx(8 + 720.0 * 2 * 2 / 3600)  # 6 cores for 2 s, 4 are desired
+    assert free.value(schedule) == pytest.approx(8 + 720.0 * 2 * 2 / 3600)  # 6 cores for 2 s, 4 are desired
     shorter = [Job("a", 0, 9, 1, {"cores": 3}, "q"), jobs[1]]
     hard = Dispatch(ONE, shorter, [Queue("q", 5)], "waiting", desired=profile)
     assert [v.message for v in hard.verify(schedule)] == [
@@ -176,7 +176,7 @@ def test_rules_refuse_a_hard_profile_and_take_a_soft_one():
         sl.solve(problem, "rule:est")
     soft = problem.replace(over_cost=1.0)
     found = sl.solve(soft, "rule:est")
-    assert found.objective == pytest.approx(soft.objective(found.schedule)) and soft.verify(found.schedule) == []
+    assert found.objective == pytest.approx(soft.value(found.schedule)) and soft.verify(found.schedule) == []
 
 
 def test_jobs_wait_for_the_night():

@@ -43,7 +43,7 @@ TABLE_4_4 = Schedule(
 def test_thesis_table_4_4_is_right_and_waits_as_stated():
     problem = Dispatch(EURORA_4, TEST_1, [PARALLEL], "waiting")
     assert problem.verify(TABLE_4_4) == []
-    assert problem.objective(TABLE_4_4) == 660 - 5 + 60 - 5
+    assert problem.value(TABLE_4_4) == 660 - 5 + 60 - 5
 
 
 @pytest.mark.parametrize(
@@ -128,13 +128,13 @@ def test_objectives_by_hand():
     }
     assert set(by_hand) == set(OBJECTIVES)
     for name, expected in by_hand.items():
-        assert Dispatch(EURORA_4, jobs, queues, name).objective(schedule) == pytest.approx(expected, rel=1e-12)
+        assert Dispatch(EURORA_4, jobs, queues, name).value(schedule) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_clairvoyant_takes_the_runtimes():
     known = Job("a", 0, 100, 1, {"cores": 1}, "parallel", runtime=40)
     problem = Dispatch(EURORA_4, [known], [PARALLEL], "makespan", durations="runtime")
-    assert problem.objective(Schedule({"a": 0}, {"a": {"gpu-1": 1}})) == 40
+    assert problem.value(Schedule({"a": 0}, {"a": {"gpu-1": 1}})) == 40
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def enumerate_optimum(problem, latest=8):
     best = None
     for starts in itertools.product(range(latest + 1), repeat=len(names)):
         start = dict(zip(names, starts, strict=True))
-        value = problem.objective(Schedule(start))
+        value = problem.value(Schedule(start))
         if best is not None and value >= best:
             continue
         for chosen in itertools.product(*placings):
@@ -236,7 +236,7 @@ def test_a_schedule_written_as_an_assignment_keeps_its_objective(name):
         assignment = encoding.write(TABLE_4_4)
         assert encoding.model.check(assignment) == []
         value = encoding.model.value(encoding.model.objectives[0], assignment)
-        assert value == pytest.approx(problem.objective(TABLE_4_4), rel=1e-9)
+        assert value == pytest.approx(problem.value(TABLE_4_4), rel=1e-9)
         assert encoding.read(assignment).start == TABLE_4_4.start
         if not encoding.relaxation:
             assert encoding.read(assignment).nodes == TABLE_4_4.nodes

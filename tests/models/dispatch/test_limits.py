@@ -49,11 +49,11 @@ def schedules(problem):
 
 def best(problem, limits):
     """The least objective of all schedules that keep the limits, by the formulas of the thesis; None if none does."""
-    return min((problem.objective(s) for s in schedules(problem) if keeps(problem, s, limits)), default=None)
+    return min((problem.value(s) for s in schedules(problem) if keeps(problem, s, limits)), default=None)
 
 
 def keeps(problem, schedule, limits):
-    return all(problem.replace(objective=name).objective(schedule) <= most + 1e-9 for name, most in limits.items())
+    return all(problem.replace(objective=name).value(schedule) <= most + 1e-9 for name, most in limits.items())
 
 
 def limited(seed):
@@ -64,7 +64,7 @@ def limited(seed):
     every = list(schedules(problem))
     limits = {}
     for name in rng.choice(OBJECTIVES, 3, replace=False):
-        values = sorted({problem.replace(objective=str(name)).objective(s) for s in every})
+        values = sorted({problem.replace(objective=str(name)).value(s) for s in every})
         limits[str(name)] = values[int(rng.integers(0, min(3, len(values))))]
     return problem, limits
 
@@ -93,7 +93,7 @@ def test_the_verifier_names_the_objective_its_value_and_the_limit():
     problem = small(1, 3, now=50)
     late = Schedule({"j0": 60, "j1": 70, "j2": 80}, {j.id: {"n-1": 1} for j in problem.jobs})
     assert problem.verify(late) == []
-    value = {name: problem.replace(objective=name).objective(late) for name in OBJECTIVES}
+    value = {name: problem.replace(objective=name).value(late) for name in OBJECTIVES}
     for name in OBJECTIVES:
         assert problem.replace(limits={name: value[name]}).verify(late) == []
         (broken,) = problem.replace(limits={name: value[name] - 0.5}).verify(late)
@@ -116,7 +116,7 @@ def test_every_formulation_has_the_constraint_that_the_verifier_checks(formulati
     """The model accepts a schedule at its own value and refuses it below, for every objective."""
     problem = small(5, 3).replace(objective="waiting")
     for schedule in itertools.islice(schedules(problem), 0, None, 97):
-        value = problem.replace(objective=name).objective(schedule)
+        value = problem.replace(objective=name).value(schedule)
         for limit, ok in ((value, True), (value - 0.01, False)):
             bounded = problem.replace(limits={name: limit})
             encoding = bounded.formulations[formulation]()

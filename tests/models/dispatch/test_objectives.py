@@ -29,9 +29,9 @@ def test_an_unknown_objective_is_an_error_with_similar_names():
             make("xyz")
 
 
-def test_a_name_is_registered_once():
+def test_an_objective_of_schedlab_is_not_replaced():
     shipped = find_objective("waiting")
-    with pytest.raises(ProblemError, match="already an objective 'waiting'"):
+    with pytest.raises(ProblemError, match="'waiting' belongs to schedlab"):
         register_objective(shipped)
     assert find_objective("waiting") is shipped
 

@@ -44,9 +44,9 @@ def example(objective="makespan", **limits):
 
 def test_the_schedule_of_table_3_3_is_feasible_and_has_the_values_of_its_starts():
     assert example().verify(TABLE_3_3) == []
-    assert example("makespan").objective(TABLE_3_3) == 15_000  # job 002
-    assert example("late-jobs").objective(TABLE_3_3) == 1  # job 004 waits 800 s
-    assert example("weighted-tardiness").objective(TABLE_3_3) == pytest.approx(100 / 700)
+    assert example("makespan").value(TABLE_3_3) == 15_000  # job 002
+    assert example("late-jobs").value(TABLE_3_3) == 1  # job 004 waits 800 s
+    assert example("weighted-tardiness").value(TABLE_3_3) == pytest.approx(100 / 700)
 
 
 @pytest.mark.parametrize("formulation", ["units", "counts", "classes", "pool"])

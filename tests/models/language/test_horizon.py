@@ -3,6 +3,7 @@
 import pytest
 import schedlab as sl
 from random_horizons import differences
+from schedlab.models.language.horizon import latest_without_end
 
 BACKENDS = ["cpsat", "highs", "cpo"]
 
@@ -132,6 +133,27 @@ def test_an_objective_without_end_is_called_unbounded(backend):
     r = sl.solve(m, backend=backend)
     assert (r.status, r.objective, r.bound) == ("unbounded", None, None)
     assert "j0" in r.message and "horizon=" in r.message
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "cpo"])
+def test_a_makespan_that_is_maximized_by_mistake_is_unbounded(backend):
+    m = sl.Model("without a horizon")
+    a, b = m.interval("a", size=3), m.interval("b", size=4)
+    m.add(sl.no_overlap([a, b]))
+    m.add(a.start <= 99)
+    m.maximize(sl.max([a.end, b.end]))
+    r = sl.solve(m, backend=backend, threads=1, time_limit=60)  # CP-SAT went from second to second
+    assert (r.status, r.objective, r.bound) == ("unbounded", None, None)
+    assert "the later b starts" in r.message
+
+
+def test_an_answer_whose_objective_has_no_value_later_shows_no_missing_end():
+    m = sl.Model("prices")
+    a, b = m.interval("a", size=3), m.interval("b", size=4)
+    m.maximize(a.start + sl.piecewise(a.end - b.start, [(0, 0), (9, 5)]) - 2 * b.end)
+    answer = sl.Assignment(m, {a: 4, b: 2})
+    assert m.derived_horizon.endless and m.check(answer) == []
+    assert latest_without_end(m, answer) is None
 
 
 def test_a_bound_that_is_not_found_does_not_make_an_objective_unbounded():

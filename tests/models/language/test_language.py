@@ -184,7 +184,7 @@ class TestConstraints:
         with refused("backup", "units", "-1"):
             sl.cumulative([a], [x], 3)
         assert sl.cumulative([a], [x + 1], 3).demands[0].constant == 1
-        assert sl.cumulative([a], [sl.positive_part(x)], 3)
+        assert sl.cumulative([a], [sl.positive_part(x)], 3).demands
 
     @pytest.mark.parametrize("capacity", [-1, [], [(0, 2), (0, 3)], [(5, 2), (3, 3)], [3], [(0, -2)], 1.5])
     def test_bad_capacities(self, m, capacity):

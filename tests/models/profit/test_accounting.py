@@ -35,7 +35,7 @@ def total(parts: list[Account], name: str) -> float:
 @given(scheduled())
 def test_the_account_has_the_profit_of_the_objective(drawn: tuple[Profit, Schedule]) -> None:
     p, s = drawn
-    assert sl.account(p, s).profit == p.objective(s)
+    assert sl.account(p, s).profit == p.value(s)
     assert (account(p, s).begin, account(p, s).end) == (p.begin, p.horizon_end)
     assert account(p, s) == account(p, s, p.horizon_end)
 
@@ -65,7 +65,7 @@ def test_up_to_the_last_end_all_work_is_counted(drawn: tuple[Profit, Schedule]) 
 def test_a_postponed_job_earns_nothing() -> None:
     p = half_a_day(8)
     s = Schedule({j.id: p.horizon_end for j in p.jobs})
-    assert account(p, s).profit == p.objective(s) == 0
+    assert account(p, s).profit == p.value(s) == 0
     assert account(p, s).pue is None
     assert account(p, s, makespan(p, s)).gain > 0
 

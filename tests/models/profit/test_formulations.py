@@ -15,7 +15,7 @@ def solved(p: Profit, method: str, **options: object) -> sl.Result:
     """Return the result after a check that its schedule is feasible and has the objective that it reports."""
     r = sl.solve(p, method=usable(method), **{"time_limit": 60, "threads": 2, **options})
     assert r.schedule is not None and p.verify(r.schedule) == []
-    assert r.objective == p.objective(r.schedule)
+    assert r.objective == p.value(r.schedule)
     return r
 
 
@@ -69,7 +69,7 @@ def test_a_schedule_is_a_solution_of_every_formulation_and_is_read_back(formulat
     assignment = encoding.write(schedule)
     assert encoding.model.check(assignment) == []
     (objective,) = encoding.model.objectives
-    assert encoding.model.value(objective, assignment) == pytest.approx(p.objective(schedule), rel=1e-9)
+    assert encoding.model.value(objective, assignment) == pytest.approx(p.value(schedule), rel=1e-9)
     again = encoding.read(assignment)
     early = [i for i, s in schedule.start.items() if s < p.horizon_end]
     assert {i: again.start[i] for i in early} == {i: schedule.start[i] for i in early}
@@ -124,7 +124,7 @@ def test_jobs_that_are_left_out_follow_where_they_fit() -> None:
     nothing = sl.Assignment(encoding.model)
     schedule = encoding.read(nothing)
     assert p.verify(schedule) == []
-    assert p.objective(schedule) == 0
+    assert p.value(schedule) == 0
     assert min(schedule.start.values()) == p.horizon_end
 
 

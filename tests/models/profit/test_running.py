@@ -52,7 +52,7 @@ def test_accounts_are_those_of_jobs_with_fixed_starts(seed: int, data: st.DataOb
     starts = {j.id: data.draw(st.integers(NOW, 12)) for j in p.jobs}
     s, t = Schedule(starts), Schedule({**starts, **there.start})
     end = data.draw(st.sampled_from([None, NOW, 5, 20]))
-    assert p.objective(s) == pytest.approx(same.objective(t), rel=1e-12, abs=1e-12)
+    assert p.value(s) == pytest.approx(same.value(t), rel=1e-12, abs=1e-12)
     assert makespan(p, s) == makespan(same, t)
     assert p.most_power == same.most_power
     pairs = [(account(p, s, end), account(same, t, end)), *zip(daily(p, s, end), daily(same, t, end), strict=True)]
@@ -113,10 +113,10 @@ def test_every_search_keeps_the_running_jobs_and_reports_the_profit_of_the_data(
             assert r.status == "unknown" and method.partition(":")[0] in sl.backends.names()
             continue
         assert p.verify(r.schedule) == []
-        assert r.objective == p.objective(r.schedule)
+        assert r.objective == p.value(r.schedule)
         whole = Schedule({**r.schedule.start, **there.start}, {**r.schedule.nodes, **there.nodes})
         assert same.verify(whole) == []
-        assert r.objective == pytest.approx(same.objective(whole), rel=1e-9)
+        assert r.objective == pytest.approx(same.value(whole), rel=1e-9)
         assert r.objective <= bound * (1 + 1e-9), method
 
 
@@ -129,9 +129,9 @@ def test_a_schedule_is_a_solution_of_every_formulation(formulation: str) -> None
     assert made.model.check(assignment) == []
     value = made.model.value(made.model.objectives[0], assignment)
     if formulation == "fluid":  # a class has the least power of its jobs; here each job is a class
-        assert value >= p.objective(schedule) * (1 - 1e-9)
+        assert value >= p.value(schedule) * (1 - 1e-9)
     else:
-        assert value == pytest.approx(p.objective(schedule), rel=1e-9)
+        assert value == pytest.approx(p.value(schedule), rel=1e-9)
 
 
 def test_jobs_that_are_left_out_wait_for_the_end_of_running_jobs() -> None:

@@ -19,7 +19,7 @@ def test_parts_have_feasible_answers_between_the_schedule_and_the_optimum(seed: 
     if exact.status == "infeasible":
         return
     schedule = sl.solve(project, method="serial-sgs:spt").schedule
-    value = project.objective(schedule)
+    value = project.value(schedule)
     names = [t.name for t in project.tasks]
     for free in ([], names[::2], names[1:4], names):
         part = part_formulation(project, schedule, free, value)
@@ -28,7 +28,7 @@ def test_parts_have_feasible_answers_between_the_schedule_and_the_optimum(seed: 
         found = solve(part, value)
         assert found.status == "optimal"
         better = part.read(found.assignment)
-        assert project.verify(better) == [] and project.objective(better) == found.objective
+        assert project.verify(better) == [] and project.value(better) == found.objective
         assert exact.objective <= found.objective <= value
         if free == names:
             assert found.objective == exact.objective

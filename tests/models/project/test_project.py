@@ -27,7 +27,7 @@ GOOD = Schedule({"cut": 0, "paint": 7, "pack": 3}, {"paint": {"fast": 1}})
 
 def test_a_schedule_that_keeps_everything(workshop: Project) -> None:
     assert workshop.verify(GOOD) == []
-    assert workshop.objective(GOOD) == 9
+    assert workshop.value(GOOD) == 9
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_the_optimum_is_that_of_enumeration(seed: int) -> None:
     else:
         assert (result.status, result.objective) == ("optimal", expected)
         schedule = encoding.read(result.assignment)
-        assert project.verify(schedule) == [] and project.objective(schedule) == expected
+        assert project.verify(schedule) == [] and project.value(schedule) == expected
 
 
 def test_exclusive_sets_cover_every_pair_that_a_resource_keeps_apart() -> None:

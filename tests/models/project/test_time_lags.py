@@ -22,7 +22,7 @@ def random_project_max(seed: int) -> ProjectMax:
 def test_the_optimum_is_that_of_all_starts(seed: int) -> None:
     project = random_project_max(seed)
     every = (Schedule(dict(zip("abcd", starts, strict=True))) for starts in itertools.product(range(10), repeat=4))
-    best = min((project.objective(s) for s in every if not project.verify(s)), default=None)
+    best = min((project.value(s) for s in every if not project.verify(s)), default=None)
     found = sl.solve(project, backend="cpsat", threads=1, time_limit=20)
     assert found.objective == best
     assert found.status == ("infeasible" if best is None else "optimal")
@@ -36,7 +36,7 @@ def test_the_maximal_lag_binds() -> None:
     starts = [sl.solve(p, backend="cpsat", threads=1).schedule for p in (free, bound)]
     assert free.verify(Schedule({"heat": 0, "busy": 0, "roll": 9})) == []
     assert "4 too late" in bound.verify(Schedule({"heat": 0, "busy": 0, "roll": 9}))[0].message
-    assert starts[1].start["heat"] >= 4 and bound.objective(starts[1]) == 11
+    assert starts[1].start["heat"] >= 4 and bound.value(starts[1]) == 11
 
 
 def test_wrong_lags_are_explained_and_heuristics_refused() -> None:
@@ -47,4 +47,4 @@ def test_wrong_lags_are_explained_and_heuristics_refused() -> None:
         ProjectMax(tasks, [], [], [("a", "b", -1)])
     with pytest.raises(sl.SchedlabError, match="project-max"):
         sl.solve(ProjectMax(tasks, []), method="multi-sgs")
-    assert sl.solve(ProjectMax(tasks, [], [], [("a", "b", 0)]), time_limit=5).objective == 1
+    assert sl.solve(ProjectMax(tasks, [], [], [("a", "b", 0)]), time_limit=60).objective == 1

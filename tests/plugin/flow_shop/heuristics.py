@@ -21,9 +21,9 @@ def random_orders(problem: Problem, request: HeuristicRequest) -> Result:
             break
         dice.shuffle(order)
         schedule, tried = first_solution(problem, order), tried + 1
-        if best is None or problem.objective(schedule) < problem.objective(best):
+        if best is None or problem.value(schedule) < problem.value(best):
             best = schedule
-            seen.report(problem.objective(best), lambda found=schedule: found)  # type: ignore[misc]
+            seen.report(problem.value(best), lambda found=schedule: found)  # type: ignore[misc]
     assert best is not None
     return seen.result(best, message=f"{tried} random orders", details={"tried": tried})
 

@@ -50,7 +50,7 @@ def johnson(problem: Problem, request: HeuristicRequest) -> Result:
     late = sorted((j for j, (a, b) in jobs.items() if a > b), key=lambda j: -jobs[j][1])
     schedule = problem.in_order(early + late)
     seen = Incumbents(problem, "johnson", request.on_incumbent)
-    seen.report(problem.objective(schedule), lambda: schedule)
+    seen.report(problem.value(schedule), lambda: schedule)
     return seen.result(schedule, message="Johnson's rule", optimal=True)
 
 
@@ -68,7 +68,7 @@ class BenchFlowShop(PlainKind):
     def extra_fields(self, problem: Problem, schedule: Schedule) -> dict[str, Any]:
         """Return the idle time of machine 2 before the last job ends."""
         assert isinstance(problem, FlowShop)
-        return {"idle_s": problem.objective(schedule) - sum(b for _, b in problem.jobs.values())}
+        return {"idle_s": problem.value(schedule) - sum(b for _, b in problem.jobs.values())}
 
     def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
         """Return a fault if the idle time is not that of the schedule."""

@@ -106,7 +106,7 @@ class FlowShop:
             if schedule.start[b] < end[a]
         ]
 
-    def objective(self, schedule: Schedule) -> int:
+    def value(self, schedule: Schedule) -> int:
         """Return the makespan in seconds."""
         return max(schedule.start[f"{j} 2"] + p[1] for j, p in self.jobs.items())
 

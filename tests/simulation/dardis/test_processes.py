@@ -145,6 +145,8 @@ def test_a_job_for_which_no_node_is_left_does_not_start_on_silent_ones():
     day = cores(4, [("a", 0, 10, 4), ("b", 1, 10, 4), ("c", 2, 10, 1)], ewt=200)
     with pytest.raises(sl.SchedlabError, match="'b' waits forever") as failed:
         replay(day, "first/min-start", Network(processes=3, fault="2@5"))
+    why = "it has 4 units, and only 2 fit on the nodes whose managers answer; those of n-3, n-4 have fallen silent"
+    assert failed.value.waiting == {"b": why}
     assert failed.value.partial.start.tolist()[::2] == [0, 20] and failed.value.partial.start[1] < 0
 
 

@@ -309,6 +309,16 @@ def test_a_window_begins_with_the_jobs_that_run_and_wait_in_the_log(log):
         assert found.violations == []
 
 
+def test_a_busy_window_that_begins_before_the_log(log):
+    """The log begins at noon: the midnight of its first day is before second 0, and nothing runs or waits then."""
+    log.write_text(LOG.replace("UnixStartTime: 0", "UnixStartTime: 43200"))
+    for busy in ("reset", "kept"):
+        w, platform = open_trace(log, window="1970-01-01:1d", busy=busy)
+        assert (len(w), w.running, w.begin) == (7, (), 0)
+        plain, _ = open_trace(log, window="1970-01-01:1d")
+        assert simulate(w, platform, "easy").start.tolist() == simulate(plain, platform, "easy").start.tolist()
+
+
 def test_the_first_jobs_of_a_busy_window(log):
     w, _ = open_trace(log, window="1970-01-01T01:00:1h", busy="reset", first=2)
     assert (w.ids, [r.job.id for r in w.running]) == (("3", "5"), ["4"])

@@ -9,6 +9,7 @@ from schedlab.errors import WrongValue
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.production import Repeat, Reservation, ServerEvent
 from schedlab.simulation import Switching
+from schedlab.simulation.curves import queue_length
 from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.result import SimulationError
 from schedlab.simulation.verification import violations
@@ -112,6 +113,16 @@ def test_stopped_queues_start_no_job_and_running_jobs_go_on():
     with pytest.raises(SimulationError) as e:
         replay(jobs, events=[ServerEvent(5, "stop-queue", "q")])
     assert e.value.waiting == {"b": "its queue 'q' is stopped since 5"}
+
+
+def test_a_job_that_leaves_without_a_start_waits_until_it_leaves():
+    """a runs 0 to 10 on both nodes; c is deleted at 3; p finds that the last course is over at 30 and leaves then."""
+    jobs = [job("a", 0, 10, units=2), job("c", 1, 5), job("p", 2, 5, 50, queue="course"), job("z", 100, 5)]
+    run = replay(jobs, [COURSE], [ServerEvent(3, "delete", "c")])
+    assert run.production.left_at == {1: 3, 2: 30}
+    waiting, length = queue_length(run)
+    assert dict(zip(waiting.tolist(), length.tolist(), strict=True)) == {0: 0, 1: 1, 2: 2, 3: 1, 30: 0, 100: 0}
+    assert run.metrics.queue_mean * run.metrics.makespan == pytest.approx((3 - 1) + (30 - 2))
 
 
 def test_jobs_are_changed_moved_and_deleted():

@@ -229,6 +229,29 @@ def test_progress_is_told_and_can_stop():
     assert reports[-1].jobs == 30000
 
 
+def test_a_short_compiled_replay_can_be_stopped_before_its_end():
+    """The decisions of a search may take long, so that the first events are followed by a call."""
+    work = line(*[(t, 1, 1, 1) for t in range(300)])
+    for dispatcher in ("fcfs", "easy", "conservative", "plan@lns:rounds=2"):
+        run = simulate(work, dispatcher=dispatcher, on_progress=lambda news: False)
+        assert run.notes == ("stopped before its end",) and 0 < (run.start >= 0).sum() < 300
+
+
+@pytest.mark.parametrize("dispatcher", ["rule:wt", "easy", "conservative", "pbs-fifo", "plan@lns:rounds=3"])
+@pytest.mark.parametrize("day", ["eurora_99", "equal nodes"])
+def test_starts_do_not_depend_on_how_often_progress_is_told(monkeypatch, dispatcher, day):
+    if day == "equal nodes":
+        jobs = [Job(f"j{k}", 37 * k % 900, 60 + 97 * k % 500, 1 + k * k % 7, {"cores": 1}, "any", runtime=50 + 61 * k % 500)
+                for k in range(120)]  # fmt: skip
+        day = Dispatch(Platform([NodeGroup("n", 8, {"cores": 1})]), jobs, QUEUES)  # its nodes are counted
+    whole, reports = simulate(day, dispatcher=dispatcher), []
+    monkeypatch.setattr("schedlab.simulation.progress.BATCH", 1)
+    monkeypatch.setattr("schedlab.simulation.progress.FIRST", 1)
+    told = simulate(day, dispatcher=dispatcher, on_progress=reports.append)
+    assert len(reports) > 50 and told.start.tolist() == whole.start.tolist()
+    assert told.schedule() == whole.schedule()
+
+
 def test_the_same_replay_twice_is_the_same():
     one, two = (simulate("eurora_330", dispatcher="easy-d") for _ in range(2))
     assert one.start.tolist() == two.start.tolist()

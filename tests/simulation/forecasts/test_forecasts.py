@@ -65,7 +65,7 @@ def test_forecast_jobs_can_be_planned_by_the_profit_problem() -> None:
     problem = sl.Profit(jobs, air.temperature, air.cooling, 0.013, 0.13, horizon_end=2 * DAY)
     schedule = sl.first_solution(problem, "est")
     assert problem.verify(schedule) == []
-    assert problem.objective(schedule) > 0
+    assert problem.value(schedule) > 0
 
 
 def test_runtimes_of_jobs_that_have_not_ended_are_not_known() -> None:

@@ -35,7 +35,7 @@ def values_of_all_orders(problem):
         schedule = Schedule(
             {j.id: start for j, start in zip(order, ends, strict=False)}, {j.id: {"n-1": 1} for j in order}
         )
-        found.append(problem.objective(schedule))
+        found.append(problem.value(schedule))
     return found
 
 
@@ -50,7 +50,7 @@ def test_a_replay_of_a_line_reaches_the_optimum_of_every_objective(aim, family):
         replay = sl.simulate(problem, dispatcher=make(family, deterministic=5, max_stretch=None, objective=aim))
         assert replay.violations == []
         start = dict(zip(replay.workload.ids, replay.start.tolist(), strict=True))
-        assert problem.objective(Schedule(start)) == pytest.approx(min(values), rel=1e-9)
+        assert problem.value(Schedule(start)) == pytest.approx(min(values), rel=1e-9)
     assert differing == (0 if aim == "makespan" else 3)  # the makespan of a line is the sum of the durations
 
 
@@ -154,7 +154,7 @@ def test_the_warm_start_is_not_worse_than_multi_search_and_than_the_priority():
         worst = sl.heuristics.first_solution(problem, "-area")
         for start in (None, worst, searched.schedule):
             best = best_start(problem, start, None)
-            assert problem.verify(best) == [] and problem.objective(best) == searched.objective
+            assert problem.verify(best) == [] and problem.value(best) == searched.objective
 
 
 def test_the_time_of_a_decision_is_kept():

@@ -114,7 +114,7 @@ def proven(case: Case, backend: str, lowering: str = "") -> float | None:
     if not encoding.relaxation:
         schedule = encoding.read(found.assignment)
         assert problem_at(case).verify(schedule) == []
-        assert problem_at(case).objective(schedule) == pytest.approx(found.objective, rel=SAME)
+        assert problem_at(case).value(schedule) == pytest.approx(found.objective, rel=SAME)
     return float(found.objective)
 
 
@@ -122,7 +122,7 @@ def proven(case: Case, backend: str, lowering: str = "") -> float | None:
 def test_the_moments_are_not_trivial(case):
     """At least one job must wait: the optimum is worse than the value of all jobs starting now."""
     problem = problem_at(case)
-    at_once = problem.objective(Schedule({j.id: NOW for j in problem.jobs}))
+    at_once = problem.value(Schedule({j.id: NOW for j in problem.jobs}))
     assert proven(case, "cpsat") > at_once * (1 + SAME)
 
 
@@ -156,7 +156,7 @@ def best_of_all(problem: Dispatch) -> float:
     parts = [part.id for j in problem.jobs for part in j.parts]
     alone = [allocations(problem, part) for j in problem.jobs for part in j.parts]
     valued = [
-        (problem.objective(Schedule(start)), start)
+        (problem.value(Schedule(start)), start)
         for start in (dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*choices))
     ]
     for value, start in sorted(valued, key=lambda pair: pair[0]):

@@ -86,14 +86,14 @@ def test_nodes_in_the_order_of_the_relaxation_are_optimal_where_units_take_whole
     roomy = solving.Solver("cpsat", "counts", Control(0.5, 1, deterministic=True), False)
     found = roomy.solve_relaxed_first(problem, placed, lambda: start, 1, 0.0, 3)
     assert found.ended == "optimal"
-    assert problem.objective(found.schedule) == pytest.approx(3 + 1 / 9)
+    assert problem.value(found.schedule) == pytest.approx(3 + 1 / 9)
     assert tried == [[0, 1, 2], [1, 2, 0]]
     assert not found.relaxation
     assert found.gain > 0
     short = solver.solve_relaxed_first(
         problem, placed, lambda: start, 1, 0.0, 3
     )  # no time: the start, or the order found
-    assert problem.objective(short.schedule) <= problem.objective(start)
+    assert problem.value(short.schedule) <= problem.value(start)
 
 
 def test_pcp_is_optimal_at_once_on_whole_nodes():
@@ -131,7 +131,7 @@ def test_a_schedule_on_the_nodes_is_made_only_if_the_pooled_machine_gives_none_o
     solver = solving.Solver("cpsat", "pool", Control(0.5, 1, deterministic=True), False)
     on_pool = Schedule({"long": 0, "short": 10, "narrow": 10})
     found = solver.solve(problem, start, 1, 0.0, 3, lambda: on_pool)
-    assert found.ended == "optimal" and problem.objective(found.schedule) == pytest.approx(3 + 1 / 9)
+    assert found.ended == "optimal" and problem.value(found.schedule) == pytest.approx(3 + 1 / 9)
     assert made == []
     solver.solve(problem, start, 1, 0.0, 3, lambda: None)
     assert made == [[0, 1, 2]]

@@ -136,7 +136,7 @@ def test_names_have_a_backend_a_predictor_and_their_own_objective():
         named = parse_dispatcher(f"{name}-d@cpo")
         assert (named.dispatcher, named.predictor, named.backend) == (name, "data-driven", "cpo")
         made = named.make()
-        assert made.name == f"{name}@cpo" and made.aim == main and made.slack == dict.fromkeys(kept, 1.1)
+        assert made.name == f"{name}@cpo" and made.objective == main and made.slack == dict.fromkeys(kept, 1.1)
         assert made.version == 0 and made.family == "pcp" and made.formulation == "counts"
     assert make("nl+mks+wt", slack=1.5).slack == {"makespan": 1.5, "weighted-tardiness": 1.5}
     assert parse_dispatcher("mks").objective == "makespan"

@@ -50,6 +50,8 @@ def test_a_killed_job_comes_back_with_the_work_of_its_last_checkpoint():
     assert dict(zip(run.workload.ids, run.start.tolist(), strict=True)) == {"b0": 60, "u": 50}
     assert run.end.tolist()[0] == 60 + 7 + 70  # the restart, and what is left
     found = run.metrics.preemption
+    attempts = [(a.work_done, a.lost) for a in run.attempts.itertuples() if a.job == "b0"]
+    assert attempts == [(30, 20), (70, 7)]  # together the runtime, 100 s; the restart is lost time
     assert found["repeated_node_hours"] == 4 * 20 / 3600 and found["restart_node_hours"] == 4 * 7 / 3600
     # it ends 137 s after its submission, and its work takes 100 s: the restart is no part of its duration
     assert found["batch_slowdown_mean"] == 137 / 100

@@ -63,5 +63,5 @@ def test_replays_are_right_second_by_second(part):
         for d in run.preemption.decisions:
             if d.problem is not None and settings.evictor.name == "dp" and not settings.shared_bandwidth:
                 plans += 1
-                assert d.problem.objective(d.plan) == least(d.problem)
+                assert d.problem.value(d.plan) == least(d.problem)
     assert plans > 5

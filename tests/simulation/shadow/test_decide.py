@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from machine_states import NOW, random_state, small_state, waiting
+from schedlab.errors import WrongValue
 from schedlab.instances.states.entries import Document
 from schedlab.instances.states.reader import state_of
 from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
@@ -46,6 +47,20 @@ def test_dispatchers_without_reservations_plan_nothing():
     assert decide(read(small_state()), "fcfs").planned == []
     answer = decide(read(small_state()), "rule:est")
     assert (answer.starts, answer.planned) == ([Start("long", {"n3": 1})], [])
+
+
+@pytest.mark.parametrize(
+    ("dispatcher", "lacking"),
+    [
+        ("easy-profile", "easy-profile: keeps to a desired use, which a state does not have"),
+        ("hcp3-profile@cpsat", "keeps to a desired use"),
+        ("planned", "planned: plans for profit with forecasts from a log"),
+        ("hybrid:70", "hybrid:70: plans for profit"),
+    ],
+)
+def test_dispatchers_that_need_more_than_a_state_are_refused(dispatcher, lacking):
+    with pytest.raises(WrongValue, match=lacking):
+        decide(read(small_state()), dispatcher)
 
 
 def test_a_job_past_its_walltime_keeps_its_nodes_for_a_second():

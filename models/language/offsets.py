@@ -1,0 +1,97 @@
+"""Constant offsets of expressions, such as times since 1970, and the tolerance of comparisons of real numbers without them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .expressions import Atom, Attribute, Comparison, Linear, Max, Min, atoms_below
+from .quantities import Number
+
+if TYPE_CHECKING:
+    from .model import Model
+
+REAL_TOLERANCE = 1e-6
+
+
+def origin_of(model: Model) -> int:
+    """Return the earliest start of all intervals of a model, in seconds; 0 without intervals."""
+    return min((v.start_lo for v in model.intervals), default=0)
+
+
+def offset_of(e: Linear, origin: int) -> Number:
+    """Return the constant offset of an expression: what a shift of all times to begin at 0 takes off.
+
+    Parameters
+    ----------
+    e : Linear
+        The expression, such as an objective.
+    origin : int
+        The earliest start in seconds.
+
+    Examples
+    --------
+    >>> from schedlab import Model, max
+    >>> m = Model("m"); a, b = (m.interval(n, size=3, start=(1000, 1099)) for n in "ab")
+    >>> offset_of(max([a.end, b.end]) - 5, origin_of(m)), offset_of(a.end - b.start, 1000)
+    (995, 0)
+    """
+    known: dict[Atom, Number] = {}
+
+    def value(f: Linear) -> Number:
+        return f.constant + sum(c * known[a] for a, c in f.terms.items())
+
+    for atom in atoms_below([e]):
+        known[atom] = 0
+        if isinstance(atom, Attribute) and atom.field in ("start", "end") and not atom.interval.optional:
+            known[atom] = origin
+        elif isinstance(atom, (Max, Min)):
+            known[atom] = common_constant([value(f) for f in atom.operands])
+    return value(e)
+
+
+def common_constant(constants: Sequence[Number]) -> Number:
+    """Return the constant of least absolute value if all have the same sign, else 0.
+
+    >>> common_constant([7, 5]), common_constant([-7, 5])
+    (5, 0)
+    """
+    if all(c > 0 for c in constants) or all(c < 0 for c in constants):
+        return min(constants, key=abs)
+    return 0
+
+
+def far_origin(model: Model) -> int:
+    """Return the earliest start if it is further from 0 than the latest end is from it, else 0.
+
+    >>> from schedlab import Model
+    >>> m = Model("m"); a = m.interval("a", size=3, start=(1000, 1099)); far_origin(m)
+    1000
+    """
+    if not model.intervals or any(v.declared_windows is None for v in model.intervals):
+        return 0
+    origin = origin_of(model)
+    span = max(v.start_hi + v.size_hi for v in model.intervals) - origin
+    return origin if abs(origin) > span else 0
+
+
+def real_tolerance(c: Comparison, origin: int) -> float:
+    """Return by how much a comparison of real numbers may be broken: 1e-6 relative to its bound without the offset.
+
+    Parameters
+    ----------
+    c : Comparison
+    origin : int
+        What ``far_origin`` returns for the model of the comparison.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); a = m.interval("a", size=3, start=(10**9, 10**9 + 9))
+    >>> real_tolerance(0.5 * a.start <= 5 * 10**8 + 4, far_origin(m)), real_tolerance(0.5 * a.start <= 5000, 0)
+    (4e-06, 0.005)
+    """
+    offset = offset_of(c.expr, origin) if origin else 0
+    sizes = [min(abs(b), abs(b - offset)) for b in (c.lo, c.hi) if not math.isinf(b)]
+    return REAL_TOLERANCE * max([1.0, *map(float, sizes)])

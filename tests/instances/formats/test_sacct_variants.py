@@ -1,0 +1,215 @@
+"""Accounting of Slurm in forms that are less usual: columns that tell that a job never ran, equal hours, joined files, old versions."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from schedlab.instances import read_sacct
+from schedlab.instances.formats.slurm_values import gres_gpus, memory
+from schedlab.instances.traces import read_trace
+
+Writer = Callable[[str, str], Path]
+TIMES = "2024-05-01T08:00:00|2024-05-01T08:00:00|2024-05-01T12:00:00|04:00:00|06:00:00"
+HEAD = "JobID|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|State"
+ROW = f"1|{TIMES}|1|4|COMPLETED"
+ONCE_MORE = "rows of earlier attempts of a requeued job"
+REPEATED = "rows that repeat a job"
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells", "ran"),
+    [
+        ("AllocCPUS|AllocNodes|ReqCPUS", "0|0|8", False),
+        ("AllocTRES|ReqTRES", "|cpu=8,node=2", False),
+        ("AllocTRES|ReqTRES", "cpu=8,node=2|cpu=8,node=2", True),
+        ("NCPUS|NNodes", "8|2", True),  # these columns have what was requested, too
+        ("AllocCPUS|NodeList", "8|None assigned", False),
+        ("AllocCPUS|NodeList", "8|n[1-2]", True),
+    ],
+)
+def test_a_job_that_failed_in_the_queue_never_ran(file: Writer, columns: str, cells: str, ran: bool) -> None:
+    """Such as one whose dependency was never satisfied: Slurm records FAILED and a start at its end."""
+    at = "2024-05-01T08:00:00|2024-05-01T09:00:00|2024-05-01T09:00:00|00:00:00|02:00:00"
+    usual = "|".join(
+        {"AllocTRES": "cpu=4,node=1", "ReqTRES": "cpu=4,node=1", "NodeList": "n1"}.get(c, "1")
+        for c in columns.split("|")
+    )
+    head = f"JobID|Submit|Start|End|Elapsed|Timelimit|State|{columns}"
+    w = read_sacct(file("jobs.txt", f"{head}\n1|{TIMES}|COMPLETED|{usual}\n2|{at}|FAILED|{cells}\n"))
+    assert ("2" in w.ids) == ran
+    assert w.report.dropped == (() if ran else (("2", "it never started"),))
+
+
+def test_a_list_of_waiting_tasks_that_was_cut_is_no_step(file: Writer) -> None:
+    waits = "8_[1,3,5,...%2]|2024-05-01T08:00:00|Unknown|Unknown|00:00:00|06:00:00|1|4|PENDING"
+    w = read_sacct(file("jobs.txt", f"{HEAD}\n{ROW}\n{waits}\n"))
+    assert dict(w.report.dropped) == {"8_[1,3,5,...%2]": "it never started: it still waited when the log was written"}
+    assert w.report.skipped == {}
+
+
+def test_files_that_were_joined_repeat_their_header(file: Writer) -> None:
+    w = read_sacct(file("jobs.txt", f"{HEAD}\n{ROW}\n{HEAD}\n2{ROW[1:]}\n"))
+    assert w.ids == ("1", "2")
+    assert (w.report.bad_lines, w.report.skipped) == ((), {"lines that repeat the header": 1})
+
+
+@pytest.mark.parametrize("head", [HEAD.replace("JobID", "JobIDRaw"), HEAD.lower(), HEAD.upper()])
+def test_columns_have_any_case_and_a_raw_number_is_the_number_of_a_job(file: Writer, head: str) -> None:
+    path = file("jobs.txt", f"{head}\n{ROW}\n1.batch{ROW[1:]}\n")
+    assert read_trace(path).workload.ids == ("1",)
+    without = file("rows.txt", f"{ROW}\n")
+    assert read_trace(without, columns=head.split("|")).workload.ids == ("1",)
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        (["a|b|1", "first\nsecond|2", "|3", "||4"], ["a|b", "first second", "", "|"]),
+        (["one\ntwo\nthree|1", "x|2"], ["one two three", "x"]),
+    ],
+)
+def test_a_name_in_the_first_column_has_several_lines(file: Writer, rows: list[str], names: list[str]) -> None:
+    text = "\n".join(f"{r}|{TIMES}|1|4|COMPLETED" for r in rows)
+    w = read_sacct(file("jobs.txt", f"JobName|{HEAD}\n{text}\n"))
+    assert [w.job(k).name for k in range(len(w))] == names
+    assert w.report.bad_lines == ()
+
+
+# times
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "elapsed", "began"),
+    [
+        ("02:40:00", "03:30:00", "00:50:00", 1698543600),  # in the second of the two equal hours
+        ("02:40:00", "03:30:00", "01:50:00", 1698540000),  # in the first
+        ("02:10:00", "02:40:00", "01:30:00", 1698538200),
+        ("02:10:00", "02:40:00", "00:30:00", 1698538200),
+    ],
+)
+def test_elapsed_tells_in_which_of_two_equal_hours_a_job_started(
+    file: Writer, start: str, end: str, elapsed: str, began: int
+) -> None:
+    line = f"1|2023-10-29T01:00:00|2023-10-29T{start}|2023-10-29T{end}|{elapsed}|02:00:00|1|4|COMPLETED"
+    w = read_sacct(file("jobs.txt", f"{HEAD}\n{line}\n"), ZoneInfo("Europe/Rome"))
+    assert w.recorded_start.tolist() == [began]
+    assert not any("Elapsed" in what for what, n in w.report.repairs.items() if n)
+
+
+def test_without_elapsed_a_suspension_is_no_part_of_the_runtime(file: Writer) -> None:
+    head = "JobID|Submit|Start|End|Suspended|Timelimit|NNodes|NCPUS|State"
+    times = "2024-05-01T08:00:00|2024-05-01T09:00:00|2024-05-01T11:00:00"
+    w = read_sacct(file("jobs.txt", f"{head}\n1|{times}|00:30:00|06:00:00|1|4|COMPLETED\n"))
+    assert w.runtime.tolist() == [5400]
+    assert w.report.repairs["End - Start without the time of suspension is used"] == 1
+
+
+# attempts
+
+
+def component(k: int, nodes: int, state: str, day: int, elapsed: str = "00:10:00", start: str | None = None) -> str:
+    at = f"2024-05-{day:02}T08"
+    begun = f"{at}:01:00" if start is None else start
+    return f"5+{k}|{at}:00:00|{begun}|{at}:11:00|{elapsed}|06:00:00|{nodes}|{4 * nodes}|{state}"
+
+
+def test_attempts_of_a_heterogeneous_job_are_counted(file: Writer) -> None:
+    rows = [component(k, 1 + k, "COMPLETED", 2, "00:20:00") for k in (0, 1)]
+    rows += [component(0, 1, "NODE_FAIL", 1), component(1, 2, "CANCELLED", 1)]
+    w = read_sacct(file("jobs.txt", "\n".join([HEAD, *rows]) + "\n"))
+    assert (w.ids, w.runtime.tolist(), w.report.skipped) == (("5",), [1200], {ONCE_MORE: 2})
+
+
+def test_of_a_heterogeneous_job_the_attempt_that_ran_counts(file: Writer) -> None:
+    rows = [component(k, 1 + k, "REQUEUED", 1) for k in (0, 1)]
+    rows += [component(k, 1 + k, "CANCELLED by 7", 2, "00:00:00", "Unknown") for k in (0, 1)]
+    w = read_sacct(file("jobs.txt", "\n".join([HEAD, *rows]) + "\n"))
+    assert (w.ids, w.runtime.tolist(), w.report.skipped) == (("5",), [600], {ONCE_MORE: 2})
+
+
+def test_a_heterogeneous_job_whose_number_was_used_again_is_another_job(file: Writer) -> None:
+    rows = [component(k, nodes, "COMPLETED", day) for day, nodes in ((1, 1), (9, 3)) for k in (0, 1)]
+    w = read_sacct(file("jobs.txt", "\n".join([HEAD, *rows, *rows[:2]]) + "\n"))
+    assert w.ids == ("5", "5.2")
+    assert w.units.tolist() == [2, 6]
+    assert w.report.skipped == {REPEATED: 2}
+
+
+# values of old versions
+
+
+def test_flags_in_amounts_of_memory_are_exact() -> None:
+    for text in ("2147486648Mn", "9223372036854778808Mn", "9223372036854778808"):
+        assert memory(text) == (3000.0, "cpu")
+
+
+def test_gpus_by_the_number_of_their_plugin() -> None:
+    assert gres_gpus("7696487:2") == (2, {})
+    assert gres_gpus("7696487:a100:4,7168:1") == (4, {"a100": 4})
+
+
+def entry(**more: Any) -> dict[str, Any]:
+    """A job as ``sacct --json`` of Slurm 21.08 has it: plain numbers, null for what is not set."""
+    time = {"elapsed": 3600, "eligible": 1714550400, "start": 1714554000, "end": 1714557600, "submission": 1714550400}
+    job: dict[str, Any] = {
+        "job_id": 7, "name": "a", "user": "ann", "partition": "p", "cluster": "c", "nodes": "n[1-2]", "allocation_nodes": 2,
+        "required": {"CPUs": 8, "memory": 2**63 + 3000}, "array": {"job_id": 0, "task_id": None, "task": None},
+        "het": {"job_id": 0, "job_offset": None}, "state": {"current": "COMPLETED", "reason": "None"},
+        "time": time | {"suspended": 0, "limit": 120}, "tres": {"allocated": [{"type": "cpu", "name": None, "id": 1, "count": 8}, {"type": "energy", "name": None, "id": 3, "count": -2}]},
+    }  # fmt: skip
+    return job | more
+
+
+def read_json(file: Writer, *jobs: Any) -> Any:
+    return read_trace(file("jobs.json", json.dumps({"meta": {}, "jobs": list(jobs), "errors": []})))
+
+
+@pytest.mark.parametrize(("required", "megabytes"), [({"CPUs": 8, "memory": 2**63 + 3000}, 12000), ({"CPUs": 8, "memory": 3000}, 3000), ({"memory_per_cpu": 100}, 400)])  # fmt: skip
+def test_memory_in_json_of_old_versions(file: Writer, required: dict[str, Any], megabytes: int) -> None:
+    w = read_json(file, entry(required=required)).workload
+    assert w.request.tolist() == [[4, megabytes]]
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds"),
+    [
+        (120, 7200),
+        (2**32 - 1, 36000),
+        ("INFINITE", 36000),
+        ({"set": False, "infinite": True, "number": 0}, 36000),
+        (2**32 - 2, 3600),
+        (None, 3600),
+        ({"set": False, "infinite": False, "number": 0}, 3600),
+    ],
+)
+def test_limits_in_json(file: Writer, limit: Any, seconds: int) -> None:
+    """Without a limit a job has the longest of its partition; without a known one its runtime."""
+    long = entry(job_id=8, time=entry()["time"] | {"limit": 600})
+    w = read_json(file, long, entry(time=entry()["time"] | {"limit": limit})).workload
+    assert dict(zip(w.ids, w.walltime.tolist(), strict=True)) == {"8": 36000, "7": seconds}
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        (entry(job_id=None), "there is no job_id"),
+        (entry(job_id=10**40), "job_id is 1000"),
+        (entry(job_id=float("nan")), "job_id is nan; expected a whole number"),
+        (entry(job_id=True), "job_id is True; expected a whole number"),
+        (entry(time=None), "time is None; expected an object with submission, start, end and elapsed"),
+        (entry(required=5), "required is 5; expected an object"),
+        (entry(tres={"allocated": [3]}), "tres is 3; expected an object with type, name and count"),
+        (entry(time=entry()["time"] | {"elapsed": [1]}), "time.elapsed is [1]; expected a whole number"),
+        ("x", "the job is 'x'; expected an object"),
+        (None, "the job is None; expected an object"),
+    ],
+)
+def test_a_damaged_entry_of_json_is_told(file: Writer, job: Any, message: str) -> None:
+    trace = read_json(file, entry(job_id=3), job)
+    assert trace.workload.ids == ("3",)
+    assert [b.line for b in trace.report.bad_lines] == [2]
+    assert f"entry 2 of the list of jobs: {message}" in str(trace.report.bad_lines[0])
+    assert read_json(file, job, entry(job_id=3)).workload.ids == ("3",)
