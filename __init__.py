@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from .models.profit.guide import Guide
     from .simulation.policies.policy import Policy
     from .simulation.result import Simulation, SimulationError
-    from .simulation.simulate import simulate
+    from .simulation.simulator import simulate
 
 __version__ = "0.1.0"
 LATER = {  # the names that are imported when they are first used, by their modules
@@ -97,7 +97,7 @@ LATER = {  # the names that are imported when they are first used, by their modu
     "models.profit.accounting": ("account",),
     "models.profit.guide": ("Guide",),
     "simulation.result": ("Simulation", "SimulationError"),
-    "simulation.simulate": ("simulate",),
+    "simulation.simulator": ("simulate",),
     "simulation.policies.policy": ("Policy",),
 }
 PACKAGES = ("backends", "bench", "heuristics", "instances", "methods", "simulation")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .rankers.registry import parse_ranker
     from .result import Decisions, NodeRanges, Simulation, SimulationError
     from .shadow.decide import decide
-    from .simulate import simulate
+    from .simulator import simulate
     from .users.registry import users_of
     from .users.users import Users
     from .verification import violations
@@ -40,7 +40,7 @@ LATER = {  # module: its names
     "dardis.dispatcher": ("Dardis",),
     "dispatcher": ("Decision", "Dispatcher", "FailedStart", "Moment", "PlannedStart", "Start"),
     "result": ("Decisions", "NodeRanges", "Simulation", "SimulationError"),
-    "simulate": ("simulate",),
+    "simulator": ("simulate",),
     "features.requeue": ("Requeue", "requeue_of"),
     "verification": ("violations",),
     "hybrid.dispatcher": ("Hybrid",),

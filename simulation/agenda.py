@@ -70,8 +70,8 @@ class Agenda:
     Examples
     --------
     >>> agenda, seen = Agenda(), []
-    >>> agenda.add(5, Rank.OTHER, lambda: seen.append("b"))
-    >>> agenda.add(5, Rank.NODE_STATE, lambda: seen.append("a"))
+    >>> later = agenda.add(5, Rank.OTHER, lambda: seen.append("b"))
+    >>> sooner = agenda.add(5, Rank.NODE_STATE, lambda: seen.append("a"))
     >>> agenda.next_time()
     5
     >>> agenda.run(5)

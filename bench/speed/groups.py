@@ -20,7 +20,7 @@ from rich.table import Table
 from ...instances.traces import open_trace
 from ...simulation.groups import GROUPINGS
 from ...simulation.metrics import metrics
-from ...simulation.simulate import simulate
+from ...simulation.simulator import simulate
 from .cost import cost_of
 from .replay import PROCESSORS, write_trace
 

@@ -22,7 +22,7 @@ from ...instances.workload import Ints, Workload
 from ...models import NodeGroup, Platform
 from ...simulation.policies.policy import POLICIES
 from ...simulation.policy_kernels import BACKFILLING, rules_of
-from ...simulation.simulate import simulate
+from ...simulation.simulator import simulate
 from .replay import write_trace
 
 JOBS, PROCESSORS, LOAD = 5000, 256, 1.2

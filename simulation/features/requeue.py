@@ -119,7 +119,24 @@ def kept_by(requeue: Requeue, ran: int, job: str) -> int | None:
 
 
 def requeue_of(what: str | Requeue | type[Requeue]) -> Requeue:
-    """Return the rule that a text names: ``restart``, ``checkpoint:SECONDS`` or ``drop``. Raises WrongValue.
+    """Return the rule that a text names: ``restart``, ``checkpoint:SECONDS`` or ``drop``.
+
+    Parameters
+    ----------
+    what : str, Requeue or type
+        The text; an object, or a class without arguments, is checked.
+
+    Returns
+    -------
+    Requeue
+        The rule.
+
+    Raises
+    ------
+    WrongValue
+        If the text names no rule.
+    WrongArgument, PluginError
+        If the object has not the parts of a rule.
 
     Examples
     --------

@@ -40,7 +40,25 @@ def attempts_file(jobs: Path) -> Path:
 
 
 def write_attempts(simulation: Simulation, path: Path) -> bool:
-    """Write the attempts that ended early, if there are any; return whether there are. Raises OSError."""
+    """Write the attempts that ended early, if there are any.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        The result of a replay.
+    path : Path
+        The CSV file.
+
+    Returns
+    -------
+    bool
+        Whether there are any.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
     found = simulation.history
     if found is None:
         return False

@@ -112,7 +112,7 @@ def _simulate(
 ) -> Simulation:
     from ....backends import backend
     from ....simulation.policies.registry import parse_dispatcher
-    from ....simulation.simulate import simulate
+    from ....simulation.simulator import simulate
 
     named = parse_dispatcher(spec["method"])
     options: dict[str, Any] = {}

@@ -35,7 +35,7 @@ from ....simulation.dardis.nodes.managers import NodeManagers
 from ....simulation.dardis.transport import InProcess, Transport
 from ....simulation.dispatcher import Decision, Moment, Start
 from ....simulation.result import Simulation
-from ....simulation.simulate import simulate
+from ....simulation.simulator import simulate
 from ...exit_codes import WRONG
 from ...terminal import console_for
 

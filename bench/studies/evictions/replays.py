@@ -15,7 +15,7 @@ from ....simulation.metrics import metrics
 from ....simulation.preemption.evictors import Evictor, evictor_of
 from ....simulation.preemption.settings import Preemption
 from ....simulation.preemption.stream import Stream
-from ....simulation.simulate import simulate
+from ....simulation.simulator import simulate
 
 EVICTORS = ("none", "kill", "greedy", "dp", "dp-knee", "reserve:512")
 METHODS = ("dp", "greedy", "kill")

@@ -22,7 +22,7 @@ from ....simulation.energy import Centre, Machine, NodeStates, Runs, account, po
 from ....simulation.node_policies.registry import NODE_POLICIES
 from ....simulation.policies.registry import parse_dispatcher
 from ....simulation.result import Simulation
-from ....simulation.simulate import simulate
+from ....simulation.simulator import simulate
 from .curves import curves
 
 RULES = tuple(f"rule:{rule}{kind}" for rule in ("est", "wt", "profit") for kind in ("", "-strict"))

@@ -13,7 +13,7 @@ from ....errors import WrongValue
 from ....instances import Instance, generators
 from ....simulation.rankers.penalty import LAST
 from ....simulation.result import Simulation
-from ....simulation.simulate import simulate
+from ....simulation.simulator import simulate
 from ....simulation.users.request_accuracy import CLASSES, accuracy_class, request_accuracy
 from ....simulation.users.scenarios import OWN
 

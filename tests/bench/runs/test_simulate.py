@@ -23,7 +23,7 @@ from schedlab.instances.files.own_files import content_of
 from schedlab.instances.traces import open_trace
 from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.policies.registry import Named, is_dispatcher
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 
 pytestmark = pytest.mark.usefixtures("in_process")
 JOBS = 60

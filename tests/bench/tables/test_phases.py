@@ -3,7 +3,7 @@
 from schedlab.bench.tables.replays.figures import cycles, phases
 from schedlab.bench.tables.replays.results import ReplayResults
 from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 
 
 def record(method, **seconds):

@@ -15,7 +15,7 @@ from schedlab.bench.tables.replays.report import extract_replays
 from schedlab.bench.tables.report import show
 from schedlab.models.profiles import flat
 from schedlab.simulation.policies.registry import PREDICTED_BY
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 
 DAY = View(durations="runtime")
 USUAL = ReplaySettings()

@@ -14,7 +14,7 @@ from schedlab.simulation.curves import utilisation
 from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.writing import write_jobs
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 from schedlab.simulation.verification import violations
 
 QUEUES = (Queue("any", 60), Queue("day", 60, ((60, 2000),)))

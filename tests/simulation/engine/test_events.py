@@ -14,7 +14,7 @@ from schedlab.simulation.outputs.attempts import read_attempts, write_attempts
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.writing import write_jobs
 from schedlab.simulation.result import SimulationError
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 from schedlab.simulation.verification import violations
 
 QUEUES = (Queue("any", 60),)

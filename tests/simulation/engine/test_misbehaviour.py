@@ -6,7 +6,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 
 DAY = 86400
 PLATFORM = Platform([NodeGroup("n", 2, {"cores": 1})])

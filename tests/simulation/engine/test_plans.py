@@ -5,7 +5,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.simulation.dispatcher import Decision, FailedStart, PlannedStart, Start
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 
 ONE, TWO = {"n-1": 1}, {"n-1": 1, "n-2": 1}
 QUEUES = (Queue("any", 60), Queue("day", 60, ((1000, 3000),)))

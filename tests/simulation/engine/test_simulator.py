@@ -12,7 +12,7 @@ from schedlab.instances.workload import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
 from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.policies.policy import POLICIES
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 
 PLATFORM = Platform([NodeGroup("gpu", 2, {"cores": 8, "gpus": 2}), NodeGroup("cpu", 3, {"cores": 12})])
 QUEUES = (Queue("day", 3600, ((1000, 3000),)), Queue("any", 600))

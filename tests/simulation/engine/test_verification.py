@@ -10,7 +10,7 @@ from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
 from schedlab.simulation.outputs.reading import Replayed
 from schedlab.simulation.result import NodeRanges
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 from schedlab.simulation.verification import MOST, violations
 
 MACHINE = Platform([NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 2, {"cores": 16, "mics": 2})])

@@ -15,7 +15,7 @@ from schedlab.simulation.outputs.columns import COLUMNS
 from schedlab.simulation.outputs.reading import JobsError, Kind, Replayed, read_jobs
 from schedlab.simulation.outputs.writing import write_jobs, write_starts
 from schedlab.simulation.result import NodeRanges
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 from schedlab.simulation.verification import violations
 
 MACHINE = Platform([NodeGroup("n", 8, {"cores": 16, "gpu cards": 2})])

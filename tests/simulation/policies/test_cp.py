@@ -11,7 +11,7 @@ from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.dispatcher import Moment
 from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
 from schedlab.simulation.policies.cp.names import make
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 
 PLATFORM = Platform([NodeGroup("gpu", 1, {"cores": 4, "gpus": 2}), NodeGroup("cpu", 2, {"cores": 4})])
 QUEUES = (Queue("fast", 100), Queue("slow", 1000))

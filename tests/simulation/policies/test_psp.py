@@ -16,7 +16,7 @@ from schedlab.simulation.policies.psp import psp
 from schedlab.simulation.policies.registry import check_dispatcher
 from schedlab.simulation.rankers.multifactor import WeightedSum
 from schedlab.simulation.rankers.penalty import Penalty
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 from schedlab.simulation.users.request_accuracy import accuracy_class, request_accuracy
 
 QUEUE = Queue("q", 3600)

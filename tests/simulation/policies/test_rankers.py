@@ -18,7 +18,7 @@ from schedlab.simulation.policies.registry import check_dispatcher, parse_dispat
 from schedlab.simulation.rankers.multifactor import WeightedSum, multifactor
 from schedlab.simulation.rankers.priorities import Aging, Fairshare, JobSize, QueuePriority
 from schedlab.simulation.result import SimulationError
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 
 COUNT = itertools.count()
 QUEUES = (Queue("q", 3600), Queue("debug", 60))

@@ -7,7 +7,7 @@ import pytest
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.simulation.policies.policy import POLICIES, Policy
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 
 DAY = 86400
 FAR = 10**7

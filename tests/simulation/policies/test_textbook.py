@@ -9,7 +9,7 @@ import schedlab as sl
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.simulation.policies.policy import POLICIES, Policy
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 from shared_data import DATA
 
 KTH = DATA / "kth_sp2_1996" / "KTH-SP2-1996-2.1-cln.swf"

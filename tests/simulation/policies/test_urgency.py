@@ -12,7 +12,7 @@ from schedlab.simulation.policies.cp.model import running_usage
 from schedlab.simulation.policies.cp.names import make
 from schedlab.simulation.policies.cp.urgency import Guard
 from schedlab.simulation.policies.cp.waiting import Register
-from schedlab.simulation.simulate import simulate
+from schedlab.simulation.simulator import simulate
 
 DAY = 86400
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2})])
