@@ -115,9 +115,12 @@ class Timeline:
         self._state.clock[EARLY] += 1
         self._state.room[:] = NEVER
 
-    def bookable(self) -> Mask:
-        """Return the nodes that reservations may have, shape (nodes,)."""
-        return self.open & ~self.barred
+    def bookable(self, start: int) -> Mask:
+        """Return the nodes that reservations from ``start`` (s) on may have, shape (nodes,): those that can be open then."""
+        found, back = self.open.copy(), self.coming_back()
+        if self._away is not None:
+            found[back] = self._away[1][back] <= start
+        return found & ~self.barred
 
     def limit(self, held: Ints) -> None:
         """Say what no start may use now, shape (places, resources), instead of what it was: by a desired use, or a cap."""

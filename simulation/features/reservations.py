@@ -50,7 +50,7 @@ class Bookings:
             why = f"{o.used} {o.resource} are in use on node {o.node!r}, which has {o.capacity}"
             raise SimulationError(f"at {now}: {why}", node=o.node, time=now)
         usage = Usage.of(platform, [*uses, *engine.kept_free()])
-        found = place(platform, usage, asked, timeline.bookable())
+        found = place(platform, usage, asked, timeline.bookable(booking.start))
         if isinstance(found, Refusal):
             booking.outcome = "refused"
             booking.why = str(found).replace(f"{asked.label!r}", f"{booking.label!r}", 1)

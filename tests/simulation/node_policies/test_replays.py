@@ -9,6 +9,7 @@ import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.models import DesiredProfile, NodeEvent
 from schedlab.models.energy import Tariff
+from schedlab.models.production import Reservation
 from schedlab.models.profiles import Steps, daily, flat
 from schedlab.models.step_function import DAY
 from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
@@ -31,6 +32,19 @@ def job(name: str, submit: int, runtime: int, units: int = 1) -> sl.Job:
 def replayed(*jobs: sl.Job, dispatcher: object = "easy", policy: object = "idle:60s", **options: object) -> object:
     problem = sl.Dispatch(TWO, list(jobs), [sl.Queue("q", 60)])
     return sl.simulate(problem, dispatcher=dispatcher, node_policy=policy, **options)  # type: ignore[arg-type]
+
+
+def test_nodes_that_are_off_when_a_reservation_is_requested_are_on_at_its_start() -> None:
+    queues = [sl.Queue("q", 60), sl.Queue("course", 60)]
+    inside = sl.Job("c", 9000, 400, 2, {"cores": 4}, "course", runtime=400)
+    problem = sl.Dispatch(TWO, [job("a", 0, 100), inside, job("b", 20000, 10)], queues)
+    course = Reservation("r", "course", 12000, 1000, 2, {"cores": 4}, submitted=1000)
+    soon = replace(course, start=1200)
+    run = sl.simulate(problem, dispatcher="easy", node_policy="idle:60s", reservations=[course])
+    assert run.production.bookings[0].outcome == "over" and run.start.tolist() == [0, 12000, 20300]
+    assert [at for name, at, state in run.power.named(TWO) if state == "booting"] == [11700, 11700, 20000]
+    refused = sl.simulate(problem, dispatcher="easy", node_policy="idle:60s", reservations=[soon]).production.bookings[0]
+    assert refused.outcome == "refused" and "0 of 2 units fit" in refused.why  # a boot takes 300 s
 
 
 def test_a_node_goes_off_after_its_idle_time_and_boots_for_the_next_job() -> None:
