@@ -43,7 +43,9 @@ def test_nodes_that_are_off_when_a_reservation_is_requested_are_on_at_its_start(
     run = sl.simulate(problem, dispatcher="easy", node_policy="idle:60s", reservations=[course])
     assert run.production.bookings[0].outcome == "over" and run.start.tolist() == [0, 12000, 20300]
     assert [at for name, at, state in run.power.named(TWO) if state == "booting"] == [11700, 11700, 20000]
-    refused = sl.simulate(problem, dispatcher="easy", node_policy="idle:60s", reservations=[soon]).production.bookings[0]
+    refused = sl.simulate(problem, dispatcher="easy", node_policy="idle:60s", reservations=[soon]).production.bookings[
+        0
+    ]
     assert refused.outcome == "refused" and "0 of 2 units fit" in refused.why  # a boot takes 300 s
 
 
