@@ -82,9 +82,9 @@ if TYPE_CHECKING:
     from .instances.formats.project_files import read_mmlib, read_patterson, read_psplib
     from .models.profit.accounting import account
     from .models.profit.guide import Guide
-    from .simulation.engine.simulation import Simulation, SimulationError
-    from .simulation.engine.simulator import simulate
     from .simulation.policies.policy import Policy
+    from .simulation.result import Simulation, SimulationError
+    from .simulation.simulator import simulate
 
 __version__ = "0.1.0"
 LATER = {  # the names that are imported when they are first used, by their modules
@@ -96,8 +96,8 @@ LATER = {  # the names that are imported when they are first used, by their modu
     "instances.formats.project_files": ("read_mmlib", "read_patterson", "read_psplib"),
     "models.profit.accounting": ("account",),
     "models.profit.guide": ("Guide",),
-    "simulation.engine.simulation": ("Simulation", "SimulationError"),
-    "simulation.engine.simulator": ("simulate",),
+    "simulation.result": ("Simulation", "SimulationError"),
+    "simulation.simulator": ("simulate",),
     "simulation.policies.policy": ("Policy",),
 }
 PACKAGES = ("backends", "bench", "heuristics", "instances", "methods", "simulation")

@@ -229,7 +229,7 @@ class Workload:
         made: Workload = resolve(TABLE_READER)(table, name)
         return made
 
-    @arguments.checked(values=False, deep=False)
+    @arguments.checked(deep=False)
     def beginning(self, begin: int, running: Iterable[Running] = ()) -> Workload:
         """Return the same jobs for a replay from ``begin`` (s) on, with jobs that run then; no other starts earlier.
 

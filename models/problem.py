@@ -266,7 +266,9 @@ class Encoding:
     ties: int = 0
 
     def __copy__(self) -> Encoding:
-        return Encoding(self.model, self.read, self.write, self.relaxation, self.ties)
+        new = object.__new__(Encoding)  # not by its class: the checked functions would be checked once more
+        new.__dict__.update(self.__dict__)
+        return new
 
     def __reduce__(self) -> NoReturn:
         raise WrongArgument(

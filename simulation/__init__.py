@@ -6,11 +6,8 @@ from ..later import names_later
 
 if TYPE_CHECKING:
     from .dardis.dispatcher import Dardis
-    from .engine.moment import Decision, Dispatcher, FailedStart, Moment, PlannedStart, Start
-    from .engine.simulation import Decisions, NodeRanges, Simulation, SimulationError
-    from .engine.simulator import simulate
-    from .engine.states.requeue import Requeue, requeue_of
-    from .engine.verification import violations
+    from .dispatcher import Decision, Dispatcher, FailedStart, Moment, PlannedStart, Start
+    from .features.requeue import Requeue, requeue_of
     from .hybrid.dispatcher import Hybrid
     from .hybrid.planned import Planned
     from .node_policies.policy import NodeDecision, NodeMoment, NodePolicy
@@ -32,17 +29,20 @@ if TYPE_CHECKING:
     from .preemption.settings import Preemption
     from .rankers.ranker import Ranker
     from .rankers.registry import parse_ranker
+    from .result import Decisions, NodeRanges, Simulation, SimulationError
     from .shadow.decide import decide
+    from .simulator import simulate
     from .users.registry import users_of
     from .users.users import Users
+    from .verification import violations
 
 LATER = {  # module: its names
     "dardis.dispatcher": ("Dardis",),
-    "engine.moment": ("Decision", "Dispatcher", "FailedStart", "Moment", "PlannedStart", "Start"),
-    "engine.simulation": ("Decisions", "NodeRanges", "Simulation", "SimulationError"),
-    "engine.simulator": ("simulate",),
-    "engine.states.requeue": ("Requeue", "requeue_of"),
-    "engine.verification": ("violations",),
+    "dispatcher": ("Decision", "Dispatcher", "FailedStart", "Moment", "PlannedStart", "Start"),
+    "result": ("Decisions", "NodeRanges", "Simulation", "SimulationError"),
+    "simulator": ("simulate",),
+    "features.requeue": ("Requeue", "requeue_of"),
+    "verification": ("violations",),
     "hybrid.dispatcher": ("Hybrid",),
     "hybrid.planned": ("Planned",),
     "node_policies.policy": ("NodeDecision", "NodeMoment", "NodePolicy"),

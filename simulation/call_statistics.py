@@ -10,9 +10,9 @@ import numpy as np
 
 from ..heuristics.kernels.profile import Ints
 from ..models.excerpt import with_short_repr
-from .engine.moment import Decision
-from .engine.simulation import Decisions
+from .dispatcher import Decision
 from .model_sizes import SizeCount
+from .result import Decisions
 
 PARTS = ("start", "model", "solve", "allocate")  # of a call, recorded one by one; other parts are summed
 

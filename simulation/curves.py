@@ -15,8 +15,8 @@ from ..backends import UnknownName
 from ..instances.workload import Workload
 
 if TYPE_CHECKING:
-    from .engine.simulation import Simulation
-    from .engine.states.attempts import History
+    from .attempts import History
+    from .result import Simulation
 
 Ints = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ from ..models.comparing import hashable
 from ..models.excerpt import with_short_repr
 from ..models.unknown_names import hint
 from .accuracy import Accuracy
-from .engine.moment import Ended
+from .dispatcher import Ended
 from .groups import GROUPINGS, Groups
 from .model_sizes import ModelSizes
 from .spread import Spread

@@ -19,7 +19,7 @@ from ..models.platform import Platform
 from .accuracy import Accuracy, accuracy
 from .curves import left_at, over_time, queue_curve, queue_length, running, share_used, usage, use_curve, utilisation
 from .desired.figures import desired_figures, power_peak
-from .engine.moment import Ended
+from .dispatcher import Ended
 from .groups import GROUPINGS, GroupMetrics, Groups, JobFigures, groups_of
 from .late_starts import late_starts, lateness
 from .lateness import thesis_lateness, wait_contribution, wait_over_ewt
@@ -29,8 +29,8 @@ from .preemption.figures import preemption_figures
 from .spread import Spread
 
 if TYPE_CHECKING:
-    from .engine.simulation import Decisions, Simulation
-    from .engine.states.attempts import History
+    from .attempts import History
+    from .result import Decisions, Simulation
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

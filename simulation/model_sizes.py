@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..models.comparing import hashable
 from ..models.excerpt import with_short_repr
-from .engine.moment import Decision
+from .dispatcher import Decision
 
 Ints = NDArray[np.int64]
 MEMORY, GB = "memory", 1024  # memory is in MB

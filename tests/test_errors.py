@@ -26,7 +26,7 @@ CONTROL_FLOW = {
     "schedlab.bench.exit_codes.WrappedError",  # carries an error through Typer
     "schedlab.bench.speed.store._Begun",
     "schedlab.heuristics.clock.KernelStopped",
-    "schedlab.heuristics.lagrangian.dual.Stopped",
+    "schedlab.heuristics.lagrangian.grid.Stopped",
     "schedlab.heuristics.lns.operators.Stopped",
     "schedlab.models.compiling.cache.Outdated",  # a function in the cache is compiled anew
     "schedlab.models.language.clock.OutOfTime",

@@ -9,10 +9,10 @@ from types import ModuleType
 
 import pytest
 import schedlab
-from schedlab import heuristics
+from schedlab import heuristics, simulation
 
 
-@pytest.mark.parametrize("package", [schedlab, heuristics])
+@pytest.mark.parametrize("package", [schedlab, heuristics, simulation])
 def test_each_later_name_is_found_and_none_is_that_of_a_module(package: ModuleType) -> None:
     names = [name for some in package.LATER.values() for name in some]
     assert len(names) == len(set(names)) > 10

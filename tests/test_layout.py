@@ -27,7 +27,7 @@ ALLOWED = {
     "solve": {"errors", "models", "instances", "heuristics", "backends", "methods"},
     "composite": {"errors", "models", "instances", "backends", "methods", "solve"},
     "explain": {"errors", "models", "instances", "backends", "methods", "solve"},
-    "simulation": {"errors", "models", "instances", "heuristics", "backends", "methods", "solve"},
+    "simulation": {"errors", "later", "models", "instances", "heuristics", "backends", "methods", "solve"},
     "bench": {
         "errors",
         "models",

@@ -131,7 +131,7 @@ TYPES: dict[str, Use] = {
     "read None": (lambda: sl.read_trace(None), TypeError, "path of read_trace is None"),
     "a name": (lambda: sl.Assignment(model()[0], {model()[1]: 0})["a"], ValueError, "'a' is not a variable .*name of one"),
     "another name": (lambda: sl.Assignment(model()[0], {model()[1]: 0})["b"], ValueError, "did you mean|variables are a"),
-    "no list": (lambda: sl.no_overlap(3), ValueError, "intervals of a constraint must be a list, not 3"),
+    "no list": (lambda: sl.no_overlap(3), ValueError, "the intervals must be a list, not 3"),
     "parameters": (lambda: sl.solve(P, "cpsat", parameters=3), TypeError, "parameters of solve is 3"),
 }  # fmt: skip
 

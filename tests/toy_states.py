@@ -1,6 +1,6 @@
 """A dispatcher that starts a job where it may not."""
 
-from schedlab.simulation.engine.moment import Decision, Start
+from schedlab.simulation.dispatcher import Decision, Start
 
 
 class OnDrainingNode:

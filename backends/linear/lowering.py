@@ -69,7 +69,15 @@ class Scheme(Protocol):
 
 
 def require_options(backend: str, options: Mapping[str, Any]) -> None:
-    """Raise WrongArgument for an option that no lowering has; the message names the backend."""
+    """Raise WrongArgument for an option that no lowering has.
+
+    Parameters
+    ----------
+    backend : str
+        The name of the backend, for the message.
+    options : mapping
+        The options of ``compile``.
+    """
     known = [name for name in inspect.signature(lower).parameters if name != "model"]
     for name in options:
         if name not in known:

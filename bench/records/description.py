@@ -10,7 +10,7 @@ from ...models.platform import NodeGroup, Platform
 from ..runs.replay_settings import ReplaySettings
 
 if TYPE_CHECKING:
-    from ...simulation.engine.simulation import Simulation
+    from ...simulation.result import Simulation
 
 RESERVED, CHECKPOINT, EVICTED = "reserved", "checkpoint", "evicted"
 SHOWN = 10  # unreadable lines and left-out jobs that a record lists

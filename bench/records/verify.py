@@ -152,12 +152,12 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 
     A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
     """
-    from ...simulation.engine.verification import violations
     from ...simulation.outputs.attempts import attempts_file, read_attempts
     from ...simulation.outputs.node_states import node_states_file, read_node_states
     from ...simulation.outputs.preemption import read_preemption
     from ...simulation.outputs.production import outages_json, read_production
     from ...simulation.outputs.reading import read_jobs
+    from ...simulation.verification import violations
 
     broke_off = _broke_off(record)
     jobs = jobs_file(folder, record)

@@ -230,10 +230,6 @@ class ReplaySettings:
             )
         if self.busy is not None and (self.busy not in BUSY or self.window is None):
             raise WrongUse(f"--busy {self.busy}: expected {' or '.join(BUSY)}, together with --window")
-        if self.users is not None and self.kill:
-            raise WrongUse(
-                f"--users {self.users}: not possible with --kill, as walltimes are not known before the replay"
-            )
 
     @property
     def fields(self) -> dict[str, Any]:

@@ -152,8 +152,8 @@ def replay_request(
     UnknownName, PluginError, WrongUse
         A dispatcher, an allocator or a value is not valid.
     """
-    from ...simulation.engine.allocators import ALLOCATORS
-    from ...simulation.engine.states.requeue import requeue_of
+    from ...simulation.allocators import ALLOCATORS
+    from ...simulation.features.requeue import requeue_of
     from ...simulation.policies.registry import check_dispatcher
 
     if options["allocator"] not in ALLOCATORS:
@@ -208,7 +208,7 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     first = request.all_settings[0]
     case = replay_case(request.path, request.view, first, task.request.drop_impossible, instance)
     print_workload(case, notes)
-    check_case(case, request.caps, request.replay.node_policy is not None)
+    check_case(case, request.caps)
     check_preemption(request.path, case, request.all_settings)
     check_processes(request.replay.network, len(case.platform.nodes))
     check_energy(case, first)
@@ -307,8 +307,8 @@ def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out:
     WrongUse
         The file cannot be written.
     """
-    from ...simulation.engine.simulation import Simulation
     from ...simulation.outputs import reading, writing
+    from ...simulation.result import Simulation
 
     runs: dict[str, Simulation | reading.JobsTable] = {}
     without = []

@@ -46,7 +46,7 @@ def decide(
     """
     from ...instances.files.atomic import write_whole
     from ...instances.states.reader import read_state
-    from ...simulation.engine.simulation import SimulationError
+    from ...simulation.result import SimulationError
     from ...simulation.shadow.decide import SMALLEST_PART
     from ...simulation.shadow.decide import decide as decide_for
 

@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from ...instances.traces import open_trace
-from ...simulation.engine.simulator import simulate
 from ...simulation.groups import GROUPINGS
 from ...simulation.metrics import metrics
+from ...simulation.simulator import simulate
 from .cost import cost_of
 from .replay import PROCESSORS, write_trace
 

@@ -20,10 +20,9 @@ from ...heuristics.kernels.events.state import WAITING, new_state
 from ...instances.formats.swf.reading import read_swf
 from ...instances.workload import Ints, Workload
 from ...models import NodeGroup, Platform
-from ...simulation.engine.compiled_replay import BACKFILLING
-from ...simulation.engine.progress import rules_of
-from ...simulation.engine.simulator import simulate
 from ...simulation.policies.policy import POLICIES
+from ...simulation.policy_kernels import BACKFILLING, rules_of
+from ...simulation.simulator import simulate
 from .replay import write_trace
 
 JOBS, PROCESSORS, LOAD = 5000, 256, 1.2

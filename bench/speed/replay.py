@@ -122,7 +122,7 @@ def ours(log: Path, nodes: int, cores: int, policy: str) -> ReplayTime:
     -------
     ReplayTime
     """
-    from ...simulation.engine.simulator import simulate
+    from ...simulation.simulator import simulate
 
     platform, seconds = Platform([NodeGroup("node", nodes, {"cores": cores})]), []
     for _ in range(REPEATS + 1):

@@ -36,7 +36,7 @@ def latest_start_rule(text: str) -> str | int:
     """
     if text == MEAN_WAIT:
         return text
-    seconds = whole_of(text)
+    seconds = whole_of(text, most=2**62)  # with_latest_starts says what is too late
     if seconds is None:
         raise WorkloadError(
             f"the latest start {text!r:.60} is unknown; expected {MEAN_WAIT}, or seconds after the submit time such as 3600"

@@ -20,8 +20,8 @@ from ...errors import WrongValue
 from ...models import Job, Platform, ProblemError, Queue, Running
 from ...models.excerpt import with_short_repr
 from ...models.profiles import DesiredProfile
-from ..engine.kept_free import kept_free
-from ..engine.moment import Decision, Moment, PlannedStart, Start
+from ..dispatcher import Decision, Moment, PlannedStart, Start
+from ..kept_free import kept_free
 from .costs import Costs
 from .messages import Answering, Placement, Wish
 from .names import SETUPS

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from ...models.profiles import DesiredProfile
 from ...models.profiles.profile import POWER
 from ..curves import usage
-from ..engine.states.checks import Replay, Runs, runs_of
+from ..verify.runs_and_states import Replay, Runs, runs_of
 from .pieces import pieces_of, power_steps
 
 if TYPE_CHECKING:
-    from ..engine.simulation import Simulation
+    from ..result import Simulation
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

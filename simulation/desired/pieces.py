@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.states.checks import Runs
+from ..verify.runs_and_states import Runs
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -16,8 +16,8 @@ from ...models.excerpt import with_short_repr
 from ...models.profiles import DesiredProfile, Steps, extracted, flat, joined, use_of
 from ...models.profit import Profit
 from ...models.step_function import DAY, HOUR, StepFunction
+from ..dispatcher import Moment
 from ..energy import Centre
-from ..engine.moment import Moment
 
 OVERRUN = 60  # seconds that a job is expected to run on if it has run longer than expected
 

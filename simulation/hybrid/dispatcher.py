@@ -23,8 +23,8 @@ from ...models.excerpt import with_short_repr
 from ...models.step_function import DAY, HOUR
 from ..dardis.costs import Costs
 from ..dardis.dispatcher import Dardis
+from ..dispatcher import Decision, Moment
 from ..energy import Centre
-from ..engine.moment import Decision, Moment
 from ..forecasts import Forecast
 from .day_plan import DayPlan
 from .names import FORECAST, METHOD

@@ -21,8 +21,8 @@ from ...models import Platform, Queue
 from ...models.excerpt import with_short_repr
 from ...models.step_function import HOUR
 from ...models.whole_numbers import is_number
+from ..dispatcher import Decision, Moment
 from ..energy import Centre
-from ..engine.moment import Decision, Moment
 from ..forecasts import Forecast
 from ..policies.policy import Policy
 from .day_plan import DayPlan

@@ -12,8 +12,8 @@ from ...models import ProblemError
 from ...models.energy.tariff import check_covers
 from ...models.step_function import HOUR, StepFunction
 from ...models.whole_numbers import is_number, is_real, shown
+from ..dispatcher import Moment
 from ..energy import Centre
-from ..engine.moment import Moment
 from ..forecasts import EmptyForecast, Forecast, Persistence, forecast_jobs, history_at, parse_forecast
 from .day_plan import DayPlan, OfflineStep, plan_of
 

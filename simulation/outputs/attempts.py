@@ -20,9 +20,9 @@ from ...instances.files.writing import to_csv
 from ...instances.workload import Workload
 from ...models.excerpt import excerpt
 from ...models.platform import Platform
-from ..engine.simulation import Simulation
-from ..engine.states.attempts import Attempt, History, attempts_of
-from ..engine.states.begun import chunks_together, ending_at, with_rows
+from ..attempts import Attempt, History, attempts_of
+from ..features.running import chunks_together, ending_at, with_rows
+from ..result import Simulation
 from .reading import JobsError
 
 COLUMNS = ("job_id", "attempt", "start", "end", "nodes", "why", "work_done", "returned")
@@ -40,7 +40,25 @@ def attempts_file(jobs: Path) -> Path:
 
 
 def write_attempts(simulation: Simulation, path: Path) -> bool:
-    """Write the attempts that ended early, if there are any; return whether there are. Raises OSError."""
+    """Write the attempts that ended early, if there are any.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        The result of a replay.
+    path : Path
+        The CSV file.
+
+    Returns
+    -------
+    bool
+        Whether there are any.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
     found = simulation.history
     if found is None:
         return False

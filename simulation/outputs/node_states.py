@@ -14,8 +14,8 @@ from ...instances.files.atomic import write_whole
 from ...instances.files.lines import csv_rows, read_text, split_lines
 from ...instances.files.writing import to_csv
 from ...models.platform import Platform
-from ..engine.power.record import PowerRecord
 from ..node_policies import STATE_NAMES, Switching
+from ..records import PowerRecord
 from .reading import JobsError
 
 COLUMNS = ("node", "time", "state")

@@ -17,8 +17,8 @@ from typing import Any
 from ...instances.workload import Workload
 from ...models import Eviction, EvictionCandidate, EvictionPlan
 from ...models.excerpt import excerpt
-from ..engine.preemption.record import Departure, EvictionDecision, PreemptionRecord
 from ..preemption.settings import Preemption
+from ..records import Departure, EvictionDecision, PreemptionRecord
 from .reading import JobsError
 
 CANDIDATE = ("id", "nodes", "loss", "system_s", "application_s", "wait_s", "mb_s")

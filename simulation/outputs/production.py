@@ -21,14 +21,14 @@ from ...instances.workload import Workload
 from ...models.excerpt import excerpt
 from ...models.node_states.timeline import NodeStates, members
 from ...models.production import Reservation, ServerEvent
-from ..engine.production.record import (
+from ..records import (
     Booking,
     Change,
     Outcome,
     PrivateRun,
-    ProductionLog,
     ProductionRecord,
     RefusedEvent,
+    bookings_of,
 )
 from .reading import JobsError
 
@@ -104,7 +104,7 @@ def read_production(
         If a name is unknown, a value is not valid, or a repetition of a reservation is missing.
     """
     later = tuple(sorted((e for e in events if e.kind != "reserve"), key=lambda e: e.time))
-    expected = ProductionLog(reservations, later).bookings
+    expected = bookings_of(reservations)
     found = _bookings(data["bookings"], expected)
     rows = {name: k for k, name in enumerate(workload.ids)}
     queues = {q.name: k for k, q in enumerate(workload.queues)}

@@ -21,12 +21,10 @@ from ...models.dispatch.chunks.chunk import Chunk
 from ...models.excerpt import excerpt
 from ...models.node_states.timeline import NodeStates
 from ...models.platform import Platform
-from ..engine.power.record import PowerRecord
-from ..engine.preemption.record import PreemptionRecord
-from ..engine.production.record import ProductionRecord
-from ..engine.simulation import NodeRanges
-from ..engine.states.attempts import History
-from ..engine.states.checks import NEVER
+from ..attempts import History
+from ..records import PowerRecord, PreemptionRecord, ProductionRecord
+from ..result import NodeRanges
+from ..verify.runs_and_states import NEVER
 from .columns import CHUNK, KILLED, NEEDED, Mask
 
 READ = (*NEEDED, "requested_time", "final_state", "metadata")

@@ -27,9 +27,9 @@ from ...models.dispatch.job_arrays import offsets
 from ...models.dispatch.jobs import Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.problem import part_name
-from ..engine.simulation import NodeRanges, Simulation
-from ..engine.states.attempts import History
-from ..engine.states.checks import NEVER, Replay
+from ..attempts import History
+from ..result import NodeRanges, Simulation
+from ..verify.runs_and_states import NEVER, Replay
 from .columns import CHUNK, COLUMNS, DONE, FAILED, KILLED, SPECIAL, WAITING, Mask
 from .reading import JobsTable, Replayed
 

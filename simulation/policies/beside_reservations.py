@@ -1,25 +1,30 @@
-"""Decisions of policies beside reservations of the machine, one decision; compiled.
+"""Decisions of policies beside what is kept of the machine over time, one decision; compiled.
 
-The reserved amounts are subtracted from the free capacity of each node over time, now and in the future; then the policy
-decides as without reservations:
+Reserved amounts are subtracted from the free capacity of each node over time, now and in the future, and what comes back is
+added (negative amounts); then the policy decides as on the whole machine:
 
 - a rule starts jobs in order of priority, each where it fits until its walltime; a strict rule stops at the first job
   that does not;
-- EASY gives the first job that cannot start the earliest start, and starts later jobs that do not delay it;
+- EASY gives the first job that cannot start the earliest start, and starts later jobs that do not delay it, in their order
+  or the shortest first;
 - with several reservations of waiting jobs, step by step as in ``conservative``;
 - policies that plan place all waiting jobs anew, as in ``plans.planning``.
 
-Without reservations of the machine, the starts are those of ``heuristics.kernels.events.rules``, ``easy`` and
-``conservative``. Expected durations must be walltimes, so that no job runs into a reservation. Times are seconds.
+If nothing is kept, the starts are those of ``heuristics.kernels.events.rules``, ``easy`` and
+``conservative``. Expected durations must be at least the walltimes, so that no job runs into a reservation. Times are
+seconds.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ...heuristics.kernels.earliest import new_scratch
 from ...heuristics.kernels.events.ranking import rank
 from ...heuristics.kernels.events.rules import Rules
+from ...heuristics.kernels.events.sorting import sort_by
 from ...heuristics.kernels.events.state import EARLY, NOW, WAITING, State, TraceArrays, begin, compact, may_start
 from ...heuristics.kernels.profile import NEVER, Ints, Profile, grown, occupy
 from ...models.compiled import compiled, internal
@@ -30,7 +35,7 @@ _new_scratch = internal(new_scratch)
 
 
 class Holds(NamedTuple):
-    """Reserved amounts; one entry for each node of a reservation.
+    """What is kept of nodes over time; one entry for each time on a node.
 
     Parameters
     ----------
@@ -39,7 +44,7 @@ class Holds(NamedTuple):
     start, end
         Seconds, shape (entries,).
     amounts
-        The reserved amounts, shape (entries, resources).
+        The amounts, shape (entries, resources); negative for what comes back.
     """
 
     node: Ints
@@ -60,8 +65,23 @@ def _with_holds(profile: Profile, holds: Holds, now: int) -> Profile:
     return profile
 
 
+@internal
+def _shortest_first(state: State, order: Ints, first: int, last: int) -> None:
+    """Sort the jobs ``order[first:last]`` by their expected durations, ties in their order."""
+    count = max(0, last - first)
+    places, expected = np.empty(count, np.int64), np.empty(count, np.float64)
+    for k in range(count):
+        places[k], expected[k] = k, state.expected[order[first + k]]
+    sort_by(places, count, expected)
+    jobs = np.empty(count, np.int64)
+    for k in range(count):
+        jobs[k] = order[first + places[k]]
+    for k in range(count):
+        order[first + k] = jobs[k]
+
+
 @compiled
-def decide_beside(trace: TraceArrays, state: State, rules: Rules, holds: Holds) -> None:
+def decide_beside(trace: TraceArrays, state: State, rules: Rules, holds: Holds, shortest_first: bool) -> None:
     """Make one decision of a policy; see the module docstring."""
     if rules.planning.on:
         plan_on(_with_holds(running_profile(trace, state), holds, state.clock[NOW]), trace, state, rules)
@@ -78,8 +98,12 @@ def decide_beside(trace: TraceArrays, state: State, rules: Rules, holds: Holds) 
         profile = _with_holds(profile, holds, now)
     moving = not kept or clock[EARLY] > 0 or rules.dynamic
     s, held = _new_scratch(trace.capacity.shape[0]), 0
-    for i in range(min(clock[WAITING], rules.candidates)):
-        j = waiting[i]
+    last = min(clock[WAITING], rules.candidates)
+    order = np.empty(last, np.int64)
+    for i in range(last):
+        order[i] = waiting[i]
+    for i in range(last):
+        j = order[i]
         full = held >= most
         if state.reserved[j] >= 0 and (moving or full):
             profile = hold(profile, trace, state, j, -1)
@@ -96,6 +120,8 @@ def decide_beside(trace: TraceArrays, state: State, rules: Rules, holds: Holds) 
             begin(trace, state, j)
         else:
             held += 1
+            if shortest_first and held == most:
+                _shortest_first(state, order, i + 1, last)
     compact(state)
     if most > 1:
         wake(state)

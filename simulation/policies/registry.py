@@ -159,7 +159,13 @@ DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
 
 
 def dispatchers() -> list[str]:
-    """Return the names of all dispatchers, without predictor and backend."""
+    """Return the names of all dispatchers, without predictor and backend.
+
+    Returns
+    -------
+    list of str
+        The names, in the order of the documentation.
+    """
     return list(DISPATCHERS)
 
 
@@ -168,6 +174,16 @@ def is_dispatcher(text: str) -> bool:
 
     A name ``module:attribute`` counts if there is such a module and no heuristic or backend of that name; the attribute
     and the backend are not checked.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    bool
+        Whether it names one.
 
     Examples
     --------
@@ -191,6 +207,16 @@ def check_dispatcher(text: str) -> Named:
     """Return the parts of a dispatcher's name, like ``parse_dispatcher``; create it, unless it needs a backend.
 
     What a third party's module prints when it is imported goes to the standard error.
+
+    Parameters
+    ----------
+    text : str
+        The name, such as ``"easy-d"``, ``"cp@cpsat"`` or ``"my_module:MyDispatcher"``.
+
+    Returns
+    -------
+    Named
+        The parts of the name.
 
     Raises
     ------

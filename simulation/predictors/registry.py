@@ -56,6 +56,18 @@ def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
 def predictor_of(what: str | Predictor | type[Predictor], kill_at_walltime: bool = False) -> Predictor:
     """Return a predictor by its name, or ``module:attribute``; check an object, or make one of a class without arguments.
 
+    Parameters
+    ----------
+    what : str, Predictor or type
+        The name, the object or the class.
+    kill_at_walltime : bool
+        Whether jobs end at their walltimes, which the recorded durations of ``"real"`` then do not exceed.
+
+    Returns
+    -------
+    Predictor
+        The predictor.
+
     Raises
     ------
     UnknownName

@@ -14,8 +14,8 @@ from ...instances.workload import Workload
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.returned import WrongAnswer, returned_wholes
 from ...models.whole_numbers import is_whole, whole_array, wrong
-from ..engine.simulation import SimulationError
 from ..given_parts import notes_of, seen_by
+from ..result import SimulationError
 from .predictor import Predictor
 
 Ints = NDArray[np.int64]

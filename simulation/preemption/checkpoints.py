@@ -224,6 +224,16 @@ CHECKPOINTS: Registry[Any] = Registry(
 def checkpoints_of(what: str | CheckpointModel) -> CheckpointModel:
     """Return the model of a text: ``fixed:SECONDS``, ``young:RATE``, ``daly:RATE``, ``none``, ``log:FILE``.
 
+    Parameters
+    ----------
+    what : str or CheckpointModel
+        The text; an object, or a class without arguments, is checked.
+
+    Returns
+    -------
+    CheckpointModel
+        The model.
+
     Raises
     ------
     UnknownName

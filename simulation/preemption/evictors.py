@@ -232,6 +232,11 @@ def evictor_of(what: str | Evictor) -> Evictor:
         ``none``, ``kill``, ``greedy``, ``dp``, ``dp-knee``, ``dp-knee:EXCESS``, ``reserve:NODES``, the name of a third
         party's evictor, ``module:attribute``, or a method of eviction problems such as ``cpsat:shared``.
 
+    Returns
+    -------
+    Evictor
+        The evictor.
+
     Raises
     ------
     UnknownName

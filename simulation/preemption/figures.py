@@ -9,8 +9,8 @@ import numpy as np
 from ..spread import Spread
 
 if TYPE_CHECKING:
-    from ..engine.states.checks import Replay
     from ..groups import JobFigures
+    from ..verify.runs_and_states import Replay
 
 HOUR = 3600
 Figures = dict[str, float | None]

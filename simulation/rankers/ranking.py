@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...errors import SchedlabError
 from ...heuristics.kernels.events.rules import Rules
-from ...heuristics.kernels.events.state import ENDED, NOW, SORTED, WAITING, State
+from ...heuristics.kernels.events.state import NOW, SORTED, WAITING, State
 from ...instances.workload import Workload
 from ...models import Platform
 from ...models.excerpt import with_short_repr
@@ -69,12 +69,10 @@ class Ranking:
         """Begin the ranker."""
         self._call("begin", platform, workload.queues, workload.users, seed)
 
-    def arrive(self, rows: Ints) -> None:
-        """Pass on the jobs that have arrived, ``rows``, and those that have ended at this event."""
-        ended = self._state.ended[: self._state.clock[ENDED]]
-        ended = ended[ended < len(self._columns.submit)]  # the jobs that ran at the begin are not of the workload
-        if len(rows) or len(ended):
-            self._learn(rows, NONE, ended)
+    def learn(self, arrived: Ints, ended: Ints) -> None:
+        """Pass on the jobs that have arrived, and those that have ended at this event."""
+        if len(arrived) or len(ended):
+            self._learn(arrived, NONE, ended)
 
     def started(self, rows: Ints) -> None:
         """Pass on the jobs that a decision has started."""

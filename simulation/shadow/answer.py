@@ -9,7 +9,7 @@ from typing import Any
 
 from ...models.comparing import hashable
 from ...models.excerpt import with_short_repr
-from ..engine.moment import PlannedStart, Start
+from ..dispatcher import PlannedStart, Start
 
 SCHEMA, VERSION = "schedlab-decision", 1
 
@@ -35,7 +35,7 @@ class Answer:
     left_out : mapping of str to str
         Id -> reason, for the jobs that the dispatcher did not see.
     ended : str
-        How the decision ended, one of ``schedlab.simulation.engine.moment.Ended``.
+        How the decision ended, one of ``schedlab.simulation.dispatcher.Ended``.
     seconds : float
         Wall time of the decision.
     shift : int

@@ -9,16 +9,16 @@ import numpy as np
 
 from ...heuristics.kernels.events.nodes import of_chunks
 from ...heuristics.kernels.events.rules import Rules
-from ...heuristics.kernels.events.state import NOW, SORTED, WAITING, State, TraceArrays
+from ...heuristics.kernels.events.state import NOW, SORTED, UNSTARTED, WAITING, State, TraceArrays
 from ...heuristics.kernels.profile import NEVER, Ints
-from ..engine import compiled_replay as kernels
-from ..engine.moment import PlannedStart, Start
-from ..engine.progress import rules_of
-from ..engine.simulation import SimulationError
+from .. import policy_kernels as kernels
+from ..dispatcher import PlannedStart, Start
 from ..policies.beside_reservations import decide_beside
 from ..policies.easy_plus_plus import correct
 from ..policies.policy import Policy
+from ..policy_kernels import rules_of
 from ..rankers.ranking import Ranking
+from ..result import SimulationError
 from .head import place_head
 from .situation import Situation
 
@@ -39,23 +39,24 @@ def decide_by_policy(
     if policy.ranker is not None:
         ranking = Ranking(policy.ranker, w, state, trace.runtime, False, _refuse(policy, situation))
         ranking.begin(situation.state.platform, w, seed)
-        ranking.arrive(state.waiting[: state.clock[WAITING]].copy())
+        ranking.learn(state.waiting[: state.clock[WAITING]].copy(), np.zeros(0, np.int64))
         rules = ranking.sort(rules)
     if situation.holds is not None:
-        decide_beside(trace, state, rules, situation.holds)
+        # beside reservations each job is taken to last as long as its walltime allows
+        state.expected[: len(w)] = np.maximum(state.expected[: len(w)], w.walltime)
+        decide_beside(trace, state, rules, situation.holds, policy.shortest_first)
     else:
-        decide = kernels.decide_shortest_first if policy.shortest_first else kernels.kernel(rules).decide
-        decide(trace, state, rules)
+        kernels.kernel(rules, policy.shortest_first).decide(trace, state, rules)
     rows = range(len(w))
     starts = []
     for j in rows:
-        if state.start[j] >= 0:
+        if state.start[j] != UNSTARTED:
             nodes, *further = _nodes(situation, trace, state, j)
             starts.append(Start(w.ids[j], nodes, tuple(further)))
     if policy.reservations == 1 and situation.holds is None:  # EASY keeps its reservation to itself
         planned = list(_of_head(situation, trace, state, rules))
     else:
-        later = [j for j in rows if state.start[j] < 0 and state.reserved[j] > state.clock[NOW]]
+        later = [j for j in rows if state.start[j] == UNSTARTED and state.reserved[j] > state.clock[NOW]]
         planned = [_planned(situation, j, _nodes(situation, trace, state, j), int(state.reserved[j])) for j in later]
     return starts, sorted(planned, key=lambda p: p.time)
 

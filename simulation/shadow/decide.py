@@ -8,15 +8,14 @@ from typing import Any
 
 from ...errors import WrongValue
 from ...instances.states.machine_state import MachineState
-from ..engine.allocators import ALLOCATORS
-from ..engine.answer import fault_of
-from ..engine.moment import Decision, Moment, PlannedStart, Start
-from ..engine.production.plan import check_by_walltimes
-from ..engine.simulation import SimulationError
-from ..engine.states.chunk_support import check_takes_chunks
+from ..allocators import ALLOCATORS
+from ..chunk_support import check_takes_chunks
+from ..decision_check import fault_of
+from ..dispatcher import Decision, Moment, PlannedStart, Start
 from ..policies.policy import Policy
 from ..policies.registry import parse_dispatcher
 from ..predictors import predictor as predictor_named
+from ..result import SimulationError
 from .answer import Answer
 from .by_policy import decide_by_policy
 from .check import faults
@@ -71,8 +70,7 @@ def decide(
     UnknownName, PluginError
         If the dispatcher is unknown, or cannot be made.
     ValueError
-        If an argument is not valid, a dispatcher needs what a state does not have (a desired use, a log), or a policy does
-        not decide by walltimes beside reservations.
+        If an argument is not valid, or a dispatcher needs what a state does not have (a desired use, a log).
     """
     if allocator not in ALLOCATORS:
         raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
@@ -100,9 +98,6 @@ def decide(
             "have; expected another dispatcher"
         )
     check_takes_chunks(situation.workload, chosen, dispatcher)
-    if state.reserved:
-        fixed = situation.expected if predictor.begin(situation.workload) is not None else None
-        check_by_walltimes(chosen, fixed, situation.workload.walltime)
     found = Decision((), policy=chosen)
     if not isinstance(chosen, Policy):
         found = _decision_of(chosen, dispatcher, situation.moment(), seed)

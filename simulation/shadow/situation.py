@@ -18,11 +18,11 @@ from ...models.excerpt import with_short_repr
 from ...models.node_states import node_states
 from ...models.production.placement import Usage
 from ...models.production.reserved import Reserved
-from ..engine import compiled_replay as kernels
-from ..engine.moment import Moment
-from ..engine.states.node_changes import BLOCKED
+from .. import policy_kernels as kernels
+from ..dispatcher import Moment
 from ..policies.beside_reservations import Holds
 from ..predictors import Predictor, TimedPredictor
+from ..timeline import CLOSED
 from .reservations import holding
 
 
@@ -86,7 +86,7 @@ class Situation:
         w, platform = self.workload, self.state.platform
         trace = busy_trace(w, w.running, platform, w.walltime, False)
         state = busy_state(trace, self.expected, w.begin, w.running, platform.nodes)
-        state.free[self.blocked] -= BLOCKED
+        state.free[self.blocked] -= CLOSED
         step(trace, state, 0)
         return trace, state
 

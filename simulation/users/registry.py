@@ -21,6 +21,11 @@ def users_of(what: str | Users | type[Users]) -> Users:
     what : str or Users
         A name of ``USERS``: ``be``, ``ge``, ``cf``, ``cfg`` (``Static``), ``di``, ``hdi`` (``Learning``), ``impatient``.
 
+    Returns
+    -------
+    Users
+        The users.
+
     Raises
     ------
     UnknownName

@@ -8,13 +8,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import SchedlabError, WrongValue
+from ...errors import SchedlabError
 from ...instances.workload import Ints, Workload
 from ...models.returned import WrongAnswer, returned_wholes
-from ..engine.simulation import SimulationError
 from ..given_parts import notes_of, seen_by
-from ..predictors import Predictor
-from ..predictors.data_driven import DataDriven
+from ..result import SimulationError
 from .users import Users
 
 
@@ -42,6 +40,7 @@ class Requests:
         self._walltime, self._asked = self.workload.walltime, np.zeros(len(workload), np.bool_)
         self._seen = np.ones(len(workload), np.bool_)
         self._seen[list(without)] = False
+        self._asked[list(without)] = True  # they keep their walltimes
         self._number = np.cumsum(self._seen) - 1  # of each row among those that the users see
         self._visible = self.workload.keep(self._seen) if len(without) else self.workload
         self._call("begin", seen_by(self.users, self._visible))
@@ -95,13 +94,3 @@ def requested(users: Users, workload: Workload, start: NDArray[np.int64], withou
         now = int(workload.release[rows[0]])
         made.submit(now, rows, np.where(start < now, start, -1))
     return made.workload
-
-
-def check_walltimes_unknown(kill_at_walltime: bool, predictor: Predictor, production: bool) -> None:
-    """Raise WrongValue for what needs the walltimes before the replay."""
-    if kill_at_walltime:
-        raise WrongValue("users: not possible with kill_at_walltime, as jobs would end at walltimes not yet known")
-    if isinstance(predictor, DataDriven):
-        raise WrongValue("users: not possible with the predictor data-driven, which compares the walltimes of the log")
-    if production:
-        raise WrongValue("users: not possible with reservations or events of the server, which follow known walltimes")

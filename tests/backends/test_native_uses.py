@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.backends import Outcome, register
+from schedlab.backends import Outcome, register, registry
 from schedlab.backends.base import Availability, Exactness
 from schedlab.backends.decompositions import Construct
 from schedlab.models.plugins import PluginError
 
 BACKENDS = ("cpsat", "highs", "cpo")
+
+
+@pytest.fixture(autouse=True)
+def no_backend_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_registered", {})
 
 
 def two_jobs() -> tuple[sl.Model, sl.Interval, sl.models.language.Integer]:

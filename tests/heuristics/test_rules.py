@@ -12,7 +12,7 @@ from schedlab.heuristics import UnknownOrder
 from schedlab.heuristics.rules import RULES, LeftWaiting, most_profit_first, schedule_by_rule
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running
 from schedlab.models.step_function import StepFunction
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.simulator import simulate
 
 QUEUE = Queue("q", 100)
 NIGHT = Queue("night", 500, ((64800, 71000),))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from schedlab.instances.logs.dependencies import arrived
 from schedlab.instances.traces import open_trace, read_trace
 from schedlab.instances.workload import Workload, WorkloadError
-from schedlab.simulation.engine.moment import Decision, Start
-from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.dispatcher import Decision, Start
+from schedlab.simulation.verification import violations
 
 
 def line(job: int, submit: int, runtime: int, cores: int, after: int = -1, think: int = -1, **more: int) -> str:

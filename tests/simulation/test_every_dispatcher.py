@@ -66,15 +66,12 @@ DISPATCHERS = [
     "hcp1@cpsat", "hcp3@cpsat", "mks@cpsat", "cpmodel@cpsat", "portfolio@cpsat", "dardis:throughput",
     "dardis:uniform/random", "dardis:exponential/max-prob", "hybrid:100",
 ]  # fmt: skip
-PREDICTING = {"easy++"}  # policies with predictions are refused beside reservations
 
 
 @pytest.mark.parametrize("feature", FEATURES)
 @pytest.mark.parametrize("dispatcher", DISPATCHERS)
 def test_a_replay_ends_without_a_fault(dispatcher: str, feature: str) -> None:
     options = dict(FEATURES[feature])
-    if dispatcher in PREDICTING and "reservations" in options:
-        pytest.skip("policies with predictions are refused beside reservations")
     if "preemption" in options:
         options["preemption"] = urgent(options["preemption"])
     named = parse_dispatcher(dispatcher)

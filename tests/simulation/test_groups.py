@@ -17,7 +17,7 @@ from schedlab.errors import SchedlabError, WrongArgument
 from schedlab.instances.workload import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
 from schedlab.simulation.curves import resources, running
-from schedlab.simulation.engine.moment import Decision, Start
+from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.groups import LARGEST, spreads_of
 from schedlab.simulation.hours import hours_of
 from schedlab.simulation.metrics import metrics, recorded

@@ -10,7 +10,7 @@ import schedlab as sl
 from schedlab.instances.times import NEVER
 from schedlab.instances.workload import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
-from schedlab.simulation.engine.moment import Decision, Start
+from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.metrics import metrics, recorded
 
 PLATFORM = Platform([NodeGroup("n", 1, {"cores": 1})])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.models.returned import WrongAnswer
-from schedlab.simulation.engine.moment import Decision
+from schedlab.simulation.dispatcher import Decision
 from schedlab.simulation.forecasts import forecast_jobs
 from schedlab.simulation.node_policies import NodeDecision, Switching
 from schedlab.simulation.policies.policy import POLICIES, by_submit

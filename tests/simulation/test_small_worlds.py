@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 import schedlab as sl
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.verification import violations
 from schedlab.simulation.policies.production.cycle import CPModel
 from schedlab.simulation.policies.production.portfolio import Portfolio
 from schedlab.simulation.policies.registry import POLICIES
 from schedlab.simulation.rankers.priorities import Fairshare
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.verification import violations
 from simulation.second_by_second import ENDED, Record, faults, records, startable
 from simulation.small_worlds import SmallJob, SmallRunning, World, random_world
 from simulation.toy_dispatchers import FirstFit, Planner

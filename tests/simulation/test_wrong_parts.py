@@ -18,7 +18,7 @@ from schedlab.simulation.preemption.settings import Preemption
 DAY = sl.instances.Workload.of(sl.load("eurora_99").dispatch).first(20)
 PLATFORM = sl.load("eurora_99").platform
 DOWN = [NodeEvent(DAY.submit[0] + 600, "node-down", ["gpu"]), NodeEvent(DAY.submit[0] + 9000, "node-up", ["gpu"])]
-SCAN = OnDemandJob("scan", submit=5000, nodes=4, deadline=900, duration=1800)
+SCAN = OnDemandJob("scan", submit=5000, nodes=4, start_within=900, duration=1800)
 MACHINE = sl.Platform([sl.NodeGroup("n", 8, {"cores": 1})])
 BATCH = sl.instances.Workload.of(
     sl.Dispatch(

@@ -29,7 +29,7 @@ from .production import node_events, of_part, with_production
 from .profiles import desired_of
 
 if TYPE_CHECKING:
-    from ....simulation.engine.production.plan import Event
+    from ....simulation.features.batch_server import Event
     from ....simulation.preemption.settings import Preemption
 
 TRACE_OBJECTIVE = "weighted-wait"

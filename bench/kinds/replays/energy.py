@@ -165,21 +165,16 @@ def _accounted(replay: ReplaySettings, case: ReplayCase) -> bool:
 
 def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
     """Check the settings against the workload, before any replay. Raises WrongUse."""
-    from ....simulation.engine.power.plan import power_of
-    from ....simulation.engine.production.plan import split_events
+    from ....simulation.features.node_power import node_power
 
     if replay.node_policy == "profile" and replay.desired is None:
         raise WrongUse("--node-policy profile: follows a desired use; give its file with --desired FILE")
-    of_server = split_events(case.events)[1]
-    others = {
-        "reservations": case.reservations, "events of the server": of_server, "--on-demand or --failures": case.preemption,
-    }  # fmt: skip
     given = list(_times(replay))
     policy, option = replay.node_policy, f"--node-policy {replay.node_policy}"
     if policy is None and given:  # the times of a dispatcher with a node policy of its own: checked with another one
         policy, option = "idle", f"--{given[0].replace('_', '-')}"
     try:
-        power_of(policy, None if policy is None else times_of(replay), None, case.workload, others)
+        node_power(policy, None if policy is None else times_of(replay), None, case.workload, None)
     except WrongValue as e:
         raise WrongUse(f"{option}: {e}") from e
     if not _accounted(replay, case):

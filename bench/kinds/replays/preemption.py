@@ -254,10 +254,12 @@ def _check_contents(replay: ReplaySettings) -> None:
 def with_jobs(workload: Workload, platform: Platform, preemption: Preemption) -> tuple[Workload, tuple[int, ...]]:
     """Return the workload of a replay with its on-demand jobs, and their rows. Raises WrongUse."""
     from ....errors import WrongValue
-    from ....simulation.preemption.jobs import with_on_demand
+    from ....simulation.features.on_demand import OnDemand
 
+    made = OnDemand(preemption)
     try:
-        return with_on_demand(workload, platform, preemption.jobs, preemption.reserved)
+        whole = made.jobs(workload, platform)
+        return whole, tuple(made.absent(whole))
     except WrongValue as e:
         raise WrongUse(f"--on-demand: {e}") from e
 
@@ -275,8 +277,3 @@ def check_preemption(path: str, case: ReplayCase, settings: Sequence[ReplaySetti
         made = preemption_of(one, case.workload, case.platform)
         assert made is not None
         with_jobs(case.workload, case.platform, made)
-    if settings[0].charge:
-        raise WrongUse(
-            "--charge: not possible with --on-demand and --failures: nodes of a start may be given to an on-demand job "
-            "before it"
-        )

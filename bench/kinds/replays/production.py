@@ -14,7 +14,7 @@ from ...records.form import NUMBER, TEXT, either, fields, integer, mapping, mayb
 from ...runs.replay_settings import ReplaySettings
 
 if TYPE_CHECKING:
-    from ....simulation.engine.production.plan import Event
+    from ....simulation.features.batch_server import Event
 
 JOB_CHANGE = {"time": integer(), "job": TEXT}
 PRODUCTION = maybe(
@@ -86,7 +86,7 @@ def with_production(
     server = server_events(events)
     if not server and not reservations:
         return workload
-    from ....simulation.engine.production.plan import own_copy, plan_of
+    from ....simulation.features.batch_server import batch_server
 
     if replay.load is not None:
         raise WrongUse(
@@ -94,8 +94,8 @@ def with_production(
             "fit to them; leave it out"
         )
     try:
-        plan = plan_of(server, reservations, workload, platform, False)
+        made = batch_server(server, reservations, workload, platform, False)
+        assert made is not None
+        return made.jobs(workload, platform)
     except ValueError as e:
         raise WrongUse(str(e)) from e
-    assert plan is not None
-    return own_copy(workload, plan)

@@ -18,8 +18,8 @@ from ...errors import WrongUse
 from ...runs.replay_settings import ReplaySettings
 
 if TYPE_CHECKING:
-    from ....simulation.engine.simulation import Simulation
-    from ....simulation.engine.states.checks import Replay
+    from ....simulation.result import Simulation
+    from ....simulation.verify.runs_and_states import Replay
     from .case import ReplayCase
 
 UNITS = {"": 1.0, "w": 1.0, "kw": 1e3, "mw": 1e6}
@@ -79,17 +79,15 @@ def limits_of(replay: ReplaySettings, platform: Platform, dispatcher: str) -> tu
     return tuple(found)
 
 
-def check_limits(case: ReplayCase, caps: Sequence[float], switched: bool) -> None:
+def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
     """Check the desired use and the power caps against the workload, before any replay.
-
-    ``switched``: whether nodes are switched off and on, and so followed one by one.
 
     Raises
     ------
     WrongUse
         If the desired use covers nothing of the workload, or a cap cannot be enforced; the message says why.
     """
-    from ....simulation.engine.states import limits
+    from ....simulation.features import limits
 
     if case.desired is None and not caps:
         return
@@ -97,8 +95,7 @@ def check_limits(case: ReplayCase, caps: Sequence[float], switched: bool) -> Non
     try:
         limits.desired_of(case.desired, platform, workload)
         for cap in caps:
-            followed = case.preemption is not None or switched
-            limits.check_power(workload, platform, power_cap(platform, cap), bool(case.events), followed)
+            limits.check_power(workload, power_cap(platform, cap))
     except ValueError as e:
         raise WrongUse(f"{'--power-cap' if caps else '--desired'}: {e}") from e
 

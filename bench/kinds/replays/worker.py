@@ -21,8 +21,8 @@ from .profiles import use_of
 
 if TYPE_CHECKING:
     from ....simulation.dardis.transport import Connect
-    from ....simulation.engine.progress import Progress
-    from ....simulation.engine.simulation import Simulation
+    from ....simulation.progress import Progress
+    from ....simulation.result import Simulation
 
 Send = Callable[[dict[str, Any]], None]
 NEWS_EVERY = 0.5  # seconds between two events of progress
@@ -34,13 +34,13 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
 
     The jobs are written to a Batsim jobs.csv in the folder ``spec["out"]``; its name begins with ``spec["stem"]``.
     """
-    from ....simulation.engine.simulation import SimulationError
     from ....simulation.metrics import BSLD_FLOOR, metrics, recorded
     from ....simulation.outputs.attempts import attempts_file, write_attempts
     from ....simulation.outputs.node_states import node_states_file, write_node_states
     from ....simulation.outputs.preemption import preemption_json
     from ....simulation.outputs.production import outages_json, production_json
     from ....simulation.outputs.writing import write_jobs
+    from ....simulation.result import SimulationError
 
     view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
     case = replay_case(spec["path"], view, replay, spec["drop_impossible"])
@@ -111,8 +111,8 @@ def _simulate(
     connect: Connect | None,
 ) -> Simulation:
     from ....backends import backend
-    from ....simulation.engine.simulator import simulate
     from ....simulation.policies.registry import parse_dispatcher
+    from ....simulation.simulator import simulate
 
     named = parse_dispatcher(spec["method"])
     options: dict[str, Any] = {}

@@ -20,7 +20,7 @@ from rich.table import Table
 
 from ....models import Dispatch, Job, NodeGroup, Platform, Queue
 from ....simulation.dardis.dispatcher import Dardis
-from ....simulation.engine.simulator import simulate
+from ....simulation.simulator import simulate
 
 NODES = (10, 100, 1_000, 10_000)
 JOBS, CORES, FUGAKU = 300, 32, 158_976

@@ -33,9 +33,9 @@ from ....simulation.dardis.dispatcher import Dardis
 from ....simulation.dardis.nodes.fitting import Limits
 from ....simulation.dardis.nodes.managers import NodeManagers
 from ....simulation.dardis.transport import InProcess, Transport
-from ....simulation.engine.moment import Decision, Moment, Start
-from ....simulation.engine.simulation import Simulation
-from ....simulation.engine.simulator import simulate
+from ....simulation.dispatcher import Decision, Moment, Start
+from ....simulation.result import Simulation
+from ....simulation.simulator import simulate
 from ...exit_codes import WRONG
 from ...terminal import console_for
 

@@ -21,7 +21,7 @@ from rich.table import Table
 from ....instances.formats.swf.writing import write_swf
 from ....instances.generators.lublin import workload
 from ....models import NodeGroup, Platform
-from ....simulation.engine.simulator import simulate
+from ....simulation.simulator import simulate
 from ...terminal import console_for
 from ..cost import cost_of
 

@@ -12,7 +12,7 @@ from ....instances import Instance
 from ....models.step_function import HOUR
 from ....simulation.curves import busy_nodes
 from ....simulation.energy import NodeStates
-from ....simulation.engine.simulation import Simulation
+from ....simulation.result import Simulation
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

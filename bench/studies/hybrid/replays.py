@@ -19,10 +19,10 @@ from ....instances.workload import Workload
 from ....models import Profit
 from ....models.energy import Tariff
 from ....simulation.energy import Centre, Machine, NodeStates, Runs, account, power_of
-from ....simulation.engine.simulation import Simulation
-from ....simulation.engine.simulator import simulate
 from ....simulation.node_policies.registry import NODE_POLICIES
 from ....simulation.policies.registry import parse_dispatcher
+from ....simulation.result import Simulation
+from ....simulation.simulator import simulate
 from .curves import curves
 
 RULES = tuple(f"rule:{rule}{kind}" for rule in ("est", "wt", "profit") for kind in ("", "-strict"))

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ....errors import WrongValue
 from ....instances import Instance, generators
-from ....simulation.engine.simulation import Simulation
-from ....simulation.engine.simulator import simulate
 from ....simulation.rankers.penalty import LAST
+from ....simulation.result import Simulation
+from ....simulation.simulator import simulate
 from ....simulation.users.request_accuracy import CLASSES, accuracy_class, request_accuracy
 from ....simulation.users.scenarios import OWN
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....models.problem import part_name
 from ..profile import Ints
 from .counting.numbering import numbered
-from .state import State, TraceArrays
+from .state import UNSTARTED, State, TraceArrays
 
 Ranges = tuple[Ints, Ints, Ints, Ints]
 """(first, low, high, units): job k has the ranges ``first[k] .. first[k + 1] - 1``. Range i is the nodes
@@ -71,7 +71,7 @@ def named_parts(
 
 def ranges_of(trace: TraceArrays, state: State, by_count: bool) -> Ranges:
     """Return the ranges of nodes of all started jobs; ``by_count``: nodes were counted, see ``machine.counted``."""
-    started = state.start >= 0
+    started = state.start != UNSTARTED
     if by_count:
         units = np.where(started, trace.units, 0)
         end = state.start + trace.runtime

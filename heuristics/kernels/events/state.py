@@ -20,6 +20,7 @@ Small = NDArray[np.int32]
 # indices of the scalars in ``State.clock``
 NOW, NEXT, WAITING, SORTED, RUNNING, ENDED, BLOCKED_SINCE, EARLY, WAKE, DECISIONS, STARTED, DUE, STOP = range(13)
 SCALARS = 13
+UNSTARTED = -NEVER  # the start of a job that has none; the starts of jobs that run at the begin may be negative
 
 
 @by_address
@@ -101,7 +102,7 @@ class State(NamedTuple):
     expected
         Expected duration of each job in seconds, shape (jobs,).
     start
-        Start of each job in seconds, -1: none, shape (jobs,).
+        Start of each job in seconds, UNSTARTED: none, shape (jobs,).
     waiting
         Waiting jobs, shape (jobs,): the first ``clock[SORTED]`` by priority, then the jobs that arrived later.
     running, running_end
@@ -177,7 +178,7 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
         free=trace.capacity.copy(),
         room=np.full(int(trace.kind.max(initial=0)) + 1, NEVER, np.int64),
         expected=expected.astype(np.int64),
-        start=np.full(jobs, -1, np.int64),
+        start=np.full(jobs, UNSTARTED, np.int64),
         waiting=np.empty(jobs, np.int64),
         running=np.empty(jobs, np.int64),
         running_end=np.empty(jobs, np.int64),
@@ -442,7 +443,7 @@ def compact(state: State) -> None:
     before = clock[SORTED]
     for i in range(clock[WAITING]):
         j = waiting[i]
-        if start[j] < 0:
+        if start[j] == UNSTARTED:
             waiting[kept] = j
             kept += 1
         elif i < before:

@@ -21,7 +21,7 @@ from ....heuristics.kernels.profile import NEVER, Ints, Machine, Profile
 from ....models import Job, Schedule
 from ....models.compiled import compiled
 from ....models.dispatch.job_arrays import Bools, offsets
-from ...engine.moment import Start
+from ...dispatcher import Start
 
 if TYPE_CHECKING:
     from .allocation import Allocation, Requests

@@ -47,7 +47,7 @@ from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ....models.excerpt import excerpt, with_short_repr
 from ....models.whole_numbers import is_whole
-from ...engine.moment import Decision, Moment, Start
+from ...dispatcher import Decision, Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .chunks import nodes_in, nodes_of_parts, start_of
 from .control.adaptive import AdaptiveControl

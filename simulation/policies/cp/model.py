@@ -23,8 +23,8 @@ from ....models.dispatch.job_arrays import JobArrays, NodeArrays, column, number
 from ....models.dispatch.jobs import DAY, Window
 from ....models.dispatch.running.amounts import Returns, occupied
 from ....models.node_states.states import node_states
-from ...engine.kept_free import kept_free
-from ...engine.moment import Moment
+from ...dispatcher import Moment
+from ...kept_free import kept_free
 from .waiting import Waiting
 
 FOLLOWED = 2 * DAY

@@ -10,7 +10,7 @@ import numpy as np
 from ....models import Job
 from ....models.dispatch.job_arrays import NodeArrays, column, request_rows
 from ....models.production.reserved import Reserved
-from ...engine.moment import Moment
+from ...dispatcher import Moment
 from .allocation import Allocation, NodeTimeline, requests_of
 from .waiting import Waiting
 

@@ -22,7 +22,7 @@ from ....models.dispatch.costs.composite import limits_of, nearest
 from ....models.dispatch.job_arrays import column
 from ....models.language.clock import OutOfTime, within
 from ....models.problem import Encoding
-from ...engine.moment import Ended
+from ...dispatcher import Ended
 from .allocation import warm_up_kernels
 from .control.adaptive import AdaptiveControl
 from .control.steps import Control, relative_gain, search

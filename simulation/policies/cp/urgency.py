@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from ....heuristics.kernels.profile import Floats, Ints
 from ....models.dispatch.job_arrays import distinct_requests
 from ....models.dispatch.jobs import DAY, Window
-from ...engine.moment import Moment, Start
+from ...dispatcher import Moment, Start
 from .allocation import Allocation, NodeTimeline, Requests, requests_of
 from .chunks import Nodes, by_part, start_of
 from .model import FOLLOWED, windows_of

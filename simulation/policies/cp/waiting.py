@@ -13,7 +13,7 @@ from ....models import Job, Platform, Queue
 from ....models.dispatch.chunks.arrays import FurtherChunks
 from ....models.dispatch.job_arrays import Bools, Floats, Ints, JobArrays, NodeArrays, column, request_rows
 from ....models.node_states import node_states
-from ...engine.moment import Moment, Start
+from ...dispatcher import Moment, Start
 from .chunks import start_of
 
 FEW = 256  # jobs that no longer wait and are kept in any case

@@ -13,7 +13,7 @@ import numpy as np
 from ....models.dispatch.job_arrays import Bools, Ints, NodeArrays
 from ....models.dispatch.running.amounts import occupied
 from ....models.node_states import node_states
-from ...engine.moment import Moment, Start
+from ...dispatcher import Moment, Start
 from ..cp.waiting import Waiting, can_start_now
 
 Check = Callable[[Moment, Waiting, NodeArrays], Bools]

@@ -47,7 +47,7 @@ from ....models import Platform, Queue, Schedule
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ....models.excerpt import with_short_repr
-from ...engine.moment import Decision, Moment, Start
+from ...dispatcher import Decision, Moment, Start
 from ..cp.allocation import NodeTimeline, Requests, requests_of
 from ..cp.chunks import nodes_in, start_of
 from ..cp.control.adaptive import AdaptiveControl

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...engine.moment import Moment
+from ...dispatcher import Moment
 from ..cp.model import Usage, whole_jobs
 from ..cp.waiting import Waiting
 

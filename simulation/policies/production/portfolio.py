@@ -14,7 +14,7 @@ from ....errors import WrongValue
 from ....models import Platform, Queue
 from ....models.dispatch.jobs import DAY
 from ....models.excerpt import with_short_repr
-from ...engine.moment import Decision, Moment
+from ...dispatcher import Decision, Moment
 from ..policy import POLICIES
 from .cycle import CPModel
 

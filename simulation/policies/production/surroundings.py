@@ -15,7 +15,7 @@ from ....heuristics.kernels.profile import Ints
 from ....models.dispatch.job_arrays import NodeArrays
 from ....models.dispatch.jobs import Window
 from ....models.problem import Encoding, Schedule
-from ...engine.moment import Moment
+from ...dispatcher import Moment
 from ..cp.allocation import NodeTimeline
 from ..cp.model import FOLLOWED, RunningUsage, Usage
 from ..cp.reserved import FixedJobs, fixed_jobs

@@ -67,7 +67,6 @@ def test_replays_of_several_evictors_are_kept_verified_and_drawn(run, tmp_path):
         (("--failures", "-1"), "expected a number of at least 0"),
         (("--on-demand", "urgent.csv", "--requeue", "checkpoint:60"), "--checkpoints says what jobs keep"),
         (("--on-demand", "urgent.csv", "--power-cap", "1kW"), "has no power"),
-        (("--on-demand", "urgent.csv", "--charge"), "--charge: not possible with --on-demand"),
     ],
 )
 def test_wrong_options_are_refused(run, options, expected):

@@ -14,7 +14,7 @@ from schedlab.simulation.policies.registry import parse_dispatcher
 COUNT = itertools.count()
 ONE_BY_ONE = """
 import schedlab as sl
-from schedlab.simulation.engine.moment import Decision, Start
+from schedlab.simulation.dispatcher import Decision, Start
 {imports}
 
 class OneByOne:

@@ -21,9 +21,9 @@ from schedlab.bench.runs.view import View
 from schedlab.instances import load
 from schedlab.instances.files.own_files import content_of
 from schedlab.instances.traces import open_trace
-from schedlab.simulation.engine.moment import Decision, Start
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.policies.registry import Named, is_dispatcher
+from schedlab.simulation.simulator import simulate
 
 pytestmark = pytest.mark.usefixtures("in_process")
 JOBS = 60
@@ -339,7 +339,7 @@ def test_a_dispatcher_that_fails_is_reported_with_job_node_and_time_and_what_was
 
 def test_a_replay_is_stopped_at_its_limit_with_what_is_done(log, tmp_path, monkeypatch):
     monkeypatch.setattr(Named, "make", lambda self, **options: Planted(""))
-    monkeypatch.setattr("schedlab.simulation.engine.live.TELL_EVERY", 0.0)
+    monkeypatch.setattr("schedlab.simulation.engine.TELL_EVERY", 0.0)
     run, spec = spec_of(log, tmp_path, time_limit=1e-9)
     kept = record(run, plain(replay_in_worker(spec, lambda event: None)), "2026-01-01T00:00:00+00:00")
     assert (kept["status"], kept["cause"], kept["verified"]) == ("unknown", "timeout", None) and not failed(kept)
@@ -351,7 +351,7 @@ def test_what_a_replay_did_before_it_broke_off_is_checked_without_the_jobs_that_
     bench, log, tmp_path, monkeypatch, fault, limit
 ):
     monkeypatch.setattr(Named, "make", lambda self, **options: Planted(fault))
-    monkeypatch.setattr("schedlab.simulation.engine.live.TELL_EVERY", 0.0)
+    monkeypatch.setattr("schedlab.simulation.engine.TELL_EVERY", 0.0)
     run, spec = spec_of(log, tmp_path, time_limit=limit, content=content_of(log))
     kept = record(run, plain(replay_in_worker(spec, lambda event: None)), "2026-01-01T00:00:00+00:00")
     Store(tmp_path).write(kept)
@@ -369,7 +369,7 @@ def test_what_a_replay_did_before_it_broke_off_is_checked_without_the_jobs_that_
 
 def test_the_worker_tells_how_far_it_is(log, tmp_path, monkeypatch):
     monkeypatch.setattr(Named, "make", lambda self, **options: Planted(""))
-    monkeypatch.setattr("schedlab.simulation.engine.live.TELL_EVERY", 0.0)
+    monkeypatch.setattr("schedlab.simulation.engine.TELL_EVERY", 0.0)
     monkeypatch.setattr("schedlab.bench.kinds.replays.worker.NEWS_EVERY", 0.0)
     events = []
     found = replay_in_worker(spec_of(log, tmp_path)[1], events.append)

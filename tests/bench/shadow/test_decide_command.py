@@ -116,9 +116,6 @@ def test_broken_chunks_get_file_field_and_what_was_expected(bench, tmp_path, chu
 
 
 def test_refused_dispatchers_end_with_exit_code_2(bench, tmp_path):
-    beside = small_state(reservations=[reservation("m", 5, 9, {"n1": 8})])
-    code, out, err = run(bench, tmp_path, beside, "--dispatcher", "easy++")
-    assert (code, out) == (2, "") and 'expected predictor="walltime"' in err
     one = {"units": 1, "request": {"cores": 1}}
     job = {"id": "a", "submit": NOW, "walltime": 60, "queue": "batch", "chunks": [one, one]}
     code, out, err = run(bench, tmp_path, small_state(waiting=[job]), "--dispatcher", "dardis:throughput")

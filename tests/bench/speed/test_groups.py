@@ -2,7 +2,7 @@
 
 from schedlab.bench.speed.groups import PARTITIONS, QUEUES, parts, write_log
 from schedlab.instances.formats.swf.reading import read_swf
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.simulator import simulate
 
 
 def test_the_log_has_users_queues_and_partitions_and_all_parts_are_measured(tmp_path):

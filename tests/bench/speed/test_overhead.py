@@ -6,7 +6,7 @@ from schedlab.bench.speed.scale.overhead import Algorithm4, main, measured, rati
 from schedlab.instances.workload import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
 from schedlab.models.profiles import daily, flat
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.simulator import simulate
 
 
 @pytest.mark.parametrize("shares", [{"08:00": 0.6, "20:00": 1.0}, {"00:00": 1.0}, {"06:00": 0.3, "12:00": 1.0}])

@@ -2,8 +2,8 @@
 
 from schedlab.bench.tables.replays.figures import cycles, phases
 from schedlab.bench.tables.replays.results import ReplayResults
-from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
+from schedlab.simulation.simulator import simulate
 
 
 def record(method, **seconds):

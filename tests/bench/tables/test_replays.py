@@ -14,8 +14,8 @@ from schedlab.bench.tables.replays.figures import all_figures, models
 from schedlab.bench.tables.replays.report import extract_replays
 from schedlab.bench.tables.report import show
 from schedlab.models.profiles import flat
-from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.registry import PREDICTED_BY
+from schedlab.simulation.simulator import simulate
 
 DAY = View(durations="runtime")
 USUAL = ReplaySettings()

@@ -8,7 +8,7 @@ from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.job_arrays import JobArrays, NodeArrays, distinct, offsets
 from schedlab.models.dispatch.running.amounts import occupied
-from schedlab.simulation.engine.moment import Moment
+from schedlab.simulation.dispatcher import Moment
 from schedlab.simulation.policies.cp.waiting import FEW, Register
 
 RESOURCES = ("cores", "gpus")

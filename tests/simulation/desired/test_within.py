@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.profiles import Wish, daily, flat, power_cap, profile_of
-from schedlab.simulation.engine.moment import Decision
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.dispatcher import Decision
 from schedlab.simulation.policies.policy import POLICIES, WITHIN_PROFILE
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.verification import violations
 
 MACHINE = Platform([NodeGroup("a", 2, {"cores": 4, "gpus": 1}), NodeGroup("b", 1, {"cores": 8})])
 EQUAL = Platform([NodeGroup("n", 4, {"cores": 16})])
@@ -228,7 +228,7 @@ def test_before_and_after_the_wishes_power_is_free():
         (_powered([80.0]), "easy", -5, "power_cap is -5"),
         (_powered([80.0]), "pcp3@cpsat", 100, "chooses its starts itself"),
         (_powered([80.0]), "easy", flat(EQUAL, 0.5), "expected power only"),
-        (_problem([(0, 10, 1, 1, 0)]), "easy", 100, "equal nodes"),
+        (_problem([(0, 10, 1, 1, 0)]), "easy", 100, "job 'j0' has no power"),
     ],
 )
 def test_a_cap_that_cannot_be_enforced_is_refused(problem, dispatcher, cap, words):

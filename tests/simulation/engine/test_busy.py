@@ -11,11 +11,11 @@ from schedlab.instances.traces import open_trace
 from schedlab.instances.workload import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.curves import utilisation
-from schedlab.simulation.engine.moment import Decision, Start
-from schedlab.simulation.engine.simulator import simulate
-from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.writing import write_jobs
+from schedlab.simulation.simulator import simulate
+from schedlab.simulation.verification import violations
 
 QUEUES = (Queue("any", 60), Queue("day", 60, ((60, 2000),)))
 

@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import schedlab.simulation.engine.live as live
+import schedlab.simulation.engine as live
 from schedlab.instances.times import NEVER
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.simulation.engine.moment import Decision, FailedStart, PlannedStart, Start
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.simulator import simulate
-from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.dispatcher import Decision, FailedStart, PlannedStart, Start
 from schedlab.simulation.metrics import running as running_jobs
 from schedlab.simulation.outputs.attempts import read_attempts, write_attempts
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.writing import write_jobs
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.simulator import simulate
+from schedlab.simulation.verification import violations
 
 QUEUES = (Queue("any", 60),)
 POLICIES = ["fcfs", "rule:wt", "rule:slowdown", "easy", "easy++", "conservative"]
@@ -193,7 +193,7 @@ def test_states_before_the_begin_count_as_one_at_the_begin():
 
 def test_a_plan_for_a_job_that_runs_at_the_begin_is_refused():
     dispatcher = Scripted(lambda m: Decision([], plan=[PlannedStart("r", {"n-1": 1}, 30)]))
-    with pytest.raises(SimulationError, match="job 'r' has started already, at 0"):
+    with pytest.raises(SimulationError, match="job 'r' has started already, at -5"):
         simulate(day(job("a"), running=[HELD]), machine(), dispatcher, events=down(6, 20))
 
 

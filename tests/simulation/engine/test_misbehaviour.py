@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.engine.moment import Decision, Start
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.dispatcher import Decision, Start
+from schedlab.simulation.simulator import simulate
 
 DAY = 86400
 PLATFORM = Platform([NodeGroup("n", 2, {"cores": 1})])
@@ -181,7 +181,7 @@ def test_a_job_whose_own_window_has_passed_is_told_though_its_queue_opens_every_
 
 
 def test_time_that_is_charged_for_decisions_is_no_progress(monkeypatch):
-    import schedlab.simulation.engine.live as live
+    import schedlab.simulation.engine as live
 
     ticks = iter(range(0, 10**6, 3))
     monkeypatch.setattr(live.time, "perf_counter", lambda: float(next(ticks)))
@@ -191,7 +191,7 @@ def test_time_that_is_charged_for_decisions_is_no_progress(monkeypatch):
 
 
 def test_a_job_that_ends_while_a_decision_is_charged_is_progress(monkeypatch):
-    import schedlab.simulation.engine.live as live
+    import schedlab.simulation.engine as live
 
     ticks = iter(range(0, 10**6, 3))
     whole = [replace(job(f"j{k}", runtime=1), units=2) for k in range(3)]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.engine.moment import Decision, FailedStart, PlannedStart, Start
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.dispatcher import Decision, FailedStart, PlannedStart, Start
+from schedlab.simulation.simulator import simulate
 
 ONE, TWO = {"n-1": 1}, {"n-1": 1, "n-2": 1}
 QUEUES = (Queue("any", 60), Queue("day", 60, ((1000, 3000),)))
@@ -172,7 +172,7 @@ def test_calendars_and_arrivals_hold_for_plans():
 
 
 def test_a_decision_that_lasts_beyond_a_planned_start(monkeypatch):
-    import schedlab.simulation.engine.live as live
+    import schedlab.simulation.engine as live
 
     ticks = iter(range(0, 10**6, 3))
     monkeypatch.setattr(live.time, "perf_counter", lambda: float(next(ticks)))
@@ -216,7 +216,7 @@ def test_always_calls_at_every_arrival_and_end():
 
 
 def test_a_dispatcher_that_asks_for_calls_for_ever_ends_with_the_job_that_waits(monkeypatch):
-    import schedlab.simulation.engine.live as live
+    import schedlab.simulation.engine as live
 
     monkeypatch.setattr(live, "MOST_CALLS", 50)
     dispatcher = Custom(lambda m: Decision([], wake=m.now + 1))

@@ -8,10 +8,11 @@ import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.production import Repeat, Reservation, ServerEvent
+from schedlab.simulation import Switching
 from schedlab.simulation.curves import queue_length
-from schedlab.simulation.engine.moment import Decision, Start
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.verification import violations
+from schedlab.simulation.dispatcher import Decision, Start
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.verification import violations
 
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = [Queue("q", 60), Queue("course", 60), Queue("night", 60, ((100, 200),)), Queue("whole", 60, ((0, 50),), True)]
@@ -211,19 +212,19 @@ def test_nodes_that_are_down_are_not_reserved_and_jobs_inside_fail_with_their_no
     assert run.attempts["why"].tolist() == ["down: n-1", "completed"]
 
 
-def test_what_cannot_be_combined_is_refused():
-    jobs = [job("a", 0, 5)]
+def test_reservations_beside_other_features():
+    jobs = [job("a", 0, 5), job("p", 0, 4, queue="course")]
     held = [Running(job("r", 0, 50), 0, {"n-1": 1}, 50)]
-    for options, text in (
-        ({"charge_decisions": True}, "charge_decisions"),
-        ({"running": held, "begin": 0}, "run at the begin"),
-        ({"dispatcher": "easy", "predictor": "last-two"}, "by the walltimes of jobs"),
-        ({"dispatcher": "easy++"}, "by the walltimes of jobs"),
+    for options in (
+        {"charge_decisions": True},
+        {"running": held, "begin": 0},
+        {"dispatcher": "easy", "predictor": "last-two"},
+        {"dispatcher": "easy++"},
+        {"node_policy": "idle:2", "switching": Switching(boot=1, shut_down=1, min_off=1)},
     ):
-        with pytest.raises(WrongValue, match=text):
-            replay(jobs, [COURSE], **options)
-    with pytest.raises(WrongValue, match="charge_decisions"):
-        replay(jobs, events=[ServerEvent(1, "stop-queue", "q")], charge_decisions=True)
+        run = replay(jobs, [COURSE], **options)
+        assert run.violations == [] and (run.start >= 0).all()
+        assert [b.outcome for b in run.production.bookings] == ["over"]
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
-from schedlab.simulation.engine.moment import Decision, Start
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.policies.policy import POLICIES
+from schedlab.simulation.simulator import simulate
 
 PLATFORM = Platform([NodeGroup("gpu", 2, {"cores": 8, "gpus": 2}), NodeGroup("cpu", 3, {"cores": 12})])
 QUEUES = (Queue("day", 3600, ((1000, 3000),)), Queue("any", 600))
@@ -192,7 +192,7 @@ def test_jobs_that_wait_for_ever_are_told():
 
 
 def test_decision_time_can_be_charged(monkeypatch):
-    import schedlab.simulation.engine.live as live
+    import schedlab.simulation.engine as live
 
     ticks = iter(range(0, 10**6, 3))
     monkeypatch.setattr(live.time, "perf_counter", lambda: float(next(ticks)))
@@ -245,8 +245,8 @@ def test_starts_do_not_depend_on_how_often_progress_is_told(monkeypatch, dispatc
                 for k in range(120)]  # fmt: skip
         day = Dispatch(Platform([NodeGroup("n", 8, {"cores": 1})]), jobs, QUEUES)  # its nodes are counted
     whole, reports = simulate(day, dispatcher=dispatcher), []
-    monkeypatch.setattr("schedlab.simulation.engine.compiled_replay.BATCH", 1)
-    monkeypatch.setattr("schedlab.simulation.engine.compiled_replay.FIRST", 1)
+    monkeypatch.setattr("schedlab.simulation.progress.BATCH", 1)
+    monkeypatch.setattr("schedlab.simulation.progress.FIRST", 1)
     told = simulate(day, dispatcher=dispatcher, on_progress=reports.append)
     assert len(reports) > 50 and told.start.tolist() == whole.start.tolist()
     assert told.schedule() == whole.schedule()

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
-from schedlab.simulation.engine.simulation import NodeRanges
-from schedlab.simulation.engine.simulator import simulate
-from schedlab.simulation.engine.verification import MOST, violations
 from schedlab.simulation.outputs.reading import Replayed
+from schedlab.simulation.result import NodeRanges
+from schedlab.simulation.simulator import simulate
+from schedlab.simulation.verification import MOST, violations
 
 MACHINE = Platform([NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 2, {"cores": 16, "mics": 2})])
 DAY = Queue("day", 3600)

@@ -19,11 +19,11 @@ from schedlab.models.profiles import flat, nodes_on
 from schedlab.simulation.dardis.messages import Request, Wish
 from schedlab.simulation.dardis.nodes.managers import NodeManagers
 from schedlab.simulation.energy import Centre
-from schedlab.simulation.engine.simulation import SimulationError
 from schedlab.simulation.forecasts import Persistence
 from schedlab.simulation.hybrid.dispatcher import Hybrid
 from schedlab.simulation.hybrid.wishes import limits_of, wished
 from schedlab.simulation.policies.registry import is_dispatcher, parse_dispatcher
+from schedlab.simulation.result import SimulationError
 
 HOUR, DAY = 3600, 86400
 MACHINE = Platform([NodeGroup("n", 6, {"cores": 8})])

@@ -10,9 +10,9 @@ from schedlab.instances.workload import Workload
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.energy import Tariff
 from schedlab.simulation.energy import Centre
-from schedlab.simulation.engine.simulation import SimulationError
 from schedlab.simulation.hybrid.planned import Planned
 from schedlab.simulation.policies.registry import parse_dispatcher
+from schedlab.simulation.result import SimulationError
 
 HOUR, DAY = 3600, 86400
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 8})])

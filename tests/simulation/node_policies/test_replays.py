@@ -12,11 +12,11 @@ from schedlab.models.energy import Tariff
 from schedlab.models.production import Reservation
 from schedlab.models.profiles import Steps, daily, flat
 from schedlab.models.step_function import DAY
+from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
 from schedlab.simulation.energy import Centre, Machine, replay_energy
-from schedlab.simulation.engine.moment import Decision, PlannedStart, Start
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.verification import violations
 from schedlab.simulation.node_policies import ON, NodeDecision, Switching
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.verification import violations
 from simulation.second_by_second import faults, records
 from simulation.small_worlds import SmallJob, random_world
 from simulation.toy_dispatchers import FirstFit, Planner
@@ -32,6 +32,21 @@ def job(name: str, submit: int, runtime: int, units: int = 1) -> sl.Job:
 def replayed(*jobs: sl.Job, dispatcher: object = "easy", policy: object = "idle:60s", **options: object) -> object:
     problem = sl.Dispatch(TWO, list(jobs), [sl.Queue("q", 60)])
     return sl.simulate(problem, dispatcher=dispatcher, node_policy=policy, **options)  # type: ignore[arg-type]
+
+
+def test_nodes_that_are_off_when_a_reservation_is_requested_are_on_at_its_start() -> None:
+    queues = [sl.Queue("q", 60), sl.Queue("course", 60)]
+    inside = sl.Job("c", 9000, 400, 2, {"cores": 4}, "course", runtime=400)
+    problem = sl.Dispatch(TWO, [job("a", 0, 100), inside, job("b", 20000, 10)], queues)
+    course = Reservation("r", "course", 12000, 1000, 2, {"cores": 4}, submitted=1000)
+    soon = replace(course, start=1200)
+    run = sl.simulate(problem, dispatcher="easy", node_policy="idle:60s", reservations=[course])
+    assert run.production.bookings[0].outcome == "over" and run.start.tolist() == [0, 12000, 20300]
+    assert [at for name, at, state in run.power.named(TWO) if state == "booting"] == [11700, 11700, 20000]
+    refused = sl.simulate(problem, dispatcher="easy", node_policy="idle:60s", reservations=[soon]).production.bookings[
+        0
+    ]
+    assert refused.outcome == "refused" and "0 of 2 units fit" in refused.why  # a boot takes 300 s
 
 
 def test_a_node_goes_off_after_its_idle_time_and_boots_for_the_next_job() -> None:
@@ -290,7 +305,6 @@ def test_a_wrong_decision_ends_the_replay(answer: object, why: str) -> None:
         ({"policy": "idel:5s"}, "node policy"),
         ({"switching": Switching(boot=11)}, "boot is 11 s, beyond the horizon: all jobs can end 10 s after"),
         ({"policy": None, "switching": FAST}, "switching: only with node_policy"),
-        ({"reservations": [Reservation("r", "q", 100, 60, 1, {"cores": 4})]}, "and reservations cannot be combined: "),
     ],
 )
 def test_bad_input(options: dict, why: str) -> None:

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.engine.simulation import NodeRanges
-from schedlab.simulation.engine.simulator import simulate
-from schedlab.simulation.engine.verification import violations
 from schedlab.simulation.outputs.columns import COLUMNS
 from schedlab.simulation.outputs.reading import JobsError, Kind, Replayed, read_jobs
 from schedlab.simulation.outputs.writing import write_jobs, write_starts
+from schedlab.simulation.result import NodeRanges
+from schedlab.simulation.simulator import simulate
+from schedlab.simulation.verification import violations
 
 MACHINE = Platform([NodeGroup("n", 8, {"cores": 16, "gpu cards": 2})])
 QUEUES = [Queue("short; or=long", 3600), Queue("parallel", 60)]

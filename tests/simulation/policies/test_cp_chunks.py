@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from schedlab.models import Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.job_arrays import JobArrays
-from schedlab.simulation.engine.moment import Moment, Start
+from schedlab.simulation.dispatcher import Moment, Start
 from schedlab.simulation.policies.cp.allocation import NodeTimeline, requests_of
 from schedlab.simulation.policies.cp.model import end_of_horizon
 from schedlab.simulation.policies.cp.waiting import Register, can_start_now, on_open_nodes, requested, start_empty

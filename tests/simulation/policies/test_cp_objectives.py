@@ -8,7 +8,7 @@ import schedlab as sl
 from schedlab.backends import UnknownName
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.models.dispatch.objectives import OBJECTIVES
-from schedlab.simulation.engine.moment import Moment
+from schedlab.simulation.dispatcher import Moment
 from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
 from schedlab.simulation.policies.cp.names import make
 from schedlab.simulation.policies.registry import parse_dispatcher

@@ -7,7 +7,7 @@ import pytest
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.running.amounts import Returns
 from schedlab.models.language.quantities import windows_of
-from schedlab.simulation.engine.moment import Moment
+from schedlab.simulation.dispatcher import Moment
 from schedlab.simulation.policies.cp.model import (
     FOLLOWED,
     problem_of,

@@ -2,7 +2,7 @@
 
 import pytest
 import schedlab as sl
-from schedlab.simulation.engine.states.requeue import requeue_of
+from schedlab.simulation.features.requeue import requeue_of
 from schedlab.simulation.forecasts.registry import parse_forecast
 from schedlab.simulation.node_policies.registry import node_policy_of
 from schedlab.simulation.policies.registry import check_dispatcher

@@ -5,7 +5,7 @@ import pytest
 import schedlab as sl
 from schedlab.errors import SchedlabError, WrongArgument
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
-from schedlab.simulation.engine.moment import Moment
+from schedlab.simulation.dispatcher import Moment
 from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
 from schedlab.simulation.policies.cp.names import PLANNED, make
 from schedlab.simulation.policies.cp.objective import followed_by, is_best, planned_first

@@ -9,7 +9,7 @@ from schedlab.errors import WrongArgument, WrongValue
 from schedlab.models import Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.objectives import find_objective
 from schedlab.models.production.reserved import Reserved
-from schedlab.simulation.engine.moment import Decision, Moment, Start
+from schedlab.simulation.dispatcher import Decision, Moment, Start
 from schedlab.simulation.policies.cp.allocation import NodeTimeline, requests_of
 from schedlab.simulation.policies.cp.control.adaptive_limit import AdaptiveLimit
 from schedlab.simulation.policies.cp.model import problem_of, running_usage

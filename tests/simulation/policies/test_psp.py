@@ -11,12 +11,12 @@ from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.policy import POLICIES
 from schedlab.simulation.policies.psp import psp
 from schedlab.simulation.policies.registry import check_dispatcher
 from schedlab.simulation.rankers.multifactor import WeightedSum
 from schedlab.simulation.rankers.penalty import Penalty
+from schedlab.simulation.simulator import simulate
 from schedlab.simulation.users.request_accuracy import accuracy_class, request_accuracy
 
 QUEUE = Queue("q", 3600)

@@ -13,12 +13,12 @@ from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.simulator import simulate
 from schedlab.simulation.policies.policy import POLICIES, Policy, by_duration, by_submit
 from schedlab.simulation.policies.registry import check_dispatcher, parse_dispatcher
 from schedlab.simulation.rankers.multifactor import WeightedSum, multifactor
 from schedlab.simulation.rankers.priorities import Aging, Fairshare, JobSize, QueuePriority
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.simulator import simulate
 
 COUNT = itertools.count()
 QUEUES = (Queue("q", 3600), Queue("debug", 60))

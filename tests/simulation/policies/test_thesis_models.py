@@ -7,7 +7,7 @@ from schedlab.backends import UnknownName, backend
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.costs.composite import limit_of
 from schedlab.models.dispatch.objectives import find_objective
-from schedlab.simulation.engine.moment import Moment
+from schedlab.simulation.dispatcher import Moment
 from schedlab.simulation.policies.cp.control.steps import Control
 from schedlab.simulation.policies.cp.names import make
 from schedlab.simulation.policies.cp.solving import Solver

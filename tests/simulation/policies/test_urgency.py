@@ -6,13 +6,13 @@ import numpy as np
 import schedlab as sl
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.simulation.engine.moment import Moment
-from schedlab.simulation.engine.simulator import simulate
+from schedlab.simulation.dispatcher import Moment
 from schedlab.simulation.policies.cp.allocation import NodeTimeline
 from schedlab.simulation.policies.cp.model import running_usage
 from schedlab.simulation.policies.cp.names import make
 from schedlab.simulation.policies.cp.urgency import Guard
 from schedlab.simulation.policies.cp.waiting import Register
+from schedlab.simulation.simulator import simulate
 
 DAY = 86400
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2})])

@@ -8,14 +8,14 @@ import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Checkpointing, Dispatch, EvictionPlan, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.simulation.engine.simulation import SimulationError
-from schedlab.simulation.engine.verification import violations
 from schedlab.simulation.preemption.checkpoints import Daly, Young, checkpoints_of
 from schedlab.simulation.preemption.evictors import evictor_of
 from schedlab.simulation.preemption.failure import Failure
 from schedlab.simulation.preemption.failures import FailureRate, events_of
 from schedlab.simulation.preemption.jobs import OnDemandJob
 from schedlab.simulation.preemption.settings import Preemption
+from schedlab.simulation.result import SimulationError
+from schedlab.simulation.verification import violations
 
 MACHINE = Platform([NodeGroup("n", 4, {"cores": 1})])
 # 100 MB on each node: 4 s for 2 nodes by the file system (50 MB/s)
@@ -174,14 +174,16 @@ def test_intervals_of_checkpoint_models():
         FailureRate(-1)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"requeue": "checkpoint:600"}, {"charge_decisions": True}],
-)
-def test_options_that_do_not_fit_are_refused(options):
+def test_a_requeue_rule_with_checkpoints_is_refused():
     settings = Preemption([OnDemandJob("u", 0, 1, 0, 1)])
-    with pytest.raises(WrongValue, match=f"preemption and {next(iter(options))}.* cannot be combined: "):
-        sl.simulate(day((0, 10, 1)), MACHINE, "easy", preemption=settings, **options)
+    with pytest.raises(WrongValue, match="preemption and requeue=checkpoint:600 cannot be combined: "):
+        sl.simulate(day((0, 10, 1)), MACHINE, "easy", preemption=settings, requeue="checkpoint:600")
+
+
+def test_decisions_may_take_time_beside_on_demand_jobs():
+    settings = Preemption([OnDemandJob("u", 5, 1, 0, 1)])
+    run = sl.simulate(day((0, 10, 1), (4, 10, 1)), MACHINE, "easy", preemption=settings, charge_decisions=True)
+    assert run.violations == [] and (run.start >= 0).all()
 
 
 @pytest.mark.parametrize("begun", [-50, 0])

@@ -7,7 +7,7 @@ from machine_states import NOW, random_state, small_state, waiting, with_chunks,
 from schedlab.instances.report import WorkloadError
 from schedlab.instances.states.entries import Document
 from schedlab.instances.states.reader import state_of
-from schedlab.simulation.engine.moment import PlannedStart, Start
+from schedlab.simulation.dispatcher import PlannedStart, Start
 from schedlab.simulation.shadow.answer import Answer
 from schedlab.simulation.shadow.check import faults
 from schedlab.simulation.shadow.decide import decide

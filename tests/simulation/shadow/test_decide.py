@@ -8,9 +8,9 @@ from machine_states import NOW, random_state, small_state, waiting
 from schedlab.errors import WrongValue
 from schedlab.instances.states.entries import Document
 from schedlab.instances.states.reader import state_of
-from schedlab.simulation.engine.moment import Decision, PlannedStart, Start
-from schedlab.simulation.engine.simulation import SimulationError
+from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
 from schedlab.simulation.policies.production.portfolio import Portfolio
+from schedlab.simulation.result import SimulationError
 from schedlab.simulation.shadow.answer import Answer
 from schedlab.simulation.shadow.check import faults
 from schedlab.simulation.shadow.decide import decide

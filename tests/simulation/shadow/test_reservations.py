@@ -7,7 +7,7 @@ import pytest
 from machine_states import NOW, random_state, reservation, small_state, waiting, with_reservations
 from schedlab.instances.states.entries import Document
 from schedlab.instances.states.reader import state_of
-from schedlab.simulation.engine.moment import Decision, PlannedStart, Start
+from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
 from schedlab.simulation.policies.production.portfolio import Portfolio
 from schedlab.simulation.shadow.answer import Answer
 from schedlab.simulation.shadow.check import faults
@@ -118,9 +118,8 @@ def test_reservations_that_hold_nothing_of_the_machine_change_no_start():
 
 
 @pytest.mark.parametrize("name", ["easy++", "easy-d", "easy-l"])
-def test_policies_with_predictions_are_refused_beside_reservations(name):
-    with pytest.raises(ValueError, match="policies keep nodes free for reservations by the walltimes of jobs"):
-        decide(state(MAINTENANCE), name)
+def test_policies_with_predictions_keep_nodes_free_by_walltimes(name):
+    assert decide(state(MAINTENANCE), name).starts == decide(state(MAINTENANCE), "easy").starts
 
 
 def test_the_policy_to_which_a_dispatcher_leaves_its_decision_respects_reservations(monkeypatch):

@@ -13,7 +13,7 @@ from schedlab.instances.generators.estimates import improved, intervals_of_users
 from schedlab.instances.workload import Workload
 from schedlab.models import NodeEvent
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.engine.simulation import SimulationError
+from schedlab.simulation.result import SimulationError
 from schedlab.simulation.users.registry import users_of
 from schedlab.simulation.users.request_accuracy import request_accuracy
 from schedlab.simulation.users.requests import requested
@@ -120,7 +120,7 @@ def test_dispatchers_in_python_see_the_requested_walltimes():
 
         def decide(self, moment):
             self.walltimes |= {job.id: (job.walltime, moment.expected[job.id]) for job in moment.waiting}
-            return sl.simulation.engine.moment.Decision(policy=self.policy, starts=[])
+            return sl.simulation.dispatcher.Decision(policy=self.policy, starts=[])
 
     seen = Seen()
     run = sl.simulate(SMALL, dispatcher=seen, users="di")
@@ -168,10 +168,24 @@ def test_wrong_users():
         Static("ci")
     with pytest.raises(WrongValue, match="patience is -1"):
         Impatient(patience=-1)
-    with pytest.raises(WrongValue, match="not possible with kill_at_walltime"):
-        sl.simulate(SMALL, dispatcher="easy", users="cf", kill_at_walltime=True)
     with pytest.raises(WrongValue, match="not possible with the predictor data-driven"):
         sl.simulate(SMALL, dispatcher="easy-d", users="cf")
+
+
+def test_jobs_are_killed_at_the_walltimes_that_users_choose():
+    class Short:
+        name = "short"
+
+        def begin(self, workload):
+            self.runtime = workload.runtime
+
+        def request(self, now, jobs, start):
+            return np.maximum(1, self.runtime[jobs] // 2)
+
+    run = sl.simulate(SMALL, dispatcher="easy", users=Short(), kill_at_walltime=True)
+    long = run.workload.runtime > 1
+    assert run.violations == [] and run.killed[long].all()
+    assert (run.end - run.start)[long].tolist() == run.workload.walltime[long].tolist()
 
 
 def test_missing_users_are_noted():

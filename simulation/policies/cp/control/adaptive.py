@@ -12,7 +12,7 @@ from .....backends import Compiled
 from .....backends.recorder import Recorder
 from .....heuristics.kernels.profile import Ints
 from .....models.language import Assignment, Model
-from ....engine.moment import Ended
+from ....dispatcher import Ended
 from ..waiting import Waiting
 from .adaptive_limit import DOUBLINGS, AdaptiveLimit, Attempt, AttemptLimits
 from .steps import SHORTEST, Control, SearchResult, check_outcome, relative_gain

@@ -14,7 +14,7 @@ from .....backends.recorder import Recorder
 from .....errors import SolverFailed, WrongArgument, WrongValue
 from .....models.comparing import hashable
 from .....models.language import Assignment, Model
-from ....engine.moment import Ended
+from ....dispatcher import Ended
 from ..waiting import Waiting
 
 SECONDS = 16.0  # limit of one decision, ``delta_max`` in [Galleguillos2019, 5]

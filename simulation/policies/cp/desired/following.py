@@ -31,7 +31,7 @@ from .....models.dispatch.job_arrays import NodeArrays
 from .....models.profiles import Steps
 from .....models.profiles.steps import ALWAYS
 from .....models.whole_numbers import is_real, shown
-from ....engine.moment import Moment
+from ....dispatcher import Moment
 from ..allocation import NodeTimeline
 from ..model import FOLLOWED, Usage, problem_of
 from ..waiting import Waiting

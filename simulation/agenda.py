@@ -1,0 +1,132 @@
+"""What a replay does at later times: one heap of actions, and the order of what happens at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import IntEnum, auto
+from heapq import heappop, heappush
+from itertools import count
+
+from ..heuristics.kernels.profile import NEVER
+
+Action = Callable[[], object]
+
+
+class Rank(IntEnum):
+    """The order of the actions at one time; jobs that end, and then jobs that arrive, come before all of them."""
+
+    NODE_STATE = auto()
+    """Nodes go down, drain or come back; jobs on nodes that stop fail."""
+    DESIRED_USE = auto()
+    """The desired use or the power cap changes."""
+    NODE_POWER = auto()
+    """Nodes begin to boot, or are on; the node policy is called again."""
+    CHECKPOINT_DONE = auto()
+    """A job that has written its checkpoint leaves."""
+    CHECKPOINT_BEGIN = auto()
+    """A job that is to leave begins to write."""
+    KILL = auto()
+    """A job leaves without a checkpoint."""
+    ON_DEMAND_SUBMIT = auto()
+    """An on-demand job may start from now on."""
+    ANNOUNCE = auto()
+    """An on-demand job is announced, and the evictor decides."""
+    EVICT = auto()
+    """The evictor decides again."""
+    PRIVATE_END = auto()
+    """A job inside a reservation ends."""
+    RESERVATION_END = auto()
+    """A reservation is over."""
+    SERVER_EVENT = auto()
+    """The batch server stops a queue, changes a job, ..."""
+    RESERVATION_REQUEST = auto()
+    """A reservation is examined."""
+    RESERVATION_START = auto()
+    """A reservation starts."""
+    OTHER = auto()
+    """Anything else: features of third parties."""
+
+
+@dataclass(order=True)
+class Entry:
+    """An action on an agenda; entries are ordered by time, rank and number."""
+
+    time: int
+    rank: Rank
+    number: int
+    action: Action = field(compare=False)
+    waits_for_jobs: bool = field(compare=False)
+    period: int = field(compare=False)
+    done: bool = field(default=False, compare=False)
+
+
+class Agenda:
+    """The actions of one replay, by time, rank and order of entry.
+
+    An action that ``waits_for_jobs`` only matters while jobs run, wait or are to come: it does not keep a replay going. An
+    action with a ``period`` comes again and again, each time added anew: jobs are not waited for longer than one period.
+
+    Examples
+    --------
+    >>> agenda, seen = Agenda(), []
+    >>> later = agenda.add(5, Rank.OTHER, lambda: seen.append("b"))
+    >>> sooner = agenda.add(5, Rank.NODE_STATE, lambda: seen.append("a"))
+    >>> agenda.next_time()
+    5
+    >>> agenda.run(5)
+    >>> seen
+    ['a', 'b']
+    """
+
+    def __init__(self) -> None:
+        self._heap: list[Entry] = []
+        self._number = count()
+        self._lasting = self._once = 0
+        self.periods: set[int] = set()
+
+    def add(self, time: int, rank: Rank, action: Action, *, waits_for_jobs: bool = False, period: int = 0) -> Entry:
+        """Add an action at a time in seconds, and return its entry; ``period``: in seconds, 0 if it does not come again."""
+        entry = Entry(time, rank, next(self._number), action, waits_for_jobs, period)
+        heappush(self._heap, entry)
+        self._count(entry, 1)
+        if period:
+            self.periods.add(period)
+        return entry
+
+    def cancel(self, entry: Entry) -> None:
+        """Remove an action that has not run."""
+        if not entry.done:
+            entry.done = True
+            self._count(entry, -1)
+
+    def _count(self, entry: Entry, sign: int) -> None:
+        self._lasting += 0 if entry.waits_for_jobs else sign
+        self._once += 0 if entry.period else sign
+
+    def next_time(self) -> int:
+        """Return the time of the next action in seconds; NEVER if there is none."""
+        while self._heap and self._heap[0].done:
+            heappop(self._heap)
+        return self._heap[0].time if self._heap else NEVER
+
+    @property
+    def lasting(self) -> bool:
+        """Whether there are actions that keep a replay going without jobs."""
+        return self._lasting > 0
+
+    @property
+    def once(self) -> bool:
+        """Whether there are actions that do not come again and again."""
+        return self._once > 0
+
+    def has_others(self, rank: Rank) -> bool:
+        """Return whether there are actions of other ranks."""
+        return any(entry.rank != rank and not entry.done for entry in self._heap)
+
+    def run(self, now: int) -> None:
+        """Run the actions up to now, which may add others."""
+        while self.next_time() <= now:
+            entry = heappop(self._heap)
+            self.cancel(entry)
+            entry.action()

@@ -1,0 +1,573 @@
+"""The engine of a replay: it goes from event to event, lets features act, calls the dispatcher and makes its starts.
+
+At each event, in this order: jobs end; jobs arrive; the actions of the agenda run, by rank; features act before the
+decision (jobs inside reservations start, on-demand jobs start); planned starts are made; the dispatcher is called once;
+features act after the decision (nodes are switched).
+
+The rows of the ledger are in the arrays of the kernels. Where nothing needs Python at each event, a policy is replayed in
+compiled code up to the next action of the agenda (``stretches``), else event by event.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..heuristics.kernels.events.entries import advance, begin, keep_places, release, release_later, step
+from ..heuristics.kernels.events.state import (
+    DECISIONS,
+    DUE,
+    ENDED,
+    NEXT,
+    NOW,
+    RUNNING,
+    SORTED,
+    STARTED,
+    STOP,
+    UNSTARTED,
+    WAITING,
+    WAKE,
+)
+from ..heuristics.kernels.profile import NEVER
+from ..models.returned import is_false
+from . import policy_kernels as kernels
+from .agenda import Agenda
+from .call_statistics import CallStatistics
+from .decision_check import DecisionFault, fault_of
+from .dispatcher import Decision, Dispatcher, FailedStart, Moment
+from .features.feature import Feature
+from .ledger import Ledger
+from .planned_starts import Plans
+from .policies.easy_plus_plus import correct
+from .policies.policy import Policy
+from .progress import STOPPED, Batches, OnProgress, Progress, check_all_started
+from .rankers.ranking import Ranking
+from .replay_setup import Setup
+from .result import Decisions, Simulation, SimulationError
+from .results import result_of
+from .standstill import Standstill
+from .start_checks import StartChecks
+from .timeline import Timeline, Use
+
+TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress
+MOST_CALLS = 10_000  # requested calls in a row without a start while nothing runs, arrives or opens
+
+
+class Engine:
+    """One replay: its ledger, timeline and agenda, and the loop over its events.
+
+    Features and dispatchers use its attributes and public methods.
+
+    Parameters
+    ----------
+    setup : Setup
+        The jobs, the machine and the options.
+    features : sequence of Feature
+        The features of the replay, in the order in which they act.
+    on_progress : callable, optional
+        As in ``simulate``.
+
+    Attributes
+    ----------
+    ledger : Ledger
+    timeline : Timeline
+    agenda : Agenda
+    plans : Plans
+        The planned starts and the requested calls of the dispatcher.
+    policy : Policy or None
+        The dispatcher, if it is one that decides in compiled code.
+    dispatcher : Dispatcher or None
+        The dispatcher, if it is one in Python.
+    kept_work : callable
+        ``kept_work(row, ran)`` returns the seconds of work that are kept of a running job that fails after ``ran``
+        seconds; None: it does not come back. A feature may replace it.
+    owners : dict of int to Feature
+        Row -> the feature that starts this job itself, and is told when it fails.
+    """
+
+    def __init__(self, setup: Setup, features: Sequence[Feature], on_progress: OnProgress | None) -> None:
+        self.setup, self.features, self.on_progress = setup, tuple(features), on_progress
+        self.platform, self.options = setup.platform, setup.options
+        self.policy, self.dispatcher = setup.policy, setup.dispatcher
+        self.workload, self.name, self.predictor = setup.workload, setup.name, setup.predictor
+        self.trace, self.state = setup.trace, setup.state
+        self.agenda = Agenda()
+        self.timeline = Timeline(self.platform, self.trace, self.state)
+        self.ledger = Ledger(self.workload, self.platform, self.trace, self.state, setup.begun)
+        self.ledger.killed, self.ledger.durations = setup.killed, setup.durations
+        self.plans = Plans()
+        self.checks = StartChecks(self)
+        self.kept_work: Callable[[int, int], int | None] = lambda row, ran: 0
+        self.owners: dict[int, Feature] = {}
+        self.calls = CallStatistics(self.platform.resources)
+        self.rules: Any = None
+        self.ruled: Policy | None = None  # the policy of ``rules``
+        self.ranking: Ranking | None = None
+        self.always = False
+        self.debt = 0.0  # wall time of decisions, below 1 s, that has not yet passed on the simulated clock
+        self.changed: dict[str, None] = {}  # ids of waiting jobs that have changed since the last call
+        self._unsorted = False
+        self.began = self.last_report = time.perf_counter()
+
+    @property
+    def now(self) -> int:
+        """The time in seconds."""
+        return int(self.state.clock[NOW])
+
+    @property
+    def stretches(self) -> bool:
+        """Whether compiled code goes from one action of the agenda to the next, instead of one event to the next."""
+        quiet = not (self.options.charge or self.workload.after or any(f.watches for f in self.features))
+        return quiet and self.policy is not None and self.policy.compiled and self.ledger.durations is not None
+
+    @property
+    def jobs_to_come(self) -> bool:
+        """Whether jobs still arrive by themselves."""
+        clock = self.state.clock
+        return bool(clock[DUE] > 0 or clock[NEXT] < self.trace.order.size - self.trace.follower.size)
+
+    @property
+    def idle(self) -> bool:
+        """Whether no job runs, waits, or is to come."""
+        clock = self.state.clock
+        nothing = clock[RUNNING] == 0 and clock[WAITING] == 0 and not self.jobs_to_come
+        return bool(nothing) and not any(f.busy for f in self.features)
+
+    @property
+    def nothing_moves(self) -> bool:
+        """Whether no job runs or is to come, and nothing on the agenda can change that."""
+        return not (self.state.clock[RUNNING] > 0 or self.jobs_to_come or self.agenda.once)
+
+    def run(self) -> Simulation:
+        """Replay all events and return the result. Raises SimulationError, with the replay so far."""
+        try:
+            return self._run()
+        except SimulationError as e:
+            begun = self.state.clock[NOW] > -NEVER
+            if e.time is None and begun:
+                e.time = self.now
+            e.partial = e.partial or self.result()
+            raise
+
+    def _run(self) -> Simulation:
+        self._begin()
+        notes = self._compiled() if self.stretches else self._event_by_event()
+        for feature in self.features:
+            feature.finish()
+        found = self.result(notes)
+        if not notes:
+            check_all_started(self, found)
+        return found
+
+    def _begin(self) -> None:
+        """Begin the features, the dispatcher and the ranker."""
+        for feature in self.features:
+            feature.begin(self)
+        if not self.stretches:
+            self.ledger.begin()
+        if self.dispatcher is not None:
+            self._begin_dispatcher(self.dispatcher)
+        if self.policy is not None and self.policy.ranker is not None:
+            ranker, whole_nodes = self.policy.ranker, self.setup.whole_nodes
+            self.ranking = Ranking(ranker, self.workload, self.state, self.trace.runtime, whole_nodes, self.refuse)
+            self.ranking.begin(self.platform, self.workload, self.options.seed)
+
+    def _begin_dispatcher(self, dispatcher: Dispatcher) -> None:
+        try:
+            getattr(dispatcher, "prepare", lambda log: None)(self.workload)
+            dispatcher.begin(self.platform, self.workload.queues, self.options.seed)
+        except Exception as e:
+            why = f"dispatcher {self.name} raised in begin, before the replay: {type(e).__name__}: {e}"
+            raise SimulationError(why) from e
+        self.always = getattr(dispatcher, "always", False)
+        if not isinstance(self.always, bool):
+            raise SimulationError(f"dispatcher {self.name}: always is {self.always!r:.80}; expected True or False")
+
+    def _compiled(self) -> tuple[str, ...]:
+        """Replay a policy in compiled code from action to action; return notes."""
+        policy, clock = self.policy, self.state.clock
+        assert policy is not None
+        rules = self._rules_of(policy)
+        chosen = kernels.kernel_of_replay(self, rules)
+        standstill, batches = Standstill(self), Batches(self.on_progress is not None)
+        while True:
+            clock[STOP] = self.agenda.next_time()
+            going = chosen.replay(self.trace, self.state, rules, self.options.period, batches.events)
+            batches.next()
+            if not going:
+                if not self._act():
+                    break
+                self.agenda.run(self.now)
+                if clock[WAITING] > 0:
+                    if self.ledger.shortened:
+                        rules, self.ledger.shortened = self._rules_of(policy), False
+                        clock[SORTED] = 0
+                    clock[DECISIONS] += 1
+                    chosen.decide(self.trace, self.state, rules)
+            if self._stopped(0.0):
+                return (STOPPED,)
+            if standstill.reached():
+                break
+        return ()
+
+    def _event_by_event(self) -> tuple[str, ...]:
+        """Replay in Python from event to event; return notes."""
+        clock, standstill, idle = self.state.clock, Standstill(self), 0
+        going = self._forward()
+        while going:
+            self._settle()
+            last_call, started = standstill.reached(), clock[STARTED]
+            moved = self._decide()
+            for feature in self.features:
+                feature.after_decision()
+            if self._stopped(TELL_EVERY):
+                return (STOPPED,)
+            idle = idle + 1 if last_call and clock[STARTED] == started else 0
+            later = min(self.plans.next_time(), clock[WAKE], NEVER if not self.agenda.once else self.agenda.next_time())
+            if idle and (idle > MOST_CALLS or later >= NEVER):
+                break
+            going = moved or self._forward()
+        return ()
+
+    def _forward(self) -> bool:
+        """Go to the next event, planned start, requested call or action; return False if nothing can happen any more."""
+        clock = self.state.clock
+        clock[STOP] = self.agenda.next_time()
+        left = clock[WAITING] + clock[RUNNING] > 0 or clock[NEXT] < self.trace.order.size
+        if self.plans.pending and left:
+            clock[WAKE] = min(clock[WAKE], self.plans.next_time())
+        return step(self.trace, self.state, self.options.period) or self._act()
+
+    def _act(self) -> bool:
+        """Go to the time of the next action; return False if there is none that matters."""
+        due = self.agenda.next_time()
+        if due >= NEVER or (not self.agenda.lasting and self.idle):
+            return False
+        advance(self.trace, self.state, max(due, self.now))
+        return True
+
+    def _settle(self) -> None:
+        """Let jobs end and arrive, run the agenda, and let features act before the decision."""
+        ended = self.state.ended[: self.state.clock[ENDED]].tolist()
+        own = [j for j in ended if self.ledger.began_here(j)]
+        changed: set[int] = set()
+        for j in ended:
+            self.ledger.note_end(j)
+        for j in own:
+            if self.ledger.durations is None:
+                changed.update(self.predictor.learn(j, int(self.trace.runtime[j]) + self.ledger.log.less(j)))
+        for feature in self.features:
+            feature.ended(ended)
+        again = self.ledger.of_users(list(changed))
+        arrived = self.state.waiting[len(self.ledger.waiting) : self.state.clock[WAITING]].tolist()
+        self._take_in(arrived, again, own)
+        self.agenda.run(self.now)
+        for feature in self.features:
+            feature.before_decision()
+        if self._unsorted:
+            self.ledger.sort_queue()
+            self._unsorted = False
+
+    def _take_in(self, rows: list[int], again: Sequence[int] = (), ended: Sequence[int] = ()) -> None:
+        """Show jobs that have arrived, or come back, in the queue.
+
+        ``again``: waiting jobs that are to be predicted again; ``ended``: jobs that have ended at this event.
+        """
+        for feature in self.features:
+            feature.arriving(rows)
+        for j in rows:
+            self.ledger.arrive(j)
+        if self.ledger.durations is None:
+            self._expect([*again, *rows])
+        if self.ranking is not None:
+            self.ranking.learn(np.array(rows, np.int64), np.array(ended, np.int64))
+        if rows:
+            for feature in self.features:
+                feature.arrived(rows)
+
+    def _expect(self, rows: Iterable[int]) -> None:
+        """Predict the durations of waiting jobs; if there are any, a policy sorts the queue again."""
+        for j in rows:
+            self.state.expected[j] = max(1, self.predictor.predict(j) - self.ledger.log.less(j))
+            self.ledger.expected[self.workload.ids[j]] = int(self.state.expected[j])
+            self.rules = None
+
+    def come_back(self, rows: Sequence[int]) -> None:
+        """Put jobs that wait, but were not in the queue, into it."""
+        self.ledger.requeue(rows)
+        self._show_again(list(rows))
+
+    def _show_again(self, rows: list[int]) -> None:
+        if not self.stretches:
+            self._take_in(rows)
+            self._unsorted = True
+            self.rules = None
+
+    def fail(self, j: int, why: str) -> None:
+        """End a running job because it cannot go on; it comes back, or not, as ``kept_work`` says."""
+        if j in self.owners:
+            self.owners[j].failed(j, why)
+            return
+        kept = self.kept_work(j, self.now - self.ledger.start_of(j))
+        if kept is None:
+            self.end_for_good(j, why, at_once=True)
+        else:
+            self.put_back(j, why, kept)
+
+    def put_back(self, j: int, why: str, kept: int) -> None:
+        """End a running job now, and put it back into the queue with ``kept`` seconds of the work of this attempt."""
+        nodes = self.ledger.places_of(j).tolist()
+        self.ledger.put_back(j, why, kept)
+        self._note_early_end(j, nodes)
+        self._show_again([j])
+
+    def end_for_good(self, j: int, why: str, at_once: bool = False) -> None:
+        """End a running job now, before its work is done; jobs that wait for it arrive now (``at_once``), or at the next event."""
+        nodes = self.ledger.places_of(j).tolist()
+        self.ledger.end_for_good(j, why)
+        self._note_early_end(j, nodes)
+        if not self.trace.follower.size:
+            return
+        (release if at_once else release_later)(self.trace, self.state, j)
+        if at_once and not self.stretches:
+            self._take_in(self.state.waiting[len(self.ledger.waiting) : self.state.clock[WAITING]].tolist())
+
+    def release_followers(self, j: int) -> None:
+        """Let the jobs that wait for the end of a job which ends now, outside of the kernels, arrive at the next events."""
+        if self.trace.follower.size:
+            release_later(self.trace, self.state, j)
+
+    def leave(self, j: int, why: str) -> None:
+        """Note that a waiting job, which is in no queue any more, leaves for good without a start."""
+        self.ledger.left[j], self.ledger.left_at[j] = why, self.now
+
+    def predict_again(self, j: int) -> None:
+        """Predict the duration of a job anew whose walltime has changed, if durations are known from the begin."""
+        if self.ledger.durations is None:
+            return
+        durations = self.predictor.begin(self.workload)
+        if durations is not None:
+            self.ledger.durations[j] = durations[j]
+            self.state.expected[j] = max(1, int(durations[j]) - self.ledger.log.less(j))
+            if j in self.ledger.waiting:
+                self.ledger.expected[self.workload.ids[j]] = int(self.state.expected[j])
+
+    def _note_early_end(self, j: int, nodes: list[int]) -> None:
+        self.ledger.note_end(j)
+        for feature in self.features:
+            feature.ended_early(j, nodes)
+
+    def start(self, j: int, nodes: Sequence[Mapping[str, int]], machine_wide: Sequence[int] = ()) -> None:
+        """Start a job now on nodes that have room for it.
+
+        Parameters
+        ----------
+        j : int
+            The row.
+        nodes : sequence of mapping of str to int
+            Node name -> units, of each chunk.
+        machine_wide : sequence of int
+            Further places, of amounts of the whole machine.
+        """
+        places = [(self.timeline.number[name], units) for on in nodes for name, units in on.items()]
+        for k, (place, units) in enumerate([*places, *((place, 1) for place in machine_wide)]):
+            self.state.chosen[k], self.state.put[k] = place, units
+        keep_places(self.trace, self.state, j, len(places) + len(machine_wide))
+        begin(self.trace, self.state, j)
+        job = self.ledger.dequeue(j) if j in self.ledger.waiting else self.ledger.waiting_job(j)
+        self.ledger.note_start(j, job, nodes)
+        self.plans.remove(j)
+
+    def running_uses(self, without: int = -1) -> Iterator[Use]:
+        """Yield what running jobs use, up to their walltimes; ``without``: a row that is left out."""
+        for j in self.state.running[: self.state.clock[RUNNING]].tolist():
+            if j != without:
+                yield from self.ledger.uses_of(j, self.ledger.start_of(j), self.ledger.walltime_end(j))
+
+    def kept_free(self) -> Iterator[Use]:
+        """Yield what features keep free beside running jobs and reservations, as uses."""
+        for feature in self.features:
+            yield from feature.uses()
+
+    def fixed_reason(self, j: int) -> str:
+        """Return why no server event may change a job now; an empty text if it may."""
+        return next((why for feature in self.features if (why := feature.forbids_change(j))), "")
+
+    def _decide(self) -> bool:
+        """Make the planned starts and one decision, unless none is due; return whether it moved the simulated clock."""
+        state, began = self.state, time.perf_counter()
+        if self.policy is not None:
+            if state.clock[WAITING] == 0:
+                return False
+            self._apply_policy(self.policy)
+            took = time.perf_counter() - began
+            self.calls.add_timed(took)
+            return self._charge(took)
+        failed, called = [], self.always
+        if self.plans.pending:
+            failed = self.checks.start_planned()
+            called = self.plans.called(self.now) or called or bool(failed)
+        if not called and not (state.clock[WAITING] > 0 and kernels.any_fits(self.trace, state)):
+            self.calls.skipped += int(state.clock[WAITING] > 0)
+            return False
+        now = self.now
+        assert self.dispatcher is not None
+        decision = self._decision_of(self.dispatcher, failed)
+        if decision.policy is not None:
+            self._apply_delegate(decision.policy)
+        took = time.perf_counter() - began
+        self.calls.add(decision, took, len(self.ledger.running), self.timeline.free())
+        moved = self._charge(took)
+        self._apply(decision, now)
+        return moved
+
+    def _charge(self, took: float) -> bool:
+        """Add the wall time of a decision to the simulated clock, in whole seconds; the rest is kept in ``debt``."""
+        if not self.options.charge:
+            return False
+        self.debt += took
+        whole = int(self.debt)
+        self.debt -= whole
+        if whole:
+            self._pass_to(self.now + whole)
+        return whole > 0
+
+    def _pass_to(self, to: int) -> None:
+        """Go to a time without a decision; what happens on the way is done."""
+        while self.agenda.next_time() <= to and self._act():
+            self._settle()
+        advance(self.trace, self.state, to)
+
+    def _apply_delegate(self, policy: Policy) -> None:
+        """Make the decision of a policy to which a dispatcher in Python leaves it."""
+        started = self._apply_policy(policy)
+        for j in started:
+            self.ledger.note_start(j, self.ledger.dequeue(j), self.ledger.nodes_of(j))
+            self.plans.remove(j)
+
+    def _apply_policy(self, policy: Policy) -> list[int]:
+        """Make the decision of a policy; return the jobs that it starts."""
+        state = self.state
+        if self.rules is None or self.ledger.shortened or policy is not self.ruled:
+            self.ledger.shortened, self.ruled = False, policy
+            self.rules = self._rules_of(policy)
+            state.clock[SORTED] = 0
+        if policy.corrections:
+            correct(state, self.workload.walltime, np.array(policy.corrections, np.int64))
+        rules = self.rules if self.ranking is None else self.ranking.sort(self.rules)
+        kept = self.timeline.kept()
+        queue, before = state.waiting[: state.clock[WAITING]].copy(), state.clock[STARTED]
+        if kept is None:
+            kernels.kernel(rules, policy.shortest_first).decide(self.trace, state, rules)
+        else:
+            kernels.decide_beside_holds(self, rules, kept, policy.shortest_first)
+        if state.clock[STARTED] == before and self.ranking is None:
+            return []
+        started = queue[state.start[queue] != UNSTARTED]
+        if self.policy is not None:
+            for j in started.tolist():
+                self.ledger.dequeue(j)
+        if self.ranking is not None:
+            self.ranking.started(started)
+        return [int(j) for j in started]
+
+    def _rules_of(self, policy: Policy) -> Any:
+        return kernels.rules_of(policy, self.workload, self.state.expected, self.options.best, self.options.seed)
+
+    def _decision_of(self, dispatcher: Dispatcher, failed: list[FailedStart]) -> Decision:
+        """Call the dispatcher and return its decision; turn an exception into a SimulationError with the time."""
+        now = self.now
+        moment = Moment(
+            now=now,
+            platform=self.platform,
+            queues=self.workload.queues,
+            waiting=tuple(self.ledger.waiting.values()),
+            expected=self.ledger.expected,
+            may_start=kernels.allowed(self.trace, self.state),
+            running=tuple(self.ledger.shown_running()),
+            free=self.timeline.free()[: len(self.platform.nodes), : len(self.platform.resources)],
+            planned=self.plans.by_id,
+            failed=failed,
+            states=self.timeline.states,
+            reserved=self.timeline.shown(),
+            changed=self._take_changed(),
+            ready=self.timeline.ready(),
+        )
+        try:
+            answer = dispatcher.decide(moment)
+            if isinstance(answer, Decision) and isinstance(answer.starts, Iterator):
+                answer.starts = list(answer.starts)  # a generator may raise, too
+            if isinstance(answer, Decision) and isinstance(answer.plan, Iterator):
+                answer.plan = list(answer.plan)
+        except SimulationError:
+            raise
+        except Exception as e:
+            raise SimulationError(
+                f"dispatcher {self.name} raised at {now}, with {len(self.ledger.waiting)} jobs waiting: {type(e).__name__}: {e}",
+                time=now,
+            ) from e
+        fault = fault_of(answer)
+        if fault is not None:
+            self.refuse_start(fault)
+        return answer
+
+    def _take_changed(self) -> tuple[str, ...]:
+        found, self.changed = tuple(self.changed), {}
+        return found
+
+    def note_change(self, j: int, **fields: object) -> None:
+        """Note that the walltime or the queue of a waiting job has changed, and show it to dispatchers."""
+        self.ledger.change_waiting(j, **fields)
+        self.changed[self.workload.ids[j]] = None
+        self.state.reserved[j] = -1  # its place in the future may not suit it any more
+        self.timeline.freed_early()
+        self.ledger.shortened = True  # the order of a policy may depend on it
+
+    def _apply(self, decision: Decision, called: int) -> None:
+        """Apply a decision; jobs whose calendar has closed since it was ``called`` stay in the queue."""
+        late = self.now > called
+        for name in decision.withdrawn:
+            if name in self.plans.by_id:
+                self.plans.remove(self.ledger.row[name])
+        self.checks.start_all(decision.starts, late)
+        if decision.wake is not None:
+            if decision.wake <= called:
+                self.refuse(f"Decision.wake is {decision.wake}; expected a time after {called}")
+            self.plans.call_at(int(decision.wake))
+        if decision.plan is not None:
+            self.checks.plan_all(decision.plan, called)
+
+    def refuse(self, why: str) -> NoReturn:
+        """End the replay: raise SimulationError with the dispatcher and the time."""
+        self.refuse_start(DecisionFault(why))
+
+    def refuse_start(self, fault: DecisionFault) -> NoReturn:
+        """End the replay: raise SimulationError with the dispatcher, the time, and the job and node of a fault."""
+        begun = self.now > -NEVER
+        when = f"at {self.now}" if begun else "before the replay"
+        raise SimulationError(
+            f"dispatcher {self.name} {when}: {fault.why}", fault.job, fault.node, self.now if begun else None
+        )
+
+    def _stopped(self, every: float) -> bool:
+        """Call ``on_progress`` if ``every`` seconds have passed; return whether it asks to stop."""
+        if self.on_progress is None or time.perf_counter() - self.last_report < every:
+            return False
+        self.last_report = time.perf_counter()
+        clock = self.state.clock
+        seconds = self.last_report - self.began
+        return is_false(self.on_progress(Progress(int(clock[STARTED]), self.setup.jobs, self.now, seconds)))
+
+    def result(self, notes: tuple[str, ...] = ()) -> Simulation:
+        """Return the result of the replay so far."""
+        seconds = time.perf_counter() - self.began
+        decisions = self.calls.result()
+        if self.stretches:
+            decisions = Decisions(int(self.state.clock[DECISIONS]), total_seconds=seconds)
+        own = () if self.ranking is None else self.ranking.notes
+        from_features = [note for feature in self.features for note in feature.notes]
+        every = (*self.predictor.notes, *from_features, *own, *notes)
+        return result_of(self, self.setup, decisions, seconds, every)

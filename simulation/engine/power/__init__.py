@@ -1,1 +1,0 @@
-"""Nodes that are switched off and on during a replay."""

@@ -1,1 +1,0 @@
-"""Evictions for on-demand jobs in a replay."""

@@ -1,0 +1,1 @@
+"""Features of a replay: components that act at their times, and are told what happens."""

@@ -1,0 +1,344 @@
+"""A desired use, or a power cap, that limits the starts of a replay.
+
+At a time t, a job starts on a node only if what is in use there afterwards is at most the desired use at t and the
+capacity [Bridi2018, 5.4, algorithm 4, corrected]. The amounts between both are taken from the free amounts of the node,
+so that rules and backfilling need not know of it; where more is in use than desired, the free amounts are negative.
+
+Where nodes are only counted (all are equal, and each unit takes more than half of one), the desired use is a number of
+nodes: the greatest share of the nodes that no wish forbids, rounded down. The power of the machine is a further amount of
+the one place then; where nodes are followed one by one, it is the amount of a further place, of which each job takes its
+power as a further chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from math import floor, lcm
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import WrongValue
+from ...heuristics.kernels.events.nodes import Ranges
+from ...heuristics.kernels.events.state import TraceArrays
+from ...heuristics.kernels.profile import NEVER, Ints
+from ...instances.files.profile_file import read_profile
+from ...instances.workload import Workload, WorkloadError
+from ...models import DesiredProfile, Platform
+from ...models.profiles import Steps
+from ...models.profiles import power_cap as cap_of
+from ...models.whole_numbers import is_real, shown
+from ..agenda import Rank
+from ..policies.policy import Policy
+from .feature import Feature, Replay
+
+if TYPE_CHECKING:
+    from ...heuristics.kernels.profile import Floats
+
+ROUNDING = 1e-6  # an amount less below a whole number is this number
+MILLI = 1000  # power is counted in milliwatts, rounded up per unit
+MOST_KINDS = 1000  # different powers of a unit; more are rounded up to three digits, as each is a kind of request
+
+
+def desired_of(desired: DesiredProfile | str | Path | None, platform: Platform, workload: Workload) -> Any:
+    """Return the desired use of a replay, read from its file if need be; None if there is none.
+
+    Raises
+    ------
+    WrongValue
+        If the profile is of another machine.
+    InstanceError, WorkloadError
+        If the file has faults.
+    ProblemError
+        If the profile covers nothing of the time from the first to the last submission.
+    """
+    if desired is None:
+        return None
+    found = read_profile(desired, platform) if isinstance(desired, str | Path) else desired
+    if not isinstance(found, DesiredProfile):
+        raise WrongValue(f"desired is {shown(found)}; expected a DesiredProfile or the name of a file")
+    if found.platform != platform:
+        raise WrongValue(f"desired: a profile of {found.platform!r}; expected one of {platform!r}")
+    begin = int(workload.submit.min()) if workload.begin is None else workload.begin
+    found.check_covers(begin, max(begin, int(workload.submit.max())))
+    return found
+
+
+@contextmanager
+def lent(desired: DesiredProfile | None, dispatcher: Any) -> Iterator[None]:
+    """Set the attribute ``desired`` of a dispatcher that is None to the desired use of a replay, and reset it at the end."""
+    if desired is None or getattr(dispatcher, "desired", desired) is not None:
+        yield
+        return
+    dispatcher.desired = desired
+    try:
+        yield
+    finally:
+        dispatcher.desired = None
+
+
+def limits_of(
+    desired: DesiredProfile | None,
+    power_cap: float | DesiredProfile | None,
+    dispatcher: object,
+    name: str,
+    platform: Platform,
+) -> tuple[DesiredProfile, ...]:
+    """Return the profiles that limit the starts: the desired use of a policy that follows it, and the power cap.
+
+    Raises
+    ------
+    WrongValue
+        If a policy follows a desired use and there is none, the power cap is no power, or the dispatcher is no policy.
+    """
+    found = []
+    follows = getattr(dispatcher, "within_profile", False)
+    if follows or getattr(dispatcher, "follows_profile", False):
+        if desired is None:
+            raise WrongValue(
+                f"dispatcher {name} keeps to a desired profile; give one (desired=..., bench simulate --desired FILE)"
+            )
+        if follows and desired.power is not None and not isinstance(dispatcher, Policy):
+            raise WrongValue(
+                f"dispatcher {name} cannot keep to a desired power as a limit; give it a cost (hcp3-profile:0.5@cpsat), or use a "
+                "policy"
+            )
+        found += [desired] if follows else []
+    if power_cap is None:
+        return tuple(found)
+    if not isinstance(dispatcher, Policy):
+        raise WrongValue(
+            f"power_cap: dispatcher {name} chooses its starts itself and does not know the power of jobs; a cap is "
+            "enforced for policies only: the rules, easy, easy++, conservative, pbs-fifo, ..."
+        )
+    if isinstance(power_cap, DesiredProfile):
+        if power_cap.wished != ("power",):
+            raise WrongValue(f"power_cap: a profile with wishes for {', '.join(power_cap.wished)}; expected power only")
+        return (*found, power_cap)
+    if not is_real(power_cap) or not 0 < power_cap < np.inf:
+        raise WrongValue(f"power_cap is {shown(power_cap)}; expected watts above 0")
+    return (*found, cap_of(platform, power_cap))
+
+
+def check_power(workload: Workload, cap: DesiredProfile) -> None:
+    """Check that a power cap can be enforced on these jobs. Raises WorkloadError."""
+    if cap.power is not None:
+        _watts(workload, (), [cap.power])
+
+
+class Limits(Feature):
+    """The profiles that limit the starts of a replay.
+
+    Parameters
+    ----------
+    within : sequence of DesiredProfile
+        The profiles.
+    running : callable
+        Returns the rows of the jobs that run at the begin, whose power may be unknown.
+    """
+
+    keeps_waiting = "the desired use or the power cap that limits the starts may hold it at no time (docs/profiles.md)"
+
+    def __init__(self, within: Sequence[DesiredProfile], running: Callable[[], Collection[int]]) -> None:
+        self.within, self._running = tuple(within), running
+        self._power = [profile.power for profile in self.within if profile.power is not None]
+
+    def arrays(self, trace: TraceArrays, workload: Workload, by_count: bool) -> TraceArrays:
+        """Return the arrays with the power of the machine as an amount, if a profile limits it.
+
+        Raises
+        ------
+        WorkloadError
+            If a job has no power, or needs more than the greatest power of the profile, or requests nothing of the nodes.
+        """
+        self._by_count = by_count
+        if not self._power:
+            return trace
+        watts, most = _watts(workload, self._running(), self._power)
+        ceiling = int(MILLI * most if np.isfinite(most) else 2**50)
+        if not by_count:
+            nothing = np.flatnonzero(~trace.request.any(axis=1))
+            if nothing.size:
+                raise WorkloadError(
+                    f"{workload.name}: job {workload.ids[int(nothing[0])]!r} requests no resource; a power cap beside nodes that "
+                    "are followed one by one needs jobs that request some"
+                )
+            return with_power_place(trace, np.ceil(MILLI * watts).astype(np.int64), ceiling)
+        each = _rounded(np.ceil(MILLI * watts / trace.units))
+        _, kind = np.unique(each, return_inverse=True)
+        return trace._replace(
+            capacity=np.array([[trace.capacity[0, 0], ceiling]], np.int64),
+            request=np.column_stack([trace.request[:, 0], each]).astype(np.int64),
+            kind=kind.astype(np.int64),
+        )
+
+    def begin(self, engine: Replay) -> None:
+        """Apply the profiles at the begin, and put their first change on the agenda."""
+        self._engine = engine
+        trace, begin = engine.trace, engine.workload.begin
+        if begin is None:
+            begin = int(trace.release[trace.order].min()) if trace.order.size else 0
+        self._hold(begin)
+
+    def _hold(self, t: int) -> None:
+        """Take from the free amounts what no start may use from time ``t`` on, until the next change."""
+        engine = self._engine
+        self._held = held_at(self.within, engine.platform, engine.trace.capacity, self._by_count, t)
+        engine.timeline.limit(self._held)
+        due, period = self._next_change(t)
+        if due < NEVER:
+            engine.agenda.add(due, Rank.DESIRED_USE, lambda: self._hold(due), waits_for_jobs=True, period=period)
+
+    def _next_change(self, t: int) -> tuple[int, int]:
+        """Return the first time after ``t`` at which other amounts may be used (NEVER: none), and its period (0: none)."""
+        periods = [p.period for p in self.within if p.period is not None]
+        round_ = lcm(*periods)
+        single = max((max(p.last_change, t) for p in self.within if p.period is None), default=t)
+        last = max((max(p.last_change, t) for p in self.within), default=t) + round_
+        engine = self._engine
+        while t <= last:
+            t = min((at for p in self.within if (at := p.next_change(t)) is not None), default=NEVER)
+            if t < NEVER:
+                held = held_at(self.within, engine.platform, engine.trace.capacity, self._by_count, t)
+                if (held != self._held).any():
+                    return t, round_ if periods and t > single else 0
+        return NEVER, 0
+
+
+def _watts(workload: Workload, running: Collection[int], limits: Sequence[Steps]) -> tuple[Floats, float]:
+    """Return the power of each job (0 where it is unknown of ``running`` ones), and the greatest allowed power, in watts."""
+    known = workload.power.copy()
+    held = np.array(sorted(running), np.int64)
+    known[held] = np.nan_to_num(known[held])
+    watts = power_of(replace(workload, power=known))
+    most = min(max(power.amounts) for power in limits)  # infinite where there is no wish at some time
+    too_much = np.flatnonzero(watts > most)
+    too_much = too_much[~np.isin(too_much, held)]
+    if too_much.size:
+        k = int(too_much[0])
+        raise WorkloadError(
+            f"{workload.name}: job {workload.ids[k]!r} takes {watts[k]:,.0f} W, more than the power cap of {most:,.0f} W "
+            f"({too_much.size} such job{'s' * (too_much.size > 1)}); raise the cap, or leave them out (instances.logs.powers.below_power)"
+        )
+    return watts, most
+
+
+def _rounded(each: Floats) -> Floats:
+    """Return powers rounded up to three digits if there are many different ones: at most 1 % too high."""
+    if len(np.unique(each)) <= MOST_KINDS:
+        return each
+    step = 10.0 ** np.maximum(0, np.floor(np.log10(np.maximum(each, 1))) - 2)
+    return np.asarray(np.ceil(each / step) * step)
+
+
+def power_of(workload: Workload) -> Floats:
+    """Return the power of each job in watts. Raises WorkloadError if one is unknown."""
+    missing = np.flatnonzero(np.isnan(workload.power))
+    if missing.size:
+        raise WorkloadError(
+            f"{workload.name}: job {workload.ids[int(missing[0])]!r} has no power ({missing.size:,} such jobs); give watts "
+            "per core for them (Workload.powered, bench simulate --watts-per-core)"
+        )
+    return workload.power
+
+
+def with_power_place(trace: TraceArrays, power: Ints, ceiling: int) -> TraceArrays:
+    """Return the arrays of a replay with a place of power.
+
+    Parameters
+    ----------
+    trace : TraceArrays
+        The arrays; the places are the nodes.
+    power : ndarray of int64, shape (jobs,)
+        Milliwatts of each job.
+    ceiling : int
+        Milliwatts of the machine.
+    """
+    nodes, resources = trace.capacity.shape
+    jobs = np.arange(trace.release.size)
+    capacity = np.zeros((nodes + 1, resources + 1), np.int64)
+    capacity[:nodes, :resources] = trace.capacity
+    capacity[nodes, resources] = ceiling
+    further = np.zeros((trace.further_units.size, resources + 1), np.int64)
+    further[:, :resources] = trace.further_request
+    own = np.zeros((jobs.size, resources + 1), np.int64)
+    own[:, resources] = power
+    at = trace.first_further[1:]  # after the chunks of the job
+    return trace._replace(
+        capacity=capacity,
+        request=np.column_stack([trace.request, np.zeros(jobs.size, np.int64)]),
+        first=trace.first + np.arange(jobs.size + 1),
+        first_further=trace.first_further + np.arange(jobs.size + 1),
+        further_units=np.insert(trace.further_units, at, 1),
+        further_request=np.ascontiguousarray(np.insert(further, at, own, axis=0)),
+    )
+
+
+def power_of_jobs(trace: TraceArrays, nodes: int) -> Ints | None:
+    """Return the milliwatts of each job, shape (jobs,); None if there is no place of power beside the nodes."""
+    if trace.capacity.shape[0] == nodes:
+        return None
+    found: Ints = trace.further_request[trace.first_further[1:] - 1, -1]
+    return found
+
+
+def of_nodes(ranges: Ranges, nodes: int) -> Ranges:
+    """Return the ranges of jobs without a place of power.
+
+    Examples
+    --------
+    >>> low = np.array([0, 4, 2, 4])
+    >>> [part.tolist() for part in of_nodes((np.array([0, 2, 4]), low, low, np.ones(4, np.int64)), 4)]
+    [[0, 1, 2], [0, 2], [0, 2], [1, 1]]
+    """
+    first, low, high, units = ranges
+    kept = low < nodes
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return before[first], low[kept], high[kept], units[kept]
+
+
+def held_at(within: Sequence[DesiredProfile], platform: Platform, capacity: Ints, by_count: bool, t: int) -> Ints:
+    """Return the amounts of each place that no start at time ``t`` may use, shape (places, resources)."""
+    held = np.zeros_like(capacity)
+    for profile in within:
+        if by_count:
+            held[0, 0] = max(held[0, 0], capacity[0, 0] - nodes_at(profile, t))
+            if profile.power is not None:
+                held[0, 1] = max(held[0, 1], capacity[0, 1] - least(MILLI * profile.power.at(t), int(capacity[0, 1])))
+            continue
+        first = 0
+        for group in platform.groups:
+            for r, resource in enumerate(platform.resources):
+                whole = group.capacity.get(resource, 0)
+                free = whole - least(profile.amount(group.name, resource, t), whole)
+                held[first : first + group.count, r] = np.maximum(held[first : first + group.count, r], free)
+            first += group.count
+        if profile.power is not None:  # of the place of power
+            whole = int(capacity[-1, -1])
+            held[-1, -1] = max(held[-1, -1], whole - least(MILLI * profile.power.at(t), whole))
+    return held
+
+
+def nodes_at(profile: DesiredProfile, t: int) -> int:
+    """Return the number of nodes that may be in use: of each group the least share of a wished resource.
+
+    Examples
+    --------
+    >>> from schedlab.models import NodeGroup, Platform
+    >>> from schedlab.models.profiles import flat
+    >>> nodes_at(flat(Platform([NodeGroup("n", 10, {"cores": 16})]), 0.75), 0)
+    7
+    """
+    found = 0
+    for group in profile.platform.groups:
+        shares = [profile.amount(group.name, r, t) / c for r, c in group.capacity.items() if c]
+        found += least(min(shares, default=1.0) * group.count, group.count)
+    return found
+
+
+def least(amount: float, most: int) -> int:
+    """Return an amount rounded down, and at most ``most``."""
+    return most if amount >= most else floor(amount + ROUNDING)

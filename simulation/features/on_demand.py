@@ -1,0 +1,371 @@
+"""On-demand jobs in a replay: evictions, and starts.
+
+Free nodes are kept for on-demand jobs in the order of their announcement (``claims``). Nodes of a job that leaves are for
+the on-demand job that caused it. Those that have all their nodes start before the dispatcher decides. An on-demand job
+whose node fails waits again, for its whole duration, and is due within its ``start_within`` from then on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SchedlabError, WrongValue
+from ...heuristics.kernels.events.entries import end_now
+from ...heuristics.kernels.events.machine import counted
+from ...heuristics.kernels.events.state import RUNNING, STARTED, UNSTARTED
+from ...heuristics.kernels.profile import NEVER
+from ...instances.workload import Workload
+from ...models import Eviction, EvictionPlan, Job, Platform, Queue, Running
+from ...models.excerpt import excerpt
+from ..agenda import Rank
+from ..attempts import Attempt
+from ..preemption.evictors import Evictor
+from ..preemption.jobs import OnDemandJob, check_jobs
+from ..preemption.settings import Preemption
+from ..records import Departure, EvictionDecision, PreemptionRecord
+from ..result import SimulationError
+from ..timeline import Use
+from .claims import Claims, Leaving, WaitingJob
+from .evictions import Checkpointed, RunningJob, departures_of, problem_of
+from .feature import Feature, Replay
+from .running import with_rows
+
+QUEUE = "on-demand"
+TOO_LARGE = "need more nodes than the reserved ones leave, left out"
+
+
+class OnDemand(Feature):
+    """The on-demand jobs of a replay, the jobs that leave for them, and what jobs keep that leave or fail.
+
+    Parameters
+    ----------
+    settings : Preemption
+        The settings.
+
+    Attributes
+    ----------
+    leaving : dict of int to Leaving
+        Row of a batch job -> its departure.
+    """
+
+    watches = True
+    follows_nodes = True
+
+    def __init__(self, settings: Preemption) -> None:
+        self.settings = settings
+        self.rows: tuple[int, ...] = ()
+        self.leaving: dict[int, Leaving] = {}
+        self.decisions: list[EvictionDecision] = []
+        self.departures: list[Departure] = []
+        self.first_start: dict[int, int] = {}
+        getattr(settings.evictor, "warm_up", lambda: None)()  # compilation is no part of a decision
+
+    def jobs(self, workload: Workload, platform: Platform) -> Workload:
+        """Return the jobs with rows for the on-demand jobs."""
+        return with_on_demand(workload, platform, self.settings.jobs, self.settings.reserved)
+
+    def absent(self, workload: Workload) -> Collection[int]:
+        """Return the rows of the on-demand jobs."""
+        row = {name: j for j, name in enumerate(workload.ids)}
+        self.rows = tuple(row[job.id] for job in self.settings.jobs)
+        return self.rows
+
+    def begin(self, engine: Replay) -> None:
+        """Put the announcements on the agenda."""
+        self._engine = engine
+        self.on_demand: dict[int, OnDemandJob] = dict(zip(self.rows, self.settings.jobs, strict=True))
+        self.checkpoints = Checkpointed.of(engine.workload, self.settings, set(self.rows))
+        self.claims = Claims(engine, self.settings.reserved)
+        self.waiting = self.claims.waiting
+        nodes = len(engine.platform.nodes)
+        engine.timeline.barred |= np.arange(nodes) >= nodes - self.settings.reserved
+        engine.ledger.log.restart = self.settings.restart
+        self._others_keep, engine.kept_work = engine.kept_work, self._kept
+        engine.owners |= dict.fromkeys(self.rows, self)
+        for j, job in self.on_demand.items():
+            at = max(job.announced, engine.workload.begin or 0)
+            waits = WaitingJob(j, job, job.latest_start)
+            engine.agenda.add(at, Rank.ANNOUNCE, lambda w=waits: self._announce(w))  # type: ignore[misc]
+            engine.agenda.add(job.submit, Rank.ON_DEMAND_SUBMIT, lambda: None)  # an event: it may start now
+
+    @property
+    def busy(self) -> bool:
+        """Whether on-demand jobs wait."""
+        return bool(self.waiting)
+
+    @property
+    def lacking(self) -> int:
+        """The number of nodes that on-demand jobs lack which may start now."""
+        return sum(w.missing for w in self.waiting if self._engine.now >= w.job.submit)
+
+    def ended(self, rows: Sequence[int]) -> None:
+        """Give the nodes of jobs that have ended to the job that they were to leave for, or to the reserve."""
+        for j in rows:
+            gone = self.leaving.pop(j, None)
+            nodes = self._engine.ledger.places_of(j).tolist()
+            if gone is not None:
+                self.claims.take_of(gone.owner, nodes)
+            self.claims.to_reserve(nodes)
+
+    def before_decision(self) -> None:
+        """Give free nodes to the on-demand jobs, and start those that have all."""
+        for waits in list(self.waiting):
+            self.claims.take(waits)
+            if self.claims.can_start(waits):
+                self._start(waits)
+
+    def uses(self) -> Iterable[Use]:
+        """Yield what is kept free for on-demand jobs, and what they get of the jobs that leave."""
+        yield from self.claims.uses()
+        engine = self._engine
+        names = engine.platform.nodes
+        for row, gone in self.leaving.items():
+            nodes = {names[n]: 1 for n in engine.ledger.places_of(row).tolist()}
+            yield Use(nodes, engine.platform.groups[0].capacity, gone.end, self.claims.over(gone.owner))
+
+    def forbids_change(self, row: int) -> str:
+        """Return why no server event may change a job now; an empty text if it may."""
+        name, gone = self._engine.workload.ids[row], self.leaving.get(row)
+        if row in self.on_demand:
+            return f"job {name!r} is an on-demand job"
+        return "" if gone is None else f"job {name!r} leaves for on-demand job {gone.owner.job.id!r}"
+
+    def nodes_changed(self, names: Sequence[str], runs: NDArray[np.bool_]) -> None:
+        """Give up claimed nodes that are closed now, and decide again for their jobs."""
+        for waits in self.waiting:
+            if self.claims.give_back(waits, ~self._engine.timeline.open):
+                self._engine.agenda.add(self._engine.now, Rank.EVICT, lambda w=waits: self._decide(w))  # type: ignore[misc]
+
+    def ended_early(self, row: int, nodes: Sequence[int]) -> None:
+        """Give the nodes of a job that has ended early to the reserve; decide again if it was to leave."""
+        gone = self.leaving.pop(row, None)
+        self.claims.to_reserve(nodes)
+        if gone is not None and gone.owner in self.waiting:
+            self._engine.agenda.add(self._engine.now, Rank.EVICT, lambda: self._decide(gone.owner))
+
+    def failed(self, row: int, why: str) -> None:
+        """Let an on-demand job wait again whose node has failed."""
+        engine, job = self._engine, self.on_demand[row]
+        ledger, now = engine.ledger, engine.now
+        nodes = ledger.places_of(row).tolist()
+        (on,) = ledger.nodes_of(row)
+        start = ledger.start_of(row)
+        end_now(engine.trace, engine.state, row)
+        ledger.note_end(row)
+        ledger.log.add(row, Attempt(job.id, ledger.log.counts[row] + 1, start, now, on, why, 0))
+        engine.state.start[row] = UNSTARTED
+        engine.state.clock[STARTED] -= 1
+        self.claims.to_reserve(nodes)
+        again = WaitingJob(row, job, now + job.start_within)
+        engine.agenda.add(now, Rank.ANNOUNCE, lambda: self._announce(again))
+
+    def _kept(self, row: int, ran: int) -> int | None:
+        """Return the work at the last checkpoint of a job whose node fails; None: it does not come back."""
+        if self._others_keep(row, ran) is None:
+            return None
+        worked = ran - self._restart(row)
+        gone = self.leaving.get(row)
+        if gone is not None and gone.strategy != "kill":
+            worked = min(worked, gone.stop - self._engine.ledger.start_of(row) - self._restart(row))
+        return self.checkpoints.taken(row, worked)
+
+    def _restart(self, row: int) -> int:
+        """Return the seconds at the begin of the attempt of a running job in which it makes no progress."""
+        return self.settings.restart if self._engine.ledger.log.counts[row] else 0
+
+    def _start(self, waits: WaitingJob) -> None:
+        """Start an on-demand job on the nodes that are kept for it; jobs that have not begun to write stay."""
+        engine, j, now = self._engine, waits.row, self._engine.now
+        nodes = self.claims.release(waits)
+        names = engine.platform.nodes
+        engine.state.expected[j] = waits.job.duration
+        wide = () if self.claims.power is None else (len(names),)
+        engine.start(j, [{names[n]: 1 for n in nodes}], wide)
+        self.first_start.setdefault(j, now)
+        for k, gone in list(self.leaving.items()):
+            if gone.owner is waits and gone.stop > now:
+                del self.leaving[k]
+
+    def _announce(self, waits: WaitingJob) -> None:
+        self.waiting.append(waits)
+        self._decide(waits)
+
+    def _decide(self, waits: WaitingJob) -> None:
+        """Let the evictor decide about the nodes that an on-demand job lacks."""
+        if waits not in self.waiting:
+            return
+        for earlier in self.waiting:
+            self.claims.take(earlier)
+        now, units = self._engine.now, self._engine.workload.units
+        coming = [k for k, gone in self.leaving.items() if gone.owner is waits]
+        needed = waits.missing - sum(int(units[k]) for k in coming)
+        if (needed <= 0 and self.claims.lacking_power(waits, coming) <= 0) or now > waits.due:
+            return
+        jobs = self._candidates(waits)
+        busy = max((gone.end - now for gone in self.leaving.values() if gone.strategy != "kill"), default=0)
+        row, needed, began, enough = {r.id: r.row for r in jobs}, max(1, needed), time.perf_counter(), False
+        while not enough:  # while the jobs that leave take too little power, more nodes than needed are freed
+            problem = problem_of(jobs, self.checkpoints, self.settings, needed, now, waits.due - now, busy)
+            decided = None if problem is None else self._plan_of(self.settings.evictor, problem, waits)
+            gone = [row[name] for name, what in decided.strategy.items() if what != "keep"] if decided else []
+            enough = decided is None or self.claims.lacking_power(waits, [*coming, *gone]) <= 0
+            needed = 1 + sum(int(units[k]) for k in gone)
+        seconds = time.perf_counter() - began
+        self.decisions.append(EvictionDecision(waits.job.id, now, busy, problem, decided, seconds))
+        if problem is None or decided is None:
+            return
+        kill_at = max(now, waits.job.submit)
+        for r, what, stop, write, end in departures_of(decided, problem, jobs, self.checkpoints, now, busy, kill_at):
+            self._send_away(Leaving(r.row, waits, what, now, stop, write, end))
+
+    def _plan_of(self, evictor: Evictor, problem: Eviction, waits: WaitingJob) -> EvictionPlan | None:
+        """Return the plan of an evictor, verified; None: no job leaves. Raises SimulationError."""
+        now = self._engine.now
+        who = f"evictor {evictor.name} at {now}, for on-demand job {waits.job.id!r}"
+        try:
+            plan = evictor.decide(problem)
+        except SchedlabError:
+            raise
+        except Exception as e:
+            raise SimulationError(f"{who}: it raised {type(e).__name__}: {e}", waits.job.id, time=now) from e
+        if plan is None:
+            return None
+        if not isinstance(plan, EvictionPlan):
+            why = f"it returned {excerpt(plan)}; expected an EvictionPlan, or None: no job leaves"
+            raise SimulationError(f"{who}: {why}", waits.job.id, time=now)
+        faults = problem.verify(plan)
+        if faults:
+            raise SimulationError(f"{who}: {faults[0].message}", waits.job.id, time=now)
+        return plan
+
+    def _candidates(self, waits: WaitingJob) -> list[RunningJob]:
+        """Return the batch jobs that may leave for an on-demand job: not those on nodes that are reserved before it is over."""
+        engine, held = self._engine, self.claims.reserved_before(waits)
+        w, found = engine.workload, []
+        for j in sorted(engine.state.running[: engine.state.clock[RUNNING]].tolist()):
+            free = j not in self.on_demand and j not in self.leaving
+            if free and (held is None or not held[engine.ledger.places_of(j)].any()):
+                start = engine.ledger.start_of(j)
+                found.append(RunningJob(j, w.ids[j], int(w.units[j]), start, engine.now - start - self._restart(j)))
+        return found
+
+    def _send_away(self, gone: Leaving) -> None:
+        """Plan the departure of a job."""
+        self.leaving[gone.row] = gone
+        agenda = self._engine.agenda
+        if gone.strategy == "kill":
+            agenda.add(gone.end, Rank.KILL, lambda: self._leave(gone))
+        else:
+            agenda.add(gone.stop, Rank.CHECKPOINT_BEGIN, lambda: self._hold(gone))
+            agenda.add(gone.end, Rank.CHECKPOINT_DONE, lambda: self._leave(gone))
+
+    def _hold(self, gone: Leaving) -> None:
+        """Keep a job from ending before it has written its checkpoint: it makes no progress from now on."""
+        state = self._engine.state
+        n = int(state.clock[RUNNING])
+        if self.leaving.get(gone.row) is not gone:
+            return
+        state.ends[:n][state.end_of[:n] == gone.row] = NEVER
+        order = np.argsort(state.ends[:n], kind="stable")  # a sorted array is a heap
+        state.ends[:n], state.end_of[:n] = state.ends[:n][order], state.end_of[:n][order]
+
+    def _leave(self, gone: Leaving) -> None:
+        """Let a job leave with the work of its checkpoint, and give its nodes to the on-demand job."""
+        row, ledger = gone.row, self._engine.ledger
+        if self.leaving.get(row) is not gone:
+            return
+        worked = max(0, gone.stop - ledger.start_of(row) - self._restart(row))
+        kept = self.checkpoints.taken(row, worked) if gone.strategy == "kill" else worked
+        number, nodes = ledger.log.counts[row] + 1, ledger.places_of(row).tolist()
+        del self.leaving[row]
+        self._engine.put_back(row, f"evicted ({gone.strategy}): {gone.owner.job.id}", kept)
+        self.departures.append(
+            Departure(row, number, gone.owner.job.id, gone.strategy, gone.decided, gone.stop, gone.write, gone.end)
+        )
+        self.claims.take_of(gone.owner, nodes)
+        self.claims.to_reserve(nodes)
+
+    def result(self, now: int) -> Mapping[str, Any]:
+        """Return the record, and the restarts of later attempts."""
+        decisions, departures = tuple(self.decisions), tuple(self.departures)
+        return {"preemption": PreemptionRecord(self.settings, self.rows, decisions, departures, dict(self.first_start))}
+
+
+def with_on_demand(
+    workload: Workload,
+    platform: Platform,
+    jobs: Iterable[OnDemandJob],
+    reserved: int = 0,
+) -> Workload:
+    """Return a workload with rows for on-demand jobs.
+
+    The rows are in the queue ``on-demand``; ``latest_start`` is the time by which they should start. Batch jobs that do
+    not fit beside ``reserved`` nodes are left out and listed in ``workload.report``.
+
+    Parameters
+    ----------
+    workload : Workload
+        The batch jobs.
+    platform : Platform
+        The machine: equal nodes, of which a unit of a job has more than half.
+    jobs : iterable of OnDemandJob
+        The on-demand jobs.
+    reserved : int
+        Nodes that batch jobs may not use.
+
+    Raises
+    ------
+    WrongValue
+        If a job is wrong, has the id of a batch job, needs more nodes than the machine has, or the machine or the batch
+        jobs are not of this kind.
+    """
+    listed = tuple(jobs)
+    check_jobs(listed, platform)
+    same = set(workload.ids) & {j.id for j in listed}
+    if same:
+        raise WrongValue(f"on-demand job {sorted(same)[0]!r}: a batch job has this id; expected another one")
+    if not counted(workload, platform):
+        raise WrongValue(
+            "preemption needs a machine of equal nodes, with at most one job unit on a node: here nodes differ, or "
+            "several units fit on one"
+        )
+    if reserved:
+        workload = _beside_reserved(workload, platform, reserved)
+    if not listed:
+        return workload
+    request = dict(zip(platform.resources, next(iter(platform.capacity.values())), strict=True))
+    request = {name: amount for name, amount in request.items() if amount and name in workload.resources}
+    ewt = max(1, max(j.start_within for j in listed))
+    known = any(q.name == QUEUE for q in workload.queues)
+    whole = workload if known else replace(workload, queues=(*workload.queues, Queue(QUEUE, ewt)))
+    made = [
+        Job(
+            j.id, j.submit, j.duration, j.nodes, request, QUEUE, runtime=j.duration, user=QUEUE, name=QUEUE,
+            latest_start=j.latest_start, power=j.power,
+        )
+        for j in listed
+    ]  # fmt: skip
+    return with_rows(whole, [(Running(job, job.submit, {}, job.submit + job.walltime),) for job in made])
+
+
+def _beside_reserved(workload: Workload, platform: Platform, reserved: int) -> Workload:
+    """Return the workload without the jobs that need more nodes than the reserved ones leave."""
+    left = len(platform.nodes) - reserved
+    if left < 1:
+        raise WrongValue(f"reserve:{reserved}: expected fewer than the {len(platform.nodes)} nodes of the machine")
+    begun = {r.job.id for r in workload.running}
+    gone = [k for k in np.flatnonzero(workload.units > left).tolist() if workload.ids[k] not in begun]
+    if not gone:
+        return workload
+    kept = np.ones(len(workload), np.bool_)
+    kept[gone] = False
+    why = [
+        (workload.ids[k], f"needs {workload.units[k]} nodes, {reserved} are reserved, {left} are left") for k in gone
+    ]
+    return workload.keep(kept, workload.report.and_also({TOO_LARGE: len(gone)}, why))

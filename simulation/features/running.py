@@ -1,0 +1,215 @@
+"""Jobs that run when a replay begins: they hold nodes from their starts on, as rows of the ledger.
+
+A job whose node stops, or that leaves for an on-demand job, comes back as the same row. The chunks of a heterogeneous job
+are running jobs of their own in the input; in the ledger they are one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...heuristics.kernels.events.beginning import crowded, on_nodes
+from ...heuristics.kernels.events.machine import counted
+from ...instances.busy import ending_at_walltime
+from ...instances.times import NEVER, UNKNOWN
+from ...instances.workload import Workload, WorkloadError
+from ...models import NodeStates, Platform, Queue, Running
+from ...models.dispatch.chunks.chunk import Chunk
+from ...models.dispatch.job_arrays import column
+from ...models.problem import part_name
+from .feature import Feature
+
+Ints = NDArray[np.int64]
+
+
+class RunningAtBegin(Feature):
+    """The jobs that run at the begin of a replay.
+
+    Parameters
+    ----------
+    kill : bool
+        Whether jobs end at their walltimes.
+    known : bool
+        Whether their true ends are expected.
+    by_policy : bool
+        Whether nodes may only be counted, so that jobs without nodes need none.
+    best : bool
+        Whether jobs without nodes get them by best fit, else by first fit.
+    up : sequence of bool, optional
+        Whether jobs run on each node at the begin; None: on all.
+    """
+
+    def __init__(self, kill: bool, known: bool, by_policy: bool, best: bool, up: Sequence[bool] | None) -> None:
+        self._kill, self._known, self._by_policy, self._best, self._up = kill, known, by_policy, best, up
+        self.rows_at_begin: dict[int, tuple[Running, ...]] = {}
+
+    def jobs(self, workload: Workload, platform: Platform) -> Workload:
+        """Return the jobs with a row for each running job that has room; the others are listed in ``report.dropped``."""
+        whole = {r.job.id: r.job for r in workload.running}
+        ending = truly_ending(workload, self._kill, self._known)
+        placed = with_places(ending, platform, self._by_policy, self._best, self._up)
+        together = chunks_together(placed.running)
+        as_rows = [tuple(replace(r, job=whole[r.job.id]) for r in parts) for parts in together]
+        return with_rows(placed, as_rows)
+
+    def absent(self, workload: Workload) -> Collection[int]:
+        """Return the rows of the running jobs."""
+        row = {name: j for j, name in enumerate(workload.ids)}
+        self.rows_at_begin = {row[parts[0].job.id]: parts for parts in chunks_together(workload.running)}
+        return self.rows_at_begin
+
+
+def is_counted(jobs: Workload, machine: Platform) -> bool:
+    """Return whether it is enough to count the free nodes, see ``counted``: no running job is on given nodes."""
+    return not any(r.nodes for r in jobs.running) and counted(jobs, machine)
+
+
+def chunks_together(running: Iterable[Running]) -> list[tuple[Running, ...]]:
+    """Return the running jobs, the chunks of a heterogeneous job together (``Job.parts``).
+
+    A job is the next chunk of another one if it has the name, the start and the ends of it.
+    """
+    by_id = {r.job.id: r for r in running}
+    found, further = [], set[str]()
+    for r in by_id.values():
+        parts = [r]
+        while (part := by_id.get(part_name(r.job.id, len(parts)))) is not None and _times(part) == _times(r):
+            parts.append(part)
+        found.append(tuple(parts))
+        further.update(part.job.id for part in parts[1:])
+    return [parts for parts in found if parts[0].job.id not in further]
+
+
+def _times(r: Running) -> tuple[int, ...]:
+    return r.job.submit, r.start, r.end, r.true_end
+
+
+def ending_at(running: Iterable[Running], until: Mapping[str, int]) -> tuple[Running, ...]:
+    """Return running jobs of which some (id -> seconds) end at a given time; their expected ends stay."""
+    return tuple(
+        replace(r, job=replace(r.job, runtime=until[r.job.id] - r.start)) if r.job.id in until else r for r in running
+    )
+
+
+def with_rows(workload: Workload, listed: Sequence[tuple[Running, ...]]) -> Workload:
+    """Return the workload with a row for each of these running jobs (chunks together), by submit time.
+
+    ``running`` is unchanged.
+    """
+    if not listed:
+        return workload
+    back = [parts[0] for parts in listed]
+    w, jobs = workload, [r.job for r in back]
+    queues = {q.name: k for k, q in enumerate(w.queues)}
+    new = [Queue(name, 1) for name in dict.fromkeys(j.queue for j in jobs) if name not in queues]
+    queues |= {q.name: k for k, q in enumerate(new, len(w.queues))}
+    users = _numbered(w.users, [j.user for j in jobs])
+    programs = _numbered(w.programs, [j.name for j in jobs])
+    partitions = _numbered(w.partitions, ["unknown"] if w.partitions else [])  # running jobs have no partition
+    runtime = [r.end - r.start if r.job.runtime is None else r.job.runtime for r in back]
+    # a job without a runtime ends as expected, and not at its walltime
+    walltime = [
+        max(r.job.walltime, took) if r.job.runtime is None else r.job.walltime
+        for r, took in zip(back, runtime, strict=True)
+    ]
+    submit = np.concatenate([column(j.submit for j in jobs), w.submit])
+    order = np.argsort(submit, kind="stable")
+    place = np.argsort(order)[len(back) :].tolist()  # old row -> new row
+    at = np.argsort(order)[: len(back)].tolist()
+    windows = {k: j.windows for k, j in zip(at, jobs, strict=True) if j.windows}
+    arrays = {k: j.array for k, j in zip(at, jobs, strict=True) if j.array}
+    chunks = {
+        k: tuple(Chunk(part.job.units, part.job.request) for part in parts)
+        for k, parts in zip(at, listed, strict=True)
+        if len(parts) > 1
+    }
+
+    def merged(values: Iterable[int], old: Ints) -> Ints:
+        return np.concatenate([column(values), old])[order]
+
+    request = np.array([[j.request.get(name, 0) for name in w.resources] for j in jobs], np.int64)
+    ids = [*(j.id for j in jobs), *w.ids]
+    power = [np.nan if j.power is None else j.power for j in jobs]
+    return replace(
+        w,
+        ids=tuple(ids[k] for k in order.tolist()),
+        submit=submit[order],
+        runtime=merged(runtime, w.runtime),
+        walltime=merged(walltime, w.walltime),
+        units=merged((j.units for j in jobs), w.units),
+        request=np.concatenate([request, w.request])[order],
+        queue=merged((queues[j.queue] for j in jobs), w.queue),
+        queues=(*w.queues, *new),
+        user=merged((users[j.user] for j in jobs), w.user),
+        users=tuple(users),
+        program=merged((programs[j.name] for j in jobs), w.program),
+        programs=tuple(programs),
+        release=merged((max(j.release, w.begin or 0) for j in jobs), w.release),
+        recorded_start=merged([UNKNOWN] * len(jobs), w.recorded_start),
+        latest_start=merged((NEVER if j.latest_start is None else j.latest_start for j in jobs), w.latest_start),
+        partition=merged((partitions.get("unknown", 0) for _ in jobs), w.partition),
+        partitions=tuple(partitions),
+        power=np.concatenate([np.array(power, np.float64), w.power])[order],
+        windows=windows | {place[k]: own for k, own in w.windows.items()},
+        chunks=chunks | {place[k]: own for k, own in w.chunks.items()},
+        arrays=arrays | {place[k]: own for k, own in w.arrays.items()},
+        after={place[k]: (place[before], think) for k, (before, think) in w.after.items()},
+    )
+
+
+def _numbered(known: Sequence[str], more: Iterable[str]) -> dict[str, int]:
+    """Return name -> number; new names get the next numbers."""
+    return {name: k for k, name in enumerate(dict.fromkeys([*known, *more]))}
+
+
+def nodes_that_run(states: NodeStates | None, begin: int | None) -> list[bool] | None:
+    """Return for each node whether jobs run on it at the begin; None without states."""
+    changes = states.changes_from(begin) if states is not None else ()
+    if not changes or changes[0].time > (begin or 0):
+        return None
+    return list(changes[0].runs.tolist())
+
+
+def truly_ending(jobs: Workload, killed: bool, known: bool) -> Workload:
+    """Return the workload whose running jobs end at their walltimes (``killed``), and as expected (``known``)."""
+    running = ending_at_walltime(jobs.running) if killed else jobs.running
+    at = jobs.begin or 0
+    running = tuple(replace(r, end=r.true_end) if known else r for r in running if r.true_end > at)
+    return replace(jobs, running=running)
+
+
+def with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool, up: Sequence[bool] | None) -> Workload:
+    """Return the workload with nodes for its running jobs, unless the replay only counts them; check their nodes.
+
+    ``up``: whether each node runs jobs at the begin; None: all do.
+    """
+    running = jobs.running
+    full = crowded(running, machine)
+    if full is not None:
+        job, node, resource = full
+        why = f"more {resource} than it has" if resource else "but the platform has no such node"
+        raise WorkloadError(f"{jobs.name}: job {job!r} runs at the begin on node {node!r}, {why}")
+    foreign = [r for r in running if any(n > 0 and name not in machine.resources for name, n in r.job.request.items())]
+    kept = [r for r in running if r not in foreign]
+    if by_policy and is_counted(with_rows(replace(jobs, running=tuple(kept)), [(r,) for r in kept]), machine):
+        free, order = len(machine.nodes), sorted(range(len(kept)), key=lambda k: kept[k].start)
+        fits = set[int]()
+        for k in order:
+            if kept[k].job.units <= free:
+                fits.add(k)
+                free -= kept[k].job.units
+        kept = [r for k, r in enumerate(kept) if k in fits]
+    elif kept:
+        kept = on_nodes(kept, machine, best, up)
+    placed = {r.job.id for r in kept}  # of the chunks of a job, all or none stay
+    left = {r.job.id for c in chunks_together(running) if placed.issuperset(p.job.id for p in c) for r in c}
+    kept = [r for r in kept if r.job.id in left]
+    gone = [(r.job.id, "runs at the begin, but there is no room for it") for r in running if r.job.id not in left]
+    report = (
+        jobs.report.and_also({"running at the begin without room, left out": len(gone)}, gone) if gone else jobs.report
+    )
+    return replace(jobs, running=tuple(kept), report=report)

@@ -1,0 +1,169 @@
+"""The rows, arrays and options of a replay, made of its jobs, its machine and its features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..heuristics.kernels.events.beginning import start_on
+from ..heuristics.kernels.events.machine import trace_of
+from ..heuristics.kernels.events.nodes import Ranges
+from ..heuristics.kernels.events.state import NOW, STARTED, State, TraceArrays, new_state
+from ..heuristics.kernels.profile import Ints
+from ..instances.workload import Workload
+from ..models import Platform, Running
+from .dispatcher import Dispatcher
+from .features.feature import Feature, Options
+from .features.limits import of_nodes
+from .features.running import is_counted
+from .policies.policy import Policy
+from .predictors import TimedPredictor
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What an engine begins with.
+
+    Parameters
+    ----------
+    workload : Workload
+        All rows.
+    platform : Platform
+    policy : Policy or None
+        The dispatcher, if it is one that decides in compiled code.
+    dispatcher : Dispatcher or None
+        The dispatcher, if it is one in Python.
+    name : str
+        The name of the dispatcher.
+    predictor : TimedPredictor
+    allocator : str
+        How policies choose nodes.
+    options : Options
+    trace, state
+        The arrays of the kernels.
+    begun : mapping of int to tuple of Running
+        Row of a job that runs at the begin -> its chunks.
+    killed : ndarray of bool, shape (jobs,)
+        Whether each job ends at its walltime before its work is done.
+    durations : ndarray of int64 or None
+        The expected durations of all rows in seconds, if they do not change as jobs end.
+    whole_nodes : bool
+        Whether each unit has a node of its own.
+    """
+
+    workload: Workload
+    platform: Platform
+    policy: Policy | None
+    dispatcher: Dispatcher | None
+    name: str
+    predictor: TimedPredictor
+    allocator: str
+    options: Options
+    trace: TraceArrays
+    state: State
+    begun: Mapping[int, tuple[Running, ...]]
+    killed: NDArray[np.bool_]
+    durations: Ints | None
+    whole_nodes: bool
+    order: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def jobs(self) -> int:
+        """The number of jobs that start in the replay."""
+        return len(self.workload) - len(self.begun)
+
+    def on_nodes(self, ranges: Ranges) -> Ranges:
+        """Return the ranges of jobs without amounts of the whole machine."""
+        return of_nodes(ranges, len(self.platform.nodes))
+
+    def in_order(self, running: Iterable[Running]) -> tuple[Running, ...]:
+        """Return running jobs in the order in which they were given."""
+        return tuple(sorted(running, key=lambda r: self.order[r.job.id]))
+
+
+def set_up(
+    workload: Workload,
+    platform: Platform,
+    features: Sequence[Feature],
+    dispatcher: Policy | Dispatcher,
+    name: str,
+    predictor: TimedPredictor,
+    allocator: str,
+    *,
+    seed: int,
+    period: int,
+    charge: bool,
+    kill: bool,
+    whole_nodes: bool,
+    fixed: bool,
+) -> Setup:
+    """Return the setup of a replay.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs, as the features have made them.
+    features : sequence of Feature
+        The features, whose ``jobs`` have been called.
+    whole_nodes : bool
+        Whether each unit is known to have a node of its own.
+    fixed : bool
+        Whether the walltimes of jobs are known at the begin.
+    """
+    policy = dispatcher if isinstance(dispatcher, Policy) else None
+    by_count = policy is not None and not any(f.follows_nodes for f in features) and is_counted(workload, platform)
+    runtime = np.minimum(workload.runtime, workload.walltime) if kill else workload.runtime.copy()
+    trace = trace_of(workload, platform, runtime, by_count, workload.after)
+    begun: dict[int, tuple[Running, ...]] = {}
+    absent: set[int] = set()
+    for feature in features:
+        absent.update(feature.absent(workload))
+        begun |= feature.rows_at_begin
+    if absent:
+        trace = trace._replace(order=trace.order[~np.isin(trace.order, sorted(absent))])
+    for feature in features:
+        trace = feature.arrays(trace, workload, by_count)
+    durations = predictor.begin(workload)
+    if not fixed:
+        durations = None
+    expected = np.ones(len(workload), np.int64) if durations is None else durations.copy()
+    begun = {j: begun[j] for j in sorted(begun, key=lambda j: _place(workload, begun[j]))}
+    for j, parts in begun.items():
+        expected[j] = max(1, parts[0].end - parts[0].start)
+        trace.runtime[j] = parts[0].true_end - parts[0].start
+    state = new_state(trace, expected)
+    _start(trace, state, workload, platform, begun, by_count)
+    order = {r.job.id: k for k, r in enumerate(workload.running)}
+    return Setup(
+        workload, platform, policy, None if isinstance(dispatcher, Policy) else dispatcher, name, predictor, allocator,
+        Options(allocator == "best-fit", seed, period, charge, kill, by_count),
+        trace, state, begun, runtime < workload.runtime, durations, by_count or whole_nodes, order,
+    )  # fmt: skip
+
+
+def _place(workload: Workload, parts: tuple[Running, ...]) -> int:
+    return next(k for k, r in enumerate(workload.running) if r.job.id == parts[0].job.id)
+
+
+def _start(
+    trace: TraceArrays, state: State, workload: Workload, platform: Platform, begun: Mapping[int, Any], by_count: bool
+) -> None:
+    """Put the jobs that run at the begin on their places."""
+    number = {name: n for n, name in enumerate(platform.nodes)}
+    wide = trace.capacity.shape[0] - len(platform.nodes)
+    for j, parts in begun.items():
+        places = [(number[name], units) for r in parts for name, units in r.nodes.items()]
+        if by_count:
+            places = [(0, parts[0].job.units)]
+        elif wide:
+            places.append((len(platform.nodes), 1))
+        for c in (int(trace.own[j]), int(trace.daily[j])):
+            if c >= 0:
+                state.opened[c] += 1  # a start counts the job no longer among the waiting ones of its calendars
+        start_on(trace, state, j, places, parts[0].start)
+    state.clock[NOW] = state.clock[NOW] if workload.begin is None else workload.begin
+    state.clock[STARTED] = 0  # counts the starts of the replay

@@ -1,0 +1,269 @@
+"""The trace-driven simulator: ``simulate`` replays a workload under a dispatcher.
+
+At each event jobs end first, then jobs arrive, then one decision is made [Bridi2018, 4.3] [Galleguillos2019, 2.1].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import WrongArgument, WrongValue
+from ..instances import Instance, Trace
+from ..instances.workload import Workload
+from ..models import DesiredProfile, Dispatch, NodeEvent, NodeStates, Platform, Running
+from ..models.arguments import Natural, checked, expect, one_of
+from ..models.compiled import progress_line
+from ..models.platform import LATEST
+from ..models.production import Reservation, ServerEvent
+from ..models.whole_numbers import is_whole, shown
+from .allocators import ALLOCATORS
+from .chunk_support import check_takes_chunks
+from .combinations import check_combinations
+from .dispatcher import Dispatcher
+from .engine import Engine
+from .features.batch_server import batch_server, split_events
+from .features.dependencies import Dependencies
+from .features.feature import Feature
+from .features.limits import Limits, desired_of, lent, limits_of
+from .features.node_events import NodeEvents
+from .features.node_power import node_power
+from .features.on_demand import OnDemand
+from .features.requeue import Requeue, requeue_of
+from .features.running import RunningAtBegin, nodes_that_run
+from .features.user_requests import UserRequests
+from .inputs import replay_input
+from .node_policies import NodePolicy, Switching
+from .policies.policy import Policy
+from .policies.registry import dispatcher_of, parse_dispatcher
+from .predictors import Predictor, Real, TimedPredictor
+from .predictors.registry import predictor_of
+from .preemption.settings import Preemption
+from .progress import STOPPED, OnProgress
+from .replay_setup import set_up
+from .result import Simulation
+from .users.registry import users_of
+from .users.users import Users
+
+
+@checked(
+    values=False,
+    deep=False,
+    skip=("workload", "platform", "dispatcher", "predictor", "running", "desired", "users", "requeue", "node_policy"),
+)
+def simulate(
+    workload: Workload | Trace | Dispatch | Instance | str | Path,
+    platform: Platform | str | Policy | None = None,
+    dispatcher: str | Policy | Dispatcher | type[Dispatcher] = "easy",
+    *,
+    predictor: str | Predictor | type[Predictor] | None = None,
+    allocator: str = "best-fit",
+    seed: int = 0,
+    kill_at_walltime: bool = False,
+    charge_decisions: bool = False,
+    period: int | None = None,
+    events: Iterable[NodeEvent | ServerEvent] | None = None,
+    reservations: Iterable[Reservation] | None = None,
+    requeue: str | Requeue | type[Requeue] = "restart",
+    desired: DesiredProfile | str | Path | None = None,
+    power_cap: float | DesiredProfile | None = None,
+    on_progress: OnProgress | None = None,
+    running: Iterable[Running] | None = None,
+    begin: int | None = None,
+    users: str | Users | type[Users] | None = None,
+    preemption: Preemption | None = None,
+    node_policy: str | NodePolicy | type[NodePolicy] | None = None,
+    switching: Switching | None = None,
+) -> Simulation:
+    """Replay a workload on a platform under a dispatcher, and verify the result.
+
+    At each time jobs end first, then jobs arrive, then the dispatcher is called once. It sees walltimes and expected
+    durations, never a runtime. A job of runtime 0 frees its nodes at the time of its start. The verification of the
+    whole replay shares no code with the dispatchers.
+
+    Parameters
+    ----------
+    workload : Workload, Trace, Dispatch, Instance, str or Path
+        The jobs: a workload or a log (``read_trace``), an instance or its name, or a dispatch problem. Every job needs a
+        runtime.
+    platform : Platform, str or Policy, optional
+        The machine. Default: the platform of the instance, problem or log. Required for a ``Workload``. Jobs that the
+        platform cannot hold are left out and listed in ``Simulation.workload.report.dropped``. A text or a policy in this
+        place is the dispatcher: ``simulate("eurora_99", "easy")``.
+    dispatcher : str, Policy or Dispatcher
+        A name such as ``"easy"``, ``"pbs-fifo"`` or ``"hcp3-d@cpsat"`` (see
+        ``schedlab.simulation.parse_dispatcher``), ``"my_module:MyDispatcher"``, a ``Policy``, or an
+        object of your own, or its class, that follows the protocol in ``schedlab.simulation.dispatcher``.
+    predictor : str or Predictor, optional
+        The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an
+        object that follows ``schedlab.simulation.predictors.Predictor``, or ``"my_module:MyPredictor"``. Default: the predictor in the dispatcher's
+        name or the policy, else ``"walltime"``.
+    allocator : str
+        How policies choose nodes: ``"first-fit"`` or ``"best-fit"``. Dispatchers other than policies choose the nodes
+        themselves.
+    seed : int
+        Passed to ``Dispatcher.begin``. Policies do not use it, except ``plan@lns``.
+    kill_at_walltime : bool
+        Whether a job that reaches its walltime ends there.
+    charge_decisions : bool
+        Whether the wall time of each decision passes on the simulated clock, in whole seconds.
+    period : int, optional
+        While jobs wait, decide also at each multiple of this number of seconds, at least 1. Default: at events only.
+    events : iterable of NodeEvent and ServerEvent, optional
+        Changes of the states of nodes, such as ``NodeEvent(3600, "node-down", ["n-1"])``, and events of the batch
+        server, such as ``ServerEvent(3600, "stop-queue", "night")``; also the result of
+        ``schedlab.instances.read_events``. Default: the events of the instance. Dispatchers do not know them before
+        they happen.
+    reservations : iterable of Reservation, optional
+        Reservations of the machine, examined when they are submitted. Default: those of the instance. An accepted one
+        starts in time; the result is in ``Simulation.production``.
+    requeue : str or Requeue
+        What happens to jobs whose node goes down: ``"restart"`` (back into the queue, from zero),
+        ``"checkpoint:SECONDS"`` (back, with the work of the last checkpoint), ``"drop"``, or an object that follows
+        ``schedlab.simulation.Requeue``. Jobs that come back have their old place in the queue.
+    desired : DesiredProfile, str or Path, optional
+        How much of each resource an administrator wishes to be in use, or its CSV file. Metrics compare the use with
+        it; policies whose names end in ``-profile`` keep to it at each start. A dispatcher of your own with an attribute
+        ``desired`` that is None has it there during the replay. Default: that of the instance or problem on its own platform.
+    power_cap : float or DesiredProfile, optional
+        Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it.
+        For policies, on machines whose nodes are counted; every job needs a power.
+    on_progress : callable, optional
+        Called with a ``Progress`` from time to time: in a compiled replay at least every 20,000 events, else about every 0.2 s
+        of wall time. If it returns False, the replay stops and returns the result so far, with a note in
+        ``Simulation.notes``.
+    running : iterable of Running, optional
+        The jobs that run at ``begin``: nodes, start, and expected end. They end by their runtimes (``job.runtime``), or
+        at the expected end if the runtime is None. A job with ``nodes={}`` gets nodes from the allocator; without room
+        it is left out and listed in ``Simulation.workload.report.dropped``. Metrics leave these jobs out; utilisation
+        and the verification count them. Default: those of the workload or problem. A job whose node goes down and that
+        comes back (``requeue``) is a row of ``Simulation.workload``, and its run from before is its first attempt.
+    begin : int, optional
+        The time in seconds at which the replay begins; no job starts before. Jobs submitted earlier wait. Default:
+        ``Workload.begin`` or ``Dispatch.now``; with ``running``, else the first submit time.
+    users : str or Users, optional
+        Users who choose the walltime of each job when they submit it: ``"be"``, ``"ge"``, ``"cf"``, ``"cfg"``, ``"di"``,
+        ``"hdi"``, ``"impatient"`` (see ``schedlab.simulation.users.scenarios``), or an object that follows
+        ``schedlab.simulation.users.users.Users``. The result has these walltimes in ``Simulation.workload``. Default:
+        the walltimes of the workload.
+    preemption : Preemption, optional
+        On-demand jobs, which must start soon and for which running jobs leave; checkpoints and failures of nodes. Not
+        with ``charge_decisions``, ``requeue="checkpoint:SECONDS"``, or dispatchers that keep to ``desired``.
+    node_policy : str or NodePolicy, optional
+        Which nodes are switched off and on: ``"always-on"``, ``"idle:30min"``, ``"profile"`` (as many as ``desired``
+        needs), or an object that follows ``schedlab.simulation.node_policies.NodePolicy``. Default: that of the
+        dispatcher (attribute ``node_policy``), else all nodes are on. Not with ``reservations``, events of the server, or
+        ``preemption``.
+    switching : Switching, optional
+        How long nodes boot, shut down, and are off at least; only with a node policy.
+
+    Returns
+    -------
+    Simulation
+        Start, end and nodes of each job, statistics of the decisions, and violations (empty if the replay is valid).
+
+    Raises
+    ------
+    SimulationError
+        If the dispatcher raises, returns an invalid decision (a job twice, a full node, ...), or leaves jobs in the
+        queue when no event is left; or if a predictor returns something other than whole seconds. ``partial`` holds the
+        replay so far.
+    WorkloadError
+        If there is no job to replay, a job has no runtime, a platform is needed and missing, or the running jobs
+        contradict each other or the platform.
+    UnknownName
+        If no dispatcher, predictor, backend or instance has the given name.
+    PluginError
+        If a dispatcher of your own cannot be imported or created, or lacks a method.
+    ValueError
+        If ``allocator``, ``period``, ``events``, ``reservations``, ``requeue``, ``desired`` or ``power_cap`` is not
+        valid; if reservations or events of the server are combined with ``charge_decisions``, ``running``, a policy
+        with predictions, or profiles that limit the starts; or if ``users`` is given with ``kill_at_walltime``, the
+        predictor ``data-driven``, reservations or events of the server.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> run = sl.simulate("eurora_99", dispatcher="easy")
+    >>> len(run.start), run.violations
+    (99, [])
+    >>> run.metrics.wait.mean <= sl.simulate("eurora_99", dispatcher="fcfs").metrics.wait.mean
+    True
+    """
+    if isinstance(platform, (str, Policy)):
+        if not isinstance(dispatcher, str) or dispatcher != "easy":
+            raise WrongArgument(
+                f"platform of simulate is {platform!r:.80}, a dispatcher, and dispatcher is {dispatcher!r:.80}; give the "
+                "dispatcher once"
+            )
+        dispatcher, platform = platform, None
+    expect("seed of simulate", seed, Natural)
+    expect("begin of simulate", begin, int | None)
+    jobs, machine, own_events, reserved, own_desired = replay_input(workload, platform)
+    if running is not None or begin is not None:
+        at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
+        jobs = jobs.beginning(at, jobs.running if running is None else running)
+    chosen, name, named_predictor = _dispatcher(dispatcher)
+    of_nodes, of_server = split_events(own_events if events is None else events)
+    reserved = list(reserved if reservations is None else reservations)
+    rule = requeue_of(requeue)
+    expect("preemption of simulate", preemption, Preemption | None)
+    one_of("allocator", allocator, ALLOCATORS)
+    if period is not None and (not is_whole(period) or not 1 <= period <= LATEST):
+        raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1 and at most {LATEST:,}")
+    predicting = predictor_of(predictor if predictor is not None else named_predictor, kill_at_walltime)
+    failures = () if preemption is None else preemption.failures
+    states = NodeStates(machine, [*of_nodes, *failures]) or None
+    wished = desired_of(own_desired if desired is None else desired, machine, jobs)
+    within = limits_of(wished, power_cap, chosen, name, machine)
+    takes_chunks = getattr(chosen, "takes_chunks", True)
+    urgent = () if preemption is None else [job.id for job in preemption.jobs]
+    server = batch_server(of_server, reserved, jobs, machine, events is None, takes_chunks, urgent)
+    on_demand = None
+    if preemption is not None and (preemption.jobs or preemption.failures or preemption.reserved):
+        on_demand = OnDemand(preemption)
+    power = node_power(node_policy, switching, chosen, jobs, wished)
+    check_combinations(chosen, name, predicting, rule, on_demand is not None, users is not None)
+    check_takes_chunks(jobs, chosen, name, () if server is None else server.private)
+    alone = not (states or server or on_demand) and (power is None or power.still)
+    at_begin = RunningAtBegin(
+        kill_at_walltime, isinstance(predicting, Real), isinstance(chosen, Policy) and alone, allocator == "best-fit",
+        nodes_that_run(states, jobs.begin),
+    )  # fmt: skip
+    features: list[Feature] = [
+        *([at_begin] if jobs.running else []),
+        *([NodeEvents(states, rule)] if states is not None else []),
+        *([server] if server is not None else []),
+        *([on_demand] if on_demand is not None else []),
+        *([Limits(within, lambda: at_begin.rows_at_begin)] if within else []),
+        *([power] if power is not None else []),
+        *([Dependencies()] if jobs.after else []),
+    ]
+    if users is not None:
+        others = tuple(features)
+
+        def hidden(workload: Workload) -> set[int]:
+            return {row for f in others for row in f.absent(workload)}
+
+        features.append(UserRequests(users_of(users), hidden))
+    for feature in features:
+        jobs = feature.jobs(jobs, machine)
+    setup = set_up(
+        jobs, machine, features, chosen, name, TimedPredictor(predicting), allocator, seed=seed, period=int(period or 0),
+        charge=charge_decisions, kill=kill_at_walltime, whole_nodes=on_demand is not None, fixed=users is None,
+    )  # fmt: skip
+    with progress_line(), lent(wished, chosen):
+        found = Engine(setup, features, on_progress).run()
+    found.desired = wished
+    from .verification import violations
+
+    found.violations = violations(found, partial=STOPPED in found.notes, within=within)
+    return found
+
+
+def _dispatcher(what: str | Policy | Dispatcher | type[Dispatcher]) -> tuple[Policy | Dispatcher, str, str]:
+    if isinstance(what, str):
+        named = parse_dispatcher(what)
+        return named.make(), what, named.predictor
+    found = dispatcher_of(what, f"the argument dispatcher ({what!r:.100})")
+    return found, found.name, found.predictor if isinstance(found, Policy) else "walltime"

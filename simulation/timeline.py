@@ -1,0 +1,258 @@
+"""What each node may hold, when, and why: closed nodes, nodes that are away for a time, reserved and claimed amounts.
+
+Running jobs are not part of it: ``free`` of the state is what they leave, less what the timeline keeps from starts now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..heuristics.kernels.events.state import EARLY, NOW, State, TraceArrays
+from ..heuristics.kernels.profile import NEVER, Ints
+from ..models import Platform
+from ..models.production.placement import Overuse, Usage, overuse
+from ..models.production.reserved import Reserved
+from .policies.beside_reservations import Holds
+
+Mask = NDArray[np.bool_]
+CLOSED = 2**50  # taken from the free amounts of a node on which no job may start, so that nothing fits
+
+
+class Use(NamedTuple):
+    """Units on nodes from ``start`` to before ``end`` (s), each with a request: a chunk of a job, or what is kept for one."""
+
+    nodes: Mapping[str, int]
+    request: Mapping[str, int]
+    start: int
+    end: int
+
+
+class Hold(NamedTuple):
+    """What a reservation holds for the jobs of a queue; no other job may run into it by its walltime."""
+
+    label: str
+    queue: str
+    use: Use
+
+
+class Timeline:
+    """What the nodes of one replay may hold.
+
+    Attributes
+    ----------
+    open : ndarray of bool, shape (nodes,)
+        Whether jobs may start on each node now.
+    holds : dict of int to Hold
+        The reserved amounts that are not over, by the number of the reservation.
+    barred : ndarray of bool, shape (nodes,)
+        The nodes that reservations may never have.
+    changed : int
+        The time in seconds at which nodes were last closed or opened.
+    states : tuple of str
+        The state of each node by node events, such as ``up`` or ``down``.
+    """
+
+    def __init__(self, platform: Platform, trace: TraceArrays, state: State) -> None:
+        self.platform, self._trace, self._state = platform, trace, state
+        self._limited: Ints = np.zeros_like(state.free)
+        self.number = {name: n for n, name in enumerate(platform.nodes)}
+        nodes = len(platform.nodes)
+        self.open: Mask = np.ones(nodes, np.bool_)
+        self.barred: Mask = np.zeros(nodes, np.bool_)
+        self.holds: dict[int, Hold] = {}
+        self.states: tuple[str, ...] = ("up",) * nodes
+        self.changed = -NEVER
+        self._closed: dict[str, tuple[Mask, Sequence[str]]] = {}
+        self._away: tuple[str, Ints] | None = None
+        self._shown: tuple[Reserved, ...] | None = None
+        self._kept: Holds | None = None
+
+    @property
+    def now(self) -> int:
+        """The time in seconds."""
+        return int(self._state.clock[NOW])
+
+    def close(self, why: str, closed: Mask, names: Sequence[str]) -> None:
+        """Say which nodes are closed for a reason, instead of those that were; running jobs go on.
+
+        Parameters
+        ----------
+        why : str
+            The reason; a node is open if no reason closes it.
+        closed : ndarray of bool, shape (nodes,)
+            The closed nodes.
+        names : sequence of str
+            The state of each node, for messages.
+        """
+        before = self._closed[why][0] if why in self._closed else np.zeros_like(closed)
+        self._closed[why] = closed.copy(), names
+        now_open = ~np.logical_or.reduce([mask for mask, _ in self._closed.values()])
+        opened, shut = np.flatnonzero(now_open & ~self.open), np.flatnonzero(~now_open & self.open)
+        self._state.free[opened] += CLOSED
+        self._state.free[shut] -= CLOSED
+        self.open, self._kept, self.changed = now_open, None, self.now
+        if (before & ~closed).any():  # also nodes that are away for another reason may be reserved earlier now
+            self.freed_early()
+
+    def set_away(self, why: str, ready: Ints) -> None:
+        """Say when the nodes that are closed for a reason open again (s), shape (nodes,)."""
+        self._away, self._kept = (why, ready), None
+
+    def state_of(self, node: int) -> str:
+        """Return why a node is closed, or ``up``, for messages."""
+        return next((names[node] for closed, names in self._closed.values() if closed[node]), "up")
+
+    def ready(self) -> Ints | None:
+        """Return the earliest time in seconds at which each node can be on, shape (nodes,); None if all are on."""
+        return None if self._away is None else self._away[1].copy()
+
+    def freed_early(self) -> None:
+        """Note that amounts are free earlier than expected: waiting jobs may get earlier reservations."""
+        self._state.clock[EARLY] += 1
+        self._state.room[:] = NEVER
+
+    def bookable(self, start: int) -> Mask:
+        """Return the nodes that reservations from ``start`` (s) on may have, shape (nodes,): those that can be open then."""
+        found, back = self.open.copy(), self.coming_back()
+        if self._away is not None:
+            found[back] = self._away[1][back] <= start
+        return found & ~self.barred
+
+    def limit(self, held: Ints) -> None:
+        """Say what no start may use now, shape (places, resources), instead of what it was: by a desired use, or a cap."""
+        self._state.free[:] += self._limited - held
+        freed = (held < self._limited).any()
+        self._limited = held
+        if freed:
+            self.freed_early()
+
+    def take(self, nodes: Sequence[int]) -> None:
+        """Keep whole nodes, on which nothing runs, from starts."""
+        self._state.free[nodes] -= self._trace.capacity[nodes]
+
+    def give(self, nodes: Sequence[int]) -> None:
+        """Give back whole nodes that were kept."""
+        self._state.free[nodes] += self._trace.capacity[nodes]
+
+    def empty(self) -> Mask:
+        """Return the nodes that are open, on which nothing runs, and of which nothing is kept."""
+        nodes = len(self.open)
+        left = self._state.free[:nodes] + self._limited[:nodes]
+        found: Mask = (left == self._trace.capacity[:nodes]).all(axis=1)
+        return found
+
+    def hold(self, key: int, hold: Hold) -> None:
+        """Hold reserved amounts."""
+        self.holds[key] = hold
+        self._forget()
+
+    def release(self, key: int) -> None:
+        """Give reserved amounts back."""
+        if self.holds.pop(key, None) is not None:
+            self._forget()
+
+    def _forget(self) -> None:
+        self._shown = self._kept = None
+
+    def reserved_uses(self) -> Iterator[Use]:
+        """Yield what reservations hold."""
+        return (hold.use for hold in self.holds.values())
+
+    def shown(self) -> tuple[Reserved, ...]:
+        """Return what reservations hold, for dispatchers, by start."""
+        if self._shown is None:
+            listed = sorted(self.holds.values(), key=lambda hold: hold.use.start)
+            self._shown = tuple(
+                Reserved(h.label, h.queue, h.use.start, h.use.end, dict(h.use.nodes), dict(h.use.request))
+                for h in listed
+            )
+        return self._shown
+
+    def held_between(self, start: int, end: int) -> Mask:
+        """Return the nodes of which a reservation holds something in [start, end), shape (nodes,)."""
+        found = np.zeros(len(self.open), np.bool_)
+        for hold in self.holds.values():
+            if hold.use.start < end and start < hold.use.end:
+                found[[self.number[name] for name in hold.use.nodes]] = True
+        return found
+
+    def free(self) -> Ints:
+        """Return the free amounts for which jobs may start, shape (nodes, resources); 0 on closed nodes."""
+        amounts = self._state.free
+        if self.holds:
+            held = Usage.of(self.platform, self.reserved_uses()).at(self.now, len(self.open))
+            amounts = amounts.copy()
+            amounts[: len(held), : held.shape[1]] -= held
+        found: Ints = np.maximum(amounts, 0)
+        return found
+
+    def kept(self) -> Holds | None:
+        """Return what policies must know beside the free amounts: reservations, and nodes that come back; None: nothing."""
+        back = self.coming_back()
+        if not (self.holds or back.size):
+            return None
+        if self._kept is None:
+            usage = Usage.of(self.platform, self.reserved_uses())
+            width = self._state.free.shape[1]
+            amounts = np.zeros((usage.node.size, width), np.int64)
+            amounts[:, : usage.amounts.shape[1]] = usage.amounts
+            parts = [(usage.node, usage.start, usage.end, amounts)]
+            if self._away is not None:
+                forever, given = np.full(back.size, NEVER, np.int64), np.full((back.size, width), -CLOSED, np.int64)
+                parts.append((back, self._away[1][back], forever, given))
+            self._kept = Holds(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return self._kept
+
+    def closed_for_good(self) -> Ints:
+        """Return the nodes that are closed, unless they open again by themselves."""
+        back = set(self.coming_back().tolist())
+        return np.array([n for n in np.flatnonzero(~self.open).tolist() if n not in back], np.int64)
+
+    def coming_back(self) -> Ints:
+        """Return the nodes that are closed for the reason of ``set_away`` alone."""
+        if self._away is None or self.open.all():
+            return np.zeros(0, np.int64)
+        others = [mask for why, (mask, _) in self._closed.items() if why != self._away[0]]
+        return np.flatnonzero(~self.open & ~np.logical_or.reduce([np.zeros_like(self.open), *others]))
+
+    def conflict(self, job: str, mine: Iterable[Use], others: Iterable[Use], end: int) -> str:
+        """Return into which reservation a job would run if it ran now to ``end``; an empty text if into none.
+
+        Parameters
+        ----------
+        job : str
+            The id of the job.
+        mine : iterable of Use
+            What its chunks would use.
+        others : iterable of Use
+            What other jobs use.
+        end : int
+            The end by its walltime in seconds.
+        """
+        mine = list(mine)
+        own = {name for use in mine for name in use.nodes}
+        near = [h for h in self.holds.values() if h.use.start < end and not own.isdisjoint(h.use.nodes)]
+        if not near:
+            return ""
+        touched = {name for hold in near for name in hold.use.nodes} & own
+        uses = [
+            ({n: units for n, units in use.nodes.items() if n in touched}, use.request, use.start, use.end)
+            for use in [*others, *self.reserved_uses(), *mine]
+            if any(n in touched for n in use.nodes)
+        ]
+        for o in overuse(self.platform, Usage.of(self.platform, uses), self.now, end):
+            first = next((h for h in near if _covers(h, o, self.now)), near[0])
+            return (
+                f"job {job!r} could run until {end} (its walltime) into reservation {first.label!r}, which holds amounts "
+                f"of node {o.node!r} from {first.use.start} to {first.use.end}: {o.used - o.capacity} {o.resource} lack at "
+                f"{o.time}"
+            )
+        return ""
+
+
+def _covers(hold: Hold, fault: Overuse, now: int) -> bool:
+    return hold.use.start <= max(fault.time, now) < hold.use.end and fault.node in hold.use.nodes

@@ -1,0 +1,1 @@
+"""Verification of a replay; it shares no code with the engine."""
