@@ -11,12 +11,13 @@ from ..models.dispatch.capacity_sweep import excesses
 from ..models.dispatch.jobs import DAY
 from ..models.language import Violation
 from ..models.profiles import DesiredProfile
+from .verify.attempts_and_states import attempt_faults, state_faults
 from .verify.limits import limit_faults
 from .verify.power import power_faults
 from .verify.preemption import preemption_faults
 from .verify.production import as_started, limits_of_killed, production_faults, rows_of
 from .verify.run_chunks import chunk_requests, chunk_rows
-from .verify.runs_and_states import NEVER, Replay, attempt_faults, runs_of, state_faults
+from .verify.runs import NEVER, Replay, runs_of
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
