@@ -146,18 +146,22 @@ def _releases(replay: Replay, started: Mask) -> list[Violation]:
 
 def _predecessors(replay: Replay, started: Mask) -> list[Violation]:
     w, wrong, first = replay.workload, np.zeros(len(replay.workload), np.bool_), replay.start.copy()
+    ended, gone = replay.end.copy(), replay.start == NEVER
+    if replay.production is not None:  # a job that leaves without a start has ended then
+        for row, time in replay.production.left_at.items():
+            ended[row], gone[row] = time, False
     if replay.history is not None:  # the first attempt of each job
         first[replay.history.rows[::-1]] = replay.history.start[::-1]
         started = started | np.isin(np.arange(len(w)), replay.history.rows)
     for k, (before, think) in w.after.items():
-        wrong[k] = replay.start[before] == NEVER or first[k] < replay.end[before] + think
+        wrong[k] = gone[before] or first[k] < ended[before] + think
 
     def describe(k: int) -> tuple[float, str]:
         before, think = w.after[k]
-        if replay.start[before] == NEVER:
+        if gone[before]:
             return 1, f"starts at {first[k]}; its preceding job {w.ids[before]!r} never started"
-        due = int(replay.end[before]) + think
-        text = f"its preceding job {w.ids[before]!r} ends at {replay.end[before]}, the think time is {think} s"
+        due = int(ended[before]) + think
+        text = f"its preceding job {w.ids[before]!r} ends at {ended[before]}, the think time is {think} s"
         return due - int(first[k]), f"starts at {first[k]}, before {due}: {text}"
 
     return _listed(started & wrong, w.ids, describe)

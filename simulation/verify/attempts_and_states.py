@@ -42,7 +42,7 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
     for k, last in ended.items():
         if 0 <= replay.start[k] < last:
             yield _fault(ids[k], 1, f"starts at {replay.start[k]}, before the end of its attempt before, {last}")
-    yield from _begun_faults(replay, found, stops)
+    yield from _begun_faults(replay, found, stops, left)
     names, p = replay.platform.nodes, replay.placement
     for k in found.dropped:
         ranges = range(p.first[k], p.first[k + 1])
@@ -51,7 +51,9 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
             yield _fault(ids[k], 1, f"did not come back at {replay.end[k]}, when none of its nodes stopped")
 
 
-def _begun_faults(replay: Replay, found: History, stops: Stops) -> Iterator[Violation]:
+def _begun_faults(
+    replay: Replay, found: History, stops: Stops, left: Collection[tuple[int, int, int]]
+) -> Iterator[Violation]:
     """Yield the faults of the attempts that began before the replay."""
     first = {k: a for k, a in zip(found.rows.tolist(), found.early, strict=True) if a.number == 1}
     ends = {r.job.id: r.true_end for r in replay.workload.running}
@@ -60,14 +62,22 @@ def _begun_faults(replay: Replay, found: History, stops: Stops) -> Iterator[Viol
         attempted = () if a is None else (a.nodes, *a.further)
         for c, r in enumerate(parts):
             on = dict(attempted[c]) if c < len(attempted) else {}
-            if a is None or a.start != r.start or a.end > r.true_end or (r.nodes and on != dict(r.nodes)):
+            late = a is not None and a.end > r.true_end and (k, 1, a.end) not in left  # it may write a checkpoint then
+            if a is None or a.start != r.start or late or (r.nodes and on != dict(r.nodes)):
                 is_what = "has no attempt" if a is None else f"ran from {a.start} to {a.end} on {on}"
                 expected = f"from {r.start}, to {r.true_end} at the latest, on {dict(r.nodes) or 'any nodes'}"
                 yield _fault(r.job.id, 1, f"runs at the begin and {is_what}; expected {expected}")
     for a in found.gone:
         chunks = [part_name(a.job, c) for c in range(1 + len(a.further))]
-        if any(ends.get(name) != a.end for name in chunks) or not stops.any_of(a.all_nodes, a.end):
+        stopped = stops.any_of(a.all_nodes, a.end) or _reserved_from(replay, a.all_nodes, a.end)
+        if any(ends.get(name) != a.end for name in chunks) or not stopped:
             yield _fault(a.job, 1, f"runs at the begin and failed at {a.end} ({a.why}), when none of its nodes stopped")
+
+
+def _reserved_from(replay: Replay, nodes: Collection[str], time: int) -> bool:
+    """Return whether a reservation of one of the nodes has started at this time."""
+    bookings = () if replay.production is None else replay.production.bookings
+    return any(b.start == time and b.accepted is not None and not set(b.nodes).isdisjoint(nodes) for b in bookings)
 
 
 def _changes(replay: Replay) -> tuple[Change, ...]:
