@@ -343,6 +343,7 @@ class Engine:
     def leave(self, j: int, why: str) -> None:
         """Note that a waiting job, which is in no queue any more, leaves for good without a start."""
         self.ledger.left[j], self.ledger.left_at[j] = why, self.now
+        self.release_followers(j)
 
     def predict_again(self, j: int) -> None:
         """Predict the duration of a job anew whose walltime has changed, if durations are known from the begin."""

@@ -17,10 +17,11 @@ from ..heuristics.kernels.events.chunks import each_fits
 from ..heuristics.kernels.events.counting import replay as counting
 from ..heuristics.kernels.events.replay import replay_by_rule, step
 from ..heuristics.kernels.events.rules import ALL, NO_PLANNING, Rules, by_rule
-from ..heuristics.kernels.events.state import DECISIONS, NOW, UNSTARTED, WAITING, State, TraceArrays, may_start
+from ..heuristics.kernels.events.state import DECISIONS, NOW, RUNNING, UNSTARTED, WAITING, State, TraceArrays, may_start
 from ..instances.workload import Ints, Workload
 from ..models.compiled import compiled
 from ..models.excerpt import excerpt
+from ..models.production.placement import Usage
 from ..models.returned import WrongAnswer, returned_numbers
 from .features.feature import Replay
 from .given_parts import only_read, seen_by
@@ -175,11 +176,29 @@ def decide_beside_holds(engine: Replay, rules: Rules, holds: Holds, shortest_fir
     predicted = state.expected[rows]
     if engine.timeline.holds:
         state.expected[rows] = np.maximum(predicted, engine.ledger.limits(rows))
+        holds = _with_running(engine, holds)
     decide_beside(engine.trace, state, rules, holds, shortest_first)
     left = state.start[rows] == UNSTARTED
     state.expected[rows[left]] = predicted[left]
     if rules.reservations < 2:  # the only reservation is computed anew at each decision
         state.reserved[rows[left]] = -1
+
+
+def _with_running(engine: Replay, holds: Holds) -> Holds:
+    """Return the holds, and what running jobs may use after their expected ends, up to their walltimes."""
+    state, now = engine.state, engine.now
+    uses = []
+    for j in state.running[: state.clock[RUNNING]].tolist():
+        since, until = max(int(state.start[j] + state.expected[j]), now + 1), engine.ledger.walltime_end(j)
+        if since < until:
+            uses += engine.ledger.uses_of(j, since, until)
+    if not uses:
+        return holds
+    usage = Usage.of(engine.platform, uses)
+    amounts = np.zeros((usage.node.size, holds.amounts.shape[1]), np.int64)
+    amounts[:, : usage.amounts.shape[1]] = usage.amounts
+    more = usage.node, usage.start, usage.end, amounts
+    return Holds(*(np.concatenate(columns) for columns in zip(holds, more, strict=True)))
 
 
 def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool, seed: int = 0) -> Rules:

@@ -148,12 +148,11 @@ def simulate(
         the walltimes of the workload.
     preemption : Preemption, optional
         On-demand jobs, which must start soon and for which running jobs leave; checkpoints and failures of nodes. Not
-        with ``charge_decisions``, ``requeue="checkpoint:SECONDS"``, or dispatchers that keep to ``desired``.
+        with ``requeue="checkpoint:SECONDS"``.
     node_policy : str or NodePolicy, optional
         Which nodes are switched off and on: ``"always-on"``, ``"idle:30min"``, ``"profile"`` (as many as ``desired``
         needs), or an object that follows ``schedlab.simulation.node_policies.NodePolicy``. Default: that of the
-        dispatcher (attribute ``node_policy``), else all nodes are on. Not with ``reservations``, events of the server, or
-        ``preemption``.
+        dispatcher (attribute ``node_policy``), else all nodes are on.
     switching : Switching, optional
         How long nodes boot, shut down, and are off at least; only with a node policy.
 
@@ -177,9 +176,8 @@ def simulate(
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
         If ``allocator``, ``period``, ``events``, ``reservations``, ``requeue``, ``desired`` or ``power_cap`` is not
-        valid; if reservations or events of the server are combined with ``charge_decisions``, ``running``, a policy
-        with predictions, or profiles that limit the starts; or if ``users`` is given with ``kill_at_walltime``, the
-        predictor ``data-driven``, reservations or events of the server.
+        valid; or if options contradict each other: reservations and a limit on power, ``preemption`` and a ``requeue``
+        that keeps work, ``users`` and the predictor ``data-driven``.
 
     Examples
     --------
@@ -223,7 +221,8 @@ def simulate(
     if preemption is not None and (preemption.jobs or preemption.failures or preemption.reserved):
         on_demand = OnDemand(preemption)
     power = node_power(node_policy, switching, chosen, jobs, wished)
-    check_combinations(chosen, name, predicting, rule, on_demand is not None, users is not None)
+    limited = any(profile.power is not None for profile in within)
+    check_combinations(predicting, rule, on_demand is not None, users is not None, bool(reserved), limited)
     check_takes_chunks(jobs, chosen, name, () if server is None else server.private)
     alone = not (states or server or on_demand) and (power is None or power.still)
     at_begin = RunningAtBegin(

@@ -11,12 +11,13 @@ from ..models.dispatch.capacity_sweep import excesses
 from ..models.dispatch.jobs import DAY
 from ..models.language import Violation
 from ..models.profiles import DesiredProfile
+from .verify.attempts_and_states import attempt_faults, state_faults
 from .verify.limits import limit_faults
 from .verify.power import power_faults
 from .verify.preemption import preemption_faults
 from .verify.production import as_started, limits_of_killed, production_faults, rows_of
 from .verify.run_chunks import chunk_requests, chunk_rows
-from .verify.runs_and_states import NEVER, Replay, attempt_faults, runs_of, state_faults
+from .verify.runs import NEVER, Replay, runs_of
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -145,18 +146,22 @@ def _releases(replay: Replay, started: Mask) -> list[Violation]:
 
 def _predecessors(replay: Replay, started: Mask) -> list[Violation]:
     w, wrong, first = replay.workload, np.zeros(len(replay.workload), np.bool_), replay.start.copy()
+    ended, gone = replay.end.copy(), replay.start == NEVER
+    if replay.production is not None:  # a job that leaves without a start has ended then
+        for row, time in replay.production.left_at.items():
+            ended[row], gone[row] = time, False
     if replay.history is not None:  # the first attempt of each job
         first[replay.history.rows[::-1]] = replay.history.start[::-1]
         started = started | np.isin(np.arange(len(w)), replay.history.rows)
     for k, (before, think) in w.after.items():
-        wrong[k] = replay.start[before] == NEVER or first[k] < replay.end[before] + think
+        wrong[k] = gone[before] or first[k] < ended[before] + think
 
     def describe(k: int) -> tuple[float, str]:
         before, think = w.after[k]
-        if replay.start[before] == NEVER:
+        if gone[before]:
             return 1, f"starts at {first[k]}; its preceding job {w.ids[before]!r} never started"
-        due = int(replay.end[before]) + think
-        text = f"its preceding job {w.ids[before]!r} ends at {replay.end[before]}, the think time is {think} s"
+        due = int(ended[before]) + think
+        text = f"its preceding job {w.ids[before]!r} ends at {ended[before]}, the think time is {think} s"
         return due - int(first[k]), f"starts at {first[k]}, before {due}: {text}"
 
     return _listed(started & wrong, w.ids, describe)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ...models.profiles import DesiredProfile
 from ...models.profiles.profile import POWER
 from ..curves import usage
-from ..verify.runs_and_states import Replay, Runs, runs_of
+from ..verify.runs import Replay, Runs, runs_of
 from .pieces import pieces_of, power_steps
 
 if TYPE_CHECKING:

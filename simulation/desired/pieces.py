@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..verify.runs_and_states import Runs
+from ..verify.runs import Runs
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

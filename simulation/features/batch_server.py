@@ -16,11 +16,11 @@ from ...models import NodeEvent, Platform
 from ...models.production import Reservation, ServerEvent
 from ...models.production.contradictions import Known, of_events, of_reservations
 from ..agenda import Rank
-from ..records import Booking, ProductionRecord
+from ..records import ProductionRecord
 from .feature import Feature, Replay
 from .private_jobs import PrivateJobs
 from .queues import Hours, Queues, with_calendars
-from .reservations import Bookings, ProductionLog
+from .reservations import Bookings, ProductionLog, may_use
 from .server_events import ServerEvents
 
 NOT_ELIGIBLE = "of users who may not use the reservation of the queue, left out"
@@ -67,10 +67,6 @@ class BatchServer(Feature):
         """The names of the private queues."""
         return {r.queue for r in self.reservations}
 
-    def eligible(self, queue: str, user: str) -> bool:
-        """Return whether a user may submit jobs to a private queue."""
-        return any(r.queue == queue and (not r.users or user in r.users) for r in self.reservations)
-
     def jobs(self, workload: Workload, platform: Platform) -> Workload:
         """Return the jobs with walltimes and queues that the replay may change, without those of users who are not eligible.
 
@@ -88,7 +84,9 @@ class BatchServer(Feature):
             )
         running = {r.job.id for r in jobs.running}
         rows = [k for k in np.flatnonzero(np.isin(jobs.queue, private)).tolist() if jobs.ids[k] not in running]
-        gone = [k for k in rows if not self.eligible(jobs.queues[jobs.queue[k]].name, jobs.users[jobs.user[k]])]
+        gone = [
+            k for k in rows if not may_use(self.reservations, jobs.queues[jobs.queue[k]].name, jobs.users[jobs.user[k]])
+        ]
         if not gone:
             return jobs
         kept = np.ones(len(jobs), np.bool_)
@@ -110,7 +108,7 @@ class BatchServer(Feature):
         self.queues = Queues(engine, self.private, self.calendars)
         self.bookings = Bookings(engine, self.log)
         self.private_jobs = PrivateJobs(engine, self.log, self.bookings, self.queues)
-        effects = ServerEvents(engine, self)
+        effects = ServerEvents(engine, self.log, self.queues, self.bookings, self.private_jobs, self.takes_chunks)
         for event in self.events:
             engine.agenda.add(event.time, Rank.SERVER_EVENT, lambda e=event: effects.happen(e))  # type: ignore[misc]
         for k, booking in enumerate(self.bookings.listed):
@@ -136,7 +134,7 @@ class BatchServer(Feature):
         if booking.outcome == "requested" and self.bookings.examine(k):
             agenda = self._engine.agenda
             agenda.add(booking.start, Rank.RESERVATION_START, lambda: self._start(k))
-            agenda.add(booking.end, Rank.RESERVATION_END, lambda: self.end_booking(k, "over"))
+            agenda.add(booking.end, Rank.RESERVATION_END, lambda: self.private_jobs.end_booking(k, "over"))
             self._engine.timeline.freed_early()
         self.private_jobs.leave_without_reservation()
 
@@ -144,16 +142,6 @@ class BatchServer(Feature):
         if self.bookings.listed[k].outcome == "accepted":
             for j, why in self.bookings.begin(k):
                 self._engine.end_for_good(j, why)
-
-    def end_booking(self, k: int, outcome: str, why: str = "") -> None:
-        """End a reservation now, or give it up before its start."""
-        booking: Booking = self.bookings.listed[k]
-        if not booking.pending:
-            return
-        self.private_jobs.end_all(k, f"reservation {booking.label!r} is {outcome}")
-        self.bookings.end(k, outcome, why)
-        self._engine.timeline.freed_early()
-        self.private_jobs.leave_without_reservation()
 
     def finish(self) -> None:
         """Put the jobs of stopped queues back into the queue at the end of the replay, with the reason."""

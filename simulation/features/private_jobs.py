@@ -107,10 +107,16 @@ class PrivateJobs:
         self._engine.ledger.log.dropped[j] = why
         self._engine.release_followers(j)
 
-    def end_all(self, k: int, why: str) -> None:
-        """End all jobs inside of booking k for good."""
+    def end_booking(self, k: int, outcome: str, why: str = "") -> None:
+        """End booking k now, with all jobs inside of it, or give it up before its start."""
+        booking = self._bookings.listed[k]
+        if not booking.pending:
+            return
         for j in [j for j, run in self.running.items() if run.k == k]:
-            self.end_for_good(j, why)
+            self.end_for_good(j, f"reservation {booking.label!r} is {outcome}")
+        self._bookings.end(k, outcome, why)
+        self._engine.timeline.freed_early()
+        self.leave_without_reservation()
 
     def fail(self, names: Sequence[str], runs: NDArray[np.bool_]) -> None:
         """End the jobs on nodes that run no jobs any more; they come back as the replay's requeue says."""

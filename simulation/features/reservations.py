@@ -14,6 +14,11 @@ from ..timeline import Hold, Use
 from .feature import Replay
 
 
+def may_use(reservations: Iterable[Reservation], queue: str, user: str) -> bool:
+    """Return whether a user may submit jobs to a private queue."""
+    return any(r.queue == queue and (not r.users or user in r.users) for r in reservations)
+
+
 class ProductionLog:
     """The record of a running replay."""
 

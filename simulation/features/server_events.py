@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...heuristics.kernels.events.beginning import start_on
 from ...heuristics.kernels.events.entries import end_now
@@ -13,20 +12,39 @@ from ...models import Running
 from ...models.production import ServerEvent
 from ..records import Change, RefusedEvent
 from .feature import Replay
-
-if TYPE_CHECKING:
-    from .batch_server import BatchServer
+from .private_jobs import PrivateJobs
+from .queues import Queues
+from .reservations import Bookings, ProductionLog, may_use
 
 
 class ServerEvents:
     """The server events of one replay.
 
     A method for each kind returns why the event is not possible, or an empty text.
+
+    Parameters
+    ----------
+    engine : Replay
+        The replay.
+    log : ProductionLog
+        Takes the changes and the refused events.
+    queues, bookings, private_jobs : Queues, Bookings, PrivateJobs
+        What the events change.
+    takes_chunks : bool
+        Whether the dispatcher takes heterogeneous jobs, so that they may be moved into its queues.
     """
 
-    def __init__(self, engine: Replay, server: BatchServer) -> None:
-        self._engine, self._server = engine, server
-        self._queues, self._bookings, self._private = server.queues, server.bookings, server.private_jobs
+    def __init__(
+        self,
+        engine: Replay,
+        log: ProductionLog,
+        queues: Queues,
+        bookings: Bookings,
+        private_jobs: PrivateJobs,
+        takes_chunks: bool,
+    ) -> None:
+        self._engine, self._log, self._takes_chunks = engine, log, takes_chunks
+        self._queues, self._bookings, self._private = queues, bookings, private_jobs
         self._effects: dict[str, Callable[[ServerEvent], str]] = {
             "stop-queue": self._stop_queue,
             "start-queue": self._start_queue,
@@ -40,7 +58,7 @@ class ServerEvents:
         """Let an event happen; one that is not possible is recorded."""
         why = self._effects[event.kind](event)
         if why:
-            self._server.log.refused.append(RefusedEvent(event, why))
+            self._log.refused.append(RefusedEvent(event, why))
 
     def _stop_queue(self, event: ServerEvent) -> str:
         self._queues.stopped.setdefault(event.subject, self._engine.now)
@@ -91,14 +109,14 @@ class ServerEvents:
         user = w.users[int(w.user[j])]
         name = w.queues[target].name
         private = name in self._queues.private_queues
-        if private and not self._server.eligible(name, user):
+        if private and not may_use((b.reservation for b in self._bookings.listed), name, user):
             return f"user {user!r} may not use queue {name!r}"
         if private and j in w.windows:
             return f"job {event.subject!r} has start windows of its own, private queues take no such jobs"
-        if j in w.chunks and not private and not self._server.takes_chunks:
+        if j in w.chunks and not private and not self._takes_chunks:
             return f"job {event.subject!r} has several chunks, which dispatcher {self._engine.name} does not take"
         before, w.queue[j] = int(w.queue[j]), target
-        self._server.log.moves.append(Change(self._engine.now, j, before, target))
+        self._log.moves.append(Change(self._engine.now, j, before, target))
         self._queues.take_calendar(j)
         self._queues.place_again([j])
         self._private.leave_without_reservation()
@@ -116,7 +134,7 @@ class ServerEvents:
         if why:
             return why
         w.walltime[j] = new
-        self._server.log.walltimes.append(Change(engine.now, j, before, new))
+        self._log.walltimes.append(Change(engine.now, j, before, new))
         if engine.options.kill:
             less, full = ledger.log.less(j), int(w.runtime[j])
             left = max(1, min(full, new) - less) if full > less else 0
@@ -180,5 +198,5 @@ class ServerEvents:
     def _cancel(self, event: ServerEvent) -> str:
         rows = [k for k, b in enumerate(self._bookings.listed) if b.reservation.name == event.subject and b.pending]
         for k in rows:
-            self._server.end_booking(k, "cancelled", f"cancelled at {self._engine.now}")
+            self._private.end_booking(k, "cancelled", f"cancelled at {self._engine.now}")
         return "" if rows else f"reservation {event.subject!r} is over or was refused"

@@ -24,7 +24,7 @@ from ...models.platform import Platform
 from ..attempts import History
 from ..records import PowerRecord, PreemptionRecord, ProductionRecord
 from ..result import NodeRanges
-from ..verify.runs_and_states import NEVER
+from ..verify.runs import NEVER
 from .columns import CHUNK, KILLED, NEEDED, Mask
 
 READ = (*NEEDED, "requested_time", "final_state", "metadata")

@@ -29,7 +29,7 @@ from ...models.dispatch.problem import Dispatch
 from ...models.problem import part_name
 from ..attempts import History
 from ..result import NodeRanges, Simulation
-from ..verify.runs_and_states import NEVER, Replay
+from ..verify.runs import NEVER, Replay
 from .columns import CHUNK, COLUMNS, DONE, FAILED, KILLED, SPECIAL, WAITING, Mask
 from .reading import JobsTable, Replayed
 

@@ -10,7 +10,7 @@ from ..spread import Spread
 
 if TYPE_CHECKING:
     from ..groups import JobFigures
-    from ..verify.runs_and_states import Replay
+    from ..verify.runs import Replay
 
 HOUR = 3600
 Figures = dict[str, float | None]

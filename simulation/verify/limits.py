@@ -13,7 +13,7 @@ from ...models.language import Violation
 from ...models.platform import Platform
 from ...models.profiles import DesiredProfile
 from ..desired.pieces import Pieces, pieces_of, power_steps
-from .runs_and_states import Runs
+from .runs import Runs
 
 Ints = NDArray[np.int64]
 TOLERANCE = 1e-6  # of an amount

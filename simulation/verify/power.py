@@ -13,7 +13,7 @@ import numpy as np
 
 from ...models.language import Violation
 from ..node_policies import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES
-from .runs_and_states import Replay, Runs
+from .runs import Replay, Runs
 
 NEXT = {ON: SHUTTING_DOWN, SHUTTING_DOWN: OFF, OFF: BOOTING, BOOTING: ON}
 

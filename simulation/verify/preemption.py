@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...models.language import Violation
+from ..attempts import Attempt
 from ..records import Departure, EvictionDecision, PreemptionRecord
-
-if TYPE_CHECKING:
-    from ..attempts import Attempt
-    from .runs_and_states import Replay, Runs
+from .runs import Replay, Runs
 
 
 class _Job(NamedTuple):

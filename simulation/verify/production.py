@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,7 @@ from ...models.language import Violation
 from ...models.production import ServerEvent
 from ..records import Booking, Change, PrivateRun, ProductionRecord
 from .run_chunks import chunk_requests, chunk_rows
-
-if TYPE_CHECKING:
-    from .runs_and_states import Replay
+from .runs import Replay
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

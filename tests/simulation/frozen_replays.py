@@ -234,7 +234,7 @@ def figures(run) -> dict[str, str]:
     return {
         name: f"{value:.9g}" if isinstance(value, float) else str(value)
         for name, value in run.metrics.as_dict().items()
-        if not set(name.split("_")) & {"seconds", "ms"} and name not in ("AO", "MO", "%O")
+        if not set(name.split("_")) & {"seconds", "ms", "decisions"} and name not in ("AO", "MO", "%O")
     }
 
 

@@ -19,7 +19,7 @@ from ...runs.replay_settings import ReplaySettings
 
 if TYPE_CHECKING:
     from ....simulation.result import Simulation
-    from ....simulation.verify.runs_and_states import Replay
+    from ....simulation.verify.runs import Replay
     from .case import ReplayCase
 
 UNITS = {"": 1.0, "w": 1.0, "kw": 1e3, "mw": 1e6}

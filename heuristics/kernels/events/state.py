@@ -313,8 +313,12 @@ def _arrive(trace: TraceArrays, state: State, j: int) -> None:
 
 @internal_borrowing
 def release_followers(trace: TraceArrays, state: State, j: int) -> None:
-    """Let the jobs that wait for the end of job j arrive after their think times, ties in the order of the trace."""
-    end, due, due_of = state.start[j] + trace.runtime[j], state.due, state.due_of
+    """Let the jobs that wait for the end of job j arrive after their think times, ties in the order of the trace.
+
+    A job that leaves without a start has ended now.
+    """
+    end = state.clock[NOW] if state.start[j] == UNSTARTED else state.start[j] + trace.runtime[j]
+    due, due_of = state.due, state.due_of
     for f in range(trace.first_follower[j], trace.first_follower[j + 1]):
         at, k = max(trace.earliest[f], end + trace.think[f]), state.clock[DUE]
         while k > 0 and (due[k - 1] < at or (due[k - 1] == at and due_of[k - 1] < trace.follower[f])):

@@ -222,7 +222,7 @@ class CPDispatcher(ProfileFollower):
             self._guard.observe(moment, waiting)
         if not (startable := can_start_now(moment.free, waiting)).any():
             return Decision(())
-        runs = running_usage(moment, self.naive, in_profile=self.following is not None)
+        runs = running_usage(moment, self.naive, self.held_by_profile)
         timeline, held = self._timeline(moment, waiting, runs)
         startable &= held.rest
         if held.allocations or moment.reserved:

@@ -10,7 +10,7 @@ makes the horizon, by which all jobs end, shorter. From version 2 on it is taken
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from typing import NamedTuple, overload
@@ -72,11 +72,20 @@ class RunningUsage(NamedTuple):
     by_walltime: Usage
 
 
-def running_usage(moment: Moment, naive: bool, in_profile: bool = False) -> RunningUsage:
+def running_usage(
+    moment: Moment, naive: bool, held: Callable[[int, Usage], Ints] = lambda now, usage: np.zeros(1, np.int64)
+) -> RunningUsage:
     """Return the use of nodes by the running jobs.
 
-    ``naive``: the model leaves out jobs past their expected end. ``in_profile``: the model has the desired profile of the
-    replay, which holds amounts back that are then not in ``Moment.free``.
+    Parameters
+    ----------
+    moment : Moment
+        The current state.
+    naive : bool
+        Whether the model leaves out jobs past their expected end.
+    held : callable
+        Returns what is not in ``Moment.free`` now, beside what is in use, because of a desired profile that the model
+        has itself; shape (nodes, resources), or one that numpy makes of it.
     """
     running = moment.running
     nodes = NodeArrays(moment.platform)
@@ -84,19 +93,20 @@ def running_usage(moment: Moment, naive: bool, in_profile: bool = False) -> Runn
     end = column((r.end for r in running), len(running))
     by_walltime = np.maximum(end, column((r.start + r.job.walltime for r in running), len(running)))
     end = end[job]
-    barred = _barred(moment, nodes.capacity, node, used, in_profile)
-    expected = _joined((node, np.maximum(end, moment.now + 1), used), barred)
+    expected = node, np.maximum(end, moment.now + 1), used
+    barred = _barred(moment, nodes.capacity, node, used, held(moment.now, expected))
+    expected = _joined(expected, barred)
     longest = _joined((node, np.maximum(by_walltime[job], moment.now + 1), used), barred)
     on_time = end > moment.now
     modelled = _joined((node[on_time], end[on_time], used[on_time]), barred) if naive else expected
     return RunningUsage(expected, modelled, longest)
 
 
-def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints, in_profile: bool) -> Usage | None:
+def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints, held: Ints) -> Usage | None:
     """Return the free amounts of the nodes that take no starts as if they were in use while calendars are followed.
 
     Those of nodes that are not on are in use until they can be. So is what the simulator keeps free on other nodes, for
-    on-demand jobs for instance: what neither runs, nor is reserved, nor is in ``Moment.free``.
+    on-demand jobs for instance: what neither runs, nor is reserved, nor is in ``Moment.free``, without what a desired profile has ``held`` back.
     """
     known = node_states()
     rows = np.array([n for n, name in enumerate(moment.states) if not known[name].starts], np.int64)
@@ -106,7 +116,7 @@ def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints, in_profile: 
         rows, until = np.append(rows, away), np.append(until, moment.ready[away])
     free = capacity.copy()
     np.subtract.at(free, node, used)
-    kept = np.zeros_like(free) if in_profile else kept_free(moment, free)
+    kept = np.maximum(0, kept_free(moment, free) - held)
     kept[rows] = 0
     kept_rows = np.flatnonzero(kept.any(axis=1))
     if not rows.size and not kept_rows.size:

@@ -189,7 +189,7 @@ class CPModel(ProfileFollower):
     def _cycle(self, moment: Moment, waiting: Waiting, clock: PhaseClock) -> Decision:
         """Perform steps 2 to 7 of a cycle."""
         with clock.phase("update_nodes"):
-            usage = running_usage(moment, naive=False, in_profile=self.following is not None)
+            usage = running_usage(moment, False, self.held_by_profile)
             if overused(moment, self._register.nodes):
                 return Decision(())
         with clock.phase("check_jobs"):

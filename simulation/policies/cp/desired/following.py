@@ -91,6 +91,15 @@ class Following:
             return None
         return Levels.beside(self.profile, self.nodes, usage, now, until).blocks
 
+    def held(self, now: int, usage: Usage) -> Ints:
+        """Return what a hard profile keeps from starts now beside what is in use, shape (nodes, resources)."""
+        found = np.zeros_like(self.nodes.capacity)
+        blocks = self.blocks(now, usage, now + 1)
+        if blocks is not None:
+            here = (blocks.begin <= now) & (now < blocks.end)
+            np.add.at(found, blocks.node[here], blocks.amount[here])
+        return found
+
     def terms(self, now: int, until: int) -> Mapping[str, Any]:
         """Return the profile and its cost as arguments of ``Dispatch``, as seen from now on."""
         if self.hard:
@@ -202,6 +211,10 @@ class ProfileFollower:
         over = with_profile(problem_of(moment, jobs, anytime, usage, "waiting"), self.following, self.until).over
         now = np.full(len(jobs.jobs), moment.now)
         return over is None or over.value(now, now + jobs.duration) <= over.value(now, now)
+
+    def held_by_profile(self, now: int, usage: Usage) -> Ints:
+        """Return what the profile keeps from starts now beside what is in use, shape (nodes, resources); 0 if nothing."""
+        return np.zeros(1, np.int64) if self.following is None else self.following.held(now, usage)
 
     def timeline(self, capacity: Ints, now: int, usage: Usage) -> NodeTimeline:
         """Return the free capacity over time beside what is in use, within a hard profile."""

@@ -1,179 +1,21 @@
-"""Verification of attempts and of node states; it shares no code with the simulator.
-
-The replay is seen as runs: the attempts that ended early, and the last attempt of each job.
-"""
+"""Verification of attempts and of node states; it shares no code with the simulator."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...instances.workload import Workload
 from ...models.language import Violation
-from ...models.node_states.timeline import Change, NodeStates
-from ...models.platform import Platform
+from ...models.node_states.timeline import Change
 from ...models.problem import part_name
 from ..attempts import History
-from ..records import PowerRecord, PreemptionRecord, ProductionRecord
 from .preemption import departed
 from .production import ends_early
+from .runs import Mask, Replay, Runs
 
-NEVER = -1  # the start of a job that was never started
 FOREVER = int(np.iinfo(np.int64).max)
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
-
-class Ranges(Protocol):
-    """The nodes of all jobs, see ``simulation.NodeRanges``."""
-
-    @property
-    def first(self) -> Ints:
-        """Index of the first range of each job, shape (jobs + 1,)."""
-
-    @property
-    def low(self) -> Ints:
-        """First node of each range."""
-
-    @property
-    def high(self) -> Ints:
-        """Last node of each range, included."""
-
-    @property
-    def units(self) -> Ints:
-        """Units on each node of the range."""
-
-
-class Replay(Protocol):
-    """The part of a replay from which its runs are read."""
-
-    @property
-    def workload(self) -> Workload:
-        """The jobs."""
-
-    @property
-    def platform(self) -> Platform:
-        """The machine."""
-
-    @property
-    def start(self) -> Ints:
-        """Starts of the last attempts in seconds; -1: never started."""
-
-    @property
-    def end(self) -> Ints:
-        """Ends of the last attempts in seconds."""
-
-    @property
-    def killed(self) -> Mask:
-        """Whether each job was killed at its walltime."""
-
-    @property
-    def placement(self) -> Ranges:
-        """The nodes of each job."""
-
-    @property
-    def history(self) -> History | None:
-        """The attempts that ended early."""
-
-    @property
-    def states(self) -> NodeStates | None:
-        """The states of the nodes."""
-
-    @property
-    def production(self) -> ProductionRecord | None:
-        """What became of reservations and server events."""
-
-    @property
-    def preemption(self) -> PreemptionRecord | None:
-        """Evictions for on-demand jobs."""
-
-    @property
-    def power(self) -> PowerRecord | None:
-        """The states of the nodes that were switched off and on."""
-
-
-@dataclass(frozen=True, eq=False)
-class RunRanges:
-    """The nodes of runs, as ``simulation.NodeRanges``."""
-
-    first: Ints
-    low: Ints
-    high: Ints
-    units: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """All runs of a replay, one row per run: first the last attempts of the jobs, then those that ended early."""
-
-    workload: Workload
-    platform: Platform
-    start: Ints
-    end: Ints
-    killed: Mask
-    placement: Ranges
-    history: History | None
-    states: NodeStates | None
-    started: Mask
-    own: Mask
-    production: ProductionRecord | None
-    preemption: PreemptionRecord | None = None
-    power: PowerRecord | None = None
-
-
-def runs_of(replay: Replay) -> Runs:
-    """Return all runs of a replay. Unknown nodes become node -1.
-
-    ``started`` of the result are the runs that have started, ``own`` those of them that started in the replay, and not
-    before its begin.
-    """
-    found, started = replay.history, replay.start != NEVER
-    if found is None or not found.early:
-        return Runs(
-            replay.workload,
-            replay.platform,
-            replay.start,
-            replay.end,
-            replay.killed,
-            replay.placement,
-            found,
-            replay.states,
-            started,
-            started,
-            replay.production,
-            replay.preemption,
-            replay.power,
-        )
-    begun = [a.number == 1 and k in found.begun for k, a in zip(found.rows.tolist(), found.early, strict=True)]
-    rows = np.concatenate([np.arange(len(replay.workload)), found.rows])
-    number = {name: n for n, name in enumerate(replay.platform.nodes)}
-    pieces = [[pair for on in (a.nodes, *a.further) for pair in on.items()] for a in found.early]
-    nodes = np.array([number.get(name, -1) for listed in pieces for name, _ in listed], np.int64)
-    units = np.array([u for listed in pieces for _, u in listed], np.int64)
-    p = replay.placement
-    first = np.concatenate([p.first, p.first[-1] + np.cumsum([len(listed) for listed in pieces])])
-    placement = RunRanges(
-        first, np.concatenate([p.low, nodes]), np.concatenate([p.high, nodes]), np.concatenate([p.units, units])
-    )
-    return Runs(
-        replay.workload.keep(rows),
-        replay.platform,
-        np.concatenate([replay.start, found.start]),
-        np.concatenate([replay.end, found.end]),
-        np.concatenate([replay.killed, np.zeros(len(found.early), np.bool_)]),
-        placement,
-        found,
-        replay.states,
-        np.concatenate([started, np.ones(len(begun), np.bool_)]),
-        np.concatenate([started, ~np.array(begun)]),
-        replay.production,
-        replay.preemption,
-        replay.power,
-    )
 
 
 def attempt_faults(replay: Replay) -> Iterator[Violation]:
@@ -200,7 +42,7 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
     for k, last in ended.items():
         if 0 <= replay.start[k] < last:
             yield _fault(ids[k], 1, f"starts at {replay.start[k]}, before the end of its attempt before, {last}")
-    yield from _begun_faults(replay, found, stops)
+    yield from _begun_faults(replay, found, stops, left)
     names, p = replay.platform.nodes, replay.placement
     for k in found.dropped:
         ranges = range(p.first[k], p.first[k + 1])
@@ -209,7 +51,9 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
             yield _fault(ids[k], 1, f"did not come back at {replay.end[k]}, when none of its nodes stopped")
 
 
-def _begun_faults(replay: Replay, found: History, stops: Stops) -> Iterator[Violation]:
+def _begun_faults(
+    replay: Replay, found: History, stops: Stops, left: Collection[tuple[int, int, int]]
+) -> Iterator[Violation]:
     """Yield the faults of the attempts that began before the replay."""
     first = {k: a for k, a in zip(found.rows.tolist(), found.early, strict=True) if a.number == 1}
     ends = {r.job.id: r.true_end for r in replay.workload.running}
@@ -218,14 +62,22 @@ def _begun_faults(replay: Replay, found: History, stops: Stops) -> Iterator[Viol
         attempted = () if a is None else (a.nodes, *a.further)
         for c, r in enumerate(parts):
             on = dict(attempted[c]) if c < len(attempted) else {}
-            if a is None or a.start != r.start or a.end > r.true_end or (r.nodes and on != dict(r.nodes)):
+            late = a is not None and a.end > r.true_end and (k, 1, a.end) not in left  # it may write a checkpoint then
+            if a is None or a.start != r.start or late or (r.nodes and on != dict(r.nodes)):
                 is_what = "has no attempt" if a is None else f"ran from {a.start} to {a.end} on {on}"
                 expected = f"from {r.start}, to {r.true_end} at the latest, on {dict(r.nodes) or 'any nodes'}"
                 yield _fault(r.job.id, 1, f"runs at the begin and {is_what}; expected {expected}")
     for a in found.gone:
         chunks = [part_name(a.job, c) for c in range(1 + len(a.further))]
-        if any(ends.get(name) != a.end for name in chunks) or not stops.any_of(a.all_nodes, a.end):
+        stopped = stops.any_of(a.all_nodes, a.end) or _reserved_from(replay, a.all_nodes, a.end)
+        if any(ends.get(name) != a.end for name in chunks) or not stopped:
             yield _fault(a.job, 1, f"runs at the begin and failed at {a.end} ({a.why}), when none of its nodes stopped")
+
+
+def _reserved_from(replay: Replay, nodes: Collection[str], time: int) -> bool:
+    """Return whether a reservation of one of the nodes has started at this time."""
+    bookings = () if replay.production is None else replay.production.bookings
+    return any(b.start == time and b.accepted is not None and not set(b.nodes).isdisjoint(nodes) for b in bookings)
 
 
 def _changes(replay: Replay) -> tuple[Change, ...]:

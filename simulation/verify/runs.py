@@ -1,0 +1,170 @@
+"""The runs of a replay: the attempts that ended early, and the last attempt of each job.
+
+What is verified is read from these alone; no code is shared with the simulator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...instances.workload import Workload
+from ...models.node_states.timeline import NodeStates
+from ...models.platform import Platform
+from ..attempts import History
+from ..records import PowerRecord, PreemptionRecord, ProductionRecord
+
+NEVER = -1  # the start of a job that was never started
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class Ranges(Protocol):
+    """The nodes of all jobs, see ``simulation.NodeRanges``."""
+
+    @property
+    def first(self) -> Ints:
+        """Index of the first range of each job, shape (jobs + 1,)."""
+
+    @property
+    def low(self) -> Ints:
+        """First node of each range."""
+
+    @property
+    def high(self) -> Ints:
+        """Last node of each range, included."""
+
+    @property
+    def units(self) -> Ints:
+        """Units on each node of the range."""
+
+
+class Replay(Protocol):
+    """The part of a replay from which its runs are read."""
+
+    @property
+    def workload(self) -> Workload:
+        """The jobs."""
+
+    @property
+    def platform(self) -> Platform:
+        """The machine."""
+
+    @property
+    def start(self) -> Ints:
+        """Starts of the last attempts in seconds; -1: never started."""
+
+    @property
+    def end(self) -> Ints:
+        """Ends of the last attempts in seconds."""
+
+    @property
+    def killed(self) -> Mask:
+        """Whether each job was killed at its walltime."""
+
+    @property
+    def placement(self) -> Ranges:
+        """The nodes of each job."""
+
+    @property
+    def history(self) -> History | None:
+        """The attempts that ended early."""
+
+    @property
+    def states(self) -> NodeStates | None:
+        """The states of the nodes."""
+
+    @property
+    def production(self) -> ProductionRecord | None:
+        """What became of reservations and server events."""
+
+    @property
+    def preemption(self) -> PreemptionRecord | None:
+        """Evictions for on-demand jobs."""
+
+    @property
+    def power(self) -> PowerRecord | None:
+        """The states of the nodes that were switched off and on."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunRanges:
+    """The nodes of runs, as ``simulation.NodeRanges``."""
+
+    first: Ints
+    low: Ints
+    high: Ints
+    units: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """All runs of a replay, one row per run: first the last attempts of the jobs, then those that ended early."""
+
+    workload: Workload
+    platform: Platform
+    start: Ints
+    end: Ints
+    killed: Mask
+    placement: Ranges
+    history: History | None
+    states: NodeStates | None
+    started: Mask
+    own: Mask
+    production: ProductionRecord | None
+    preemption: PreemptionRecord | None = None
+    power: PowerRecord | None = None
+
+
+def runs_of(replay: Replay) -> Runs:
+    """Return all runs of a replay. Unknown nodes become node -1.
+
+    ``started`` of the result are the runs that have started, ``own`` those of them that started in the replay, and not
+    before its begin.
+    """
+    found, started = replay.history, replay.start != NEVER
+    if found is None or not found.early:
+        return Runs(
+            replay.workload,
+            replay.platform,
+            replay.start,
+            replay.end,
+            replay.killed,
+            replay.placement,
+            found,
+            replay.states,
+            started,
+            started,
+            replay.production,
+            replay.preemption,
+            replay.power,
+        )
+    begun = [a.number == 1 and k in found.begun for k, a in zip(found.rows.tolist(), found.early, strict=True)]
+    rows = np.concatenate([np.arange(len(replay.workload)), found.rows])
+    number = {name: n for n, name in enumerate(replay.platform.nodes)}
+    pieces = [[pair for on in (a.nodes, *a.further) for pair in on.items()] for a in found.early]
+    nodes = np.array([number.get(name, -1) for listed in pieces for name, _ in listed], np.int64)
+    units = np.array([u for listed in pieces for _, u in listed], np.int64)
+    p = replay.placement
+    first = np.concatenate([p.first, p.first[-1] + np.cumsum([len(listed) for listed in pieces])])
+    placement = RunRanges(
+        first, np.concatenate([p.low, nodes]), np.concatenate([p.high, nodes]), np.concatenate([p.units, units])
+    )
+    return Runs(
+        replay.workload.keep(rows),
+        replay.platform,
+        np.concatenate([replay.start, found.start]),
+        np.concatenate([replay.end, found.end]),
+        np.concatenate([replay.killed, np.zeros(len(found.early), np.bool_)]),
+        placement,
+        found,
+        replay.states,
+        np.concatenate([started, np.ones(len(begun), np.bool_)]),
+        np.concatenate([started, ~np.array(begun)]),
+        replay.production,
+        replay.preemption,
+        replay.power,
+    )
