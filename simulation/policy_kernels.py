@@ -21,7 +21,6 @@ from ..heuristics.kernels.events.state import DECISIONS, NOW, RUNNING, UNSTARTED
 from ..instances.workload import Ints, Workload
 from ..models.compiled import compiled
 from ..models.excerpt import excerpt
-from ..models.production.placement import Usage
 from ..models.returned import WrongAnswer, returned_numbers
 from .features.feature import Replay
 from .given_parts import only_read, seen_by
@@ -194,10 +193,7 @@ def _with_running(engine: Replay, holds: Holds) -> Holds:
             uses += engine.ledger.uses_of(j, since, until)
     if not uses:
         return holds
-    usage = Usage.of(engine.platform, uses)
-    amounts = np.zeros((usage.node.size, holds.amounts.shape[1]), np.int64)
-    amounts[:, : usage.amounts.shape[1]] = usage.amounts
-    more = usage.node, usage.start, usage.end, amounts
+    more = engine.timeline.holds_of(uses)
     return Holds(*(np.concatenate(columns) for columns in zip(holds, more, strict=True)))
 
 

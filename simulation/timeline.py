@@ -196,16 +196,20 @@ class Timeline:
         if not (self.holds or back.size):
             return None
         if self._kept is None:
-            usage = Usage.of(self.platform, self.reserved_uses())
             width = self._state.free.shape[1]
-            amounts = np.zeros((usage.node.size, width), np.int64)
-            amounts[:, : usage.amounts.shape[1]] = usage.amounts
-            parts = [(usage.node, usage.start, usage.end, amounts)]
+            parts = [self.holds_of(self.reserved_uses())]
             if self._away is not None:
                 forever, given = np.full(back.size, NEVER, np.int64), np.full((back.size, width), -CLOSED, np.int64)
-                parts.append((back, self._away[1][back], forever, given))
+                parts.append(Holds(back, self._away[1][back], forever, given))
             self._kept = Holds(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         return self._kept
+
+    def holds_of(self, uses: Iterable[Use]) -> Holds:
+        """Return uses as policies take them, with a column for each amount of the replay."""
+        usage = Usage.of(self.platform, uses)
+        amounts = np.zeros((usage.node.size, self._state.free.shape[1]), np.int64)
+        amounts[:, : usage.amounts.shape[1]] = usage.amounts
+        return Holds(usage.node, usage.start, usage.end, amounts)
 
     def closed_for_good(self) -> Ints:
         """Return the nodes that are closed, unless they open again by themselves."""

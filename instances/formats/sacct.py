@@ -193,7 +193,9 @@ class _Jobs:
             table, line = table_of(self.path, iter([first] if first else []), given)
             header = table.columns
             _check_columns(self.path, line, header)
-            after = lines if line else chain([first] if first else [], lines)
+            after: Iterator[tuple[int, str]] = lines
+            if not line and first:  # no header: the first line is a row
+                after = chain([first], lines)
             rows = text_rows(table, self._without_headers(table, after), self._job)
         for row in rows:
             if isinstance(row, Refused):

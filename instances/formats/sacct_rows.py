@@ -232,7 +232,9 @@ def canonical(names: Iterable[str]) -> list[str]:
     (['JobID', 'Submit', 'Colour'], ['JobID', 'State'])
     """
     found = [KNOWN.get(name.lower(), name) for name in (name.strip().split("%")[0] for name in names)]
-    return found if "JobID" in found else ["JobID" if name == "JobIDRaw" else name for name in found]
+    if "JobID" in found:
+        return found
+    return ["JobID" if name == "JobIDRaw" else name for name in found]
 
 
 def delimiter_of(path: str | Path, number: int, line: str, columns: Sequence[str]) -> str:
@@ -437,7 +439,8 @@ def _json_cells(job: object) -> dict[str, str]:
         raise wrong("the job", job, "an object")
     if not isinstance(job.get("time"), dict):
         raise wrong("time", job.get("time"), "an object with submission, start, end and elapsed")
-    times, required, resources = job["time"], _object(job, "required"), _object(job, "tres")
+    times = job["time"]
+    required, resources = _object(job, "required"), _object(job, "tres")
     state = job.get("state") or {}
     current = state.get("current", "") if isinstance(state, dict) else state
     words = current if isinstance(current, list) else str(current).split()

@@ -84,7 +84,10 @@ class NodeSets:
     @property
     def of_a_job(self) -> dict[str, int]:
         """What a running job has of each of its nodes, and a waiting one requests of them if it does not take them whole."""
-        return ({SHARE: 1} if self.whole_nodes else {}) | ({ALONE: 1} if self.one_job else {})
+        found = {SHARE: 1} if self.whole_nodes else {}
+        if self.one_job:
+            found[ALONE] = 1
+        return found
 
     def shared(self, jobs: Iterable[Mapping[str, Any]]) -> None:
         """Let every waiting job request its share of nodes."""
