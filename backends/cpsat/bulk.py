@@ -7,7 +7,7 @@ intervals are made when they are first used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ortools.sat.python import cp_model
@@ -19,40 +19,6 @@ from ...models.language.expressions import Window
 if TYPE_CHECKING:
     from .lowering import CpSatLowering
     from .native import NativeModel
-
-
-class Variables:
-    """The variables of a native model as objects of ortools, by their indices.
-
-    Parameters
-    ----------
-    model : CpModel
-        The native model.
-    """
-
-    def __init__(self, model: cp_model.CpModel) -> None:
-        self._model = model
-        self._made: list[Any] = []
-
-    def append(self, variable: Any) -> None:
-        """Add the next variable of the model."""
-        self._made.append(variable)
-
-    def add(self, count: int) -> None:
-        """Add the next variables of the model, without their objects."""
-        self._made += [None] * count
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-    def __getitem__(self, index: int) -> Any:
-        found = self._made[index]
-        if found is None:
-            found = self._made[index] = self._model.get_int_var_from_proto_index(index)
-        return found
-
-    def __iter__(self) -> Iterator[Any]:
-        return map(self.__getitem__, range(len(self._made)))
 
 
 def add_starts(lowering: CpSatLowering) -> None:

@@ -7,7 +7,7 @@ becomes a constraint, it is multiplied by a common denominator. This is exact as
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -17,7 +17,6 @@ from ortools.sat.python import cp_model
 from ...errors import SchedlabError
 from ...models.language.expressions import Number, Window
 from ...models.whole_numbers import Rational, rational
-from .bulk import Variables
 
 Recipe = Callable[[list[int]], int]
 """Computes the value of an auxiliary variable from the values of the variables made before it."""
@@ -29,6 +28,40 @@ AUXILIARY_ROOM = 1 << 34  # the same for auxiliary variables: their values are m
 AUXILIARY_ROUNDINGS = (1 << 28, 1 << 37, 1 << 45)
 FINE = Fraction(1, 1 << 26)  # greatest error of a rounding that is fine enough, relative to the greatest value
 ROUNDED_UP = 1 + 1e-12  # factor for sums of floats that serve as upper bounds
+
+
+class Variables:
+    """The variables of a native model as objects of ortools, by their indices.
+
+    Parameters
+    ----------
+    model : CpModel
+        The native model.
+    """
+
+    def __init__(self, model: cp_model.CpModel) -> None:
+        self._model = model
+        self._made: list[Any] = []
+
+    def append(self, variable: Any) -> None:
+        """Add the next variable of the model."""
+        self._made.append(variable)
+
+    def add(self, count: int) -> None:
+        """Add the next variables of the model, without their objects."""
+        self._made += [None] * count
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __getitem__(self, index: int) -> Any:
+        found = self._made[index]
+        if found is None:
+            found = self._made[index] = self._model.get_int_var_from_proto_index(index)
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.__getitem__, range(len(self._made)))
 
 
 class NumberRangeError(SchedlabError, ArithmeticError):

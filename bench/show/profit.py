@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from ...instances import Instance
+from ...models.dispatch.jobs import DAY
 from ...models.profit.problem import Profit
-from ...models.step_function import DAY, StepFunction
+from ...models.step_function import StepFunction
 
 
 def show_profit(console: Console, instance: Instance) -> None:

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from .state import LnsSearch
 
 
-class Stopped(Exception):
-    """The time limit was reached, or the callback returned False."""
-
-
 class Operator(Protocol):
     """An operator of the search. One object can serve several searches: what a search needs is made by ``start``."""
 

@@ -26,9 +26,9 @@ from ..list_scheduling.orders import order_by
 from ..list_scheduling.postponed import reserve_for_postponed
 from ..list_scheduling.starts import order_of_starts, start_placed
 from .acceptance import Acceptance, HillClimbing
-from .operators import Stopped
 from .orders import Order, Population
 from .random_keys import bulk_of, features, keys_of
+from .stopping import Stopped
 from .threads.turns import TurnSearch
 
 SPREAD = 3**0.5  # the keys of a start are from -SPREAD to SPREAD: their standard deviation is 1

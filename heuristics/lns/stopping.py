@@ -11,6 +11,10 @@ from ...models.returned import WrongAnswer
 from ...models.whole_numbers import is_real
 
 
+class Stopped(Exception):
+    """The time limit was reached, or the callback returned False."""
+
+
 @with_short_repr
 class Progress(NamedTuple):
     """How far a search is.

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ...models import Problem
+from ...models import Problem, kind
 from ...models.arguments import named
 from ..method import START, Method, Start
+
+STEPS = (
+    "..methods.portfolio.steps:parsed_steps"  # by name: the steps are methods as text, and reading one needs this class
+)
 
 
 @named
@@ -41,7 +45,5 @@ class Auto(Method):
 
     def warm_up(self, problem: Problem, start: str | None = None) -> None:
         """Compile the kernels that the steps for this problem need."""
-        from .steps import parsed_steps
-
-        for method, _ in parsed_steps(problem):
+        for method, _ in kind.resolve(STEPS)(problem):
             method.warm_up(problem, start)

@@ -23,9 +23,9 @@ from ...models.profiles import DesiredProfile
 from ..dispatcher import Decision, Moment, PlannedStart, Start
 from ..kept_free import kept_free
 from .costs import Costs
-from .messages import Answering, Placement, Wish
+from .messages import Answering, Limits, Placement, Wish
 from .names import SETUPS
-from .nodes.fitting import Limits, limits_of
+from .nodes.fitting import limits_of
 from .plan import Plan, Planned
 from .task_manager import Placed, Task, TaskManager
 from .transport import Connect, in_process

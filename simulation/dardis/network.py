@@ -14,7 +14,7 @@ from ...errors import WrongValue
 from .transport import Connect, Transport
 
 if TYPE_CHECKING:
-    from .nodes.fitting import Limits
+    from .messages import Limits
     from .transports.link import Link
 
 Ints = NDArray[np.int64]

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .costs import Traffic
-from .messages import Event, Offers, Placement, Request, joined
-from .nodes.fitting import Limits
+from .messages import Event, Limits, Offers, Placement, Request, joined
 from .nodes.managers import NodeManagers
 from .nodes.moves import Moves
 

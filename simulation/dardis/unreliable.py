@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from ...errors import WrongValue
 from .costs import Traffic
-from .messages import Event, Offers, Placement, Request
+from .messages import Event, Limits, Offers, Placement, Request
 from .nodes.draws import chances, key_of
-from .nodes.fitting import Limits
 from .nodes.moves import Moves
 from .transport import Connect, Transport, in_process
 

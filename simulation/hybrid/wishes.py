@@ -14,7 +14,7 @@ from ...models.platform import Platform
 from ...models.profiles import DesiredProfile
 from ...models.profiles.extraction import count_on
 from ...models.step_function import HOUR
-from ..dardis.nodes.fitting import Limits
+from ..dardis.messages import Limits
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

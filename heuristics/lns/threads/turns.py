@@ -19,9 +19,8 @@ from ....models.whole_numbers import is_whole
 from ...clock import Clock
 from ...incumbents import Incumbents, OnIncumbent
 from ..acceptance import Acceptance, Tolerances
-from ..operators import Stopped
 from ..selection import History, Selection, Turn
-from ..stopping import Progress, Stopping, Turns
+from ..stopping import Progress, Stopped, Stopping, Turns
 from .team import Team
 
 S = TypeVar("S", bound="TurnSearch")

@@ -17,7 +17,7 @@ from ...kernels.projects.evolution import Child, Kept
 from ...kernels.projects.generation import generate
 from ...kernels.projects.tasks import new_room
 from ...lns.acceptance import Acceptance
-from ...lns.operators import Stopped
+from ...lns.stopping import Stopped
 from ...lns.threads.turns import TurnSearch
 from ..arrays import ProjectArrays
 from ..mode_choice import feasible_modes

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from ....heuristics.kernels.profile import Profile, grown, occupy, segment
 from ....models.compiled import compiled, internal
+from ..messages import Limits
 from .draws import mixed
-from .fitting import Limits, Pieces, hosts, index_of, new_pieces, room_for
+from .fitting import Pieces, hosts, index_of, new_pieces, room_for
 from .generators import EXPONENTIAL, FIRST, earliest, roulette, table_for
 
 Ints = NDArray[np.int64]

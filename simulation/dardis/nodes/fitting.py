@@ -19,36 +19,12 @@ from numpy.typing import NDArray
 from ....heuristics.kernels.profile import NEVER, Profile, segment
 from ....models.compiled import compiled, internal, internal_borrowing
 from ....models.profiles import ProfileArrays
+from ..messages import Limits
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MOST = 1e6  # the index of a unit that requests nothing
-
-
-class Limits(NamedTuple):
-    """Desired use of each node over time, as flat arrays.
-
-    Parameters
-    ----------
-    curve
-        Number of the step function of each node, shape (nodes,).
-    first
-        First step of each step function, shape (curves + 1,).
-    time
-        Times of the steps in seconds, ascending within a step function. Before the first one, the first amounts hold.
-    amount
-        Desired amounts from each time on, shape (steps, resources); infinite without a limit.
-    period
-        Period of each step function in seconds, shape (curves,); 0 if it does not repeat. The times of one that repeats
-        begin at 0 and end before the period.
-    """
-
-    curve: Ints
-    first: Ints
-    time: Ints
-    amount: Floats
-    period: Ints
 
 
 def unlimited(nodes: int, resources: int) -> Limits:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ....errors import WrongValue
 from ....heuristics.kernels.profile import Profile
-from ..messages import Answering, Bools, Event, Extend, Offers, Placement, Release, Request, Wish, no_offers
+from ..messages import Answering, Bools, Event, Extend, Limits, Offers, Placement, Release, Request, Wish, no_offers
 from ..names import GENERATORS
 from .answering import change, forget, offers_of, overfull
-from .fitting import Limits, unlimited
+from .fitting import unlimited
 from .moves import Moves, next_move
 
 Ints = NDArray[np.int64]

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..messages import Event, Extend, Offers, Placement, Release, Request
-from ..nodes.fitting import Limits
+from ..messages import Event, Extend, Limits, Offers, Placement, Release, Request
 from ..nodes.managers import NodeManagers
 
 Ints = NDArray[np.int64]

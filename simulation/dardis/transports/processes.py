@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ....errors import WrongValue
 from ..costs import Traffic
-from ..messages import Event, Extend, Offers, Placement, Request, joined
-from ..nodes.fitting import Limits
+from ..messages import Event, Extend, Limits, Offers, Placement, Request, joined
 from ..nodes.moves import Moves
 from .block import Answer, Failure, Message, Setup, packed, unpacked
 from .link import Link, TransportError

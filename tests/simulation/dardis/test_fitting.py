@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import NodeGroup, Platform
 from schedlab.models.profiles import daily
-from schedlab.simulation.dardis.messages import Placement, Request
-from schedlab.simulation.dardis.nodes.fitting import Limits, limits_of, unlimited
+from schedlab.simulation.dardis.messages import Limits, Placement, Request
+from schedlab.simulation.dardis.nodes.fitting import limits_of, unlimited
 from schedlab.simulation.dardis.nodes.managers import NodeManagers
 
 
