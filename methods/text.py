@@ -143,17 +143,17 @@ def _made(found: dict[str, Any], options: list[str], where: str) -> Method:
     """Return the method of its parts."""
     cls: type[Method] = found["class"]
     given: dict[str, Any] = dict(found.get("lowering", {}))
-    for part, names in (("argument", fields_of(cls, "argument")), ("backend", fields_of(cls, "backend"))):
-        if names:
-            given |= {names[0]: found[part]} if found.get(part) else {}
+    for part, known in (("argument", fields_of(cls, "argument")), ("backend", fields_of(cls, "backend"))):
+        if known:
+            given |= {known[0]: found[part]} if found.get(part) else {}
         elif found.get(part):
             raise UnknownName(f"argument of {cls.name}", found[part], ["none"], where)
     required = [name for name in fields_of(cls, "argument") if name not in given]
     if "start" in found:
-        names = fields_of(cls, "start")
-        if not names:
+        known = fields_of(cls, "start")
+        if not known:
             raise UnknownName(f"start of {cls.name}", "+warm", ["none"], where)
-        given[names[0]] = found["start"]
+        given[known[0]] = found["start"]
     given |= _options(cls, options, where)
     if required and issubclass(cls, Search):
         from ..heuristics import HEURISTICS

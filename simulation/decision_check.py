@@ -97,9 +97,9 @@ def _fault_of_statistics(answer: Decision) -> DecisionFault | None:
     gain: Any = answer.gain
     if gain is not None and not (isinstance(gain, Real) and not isinstance(gain, bool) and isfinite(gain)):
         return DecisionFault(f"Decision.gain is {shown(gain)}; expected a finite number, or None if it is unknown")
-    for what, count in (("urgent", answer.urgent), ("jobs", answer.jobs)):
-        if not is_whole(count) or count < 0:
-            return DecisionFault(f"Decision.{what} is {shown(count)}; expected a whole number of jobs, at least 0")
+    for what, number in (("urgent", answer.urgent), ("jobs", answer.jobs)):
+        if not is_whole(number) or number < 0:
+            return DecisionFault(f"Decision.{what} is {shown(number)}; expected a whole number of jobs, at least 0")
     counts: Any = answer.counts
     if not _holds(counts, Integral):
         return DecisionFault(f"Decision.counts is {shown(counts)}; expected {{name: whole number}}")

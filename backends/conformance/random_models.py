@@ -163,14 +163,14 @@ class _Maker:
     def _note_interval(self, v: Interval, default: bool) -> None:
         sizes = "fixed size" if v.size_lo == v.size_hi else "variable size"
         self.used.add("zero size" if v.size_hi == 0 else sizes)
-        for holds, construct in (
+        for occurs, construct in (
             (v.size_lo == 0 < v.size_hi, "size from zero"),
             (len(v.windows) > 1, "start windows"),
             (v.optional, "optional"),
             (default, "default horizon"),
             (v.start_lo < 0, "negative time"),
         ):
-            if holds:
+            if occurs:
                 self.used.add(construct)
 
     def _integer(self, lo: int | None = None) -> Integer | None:

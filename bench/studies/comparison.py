@@ -190,19 +190,19 @@ class _Line(NamedTuple):
 def _stated(order: Order, rows: Rows) -> Iterator[_Line]:
     """Yield a line for each two neighbours of a chain and each figure, if at least one of them has a value."""
     for better, worse in pairwise(order.chain):
-        for figure in order.figures:
-            a, b = ours(rows.get(better), figure), ours(rows.get(worse), figure)
+        for name in order.figures:
+            a, b = ours(rows.get(better), name), ours(rows.get(worse), name)
             if a is None and b is None:
                 continue
-            stated = order.reductions.get(figure)
+            stated = order.reductions.get(name)
             theirs = MISSING if stated is None else f"{stated:g}%"
             written = [MISSING if value is None else short(value) for value in (a, b)]
             if a is None or b is None:
-                yield _Line([order.where, better, worse, figure, *written, MISSING, theirs, MISSING], "")
+                yield _Line([order.where, better, worse, name, *written, MISSING, theirs, MISSING], "")
                 continue
             less = f"{100 * (b - a) / b:.0f}%" if b else MISSING
-            differs = f"{order.where}, {figure}: {better} ({written[0]}) is not better than {worse} ({written[1]})"
-            cells = [order.where, better, worse, figure, *written, less, theirs, "yes" if a <= b else "NO"]
+            differs = f"{order.where}, {name}: {better} ({written[0]}) is not better than {worse} ({written[1]})"
+            cells = [order.where, better, worse, name, *written, less, theirs, "yes" if a <= b else "NO"]
             yield _Line(cells, differs if a > b else "")
 
 

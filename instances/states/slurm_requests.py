@@ -132,16 +132,16 @@ def why_held(job: Values, known_reservations: Sequence[str]) -> str | None:
 
 def not_modelled(job: Values, units: int) -> str | None:
     """Return what a pending job asks for that cannot be represented; None if there is nothing."""
-    for field, what in (
+    for name, what in (
         ("licenses", "licences, whose free number is not known"),
         ("burst_buffer", "a burst buffer"),
         ("cluster_features", "features of clusters"),
     ):
-        if text(job.get(field)):
-            return f"asks for {what}: {text(job.get(field))[:SHOWN]}"
-    for field in ("core_spec", "thread_spec"):
-        if number(job.get(field)):
-            return f"asks for specialized cores ({field}), which are not modelled"
+        if text(job.get(name)):
+            return f"asks for {what}: {text(job.get(name))[:SHOWN]}"
+    for name in ("core_spec", "thread_spec"):
+        if number(job.get(name)):
+            return f"asks for specialized cores ({name}), which are not modelled"
     if units > 1 and job.get("contiguous") is True:
         return "asks for contiguous nodes, which are not modelled"
     if units > 1 and number(job.get("required_switches")):
@@ -159,8 +159,8 @@ def eligible_nodes(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> t
     """
     members, queue = _partition(job, units, nodes)
     label = f"in {queue}"
-    for field in ("features", "batch_features"):
-        expression = text(job.get(field))
+    for name in ("features", "batch_features"):
+        expression = text(job.get(name))
         if expression:
             members = frozenset(n for n in members if _has_features(expression, nodes[n].features, units))
             label += f" with {expression[:SHOWN]}"
@@ -178,9 +178,9 @@ def eligible_nodes(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> t
                 f"asks for the nodes {text(job.get('required_nodes'))[:SHOWN]} among others, which is not modelled"
             )
         members, label = required, f"{label} on {text(job.get('required_nodes'))[:SHOWN]}"
-    for field in (*SIZES, "minimum_tmp_disk_per_node"):
-        asked = number(job.get(field)) or 0
-        ours = {"minimum_tmp_disk_per_node": "disk", "sockets_per_node": "sockets"}.get(field, field)
+    for name in (*SIZES, "minimum_tmp_disk_per_node"):
+        asked = number(job.get(name)) or 0
+        ours = {"minimum_tmp_disk_per_node": "disk", "sockets_per_node": "sockets"}.get(name, name)
         enough = frozenset(n for n in members if nodes[n].has.get(ours, 0) >= asked)
         if asked and enough != members:
             members, label = enough, f"{label} with {ours} of at least {asked}"

@@ -30,9 +30,9 @@ def by_name(ranges: Ranges, names: Sequence[str]) -> list[dict[str, int]]:
     """
     first, low, high, units = (part.tolist() for part in ranges)
     found = []
-    for begin, end in pairwise(first):
+    for here, following in pairwise(first):
         used: dict[str, int] = {}
-        for k in range(begin, end):
+        for k in range(here, following):
             used.update(dict.fromkeys(names[low[k] : high[k] + 1], units[k]))
         found.append(used)
     return found
