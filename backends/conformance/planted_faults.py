@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...models import language as sl
 from ...models.language import (
     Alternative,
     Comparison,
@@ -23,8 +24,6 @@ from ...models.language import (
     element,
     holds,
     implies,
-    max,
-    min,
     overlap,
     start_before_start,
 )
@@ -190,7 +189,7 @@ class ElementClamped(Copy):
         if not isinstance(atom, Element):
             return super().function(atom)
         last = len(atom.array) - 1
-        return element(atom.array, max([0, min([last, self.linear(atom.operands[0])])]))
+        return element(atom.array, sl.max([0, sl.min([last, self.linear(atom.operands[0])])]))
 
 
 class PiecewiseConvex(Copy):

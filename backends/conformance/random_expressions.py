@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from ...models.language import Bounds, Linear, Model, element, holds, max, min, overlap, piecewise, positive_part
+from ...models import language as sl
+from ...models.language import Bounds, Linear, Model, element, holds, overlap, piecewise, positive_part
 from ...models.language import sum as total
 from ...models.language.expressions import Atom, Function, linear
 
@@ -49,8 +50,8 @@ class RandomExpressions:
     def function(self, depth: int) -> Linear:
         """Return a function whose operands have the given depth."""
         makers: dict[str, Callable[[int], Linear]] = {
-            "max": lambda d: max(self._operands(d)),
-            "min": lambda d: min(self._operands(d)),
+            "max": lambda d: sl.max(self._operands(d)),
+            "min": lambda d: sl.min(self._operands(d)),
             "positive_part": lambda d: positive_part(self.linear(d)),
             "holds": self._holds,
             "overlap": lambda d: self._overlap(),

@@ -21,7 +21,8 @@ from functools import partial
 from itertools import pairwise
 
 from ...errors import WrongValue
-from ...models.language import Evaluator, Integer, Linear, Model, max, min
+from ...models import language as sl
+from ...models.language import Evaluator, Integer, Linear, Model
 from ...models.language import sum as total
 from ...models.language.expressions import Atom, Element, Function, Holds, Max, Min, Number, Overlap, Piecewise
 from .constructs import FUNCTIONS, Construct
@@ -41,7 +42,7 @@ class Overlaps(Decomposition):
         if not isinstance(atom, Overlap):
             return super().function(atom)
         v = self.intervals[atom.interval]
-        return max([0, min([v.end, atom.hi]) - max([v.start, atom.lo])])
+        return sl.max([0, sl.min([v.end, atom.hi]) - sl.max([v.start, atom.lo])])
 
 
 class Functions(Decomposition):

@@ -9,6 +9,7 @@ import math
 from fractions import Fraction
 
 from ...errors import WrongArgument
+from ...models import language as sl
 from ...models.language import (
     AllOrNone,
     Alternative,
@@ -26,8 +27,6 @@ from ...models.language import (
     Synchronize,
     element,
     holds,
-    max,
-    min,
     overlap,
     piecewise,
 )
@@ -189,9 +188,9 @@ class Copy:
         """Return the copy of a function."""
         match atom:
             case Max():
-                return max([self.linear(e) for e in atom.operands])
+                return sl.max([self.linear(e) for e in atom.operands])
             case Min():
-                return min([self.linear(e) for e in atom.operands])
+                return sl.min([self.linear(e) for e in atom.operands])
             case Holds():
                 return holds(self.comparison(atom.comparison))
             case Overlap():
