@@ -18,7 +18,7 @@ from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnava
 from .backends import compile as compile  # an attribute, not part of __all__: it would shadow a builtin
 from .composite import Composite, composite
 from .errors import SchedlabError, WrongArgument, WrongValue
-from .explain import Explanation, explain
+from .explain import explain
 from .later import names_later
 from .models import (
     BatchJob,
@@ -44,6 +44,7 @@ from .models import (
     StepFunction,
     Task,
 )
+from .models.elements import Explanation
 from .models.language import (
     Assignment,
     Integer,
@@ -78,27 +79,51 @@ if TYPE_CHECKING:
     from .heuristics import delay_search, first_solution, multi_search, relaxation_search, trade_off
     from .heuristics.lns.search import lns
     from .instances import Instance, InstanceError, Workload, WorkloadError, load, read_swf, read_trace
-    from .instances.formats.job_shop_files import read_fjsplib, read_jsplib
-    from .instances.formats.project_files import read_mmlib, read_patterson, read_psplib
-    from .models.profit.accounting import account
+    from .instances.formats.projects import read_mmlib, read_patterson, read_psplib
+    from .instances.formats.shops import read_fjsplib, read_jsplib
     from .models.profit.guide import Guide
-    from .simulation.policies.policy import Policy
+    from .models.profit.problem import account
+    from .simulation.dispatchers.policy import Policy
     from .simulation.result import Simulation, SimulationError
     from .simulation.simulator import simulate
 
 __version__ = "0.1.0"
-LATER = {  # the names that are imported when they are first used, by their modules
+LATER = {  # module: its names
     "bench.records.store": ("read_results",),
-    "heuristics": ("delay_search", "first_solution", "multi_search", "relaxation_search", "trade_off"),
+    "heuristics": (
+        "delay_search",
+        "first_solution",
+        "multi_search",
+        "relaxation_search",
+        "trade_off",
+    ),
     "heuristics.lns.search": ("lns",),
-    "instances": ("Instance", "InstanceError", "Workload", "WorkloadError", "load", "read_swf", "read_trace"),
-    "instances.formats.job_shop_files": ("read_fjsplib", "read_jsplib"),
-    "instances.formats.project_files": ("read_mmlib", "read_patterson", "read_psplib"),
-    "models.profit.accounting": ("account",),
+    "instances": (
+        "Instance",
+        "InstanceError",
+        "Workload",
+        "WorkloadError",
+        "load",
+        "read_swf",
+        "read_trace",
+    ),
+    "instances.formats.projects": (
+        "read_mmlib",
+        "read_patterson",
+        "read_psplib",
+    ),
+    "instances.formats.shops": (
+        "read_fjsplib",
+        "read_jsplib",
+    ),
     "models.profit.guide": ("Guide",),
-    "simulation.result": ("Simulation", "SimulationError"),
+    "models.profit.problem": ("account",),
+    "simulation.dispatchers.policy": ("Policy",),
+    "simulation.result": (
+        "Simulation",
+        "SimulationError",
+    ),
     "simulation.simulator": ("simulate",),
-    "simulation.policies.policy": ("Policy",),
 }
 PACKAGES = ("backends", "bench", "heuristics", "instances", "methods", "simulation")
 

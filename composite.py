@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from .backends import Result
-from .backends.interrupts import INTERRUPTED
+from .backends.solver_thread import INTERRUPTED
 from .errors import WrongArgument
 from .methods.arguments import chosen_method, limits_of
-from .methods.method import Method
-from .methods.outcomes import OnIncumbent, without_solver
-from .methods.values import Value
+from .methods.method import Method, Value
+from .methods.runs import OnIncumbent, without_solver
 from .models.arguments import checked
-from .models.dispatch.costs.composite import best_kept, checked_slack, nearest
-from .models.dispatch.costs.composite import limits_of as limits_on_objectives
+from .models.dispatch.composite import best_kept, checked_slack, nearest
+from .models.dispatch.composite import limits_of as limits_on_objectives
 from .models.dispatch.problem import Dispatch
 from .models.excerpt import with_short_repr
 from .models.problem import Problem, Schedule

@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Any
 from .backends import Limits, LoweringTooLarge, SolverUnavailable, run
 from .backends import backend as find_backend
 from .backends.gaps import close
-from .backends.interrupts import INTERRUPTED, catch_first, new_call
+from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
 from .methods.arguments import limits_of
 from .models import Problem, kind
 from .models.arguments import checked
-from .models.elements.constraints import ConstraintElements
-from .models.elements.element import Element, Elements
-from .models.elements.explanation import Answer, Explanation, Progress
-from .models.elements.minimal_set import minimal_set
+from .models.elements import Answer, ConstraintElements, Element, Elements, Explanation, Progress, minimal_set
 from .models.language import Model
 from .models.language.clock import OutOfTime, within
 from .models.language.model import NamedConstraint
-from .models.problem_answers import objective_of, violations_of
+from .models.problem import objective_of, violations_of
 from .models.returned import is_false
 from .models.whole_numbers import is_real
 from .solve import model_or_problem

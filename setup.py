@@ -1,8 +1,11 @@
-"""The build removes what an older one left in ``build/lib``: setuptools would pack it, too. All settings are in pyproject.toml."""
+"""What the build finds by itself: the folders of the package. All settings are in pyproject.toml.
+
+The build removes what an older one left in ``build/lib``: setuptools would pack it, too.
+"""
 
 import shutil
 
-from setuptools import setup
+from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
 
@@ -20,5 +23,8 @@ class FreshBuild(build_py):
         super().run()
 
 
+LAYERS = ("models", "instances", "backends", "heuristics", "methods", "simulation", "bench")
+
 if __name__ == "__main__":
-    setup(cmdclass={"build_py": FreshBuild})
+    folders = find_packages(include=[pattern for layer in LAYERS for pattern in (layer, f"{layer}.*")])
+    setup(packages=["schedlab", *(f"schedlab.{name}" for name in folders)], cmdclass={"build_py": FreshBuild})

@@ -8,22 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .backends import Incumbent, Limits, Outcome, Result, backend, run
-from .backends.interrupts import INTERRUPTED, catch_first, new_call
+from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
 from .methods.arguments import check_arguments, chosen_method, limits_of
-from .methods.method import Method, Start, start_text
-from .methods.outcomes import OnIncumbent, without_solver
-from .methods.portfolio import Auto
+from .methods.auto import Auto
+from .methods.method import Method, Start, Value, start_text
+from .methods.runs import OnIncumbent, without_solver
 from .methods.searches import Search
 from .methods.solvers import SolverMethod
 from .methods.text import check_method, parse_method, parse_start, start_method
-from .methods.values import Value
 from .models import Problem, Schedule
 from .models.arguments import checked
 from .models.dispatch.objectives import ObjectiveDisagrees
 from .models.given import given_problem, is_problem
 from .models.language import Assignment, Model
-from .models.problem_answers import check_problem
+from .models.problem import check_problem
 
 if TYPE_CHECKING:
     from .instances import Instance
@@ -185,9 +184,9 @@ def _solve_model(
 def _solve_problem(
     problem: Problem, method: Method, limits: Limits, warm_start: object, on_incumbent: OnIncumbent | None
 ) -> Result:
-    from .methods.portfolio.run import run_auto
-    from .methods.run_search import run_search
+    from .methods.portfolio import run_auto
     from .methods.run_solver import run_solver
+    from .methods.runs import run_search
 
     check_problem(problem)
     check_method(method, problem)

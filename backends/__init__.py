@@ -1,24 +1,14 @@
 """Solvers: one folder per backend, the shared lowering to linear form, the registry and the conformance checks."""
 
-from .base import (
-    Availability,
-    Backend,
-    Compiled,
-    Conflict,
-    Exactness,
-    Limits,
-    LoweringTooLarge,
-    Outcome,
-    SolverUnavailable,
-    WarmStart,
-    Watch,
-)
+from ..errors import LoweringTooLarge, SolverUnavailable
+from ..models.unknown_names import UnknownName
+from .base import Availability, Backend, Compiled, Conflict, Exactness, Limits, Outcome, WarmStart, Watch
 from .driver import compile as compile  # an attribute, not part of __all__: it would shadow a builtin
 from .driver import run
-from .incumbent import Incumbent
-from .interrupts import INTERRUPTED, Interrupted
-from .registry import UnknownName, available, backend, names, register
+from .recorder import Incumbent
+from .registry import available, backend, names, register
 from .result import Result
+from .solver_thread import INTERRUPTED, Interrupted
 
 __all__ = [
     "INTERRUPTED",

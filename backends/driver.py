@@ -1,47 +1,106 @@
-"""Run a model on a backend: time limit, warm start, several objectives, verification, the result.
-
-This code is the same for all backends.
-"""
+"""Run a model on a backend: time limit, warm start, several objectives, verification, the result."""
 
 from __future__ import annotations
 
 import copy
 import inspect
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import WrongArgument
+from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument
 from ..models.arguments import expect, unknown_keyword
 from ..models.given import is_problem
-from ..models.language import Assignment, Comparison, Model, NamedConstraint
+from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
+from ..models.language.defined import defined
 from ..models.language.horizon import without_end
-from .base import (
-    Backend,
-    Compiled,
-    Conflict,
-    Exactness,
-    Limits,
-    LoweringTooLarge,
-    NoConflict,
-    Outcome,
-    SolverUnavailable,
-    Status,
-    WarmStart,
-    Watch,
-)
-from .gaps import refutation
-from .interrupts import INTERRUPTED, NotCompiled, catch_first, new_call
-from .parameters.obeyed import checked, require_obeyed
+from ..models.language.offsets import REAL_TOLERANCE, offset_of, origin_of
+from .base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Status, WarmStart, Watch
+from .gaps import refutation, size_of
+from .parameters import checked, require_obeyed
 from .recorder import Judge, OnIncumbent, Recorder
 from .registry import backend as find_backend
 from .result import Result
 from .solver_log import joined
-from .solver_thread import ThreadedRun, TooManyLeft
-from .stages import conclude, keep, stage_of
+from .solver_thread import INTERRUPTED, NotCompiled, ThreadedRun, TooManyLeft, catch_first, new_call
 from .uses import checked_availability, checked_compiled, checked_outcome
+
+# --- Ordered objectives by successive solves: the model of each stage, and the result of all stages.
+#
+# Stage k optimizes objective k. For each objective j < k, with the value v_j that stage j reached, it has the constraint
+# ``objective j <= v_j`` (minimize) or ``objective j >= v_j`` (maximize).
+
+
+def stage_of(model: Model, k: int, kept: Sequence[NamedConstraint] = ()) -> Model:
+    """Return the model with its k-th objective alone, and with the constraints ``kept`` on the objectives before it."""
+    if len(model.objectives) <= 1 and not kept:
+        return model
+    stage = copy.copy(model)
+    stage.objectives = model.objectives[k : k + 1]
+    rest = ((j, defined(model, j)) for j in range(k + 1, len(model.objectives)))
+    later = [NamedConstraint(f"objective {j + 1}", c) for j, c in rest if c is not None]
+    stage.constraints = [*model.constraints, *kept, *later]
+    return stage
+
+
+def keep(model: Model, k: int, value: float) -> NamedConstraint:
+    """Return the constraint that objective k is no worse than a value."""
+    e = model.objectives[k]
+    size = size_of(value, value, float(offset_of(e, origin_of(model))))
+    slack = 0.0 if e.integral else REAL_TOLERANCE * max(1.0, size) / 2
+    edge = value - e.constant
+    low, high = (-math.inf, edge + slack) if model.sense == "minimize" else (edge - slack, math.inf)
+    if e.integral:
+        low, high = (low, int(high)) if model.sense == "minimize" else (int(low), high)
+    return NamedConstraint(f"objective {k + 1} as good as {value}", Comparison(Linear(e.terms), low, high))
+
+
+def conclude(result: Result, model: Model, bounds: Sequence[Any], proven: Sequence[bool]) -> None:
+    """Turn the result of the last stage into the result of all stages.
+
+    Bounds of the objectives after an unproven stage are unknown: they are true only for the value that this stage
+    reached.
+
+    Parameters
+    ----------
+    result : Result
+        Result of the last stage. It is changed: ``objective`` and ``bound`` become tuples.
+    model : Model
+        The model with all its objectives.
+    bounds : sequence of float or None
+        Bound of each stage that ran.
+    proven : sequence of bool
+        Whether the optimum of each stage that ran is proven.
+    """
+    count = len(model.objectives)
+    if result.assignment is not None and result.status != "error":
+        result.objective = tuple(model.value(e, result.assignment) for e in model.objectives)
+    else:
+        result.objective = None
+    certain = next((k + 1 for k, sure in enumerate(proven) if not sure), len(proven))
+    result.bound = (*bounds[:certain], *(None,) * (count - certain))
+    if result.status == "unavailable" and result.assignment is not None:
+        result.status = "feasible"  # an earlier stage has a solution; the message says why this stage has none
+    if result.status not in ("optimal", "feasible"):
+        return
+    if all(proven) and len(proven) == count:
+        return
+    result.status = "feasible"
+    result.message = f"{_unproven(proven, count)}. {result.message}".rstrip(". ")
+
+
+def _unproven(proven: Sequence[bool], count: int) -> str:
+    """Return a text that says which objectives are not proven optimal and which were not optimized."""
+    open_ = [str(k + 1) for k, sure in enumerate(proven) if not sure]
+    parts = [f"no proof for objective {', '.join(open_)} of {count}"] if open_ else []
+    if len(proven) < count:
+        left = count - len(proven)
+        parts.append(f"the last {left} of {count} objectives {'was' if left == 1 else 'were'} not optimized")
+    return "; ".join(parts)
+
 
 FALSE_PROOF = "{} calls the model infeasible, which is a fault of this backend:"
 HORIZON = "horizon"  # how the name of a declared horizon begins in a conflict
@@ -128,14 +187,14 @@ def _compiled_exactly(found: Backend, model: Model, options: dict[str, Any]) -> 
                 raise unknown_keyword(f"compile for {found.name}", name, [p.name for p in known])
     if not hasattr(found, "supports"):
         return checked_compiled(found, found.compile(model, **options))
-    from .decompositions import compile_supported
+    from .decompositions.chain import compile_supported
 
     return compile_supported(found, model, **options)
 
 
 def _compiled_at_origin(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
     """Compile a model for one run, so that neither its size nor the solver's gap depends on the absolute size of times."""
-    from .decompositions import compile_at_origin
+    from .decompositions.chain import compile_at_origin
 
     return compile_at_origin(model, lambda moved: _compiled(found, moved, options))
 

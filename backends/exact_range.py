@@ -1,20 +1,22 @@
-"""The check that a solver can compute a model exactly.
-
-A model with larger numbers is refused before it is built.
-
-A sum ``c_1 x_1 + ... + c_n x_n + d`` is within a limit L if ``|c_1| X_1 + ... + |c_n| X_n + |d| <= L``, where ``X_i``
-is the greatest absolute value of ``x_i``. Then every partial sum, in any order, is within L too.
-"""
+"""The check that a solver can compute a model exactly, and comparisons in lowest terms."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 
+from ..errors import SolverUnavailable
 from ..models.language import Bounds, Comparison, Constraint, Cumulative, ForbidExtent, Linear, Model
 from ..models.language.constraints import expressions_of, lags_of
-from ..models.language.expressions import Atom, Function, atoms_below
-from .base import SolverUnavailable
+from ..models.language.expressions import Function, atoms_below
+from ..models.language.linear_expressions import Atom
+
+# --- The check that a solver can compute a model exactly.
+#
+# A model with larger numbers is refused before it is built.
+#
+# A sum ``c_1 x_1 + ... + c_n x_n + d`` is within a limit L if ``|c_1| X_1 + ... + |c_n| X_n + |d| <= L``, where ``X_i``
+# is the greatest absolute value of ``x_i``. Then every partial sum, in any order, is within L too.
 
 
 def require_range(model: Model, solver: str, limit: float, why: str) -> None:
@@ -120,3 +122,29 @@ def _total(e: Linear, bounds: Bounds) -> float:
     """Return ``|c_1| X_1 + ... + |c_n| X_n + |d|``."""
     bounds.of(e)
     return abs(e.constant) + sum(abs(c) * max(map(abs, bounds.of_atom(atom))) for atom, c in e.terms.items())
+
+
+# --- Comparisons of whole numbers in lowest terms, for solvers that compute with tolerances.
+
+
+def in_lowest_terms(c: Comparison) -> Comparison:
+    """Return a comparison of whole numbers divided by the common divisor of its coefficients, with rounded bounds.
+
+    If no whole number is between the bounds, the lower one becomes the greater. A solver's tolerance of 1e-6 is a whole unit where coefficients are 1e6 and more.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); x, y = m.integer("x", 0, 9), m.integer("y", 0, 9)
+    >>> in_lowest_terms(10 * x + 20 * y <= 39)
+    x + 2*y <= 3
+    """
+    bounds = [b for b in (c.lo, c.hi) if not math.isinf(b)]
+    if not (c.expr.terms and c.integral and all(type(b) is int for b in bounds)):
+        return c
+    divisor = math.gcd(*(int(k) for k in c.expr.terms.values()))
+    if divisor <= 1:
+        return c
+    lo = c.lo if math.isinf(c.lo) else -(-int(c.lo) // divisor)
+    hi = c.hi if math.isinf(c.hi) else int(c.hi) // divisor
+    return Comparison(Linear({a: int(k) // divisor for a, k in c.expr.terms.items()}), lo, hi)

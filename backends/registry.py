@@ -15,9 +15,9 @@ from .base import Availability, Backend
 
 OWN = {
     "cpsat": "schedlab.backends.cpsat.backend:CpSat",
-    "highs": "schedlab.backends.highs.backend:Highs",
+    "highs": "schedlab.backends.highs:Highs",
     "cpo": "schedlab.backends.cpo.backend:CpOptimizer",
-    "pyomo": "schedlab.backends.pyomo.backend:Pyomo",
+    "pyomo": "schedlab.backends.pyomo:Pyomo",
 }
 BACKENDS: Registry[Callable[[], Backend]] = Registry("backend", "schedlab.backends", OWN)
 """The classes of the backends by name."""

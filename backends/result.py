@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, overload
 
 from ..errors import NoSolution, WrongArgument
-from ..models.display.frame import frame
 from ..models.display.of_problem import (
     columns_of_schedule,
     gantt_of_assignment,
@@ -15,11 +14,12 @@ from ..models.display.of_problem import (
     rows_of_assignment,
     rows_of_schedule,
 )
+from ..models.display.tables import frame
 from ..models.excerpt import excerpt, one_line
 from ..models.language import Assignment, Integer, Interval, IntervalValue, Model, Violation
 from ..models.problem import Problem, Schedule, Value
 from .base import Conflict, Exactness, Status, WarmStart
-from .incumbent import Bound, Incumbent, Offset, gap_of
+from .recorder import Bound, Incumbent, Offset, gap_of
 
 if TYPE_CHECKING:
     import pandas
@@ -269,7 +269,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return a summary and the first rows of the answer as HTML, for notebooks."""
-        from ..models.display.html import pairs, table
+        from ..models.display.tables import pairs, table
 
         known = (
             ("status", self.status),

@@ -1,16 +1,10 @@
-"""Run a solver in a thread of its own, so that Ctrl-C and the time limit work whatever the solver does.
-
-A solver that does not stop in time is abandoned: its thread goes on until the solver reacts to its interrupt, and the
-solutions that it still finds are ignored. Until then its compiled model cannot be solved again, the objects that the
-thread uses stay in memory, and the interpreter waits for the thread at its exit, for at most ``EXIT_SECONDS``. While
-``MAX_ABANDONED`` such runs go on, a run with a time limit waits for half of it, and is then refused: what it would leave
-behind is too much.
-"""
+"""Run a solver in a thread of its own, so that Ctrl-C and the time limit work whatever the solver does."""
 
 from __future__ import annotations
 
 import atexit
 import math
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -19,8 +13,51 @@ from weakref import WeakKeyDictionary
 
 from ..errors import SchedlabError, SolverUnavailable
 from ..models.language import Assignment
-from .base import Limits, Outcome, Watch
-from .interrupts import INTERRUPTED, catch_first
+from .base import Exactness, Limits, Outcome, Watch
+
+# --- Ctrl-C during a call: the first one ends the call with the best solution so far, the second one is raised.
+
+INTERRUPTED = "interrupted"  # message of an outcome or a result that was ended by Ctrl-C
+_call = threading.local()
+
+
+class Interrupted(KeyboardInterrupt):
+    """Exception of a search in which Ctrl-C ended one of its solves."""
+
+
+def new_call() -> None:
+    """Begin a call that ends with the best solution so far at the first Ctrl-C."""
+    _call.interrupted = False
+    handler = signal.getsignal(signal.SIGINT)
+    if callable(handler) and threading.current_thread() is threading.main_thread():
+        # OR-Tools, used directly, leaves the system's handler of SIGINT, which ends the process without a message
+        signal.signal(signal.SIGINT, handler)
+
+
+def catch_first(interrupt: KeyboardInterrupt) -> None:
+    """Record the first Ctrl-C of the call; raise the second one again."""
+    if getattr(_call, "interrupted", False) and not isinstance(interrupt, Interrupted):
+        raise interrupt
+    _call.interrupted = True
+
+
+class NotCompiled:
+    """Replacement of a compiled model whose lowering was ended by Ctrl-C or by the time limit.
+
+    The warm start is then the best solution.
+    """
+
+    native = None
+    exactness = Exactness()
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        self.size: dict[str, int] = {}
+
+    def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
+        """Return an outcome without a solution, as no solver ran."""
+        return Outcome("unknown", message=self.why)
+
 
 INTERRUPTED_SECONDS = 0.7  # in which a solver has to stop after Ctrl-C, or after the watch ended the run
 # in which it has to stop after its time limit: a call may exceed its limit by 5 % or 0.5 s, and checks the answer at its end

@@ -8,7 +8,7 @@ import venv
 from pathlib import Path
 
 from ..errors import SchedlabError
-from ..instances.files.atomic import write_whole
+from ..instances.files.writing import write_whole
 
 CACHE = Path(".cache")
 PATIENCE = 900.0  # seconds: time limit of an installation

@@ -1,8 +1,32 @@
-"""The error class for wrong use of the bench."""
+"""Errors of wrong use, and the exit codes of the commands.
+
+Errors that a user can cause are printed as one line; bugs keep their traceback.
+"""
 
 from __future__ import annotations
 
+import errno
+import io
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from typer import Abort, BadParameter
+
+from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
 from ..errors import SchedlabError
+from ..instances import FormatError, InstanceError, UnknownInstance, UnknownScenario
+from ..instances.files.folder import ForeignFile
+from ..instances.files.writing import NotReadable
+from ..instances.formats.cooling_tables import UnknownCooling
+from ..instances.report import WorkloadError
+from ..models import ProblemError
+from ..models.excerpt import excerpt, shortened
+from ..models.plugins import PluginError
+from .terminal import drop_output, open_streams, say
+
+# --- The error class for wrong use of the bench.
 
 
 class WrongUse(SchedlabError, RuntimeError):
@@ -11,3 +35,105 @@ class WrongUse(SchedlabError, RuntimeError):
     The message says what is wrong, where, and what to do. The command line prints it as one line, without a traceback,
     and ends with exit code 2.
     """
+
+
+# --- Exit codes of the commands. Errors that a user can cause are printed as one line; bugs keep their traceback.
+
+T = TypeVar("T")
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+DONE, FAILED, WRONG = 0, 1, 2
+STOPPED = 128 + signal.SIGINT
+UNREAD = (
+    128 + 13
+)  # SIGPIPE, which Windows does not have: the reader of the output has closed it, as in "| head"; the code that shells report
+WRONG_USE = (
+    WrongUse,
+    UnknownName,
+    UnknownInstance,
+    UnknownCooling,
+    UnknownScenario,
+    InstanceError,
+    FormatError,
+    WorkloadError,
+    NotReadable,
+    ProblemError,
+    LoweringTooLarge,
+    SolverUnavailable,
+    ForeignFile,
+    PluginError,
+)
+# click's class of errors on the command line; new versions of Typer contain a copy of click under another module name
+USAGE: Any = next(kind for kind in BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+class WrappedError(Exception):
+    """A wrapper that carries an exception through Typer, which would end the process itself (exit code 1 for a closed pipe)."""
+
+    def __init__(self, fault: BaseException) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
+
+
+def wrap_errors(command: Callable[[], T]) -> T:
+    """Run a command inside Typer; wrap Ctrl-C and file errors, so that ``exit_code`` handles them."""
+    try:
+        return command()
+    except (KeyboardInterrupt, OSError) as e:
+        raise WrappedError(e) from e
+
+
+def exit_code(command: Callable[[], object]) -> int:
+    """Run a command; if it fails, print one line on the standard error. Return its exit code.
+
+    Parameters
+    ----------
+    command
+        Function without arguments. It returns an exit code, or None for success.
+
+    Returns
+    -------
+    int
+        0 done, 1 a run failed or a check found a fault, 2 wrong use, or a file that cannot be read or written,
+        130 stopped by Ctrl-C, 141 the reader of the output has closed it.
+    """
+    open_streams()
+    try:
+        try:
+            try:
+                code = command()
+            except WrappedError as e:
+                raise e.fault from None
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            say("\nstopped", error=True)
+            return STOPPED
+        except Abort:
+            return FAILED
+        except MemoryError:
+            say("error: not enough memory", error=True)
+            return WRONG
+        except USAGE as e:
+            message = io.StringIO()
+            e.show(message)
+            say(shortened(message.getvalue().rstrip("\n")), error=True)
+            return WRONG
+        except WRONG_USE as e:
+            say(shortened(f"error: {e}"), error=True)
+            return WRONG
+        return code if isinstance(code, int) else DONE
+    except BrokenPipeError:
+        drop_output()
+        return UNREAD
+    except OSError as e:
+        return _failed_at(e)
+
+
+def _failed_at(fault: OSError) -> int:
+    """Print which file cannot be read or written; an error without a file name concerns the standard output."""
+    names = " and ".join(excerpt(str(name)) for name in (fault.filename, fault.filename2) if name is not None)
+    if not names and fault.errno in FULL:
+        drop_output()
+        names = "the standard output"
+    reason = fault.strerror or str(fault) or type(fault).__name__
+    say(shortened(f"error: {names}: {reason}" if names else f"error: {reason}"), error=True)
+    return WRONG

@@ -9,18 +9,12 @@ if TYPE_CHECKING:
     from .arrays import Placement
     from .delays import delay_search
     from .errors import CriterionUnusable, NoSchedule, NotForThisProblem, NothingFound, UnknownOrder
-    from .eviction.dynamic_program import TradeOff, trade_off
-    from .eviction.search import backtracking, greedy
+    from .eviction import TradeOff, backtracking, greedy, trade_off
     from .incumbents import Incumbents, OnIncumbent, answer
-    from .list_scheduling.first_solution import ListScheduler, first_solution
-    from .list_scheduling.moves import move_jobs
-    from .list_scheduling.multi_search import multi_search
-    from .list_scheduling.orders import CRITERIA, ORDERINGS
-    from .list_scheduling.warm_up import warm_up
+    from .list_scheduling import CRITERIA, ORDERINGS, ListScheduler, first_solution, move_jobs, multi_search, warm_up
     from .project.bounds import project_bounds
-    from .project.lns.search import project_lns
-    from .project.priorities import PRIORITY_RULES
-    from .project.serial_sgs import multi_sgs, serial_sgs
+    from .project.lns import project_lns
+    from .project.serial_sgs import PRIORITY_RULES, multi_sgs, serial_sgs
     from .registry import HEURISTICS, Heuristic, HeuristicRequest, allocator, usual_start, warm_up_for
     from .relaxation import relaxation_search
     from .rules import RULES, LeftWaiting, schedule_by_rule
@@ -67,25 +61,60 @@ __all__ = [
 ]
 
 LATER = {  # module: its names
-    "allocation": ("Allocator", "allocate"),
+    "allocation": (
+        "Allocator",
+        "allocate",
+    ),
     "arrays": ("Placement",),
     "delays": ("delay_search",),
-    "errors": ("CriterionUnusable", "NoSchedule", "NotForThisProblem", "NothingFound", "UnknownOrder"),
-    "eviction.dynamic_program": ("TradeOff", "trade_off"),
-    "eviction.search": ("backtracking", "greedy"),
-    "incumbents": ("Incumbents", "OnIncumbent", "answer"),
-    "list_scheduling.first_solution": ("ListScheduler", "first_solution"),
-    "list_scheduling.moves": ("move_jobs",),
-    "list_scheduling.multi_search": ("multi_search",),
-    "list_scheduling.orders": ("CRITERIA", "ORDERINGS"),
-    "list_scheduling.warm_up": ("warm_up",),
+    "errors": (
+        "CriterionUnusable",
+        "NoSchedule",
+        "NotForThisProblem",
+        "NothingFound",
+        "UnknownOrder",
+    ),
+    "eviction": (
+        "TradeOff",
+        "backtracking",
+        "greedy",
+        "trade_off",
+    ),
+    "incumbents": (
+        "Incumbents",
+        "OnIncumbent",
+        "answer",
+    ),
+    "list_scheduling": (
+        "CRITERIA",
+        "ListScheduler",
+        "ORDERINGS",
+        "first_solution",
+        "move_jobs",
+        "multi_search",
+        "warm_up",
+    ),
     "project.bounds": ("project_bounds",),
-    "project.lns.search": ("project_lns",),
-    "project.priorities": ("PRIORITY_RULES",),
-    "project.serial_sgs": ("multi_sgs", "serial_sgs"),
-    "registry": ("HEURISTICS", "Heuristic", "HeuristicRequest", "allocator", "usual_start", "warm_up_for"),
+    "project.lns": ("project_lns",),
+    "project.serial_sgs": (
+        "PRIORITY_RULES",
+        "multi_sgs",
+        "serial_sgs",
+    ),
+    "registry": (
+        "HEURISTICS",
+        "Heuristic",
+        "HeuristicRequest",
+        "allocator",
+        "usual_start",
+        "warm_up_for",
+    ),
     "relaxation": ("relaxation_search",),
-    "rules": ("RULES", "LeftWaiting", "schedule_by_rule"),
+    "rules": (
+        "LeftWaiting",
+        "RULES",
+        "schedule_by_rule",
+    ),
 }
 __getattr__ = names_later(__name__, LATER)
 

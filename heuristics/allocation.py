@@ -20,16 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
-from ..models.dispatch.costs.limits import broken_limits
+from ..models.array_types import Ints
+from ..models.dispatch.limits import broken_limits
 from ..models.excerpt import with_short_repr
 from .arrays import Arrays, arrays
 from .clock import Clock, KernelStopped
 from .errors import LimitsBroken, NoSchedule
-from .kernels.orders.moves import OrderResult
-from .kernels.profile import Ints
-from .list_scheduling.first_solution import ListScheduler
-from .list_scheduling.moves import improve_order
-from .list_scheduling.multi_search import AFTERWARDS
+from .kernels.orders import OrderResult
+from .list_scheduling import AFTERWARDS, ListScheduler, improve_order
 
 ROUNDS = 120  # moves of single jobs if there is no time limit
 KEPT = 3  # answers that ``repair`` works on

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..errors import MissingValue
 from ..models import Dispatch, ProblemError, Profit, Schedule
-from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column, distinct, offsets
+from ..models.array_types import Floats, Ints
+from ..models.dispatch.arrays import JobArrays, column, distinct, offsets
 from ..models.dispatch.objectives import Excess, JobCosts, Late
 from ..models.excerpt import with_short_repr
 from ..models.schedule_arrays import Flat, ScheduleArrays

@@ -1,15 +1,23 @@
-"""A time limit that compiled kernels can see."""
+"""A time limit that compiled kernels can see; it begins when the kernels of a search are compiled."""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from types import TracebackType
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-from .kernels.profile import Ints
+from ..models.array_types import Ints
+from ..models.compiled import progress_line
+from ..models.kind import resolve
+
+# --- A time limit that compiled kernels can see.
 
 
 class KernelStopped(Exception):
@@ -95,3 +103,47 @@ class Clock:
 
     def _finish(self) -> None:
         self.stop[0] = 1
+
+
+# --- Searches that are called directly: their kernels are compiled before their time limit begins.
+
+P = ParamSpec("P")
+R = TypeVar("R")
+LOCK = threading.RLock()  # a thread waits while another one compiles; a warm-up may call the search itself
+_done: set[str] = set()
+
+
+def compiled_first(place: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a search compile its kernels before a call with a time limit, as ``schedlab.solve`` does.
+
+    Parameters
+    ----------
+    place : str
+        The function that compiles them, "module:function" within ``schedlab.heuristics``; it is called once.
+    """
+
+    def decorate(search: Callable[P, R]) -> Callable[P, R]:
+        parameters = signature(search)
+
+        @wraps(search)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            if parameters.bind_partial(*args, **kwargs).arguments.get("time_limit") is not None:
+                _compile(f"{__package__}.{place}")
+            return search(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _compile(place: str) -> None:
+    with LOCK:
+        if place in _done:
+            return
+        _done.add(place)
+        try:
+            with progress_line():
+                resolve(place)()
+        except BaseException:
+            _done.discard(place)
+            raise

@@ -34,22 +34,29 @@ from ..backends.result import Result
 from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import NonNegative, checked
+from ..models.array_types import Floats, Ints
 from ..models.given import WithProblem, given_problem
+from ..models.schedule_arrays import POSTPONED
 from .arrays import Arrays, Placement, arrays
-from .clock import Clock, KernelStopped, running
-from .compiled_first import compiled_first
+from .clock import Clock, KernelStopped, compiled_first, running
 from .errors import NoSchedule, keeping_limits
 from .incumbents import Incumbents, OnIncumbent
 from .kernels.aggregate import no_aggregate
-from .kernels.chunks.hopeless import new_hopeless
+from .kernels.chunks import new_hopeless
 from .kernels.costs import limits
 from .kernels.earliest import new_scratch
-from .kernels.placement import KINDS, POSTPONED, SAME, fill, put_all
-from .kernels.profile import NEVER, Floats, Ints, copied, new_profile
-from .list_scheduling.first_solution import ListScheduler
-from .list_scheduling.multi_search import AFTERWARDS, WITHIN, Orders, place_all_orders
-from .list_scheduling.starts import order_of_starts, start_placed
-from .list_scheduling.warm_up import tiny
+from .kernels.placement import KINDS, SAME, fill, put_all
+from .kernels.profile import NEVER, copied, new_profile
+from .list_scheduling import (
+    AFTERWARDS,
+    WITHIN,
+    ListScheduler,
+    Orders,
+    order_of_starts,
+    place_all_orders,
+    start_placed,
+    tiny,
+)
 
 STEPS = 50  # default delay: (H - now) / STEPS
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import SchedlabError
 from ..models import Dispatch, Job, Schedule
-from ..models.dispatch.costs.limits import broken_limits
+from ..models.dispatch.limits import broken_limits
 
 
 class NothingFound(SchedlabError, RuntimeError):

@@ -8,13 +8,12 @@ from dataclasses import replace
 from importlib import import_module
 
 from ..backends.base import WarmStart
-from ..backends.incumbent import Incumbent
+from ..backends.recorder import Incumbent
 from ..backends.result import Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule
 from ..models.excerpt import excerpt, with_short_repr
-from ..models.problem import Value
-from ..models.problem_answers import objective_of, violations_of
+from ..models.problem import Value, objective_of, violations_of
 from ..models.returned import WrongAnswer, is_false, returned_number
 from .arrays import Placement
 

@@ -7,30 +7,25 @@ from collections.abc import Callable
 from ..backends.result import Result
 from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule
 from . import rules
-from .branching.case import JOBS
-from .branching.case import supported as branches
-from .branching.search import branch_and_bound
-from .branching.search import warm_up as warm_up_branching
+from .branch_and_bound import JOBS, branch_and_bound
+from .branch_and_bound import supported as branches
+from .branch_and_bound import warm_up as warm_up_branching
 from .delays import delay_search
 from .delays import warm_up as warm_up_delays
-from .eviction.dynamic_program import one_after_another, trade_off
-from .eviction.search import backtracking, greedy
-from .eviction.search import warm_up as warm_up_evictions
+from .eviction import backtracking, greedy, one_after_another, trade_off
+from .eviction import warm_up as warm_up_evictions
 from .incumbents import Incumbents
-from .lagrangian.items import supported
-from .lagrangian.search import lagrangian
-from .lagrangian.search import warm_up as warm_up_bound
-from .list_scheduling.first_solution import first_solution
-from .list_scheduling.multi_search import multi_search
-from .list_scheduling.orders import ORDERINGS
+from .lagrangian import lagrangian
+from .lagrangian import warm_up as warm_up_bound
+from .lagrangian_relaxation import supported
+from .list_scheduling import ORDERINGS, first_solution, multi_search
 from .lns.search import lns
 from .lns.search import warm_up as warm_up_lns
 from .project.bounds import project_bounds
 from .project.bounds import warm_up as warm_up_project_bounds
-from .project.lns.search import project_lns
-from .project.lns.search import warm_up as warm_up_projects
-from .project.priorities import PRIORITY_RULES
-from .project.serial_sgs import multi_sgs, serial_sgs
+from .project.lns import project_lns
+from .project.lns import warm_up as warm_up_projects
+from .project.serial_sgs import PRIORITY_RULES, multi_sgs, serial_sgs
 from .registry import Heuristic, HeuristicRequest
 from .relaxation import relaxation_search
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..backends.base import Exactness
 from ..models import Encoding, Problem, Schedule
 from ..models.language import Assignment, Violation
-from ..models.problem_answers import objective_of, violations_of
+from ..models.problem import objective_of, violations_of
 from ..models.returned import WrongAnswer
 from .registry import allocator
 

@@ -17,14 +17,13 @@ from ..models.compiled import progress_line
 from ..models.compiling.second_process import second_process
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import PluginError, Registry
-from ..models.problem import Value
-from ..models.problem_answers import objective_of, violations_of
+from ..models.problem import Value, objective_of, violations_of
 from ..models.returned import WrongAnswer
 from ..models.unknown_names import similar
 from .allocation import Allocator
 from .errors import NotForThisProblem, NothingFound, UnknownOrder
 from .incumbents import OnIncumbent, accepted, answer, improves
-from .list_scheduling.warm_up import warm_up
+from .list_scheduling import warm_up
 
 NO_OPTIONS: Mapping[str, Any] = {}
 
@@ -148,7 +147,7 @@ class Heuristic(NamedTuple):
         -----
         Errors of ``run`` and of the callback are passed on.
         """
-        from ..backends.interrupts import INTERRUPTED, catch_first
+        from ..backends.solver_thread import INTERRUPTED, catch_first
 
         own = self.variant(problem)
         if own is None:

@@ -21,19 +21,17 @@ import numpy as np
 from ..backends.result import Result
 from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import Natural, NonNegative, Positive, checked
-from ..models.dispatch.costs.limits import broken_limits
-from ..models.dispatch.job_arrays import Ints
+from ..models.array_types import Ints
+from ..models.dispatch.limits import broken_limits
 from ..models.given import WithProblem, given_problem
 from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.schedule_arrays import POSTPONED
 from .arrays import Placement, arrays
-from .clock import Clock
-from .compiled_first import compiled_first
+from .clock import Clock, compiled_first
 from .errors import keeping_limits
 from .incumbents import Incumbents, OnIncumbent, improves
-from .list_scheduling.first_solution import ListScheduler
-from .list_scheduling.multi_search import AFTERWARDS, place_all_orders
+from .list_scheduling import AFTERWARDS, ListScheduler, place_all_orders
 from .neighbourhood_solve import BETTER, check_available, improve_placed
 
 # The size of a model is the sum over its units of the nodes that the unit may use ("units x nodes"). CP-SAT keeps 60 s

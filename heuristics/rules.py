@@ -20,16 +20,13 @@ from functools import cache
 import numpy as np
 
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
-from ..models.dispatch.job_arrays import Floats, Ints, JobArrays, column
+from ..models.array_types import Floats, Ints
+from ..models.dispatch.arrays import JobArrays, column
 from ..models.dispatch.jobs import Window
 from ..models.unknown_names import hint
 from .errors import NotForThisProblem, NothingFound, UnknownOrder, keeping_limits
-from .kernels.events.beginning import start_on
-from .kernels.events.machine import counted, trace_of
-from .kernels.events.nodes import by_name, named_parts, ranges_of
-from .kernels.events.replay import replay_by_rule
-from .kernels.events.rules import ALL, Rules
-from .kernels.events.standstill import Standstill
+from .kernels.events.machine import by_name, counted, named_parts, ranges_of, start_on, trace_of
+from .kernels.events.rules import ALL, Rules, Standstill, replay_by_rule
 from .kernels.events.state import NEXT, NOW, State, TraceArrays, new_state
 
 KEYS = ("est", "wt", "profit")

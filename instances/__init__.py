@@ -1,23 +1,23 @@
 """Instances: instance folders, readers of benchmark formats and of job logs, and generators."""
 
 from .files.events_file import read_events, write_events
-from .files.faults import Fault, InstanceError
+from .files.folder import Fault, InstanceError
 from .formats.batsim import read_batsim, write_batsim
 from .formats.eurora_trace import eurora_platform, read_eurora
-from .formats.job_shop_files import read_fjsplib, read_jsplib
 from .formats.job_table import read_job_table
 from .formats.numbered_lines import FormatError
 from .formats.pbs import read_pbs
-from .formats.project_files import read_mmlib, read_patterson, read_psplib
+from .formats.projects import read_mmlib, read_patterson, read_psplib
 from .formats.sacct import read_sacct
-from .formats.swf.reading import read_swf
-from .formats.swf.writing import write_swf
+from .formats.shops import read_fjsplib, read_jsplib
+from .formats.swf import read_swf, write_swf
 from .instance import Instance
 from .registry import UnknownInstance, generators, load, names, write
 from .repair import Trace
+from .report import WorkloadError
 from .scenarios import Scenarios, UnknownScenario
 from .traces import open_trace, read_trace
-from .workload import Workload, WorkloadError
+from .workload import Workload
 
 __all__ = [
     "Fault",

@@ -13,13 +13,13 @@ from ..models.dispatch.jobs import Job, Queue
 from ..models.dispatch.problem import Dispatch
 from ..models.eviction.problem import Eviction
 from ..models.excerpt import with_short_repr
-from ..models.node_states.events import NodeEvent
+from ..models.node_states import NodeEvent
 from ..models.platform import Platform
 from ..models.problem import Problem
-from ..models.production.events import ServerEvent
-from ..models.production.reservations import Reservation
 from ..models.profit.problem import Profit
 from ..models.project.problem import Project
+from ..models.reservations import Reservation
+from ..models.server_events import ServerEvent
 from .scenarios import Scenarios, UnknownScenario
 
 if TYPE_CHECKING:

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..models.array_types import Bools, Floats, Ints
 from ..models.comparing import hashable
-from ..models.dispatch.chunks.chunk import Chunk
+from ..models.dispatch.jobs import Chunk
 from .files.writing import SURROGATE
-from .workload import Floats, Ints
 
-Bools = NDArray[np.bool_]
 T = TypeVar("T")
 MISSING = float("nan")
 UNLIMITED = float("inf")

@@ -12,7 +12,7 @@ from ..models import kind as problem_kinds
 from ..models.arguments import checked
 from ..models.excerpt import excerpt
 from ..models.unknown_names import hint, similar
-from .classic.recognition import read_classic
+from .classic import read_classic
 from .files.folder import SETTINGS, Folder
 from .generators import computing_centre, eurora, eurora_production, fing, lublin, theta
 from .generators import projects as random_projects

@@ -24,15 +24,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..models.dispatch.chunks.arrays import kept_rows
-from ..models.dispatch.chunks.chunk import Chunk
-from ..models.dispatch.jobs import Queue
+from ..models.array_types import Bools, Floats, Ints
+from ..models.dispatch.arrays import kept_rows
+from ..models.dispatch.jobs import Chunk, Queue
 from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
-from .logged import MISSING, Bools, JobColumns, Logged, Preceding, TextColumn
-from .report import BadLine, Report
-from .times import UNKNOWN, beyond, fraction, whole_seconds
-from .workload import Floats, Ints, Workload, WorkloadError
+from .logged import MISSING, JobColumns, Logged, Preceding, TextColumn
+from .report import BadLine, Report, WorkloadError
+from .workload import UNKNOWN, Workload, beyond, fraction, whole_seconds
 
 USUAL_EWT = 3600
 NO_WALLTIME = "walltime missing, the runtime is used instead"

@@ -18,12 +18,17 @@ from .formats.job_table import is_header, is_parquet, job_table_trace
 from .formats.pbs import STAMP, pbs_trace
 from .formats.sacct import sacct_trace
 from .formats.sacct_rows import is_json_of_sacct, is_sacct
-from .formats.swf.parsing import FIELDS, NUMBER
-from .formats.swf.reading import swf_trace
-from .logs.dependencies import ignored, preceding_of, with_dependencies
-from .logs.latest_starts import with_latest_starts
-from .logs.partitions import QUEUE, in_partitions, with_queues_from
-from .logs.windows import KEPT, RESET, at_begin, during, window_of
+from .formats.swf import FIELDS, NUMBER, swf_trace
+from .log_preparation import (
+    QUEUE,
+    ignored,
+    in_partitions,
+    preceding_of,
+    with_dependencies,
+    with_latest_starts,
+    with_queues_from,
+)
+from .log_windows import KEPT, RESET, at_begin, during, window_of
 from .repair import Trace
 from .report import WorkloadError
 from .workload import Workload
@@ -231,7 +236,7 @@ def open_trace(
         Only the jobs in these partitions (names, for SWF also numbers); the others are counted in the report.
     dependencies
         Whether a job waits for its preceding job and the think time (SWF, fields 17 and 18); see
-        ``schedlab.instances.logs.dependencies``. Otherwise the jobs arrive at their submit times.
+        ``schedlab.instances.log_preparation``. Otherwise the jobs arrive at their submit times.
     latest_start
         Latest starts of the jobs, which replays count and dispatchers see: "mean-wait" (submit time plus the mean
         recorded wait of the job's partition or queue in the whole log), or seconds after the submit time. None: none.

@@ -1,8 +1,8 @@
-"""A workload: the jobs of a log as arrays, ready for a replay, with a report of the repairs."""
+"""A workload: the jobs of a log as arrays, ready for a replay on a platform, with a report of the repairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
@@ -12,26 +12,216 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models import arguments
-from ..models.dispatch.chunks.arrays import FurtherChunks, kept_rows
-from ..models.dispatch.chunks.chunk import Chunk
-from ..models.dispatch.job_arrays import JobArrays, column, distinct, numbers_of
-from ..models.dispatch.jobs import Durations, Job, Queue, Running, Window
+from ..models.array_types import Bools, Floats, Ints
+from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
+from ..models.dispatch.fit import impossible
+from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, whole_running
 from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import with_short_repr
 from ..models.kind import resolve
 from ..models.platform import LATEST, Platform
-from ..models.whole_numbers import is_whole, shown, whole_array, whole_pairs, wrong
-from .busy import moved, running_at
-from .on_platform import at_load, fitting, offered_load
+from ..models.whole_numbers import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from .report import Report
 from .report import WorkloadError as WorkloadError
-from .times import NEVER, UNKNOWN, later
 
 if TYPE_CHECKING:
     import pandas
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+
+# --- Times of jobs: those that a log does not record, in fractions of a second, beyond the limit, or moved.
+
+UNKNOWN = -1
+NEVER = 2**62  # a time (seconds) after all others
+
+
+def later(times: Ints, seconds: Ints | int) -> Ints:
+    """Return times that are later by some seconds; ``NEVER`` stays.
+
+    >>> later(np.array([5, NEVER]), 10).tolist() == [15, NEVER]
+    True
+    """
+    return np.where(times == NEVER, NEVER, times + seconds)
+
+
+def whole_seconds(times: Floats | None, rows: Ints) -> Ints:
+    """Return the times of some rows in whole seconds; ``NEVER`` where there is none."""
+    found = np.full(len(rows), NEVER, np.int64)
+    if times is not None:
+        known = np.isfinite(times[rows])
+        found[known] = np.rint(times[rows][known]).astype(np.int64)
+    return found
+
+
+def fraction(seconds: Floats) -> Bools:
+    """Return which times have fractions of a second."""
+    found: Bools = np.isfinite(seconds) & (seconds != np.floor(seconds))
+    return found
+
+
+def beyond(*seconds: Floats) -> Bools:
+    """Return which rows have a time after ``LATEST``."""
+    found: Bools = np.any([np.isfinite(s) & (s > LATEST) for s in seconds], axis=0)
+    return found
+
+
+# --- Busy beginnings: the jobs that run, and the jobs that wait, when a replay begins.
+
+
+def running_at(
+    begin: int, running: Iterable[Running], others: Collection[str]
+) -> tuple[tuple[Running, ...], list[str]]:
+    """Return the jobs that run at ``begin`` (s) and what is wrong with them; jobs that have ended by then are left out.
+
+    ``others``: ids of the jobs that do not run.
+    """
+    if not is_whole(begin):
+        return (), [f"the begin {wrong(begin)}"]
+    if begin < 0:
+        return (), [f"the begin is {begin}; at least second 0 is expected"]
+    listed = tuple(running)
+    strange = [f"{r!r:.100} is no Running (schedlab.models)" for r in listed if not isinstance(r, Running)]
+    if strange:
+        return (), strange
+    listed, faults = whole_running(listed)
+    if faults:
+        return (), faults
+    seen: set[str] = set()
+    for r in listed:
+        name, units = r.job.id, sum(r.nodes.values())
+        if name in others or name in seen:
+            faults.append(f"job {name!r} runs at the begin and is listed a second time")
+        seen.add(name)
+        if r.start > begin:
+            faults.append(f"job {name!r} runs at the begin, {begin}, but starts at {r.start}")
+        if max(abs(r.start), abs(r.end), r.job.runtime or 0) > LATEST:
+            faults.append(f"job {name!r}: a time beyond {LATEST:,} s (317 years) is not supported")
+        if r.job.runtime is not None and r.job.runtime < 0:
+            faults.append(f"job {name!r}: a runtime of {r.job.runtime} s; at least 0 is expected")
+        if r.job.units < 1 or (r.nodes and (units != r.job.units or min(r.nodes.values()) < 1)):
+            faults.append(f"job {name!r} runs with {r.job.units} units; the units on its nodes are {dict(r.nodes)}")
+        if any(amount < 0 for amount in r.job.request.values()):
+            faults.append(f"job {name!r}: requests {dict(r.job.request)}; amounts of at least 0 are expected")
+    return tuple(r for r in listed if r.true_end > begin), faults
+
+
+def ending_at_walltime(running: Iterable[Running]) -> tuple[Running, ...]:
+    """Return running jobs that end at their walltime if their runtime is longer."""
+    return tuple(
+        r
+        if r.job.runtime is None or r.job.runtime <= r.job.walltime
+        else replace(r, job=replace(r.job, runtime=r.job.walltime))
+        for r in running
+    )
+
+
+def moved(r: Running, seconds: int) -> Running:
+    """Return a running job with all its times later by ``seconds``."""
+    return replace(r, start=r.start + seconds, end=r.end + seconds, job=_moved(r.job, seconds))
+
+
+def _moved(job: Job, seconds: int) -> Job:
+    return replace(
+        job,
+        submit=job.submit + seconds,
+        earliest_start=None if job.earliest_start is None else job.earliest_start + seconds,
+        deadline=None if job.deadline is None else job.deadline + seconds,
+        latest_start=None if job.latest_start is None else job.latest_start + seconds,
+        windows=tuple((lo + seconds, hi + seconds) for lo, hi in job.windows),
+    )
+
+
+# --- A workload on a platform: the jobs that it can hold, the offered load, and submit times that are rescaled to a load.
+
+
+def fitting(workload: Workload, platform: Platform) -> Workload:
+    """Return the workload of the jobs that the empty platform can hold, with requests of its resources.
+
+    The other jobs are in ``report.dropped``. Raises WorkloadError if no job is left.
+    """
+    w = workload
+    columns = [w.request[:, w.resources.index(r)] if r in w.resources else np.zeros(len(w), np.int64)
+               for r in platform.resources]  # fmt: skip
+    foreign = [r for r in w.resources if r not in platform.resources]
+    needs_foreign = np.zeros(len(w), np.bool_)
+    for r in foreign:
+        needs_foreign |= w.request[:, w.resources.index(r)] > 0
+    for k, chunks in w.chunks.items():
+        needs_foreign[k] |= any(c.request.get(r, 0) > 0 for c in chunks for r in foreign)
+    here = replace(w, resources=platform.resources, request=np.column_stack(columns).astype(np.int64))
+    shape = np.zeros(len(w), np.int64)
+    shapes: dict[tuple[tuple[int, tuple[tuple[str, int], ...]], ...], int] = {}
+    for k, chunks in w.chunks.items():
+        key = tuple((c.units, tuple(sorted(c.request.items()))) for c in chunks)
+        shape[k] = shapes.setdefault(key, len(shapes) + 1)
+    kinds = distinct(np.column_stack([here.units, here.request, *([shape] if shapes else [])]))[1]
+    _, samples = np.unique(kinds, return_index=True)
+    why = {
+        int(kinds[int(job.id)]): reason
+        for job, reason in impossible(platform, [replace(here.job(int(k)), id=str(k)) for k in samples])
+    }
+    gone = np.isin(kinds, list(why)) | needs_foreign
+    if not gone.any():
+        return here
+    dropped = [
+        (here.ids[k], why.get(int(kinds[k]), f"requests {', '.join(foreign)}, which the platform does not have"))
+        for k in np.flatnonzero(gone).tolist()
+    ]
+    report = w.report.and_also({"larger than the platform, left out": len(dropped)}, dropped)
+    if gone.all():
+        raise WorkloadError(f"{w.name}: the platform can hold none of the {len(w)} jobs; the first one {dropped[0][1]}")
+    return here.keep(~gone, report)
+
+
+def offered_load(workload: Workload, platform: Platform) -> float:
+    """Return the offered load: work of the jobs / capacity of the platform.
+
+    Work is the sum of units x cores x runtime; capacity is cores x time between first submission (or ``begin``) and
+    last submission. Without a resource ``cores``, the first resource counts. Infinite if there is no such time.
+    """
+    w = workload
+    resource = "cores" if "cores" in w.resources else w.resources[0]
+    per_job = w.job_arrays.amounts[:, w.resources.index(resource)]
+    work = float((per_job.astype(np.float64) * w.runtime).sum())  # int64 would overflow
+    span = float(w.submit[-1] - _origin(w)) * platform.total(resource)
+    return work / span if span > 0 else float("inf")
+
+
+def at_load(workload: Workload, load: float, platform: Platform) -> Workload:
+    """Return the same jobs with submit times (from ``begin`` on) rescaled so that the offered load is ``load``.
+
+    Releases and latest starts move with the submit times; the recorded starts are lost. Raises WorkloadError if the
+    load cannot be reached.
+    """
+    w = workload
+    if not is_number(load) or not load > 0:
+        raise WorkloadError(f"an offered load of {load} cannot be reached; expected a number above 0, such as 1.2")
+    before = offered_load(w, platform)
+    if not np.isfinite(before) or before <= 0:
+        raise WorkloadError(
+            f"{w.name}: the offered load is undefined: all jobs have the same submit time, or none has work"
+        )
+    origin = _origin(w)
+    if (w.submit[-1] - origin) * (before / load) > LATEST:
+        raise WorkloadError(f"{w.name}: an offered load of {load:g} moves submit times beyond {LATEST:,} s (317 years)")
+    elapsed = np.rint((w.submit - origin) * (before / load)).astype(np.int64)
+    submit = np.where(w.submit < origin, w.submit, origin + elapsed)
+    notes = (f"arrivals rescaled from an offered load of {before:.3f} to {load:g}",)
+    return replace(
+        w,
+        submit=submit,
+        release=submit + (w.release - w.submit),
+        recorded_start=np.full(len(w), UNKNOWN, np.int64),
+        report=w.report.and_also(notes=notes),
+        latest_start=later(w.latest_start, submit - w.submit),
+    )
+
+
+def _origin(workload: Workload) -> int:
+    return int(workload.submit[0]) if workload.begin is None else workload.begin
+
+
+# --- A workload: the jobs of a log as arrays, ready for a replay, with a report of the repairs.
+
 WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
 TABLE_READER = "schedlab.instances.formats.job_table:workload_of_table"  # imports this module
 WHOLE = (

@@ -9,16 +9,15 @@
 ``cpsat:classes+warm``                  with a warm start: the usual heuristic of this kind of problem
 ``cpsat:classes+warm=lns/5s``           with a warm start by ``lns``, 5 s of the time limit
 ``cpsat:counts:num_workers=1``          with parameters of the solver, by its own names
-``highs:pool@900s``                     with a lowering of the linear backends, see ``schedlab.methods.lowerings``
+``highs:pool@900s``                     with a lowering of the linear backends, see ``schedlab.methods.solvers``
 ``highs@pairwise``                      for a model, which needs no formulation
 ======================================  ================================================================================
 
 Each class gives the same text by ``text``; `parse_method` gives the object of a text.
 """
 
-from .classes import all_classes, method_class
-from .method import Method, Start
-from .portfolio import Auto
+from .auto import Auto
+from .method import Method, Parameters, Start
 from .searches import (
     Backtracking,
     Bounds,
@@ -37,8 +36,7 @@ from .searches import (
     SerialSgs,
 )
 from .solvers import CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod
-from .text import parse_method, parse_start
-from .values import Parameters
+from .text import all_classes, method_class, parse_method, parse_start
 
 __all__ = [
     "Auto",

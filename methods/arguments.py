@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..backends import Limits
-from ..backends.parameters.limits import MOST_THREADS
+from ..backends.base import MOST_THREADS
 from ..errors import WrongArgument, WrongValue
 from ..models.unknown_names import similar
 from ..models.whole_numbers import is_real, is_whole
-from .classes import all_classes
-from .method import Method, fields_of
+from .method import Method, Parameters, Value, fields_of
 from .solvers import SolverMethod
-from .text import parse_method
-from .values import Parameters, Value
+from .text import all_classes, parse_method
 
 ARGUMENTS = (  # of ``solve``
     "method",

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 from ..backends import Exactness, Incumbent, Limits, Result, WarmStart, run
 from ..backends.driver import build_deadline
-from ..backends.interrupts import INTERRUPTED, catch_first
+from ..backends.solver_thread import INTERRUPTED, catch_first
 from ..heuristics.reader import Reader
 from ..models import Encoding, Problem, Schedule
 from ..models.language.clock import OutOfTime, within
-from ..models.problem_answers import encoding_of
+from ..models.problem import encoding_of
 from .method import Start
-from .outcomes import OnIncumbent, Reports, conclude, without_solver
-from .run_search import start_schedule
+from .runs import OnIncumbent, Reports, conclude, start_schedule, without_solver
 from .solvers import SolverMethod
 
 WHY = "sl.explain(problem) finds a minimal set of its elements that cannot hold together"

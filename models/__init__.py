@@ -1,19 +1,17 @@
 """The modelling language, the problems declared in it, and the checker of their schedules."""
 
-from .dispatch.chunks.chunk import Chunk
-from .dispatch.jobs import Job, Queue, Running
+from .dispatch.jobs import Chunk, Job, Queue, Running
 from .dispatch.problem import Dispatch
-from .eviction.plan import EvictionPlan
-from .eviction.problem import BatchJob, Checkpointing, Eviction, EvictionCandidate
-from .node_states.events import NodeEvent
-from .node_states.timeline import NodeStates
+from .eviction.from_trace import Checkpointing
+from .eviction.jobs import BatchJob, EvictionCandidate, EvictionPlan
+from .eviction.problem import Eviction
+from .node_states import NodeEvent, NodeStates
 from .platform import NodeGroup, Platform, ProblemError
 from .problem import Encoding, Problem, Schedule
-from .profiles import DesiredProfile
+from .profiles.profile import DesiredProfile
 from .profit.cooling import Cooling
 from .profit.problem import Profit
-from .project.problem import Project
-from .project.tasks import Mode, Resource, Task
+from .project.problem import Mode, Project, Resource, Task
 from .step_function import StepFunction
 
 __all__ = [

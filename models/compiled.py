@@ -29,11 +29,10 @@ from numba import typeof
 from numba.core.event import Listener, install_listener
 
 from ..errors import WrongArgument
-from .compiling.kinds import Kind
-from .compiling.versions import use_own_linker
+from .compiling.plain import Kind, use_own_linker
 
 if use_own_linker():
-    from .compiling.kernels import is_kernel, make_kernel
+    from .compiling.linker import is_kernel, make_kernel
 else:
     from .compiling.plain import is_kernel, make_kernel
 

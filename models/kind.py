@@ -21,12 +21,12 @@ from .unknown_names import hint, similar
 
 GROUP = "schedlab.problems"
 OWN = {  # a dictionary, not entry points, because the package is also used without being installed
-    "dispatch": ".dispatch.kind:DISPATCH",
-    "profit": ".profit.kind:PROFIT",
-    "eviction": ".eviction.kind:EVICTION",
-    "project": ".project.kind:PROJECT",
-    "project-max": ".project.kind:PROJECT_MAX",
-    "knapsack": ".knapsack.kind:KNAPSACK",
+    "dispatch": ".own_kinds:DISPATCH",
+    "profit": ".own_kinds:PROFIT",
+    "eviction": ".own_kinds:EVICTION",
+    "project": ".own_kinds:PROJECT",
+    "project-max": ".own_kinds:PROJECT_MAX",
+    "knapsack": ".own_kinds:KNAPSACK",
 }
 
 
@@ -104,7 +104,7 @@ class ProblemKind:
     columns : tuple of str
         The columns of these rows, which a table has without an answer, too.
     elements : str, optional
-        Function or class ``(problem) -> Elements`` (``schedlab.models.elements.element``): what ``schedlab.explain`` may
+        Function or class ``(problem) -> Elements`` (``schedlab.models.elements``): what ``schedlab.explain`` may
         name as a cause of infeasibility. Without it, these are the constraints of the first formulation.
 
     Examples

@@ -1,46 +1,142 @@
-"""The model of a neighbourhood of a schedule: some jobs may move, all other jobs stay where they are.
-
-Data: the schedule; the moving jobs M with durations ``d[j]``, units ``U[j]``, requests ``q[j,r]``; the jobs of K, a
-part of M, keep their nodes and have ``h[j,n]`` units on node n. ``F[n,r](t)`` is the capacity of resource r on node n
-that the other jobs and the running jobs leave free at time t, a step function.
-
-Variables: an interval ``v[j]`` of size ``d[j]`` for each moving job j, within its start windows; for j not in K an
-integer ``u[j,n]``, its number of units on node n, for each allowed node n. Constraints, as in the formulation
-``counts``::
-
-    sum_n u[j,n] = U[j]                                    for each job j in M, not in K
-    cumulative(v[j], demand q[j,r] * u[j,n] or q[j,r] * h[j,n]) <= F[n,r](t)      for each node n, resource r, time t
-
-For a heterogeneous job, U, q, u and h are those of each of its chunks, with the same ``v[j]``.
-
-``F`` is also within a hard desired profile. The objective and the limits are those of the whole problem; the jobs that stay
-contribute constants, and their use to the cost of a soft profile. In a profit problem, a job that can be postponed has an optional interval; if it is absent, it starts when profit no longer counts, and earns nothing.
-
-``Neighbourhoods`` makes models for schedules in flat arrays: some jobs out of tens of thousands in milliseconds.
-``neighbourhood`` makes a model for one ``Schedule``.
-"""
+"""The model of a neighbourhood of a schedule: some jobs may move, all other jobs stay where they are."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .dispatch.costs.constraints import Fixed, add_limits
-from .dispatch.job_arrays import Bools, Floats, Ints
-from .dispatch.job_intervals import JobModel, set_cost
-from .dispatch.jobs import Window
+from . import language as sl
+from .array_types import Bools, Floats, Ints
+from .dispatch.formulations import DemandRow, JobModel, set_cost
+from .dispatch.jobs import Job, Window
+from .dispatch.limits import Fixed, add_limits
 from .dispatch.problem import Dispatch
-from .language import Assignment, Interval, Model
-from .neighbourhood_nodes import Counts, NeighbourhoodNodes
+from .language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from .problem import Encoding, Schedule
 from .profit.formulations import Fixed as FixedEarnings
 from .profit.formulations import profit_objective
-from .profit.problem import Profit
-from .profit.segments import JOULES
+from .profit.problem import JOULES, Profit
 from .schedule_arrays import POSTPONED, Flat, ScheduleArrays
+
+# --- The nodes of a neighbourhood: units of the moving jobs, and the capacity that the other jobs leave free.
+
+Counts = tuple[Mapping[int, Integer], ...]
+"""For each chunk of a job {node index: number of its units there}."""
+
+
+class NeighbourhoodNodes:
+    """The nodes of one neighbourhood: the moving jobs that may use them, and the capacity that other jobs leave free.
+
+    Parameters
+    ----------
+    flat : Flat
+        The problem as arrays.
+    schedule : ScheduleArrays
+        The schedule of all jobs.
+    base : JobModel
+        The model with the intervals of the moving jobs.
+    moving : tuple of int
+        The moving jobs, as indices of the problem's jobs.
+    stays : array of bool, shape (jobs,)
+        Whether a job stays where it is.
+    """
+
+    def __init__(
+        self, flat: Flat, schedule: ScheduleArrays, base: JobModel, moving: tuple[int, ...], stays: Bools
+    ) -> None:
+        self.flat, self.schedule, self.base, self.moving, self.stays = flat, schedule, base, moving, stays
+        self.begin = min((v.windows[0][0] for v in base.jobs), default=0)
+        self.end = max((v.windows[-1][1] + v.size_hi for v in base.jobs), default=1)
+        # per node: row of the request, interval of the job, its units there: a number, times a variable if there is one
+        self.on_node: dict[int, list[tuple[int, Interval, int, Integer | None]]] = {}
+
+    def declare(self, kept: set[int], allowed: Bools) -> tuple[Counts | None, ...]:
+        """Declare the numbers of units of each moving job, and the capacities of the nodes.
+
+        ``kept``: the jobs that keep their nodes; ``allowed``: per node, whether free jobs may go there.
+        """
+        flat, base = self.flat, self.base
+        own = [
+            [(kind, *np.unique(on, return_counts=True)) for kind, on in flat.chunks_of(self.schedule, j)]
+            for j in self.moving
+        ]
+        used = allowed.copy() if any(j not in kept for j in self.moving) else np.zeros_like(allowed)
+        for chunks in own:
+            for _, nodes, _ in chunks:
+                used[nodes] = True
+        free = {
+            n: self._clipped(n, f.times, f.amounts)
+            for n, f in flat.free(self.schedule, self.stays, np.flatnonzero(used)).items()
+        }
+        most = np.zeros_like(flat.nodes.capacity)
+        for n, (_, amounts) in free.items():
+            most[n] = amounts.max(axis=0)
+        units: list[Counts | None] = []
+        for j, job, v, chunks in zip(self.moving, base.problem.jobs, base.jobs, own, strict=True):
+            if j in kept:
+                units.append(None)
+                for kind, nodes, counts in chunks:
+                    for n, count in zip(nodes.tolist(), counts.tolist(), strict=True):
+                        self.on_node.setdefault(n, []).append((kind, v, count, None))
+                continue
+            made = []
+            for part, (kind, nodes, _) in zip(job.parts, chunks, strict=True):
+                candidates = allowed.copy()
+                candidates[nodes] = True
+                made.append(self._units(part, kind, v, most, np.flatnonzero(candidates)))
+            units.append(tuple(made))
+        for n, rows in self.on_node.items():
+            self._capacity(n, *free[n], rows)
+        return tuple(units)
+
+    def _clipped(self, n: int, times: Ints, amounts: Ints) -> tuple[Ints, Ints]:
+        """Return the free capacity of a node while moving jobs can run, from ``self.begin`` to ``self.end``."""
+        begun, last = np.searchsorted(times, self.begin, side="right"), np.searchsorted(times, self.end)
+        at = np.arange(begun, max(begun, last) + 1)
+        times, amounts = (
+            np.concatenate([[self.begin], times]),
+            np.concatenate([self.flat.nodes.capacity[n][None], amounts]),
+        )
+        times[begun] = self.begin
+        return times[at], amounts[at]
+
+    def _units(self, job: Job, kind: int, v: Interval, most: Ints, nodes: Ints) -> Mapping[int, Integer]:
+        """Declare the number of units of a chunk of a free job on each node that can hold one."""
+        names, model = self.base.problem.platform.nodes, self.base.model
+        request = self.flat.jobs.requests[kind]
+        needed = request > 0
+        fit = np.full(nodes.size, job.units)
+        if needed.any():
+            fit = np.minimum(fit, (most[nodes][:, needed] // request[needed]).min(axis=1))
+        made = {}
+        for n, hi in zip(nodes.tolist(), fit.tolist(), strict=True):
+            if hi > 0:
+                made[n] = model.integer(f"{job.id} on {names[n]}", 0, hi)
+                self.on_node.setdefault(n, []).append((kind, v, 1, made[n]))
+        count = sl.sum(made.values())
+        model.add(count - job.units * v.presence == 0 if v.optional else count == job.units, f"units of {job.id}")
+        return made
+
+    def _capacity(
+        self, n: int, times: Ints, amounts: Ints, on_node: Iterable[tuple[int, Interval, int, Integer | None]]
+    ) -> None:
+        """Require that the moving jobs on a node stay within the free capacity of each resource."""
+        request = self.flat.jobs.requests
+        for r, resource in enumerate(self.base.problem.platform.resources):
+            rows = [DemandRow(v, count * need, x) for kind, v, count, x in on_node if (need := int(request[kind, r]))]
+            most = sum(row.most for row in rows)
+            left = np.minimum(amounts[:, r], most)
+            if not rows or left.min() == most:
+                continue
+            at = np.flatnonzero(np.diff(left, prepend=-1))
+            steps = tuple(zip(times[at].tolist(), left[at].tolist(), strict=True))
+            demands = tuple(amount if x is None else Linear({x: amount}) for _, amount, x in rows)
+            name = f"{resource} of {self.base.problem.platform.nodes[n]}"
+            self.base.model.add(Cumulative(tuple(row.interval for row in rows), demands, steps), name)
+
 
 Some = Collection[int] | NDArray[np.integer]
 """Indices of jobs or nodes."""

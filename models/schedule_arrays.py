@@ -9,15 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .array_types import Bools, Ints
 from .comparing import compared_by_identity
-from .dispatch.desired.levels import Blocks, Levels
-from .dispatch.job_arrays import Bools, Ints, NodeArrays, column
-from .dispatch.job_intervals import startable_later
+from .dispatch.arrays import NodeArrays, column, occupied
+from .dispatch.formulations import Blocks, Levels, startable_later
 from .dispatch.problem import Dispatch
-from .dispatch.running.amounts import occupied
 from .platform import ProblemError
 from .problem import Schedule
-from .profit.left_out import with_rest
+from .profit.formulations import with_rest
 from .profit.problem import Profit
 
 POSTPONED = -1  # the start of a job that is postponed until profit no longer counts

@@ -5,68 +5,110 @@ from typing import TYPE_CHECKING
 from ..later import names_later
 
 if TYPE_CHECKING:
-    from .dardis.dispatcher import Dardis
     from .dispatcher import Decision, Dispatcher, FailedStart, Moment, PlannedStart, Start
+    from .dispatchers.cp.dispatcher import CPDispatcher
+    from .dispatchers.dardis.dispatcher import Dardis
+    from .dispatchers.hybrid import Hybrid, Planned
+    from .dispatchers.policy import POLICIES, Policy
+    from .dispatchers.production import CPModel, Portfolio
+    from .dispatchers.registry import check_dispatcher, dispatchers, is_dispatcher, parse_dispatcher
     from .features.requeue import Requeue, requeue_of
-    from .hybrid.dispatcher import Hybrid
-    from .hybrid.planned import Planned
-    from .node_policies.policy import NodeDecision, NodeMoment, NodePolicy
-    from .node_policies.registry import node_policy_of
-    from .node_policies.switching import Switching
-    from .outputs.attempts import read_attempts, write_attempts
+    from .node_policies import NodeDecision, NodeMoment, NodePolicy, Switching, node_policy_of
     from .outputs.reading import JobsError, JobsTable, read_jobs
+    from .outputs.tables import read_attempts, write_attempts
     from .outputs.writing import write_jobs
-    from .policies.cp.dispatcher import CPDispatcher
-    from .policies.policy import POLICIES, Policy
-    from .policies.production.cycle import CPModel
-    from .policies.production.portfolio import Portfolio
-    from .policies.registry import check_dispatcher, dispatchers, is_dispatcher, parse_dispatcher
-    from .predictors.predictor import Predictor
-    from .predictors.registry import predictor_of
-    from .preemption.checkpoints import CheckpointModel, checkpoints_of
+    from .predictors import Predictor, predictor_of
+    from .preemption.events import OnDemandJob
     from .preemption.evictors import Evictor, evictor_of
-    from .preemption.jobs import OnDemandJob
-    from .preemption.settings import Preemption
-    from .rankers.ranker import Ranker
-    from .rankers.registry import parse_ranker
+    from .preemption.settings import CheckpointModel, Preemption, checkpoints_of
+    from .rankers import Ranker, parse_ranker
     from .result import Decisions, NodeRanges, Simulation, SimulationError
-    from .shadow.decide import decide
+    from .shadow import decide
     from .simulator import simulate
-    from .users.registry import users_of
-    from .users.users import Users
-    from .verification import violations
+    from .users import Users, users_of
+    from .verify.replay import violations
 
 LATER = {  # module: its names
-    "dardis.dispatcher": ("Dardis",),
-    "dispatcher": ("Decision", "Dispatcher", "FailedStart", "Moment", "PlannedStart", "Start"),
-    "result": ("Decisions", "NodeRanges", "Simulation", "SimulationError"),
-    "simulator": ("simulate",),
-    "features.requeue": ("Requeue", "requeue_of"),
-    "verification": ("violations",),
-    "hybrid.dispatcher": ("Hybrid",),
-    "hybrid.planned": ("Planned",),
-    "node_policies.policy": ("NodeDecision", "NodeMoment", "NodePolicy"),
-    "node_policies.registry": ("node_policy_of",),
-    "node_policies.switching": ("Switching",),
-    "outputs.attempts": ("read_attempts", "write_attempts"),
-    "outputs.reading": ("JobsError", "JobsTable", "read_jobs"),
+    "dispatcher": (
+        "Decision",
+        "Dispatcher",
+        "FailedStart",
+        "Moment",
+        "PlannedStart",
+        "Start",
+    ),
+    "dispatchers.cp.dispatcher": ("CPDispatcher",),
+    "dispatchers.dardis.dispatcher": ("Dardis",),
+    "dispatchers.hybrid": (
+        "Hybrid",
+        "Planned",
+    ),
+    "dispatchers.policy": (
+        "POLICIES",
+        "Policy",
+    ),
+    "dispatchers.production": (
+        "CPModel",
+        "Portfolio",
+    ),
+    "dispatchers.registry": (
+        "check_dispatcher",
+        "dispatchers",
+        "is_dispatcher",
+        "parse_dispatcher",
+    ),
+    "features.requeue": (
+        "Requeue",
+        "requeue_of",
+    ),
+    "node_policies": (
+        "NodeDecision",
+        "NodeMoment",
+        "NodePolicy",
+        "Switching",
+        "node_policy_of",
+    ),
+    "outputs.reading": (
+        "JobsError",
+        "JobsTable",
+        "read_jobs",
+    ),
+    "outputs.tables": (
+        "read_attempts",
+        "write_attempts",
+    ),
     "outputs.writing": ("write_jobs",),
-    "policies.cp.dispatcher": ("CPDispatcher",),
-    "policies.policy": ("POLICIES", "Policy"),
-    "policies.production.cycle": ("CPModel",),
-    "policies.production.portfolio": ("Portfolio",),
-    "policies.registry": ("check_dispatcher", "dispatchers", "is_dispatcher", "parse_dispatcher"),
-    "predictors.predictor": ("Predictor",),
-    "predictors.registry": ("predictor_of",),
-    "preemption.checkpoints": ("CheckpointModel", "checkpoints_of"),
-    "preemption.evictors": ("Evictor", "evictor_of"),
-    "preemption.jobs": ("OnDemandJob",),
-    "preemption.settings": ("Preemption",),
-    "rankers.ranker": ("Ranker",),
-    "rankers.registry": ("parse_ranker",),
-    "shadow.decide": ("decide",),
-    "users.registry": ("users_of",),
-    "users.users": ("Users",),
+    "predictors": (
+        "Predictor",
+        "predictor_of",
+    ),
+    "preemption.events": ("OnDemandJob",),
+    "preemption.evictors": (
+        "Evictor",
+        "evictor_of",
+    ),
+    "preemption.settings": (
+        "CheckpointModel",
+        "Preemption",
+        "checkpoints_of",
+    ),
+    "rankers": (
+        "Ranker",
+        "parse_ranker",
+    ),
+    "result": (
+        "Decisions",
+        "NodeRanges",
+        "Simulation",
+        "SimulationError",
+    ),
+    "shadow": ("decide",),
+    "simulator": ("simulate",),
+    "users": (
+        "Users",
+        "users_of",
+    ),
+    "verify.replay": ("violations",),
 }
 __getattr__ = names_later(__name__, LATER)
 __all__ = [

@@ -6,14 +6,13 @@ import heapq
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import WrongValue
-from ..instances.workload import Workload, WorkloadError
+from ..instances.report import WorkloadError
+from ..instances.workload import Workload
+from ..models.array_types import Ints
 from ..models.excerpt import with_short_repr
 from .predictors import Predictor, TimedPredictor
-
-Ints = NDArray[np.int64]
 
 
 @with_short_repr

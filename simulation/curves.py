@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..backends import UnknownName
 from ..instances.workload import Workload
+from ..models.array_types import Ints
 
 if TYPE_CHECKING:
-    from .attempts import History
+    from .records import History
     from .result import Simulation
-
-Ints = NDArray[np.int64]
 
 
 def queue_length(simulation: Simulation) -> tuple[Ints, Ints]:

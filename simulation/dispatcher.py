@@ -84,12 +84,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models import Job, Platform, Queue, Running
+from ..models.array_types import Ints
 
 if TYPE_CHECKING:
-    from ..models.production.reserved import Reserved
-    from .policies.policy import Policy
-
-Ints = NDArray[np.int64]
+    from ..models.reservations import Reserved
+    from .dispatchers.policy import Policy
 
 
 class Start(NamedTuple):

@@ -33,23 +33,19 @@ from ..heuristics.kernels.events.state import (
 )
 from ..heuristics.kernels.profile import NEVER
 from ..models.returned import is_false
-from . import policy_kernels as kernels
 from .agenda import Agenda
-from .call_statistics import CallStatistics
-from .decision_check import DecisionFault, fault_of
+from .decisions import DecisionFault, Plans, fault_of
 from .dispatcher import Decision, Dispatcher, FailedStart, Moment
+from .dispatchers import policy_kernels as kernels
+from .dispatchers.easy import correct
+from .dispatchers.policy import Policy
 from .features.feature import Feature
 from .ledger import Ledger
-from .planned_starts import Plans
-from .policies.easy_plus_plus import correct
-from .policies.policy import Policy
-from .progress import STOPPED, Batches, OnProgress, Progress, check_all_started
-from .rankers.ranking import Ranking
-from .replay_setup import Setup
+from .progress import STOPPED, Batches, OnProgress, Progress, Standstill, check_all_started
+from .ranking import Ranking
+from .replay_setup import Setup, result_of
 from .result import Decisions, Simulation, SimulationError
-from .results import result_of
-from .standstill import Standstill
-from .start_checks import StartChecks
+from .starts import CallStatistics, StartChecks
 from .timeline import Timeline, Use
 
 TELL_EVERY = 0.2  # seconds of wall time between two calls of on_progress

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..instances.workload import Workload
+from ..models.array_types import Floats, Ints
 from ..models.platform import Platform
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 HOUR = 3600
 
 

@@ -11,28 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..heuristics.kernels.events.entries import end_now
-from ..heuristics.kernels.events.nodes import of_chunks
-from ..heuristics.kernels.events.state import (
-    NOW,
-    RUNNING,
-    SORTED,
-    STARTED,
-    UNSTARTED,
-    WAITING,
-    Small,
-    State,
-    TraceArrays,
-)
-from ..heuristics.kernels.profile import Ints
+from ..heuristics.kernels.events.machine import of_chunks
+from ..heuristics.kernels.events.state import NOW, RUNNING, SORTED, STARTED, UNSTARTED, WAITING, State, TraceArrays
 from ..instances.workload import Workload
 from ..models import Job, Platform, Running
-from .attempts import Attempt, AttemptLog
+from ..models.array_types import Bools, Ints, Small
+from .records import Attempt, AttemptLog
 from .timeline import Use
-
-Mask = NDArray[np.bool_]
 
 
 class Ledger:
@@ -90,7 +77,7 @@ class Ledger:
         self.log = AttemptLog(len(workload))
         self.row = {name: j for j, name in enumerate(workload.ids)}
         self.durations: Ints | None = None
-        self.killed: Mask = np.zeros(len(workload), np.bool_)
+        self.killed: Bools = np.zeros(len(workload), np.bool_)
         self.left: dict[int, str] = {}
         self.left_at: dict[int, int] = {}
         self.held_back: dict[int, str] = {}

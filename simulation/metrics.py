@@ -1,59 +1,512 @@
-"""The metrics of a replay: wait, slowdown, lateness, utilisation, queue length, decisions, accuracy of predictions.
-
-``metric_records.Metrics`` states the formula and the unit of each metric. Only jobs with a known start and end count. A
-value that is not known is None, never 0 or infinite.
-"""
+"""The metrics of a replay: wait, slowdown, lateness, utilisation, queue length, decisions, accuracy of predictions."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import WrongValue
-from ..instances.logs.dependencies import arrived
-from ..instances.workload import Workload
+from ..backends import UnknownName
+from ..errors import WrongArgument, WrongValue
+from ..instances.log_preparation import arrived
+from ..instances.workload import NEVER, Workload
+from ..models.array_types import Floats, Ints
+from ..models.comparing import hashable
+from ..models.excerpt import with_short_repr
 from ..models.platform import Platform
+from ..models.unknown_names import hint
 from .accuracy import Accuracy, accuracy
-from .curves import left_at, over_time, queue_curve, queue_length, running, share_used, usage, use_curve, utilisation
-from .desired.figures import desired_figures, power_peak
+from .curves import left_at, over_time, queue_curve, share_used, usage, use_curve
+from .desired_use import desired_figures, power_peak
 from .dispatcher import Ended
-from .groups import GROUPINGS, GroupMetrics, Groups, JobFigures, groups_of
-from .late_starts import late_starts, lateness
-from .lateness import thesis_lateness, wait_contribution, wait_over_ewt
-from .metric_records import BSLD_FLOOR, DecisionMetrics, JobClass, Metrics, Timing, parts_of
-from .model_sizes import ModelSizes
-from .preemption.figures import preemption_figures
-from .spread import Spread
+from .groups import GROUPINGS, Groups, JobFigures, Spread, groups_of
+from .records import ModelSizes
 
 if TYPE_CHECKING:
-    from .attempts import History
+    from .records import History
     from .result import Decisions, Simulation
+    from .verify.runs import Replay
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+
+# --- Late starts: jobs that start after the latest start of their data.
+
+
+def lateness(workload: Workload, start: Ints, row: Ints) -> Floats | None:
+    """Return by how many seconds each job starts after its latest start.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs.
+    start : ndarray of int64, shape (all jobs,)
+        Starts in seconds.
+    row : ndarray of int64, shape (jobs,)
+        The jobs that are looked at.
+
+    Returns
+    -------
+    ndarray of float, shape (jobs,), or None
+        Seconds, 0 for a start in time, NaN for a job without a latest start. None if no job of the workload has one.
+    """
+    latest = workload.latest_start
+    if (latest == NEVER).all():
+        return None
+    return np.where(latest[row] == NEVER, np.nan, np.maximum(0.0, start[row] - latest[row]))
+
+
+def late_starts(late: Floats | None) -> Mapping[str, float | None]:
+    """Return the number of jobs with a latest start, of those that start after it, their share, and the tardiness.
+
+    Parameters
+    ----------
+    late : ndarray of float, shape (jobs,), or None
+        Seconds after the latest start, as ``lateness`` returns them.
+
+    Returns
+    -------
+    mapping
+        ``"tardiness"`` is the sum of the seconds after the latest starts. Empty for None.
+
+    Examples
+    --------
+    >>> late_starts(np.array([7.0, 0.0, np.nan, 0.0, 0.0]))
+    {'jobs': 4, 'count': 1, 'share': 0.25, 'tardiness': 7.0}
+    """
+    if late is None:
+        return {}
+    jobs, count = int(np.isfinite(late).sum()), int((late > 0).sum())
+    return {"jobs": jobs, "count": count, "share": count / jobs if jobs else None, "tardiness": float(np.nansum(late))}
+
+
+# --- The waits of the jobs against the expected waiting times of their queues, and by queue [Bridi2018, 3.4 and 4.5].
+
+OF_EWT = (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10)  # edges of the histogram of wait / ewt
+
+
+def thesis_lateness(workload: Workload, wait: Ints, done: NDArray[np.bool_]) -> dict[str, float | None]:
+    """Return the metrics of [Bridi2018, 4.5] that depend on the waits: AQ, WQT, NL, TR, WT."""
+    if not wait.size:
+        return dict.fromkeys(("AQ", "WQT", "NL", "TR", "WT"))
+    ewt = np.array([q.ewt for q in workload.queues], np.int64)[workload.queue[done]]
+    delay = np.maximum(0, wait - ewt)
+    return {
+        "AQ": float(wait.mean()),
+        "WQT": float((wait / ewt).sum()),
+        "NL": int((delay > 0).sum()),
+        "TR": int(delay.sum()),
+        "WT": float((delay / ewt).sum()),
+    }
+
+
+def wait_over_ewt(workload: Workload, wait: Ints, done: NDArray[np.bool_]) -> dict[str, int]:
+    """Return the histogram of wait / ewt; a bin holds its upper edge, not its lower one."""
+    if not wait.size:
+        return {}
+    ewt = np.array([q.ewt for q in workload.queues], np.int64)[workload.queue[done]]
+    counts = np.bincount(np.searchsorted(OF_EWT, wait / ewt, side="left"), minlength=len(OF_EWT) + 1)
+    names = ["0", *(f"{a:g}-{b:g}" for a, b in pairwise(OF_EWT)), f"above {OF_EWT[-1]:g}"]
+    return dict(zip(names, counts.tolist(), strict=True))
+
+
+def wait_contribution(workload: Workload, wait: Ints, done: NDArray[np.bool_]) -> dict[str, float]:
+    """Return queue -> sum of the waits of its jobs / number of all jobs."""
+    if not wait.size:
+        return {}
+    total = np.bincount(workload.queue[done], wait, len(workload.queues))
+    return {q.name: float(t) / wait.size for q, t in zip(workload.queues, total.tolist(), strict=True)}
+
+
+# --- The figures of a replay with on-demand jobs: their delays, and what the batch jobs lose.
+
 HOUR = 3600
-PHASES = ("start", "model", "solve", "allocate")
+Figures = dict[str, float | None]
 
-__all__ = [
-    "BSLD_FLOOR",
-    "GROUPINGS",
-    "DecisionMetrics",
-    "GroupMetrics",
-    "Groups",
-    "JobClass",
-    "Metrics",
-    "ModelSizes",
-    "Spread",
-    "Timing",
-    "metrics",
-    "queue_length",
-    "recorded",
-    "running",
-    "utilisation",
-]
+
+def preemption_figures(replay: Replay, figures: JobFigures) -> Figures:
+    """Return the figures of a replay by name; an empty dict without preemption.
+
+    Parameters
+    ----------
+    replay : Replay
+        The replay.
+    figures : JobFigures
+        Wait and slowdown of its jobs.
+
+    Returns
+    -------
+    dict
+        ``jobs``: on-demand jobs; ``delay_mean``, ``delay_max``: seconds from submission to first start; ``missed``: jobs
+        that started late or never. ``lost_node_hours``: node-hours of batch jobs that did not count, the sum of
+        ``repeated_`` (work since the last checkpoint), ``writing_`` (checkpoints at departures, and the wait for the file
+        system) and ``restart_node_hours``. ``killed``, ``application``, ``system``: departures by strategy; ``failed``:
+        attempts that ended as a node failed. ``batch_wait_mean`` (s), ``batch_slowdown_mean`` and
+        ``batch_bounded_slowdown_mean``: of batch jobs. ``decisions``: calls of the evictor; ``decision_ms_mean``,
+        ``decision_ms_max``: their wall time.
+    """
+    found = replay.preemption
+    if found is None:
+        return {}
+    rows = np.array(found.rows, np.int64)
+    batch = ~np.isin(figures.row, rows)
+    jobs = zip(found.rows, found.settings.jobs, strict=True)
+    delays = {job.id: found.first_start[row] - job.submit for row, job in jobs if row in found.first_start}
+    late = [job.id for job in found.settings.jobs if delays.get(job.id, job.start_within + 1) > job.start_within]
+    kinds = [d.strategy for d in found.departures]
+    seconds = [1000 * d.seconds for d in found.decisions]
+    return {
+        "jobs": len(rows),
+        "delay_mean": _mean(list(delays.values())),
+        "delay_max": max(delays.values(), default=None),
+        "missed": len(late),
+        **_losses(replay),
+        "killed": kinds.count("kill"),
+        "application": kinds.count("app"),
+        "system": kinds.count("sys"),
+        "batch_wait_mean": Spread.of(figures.wait[batch]).mean,
+        "batch_slowdown_mean": Spread.of(figures.slowdown[batch]).mean,
+        "batch_bounded_slowdown_mean": Spread.of(figures.bounded_slowdown[batch]).mean,
+        "decisions": len(seconds),
+        "decision_ms_mean": _mean(seconds),
+        "decision_ms_max": max(seconds, default=None),
+    }
+
+
+def _mean(values: list[int] | list[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _losses(replay: Replay) -> Figures:
+    """Return the node-hours that batch jobs lost, and the number of attempts that failed."""
+    found, history, units = replay.preemption, replay.history, replay.workload.units
+    assert found is not None
+    left = {(d.row, d.attempt): d for d in found.departures}
+    lost = writing = restart = 0
+    failed, again = 0, found.settings.restart
+    for k, a in [] if history is None else zip(history.rows.tolist(), history.early, strict=True):
+        if k in found.rows:
+            continue
+        nodes, d = int(units[k]), left.get((k, a.number))
+        failed += d is None
+        lost += nodes * a.lost
+        begun = min(again if a.number > 1 else 0, a.end - a.start)
+        written = 0 if d is None else min(d.end - d.stop, a.end - a.start - begun)
+        writing, restart = writing + nodes * written, restart + nodes * begun
+    last = set() if history is None else set(history.rows.tolist()) - set(found.rows)
+    final = sum(int(units[k]) * again for k in last if replay.start[k] >= 0)
+    lost, restart = lost + final, restart + final
+    return {
+        "lost_node_hours": lost / HOUR,
+        "repeated_node_hours": (lost - writing - restart) / HOUR,
+        "writing_node_hours": writing / HOUR,
+        "restart_node_hours": restart / HOUR,
+        "failed": failed,
+    }
+
+
+# --- The records of metrics: one class for the whole replay (``Metrics``) and one for each group of values.
+
+BSLD_FLOOR = 10.0  # seconds, the usual least duration in the bounded slowdown
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class JobClass:
+    """The metrics of the jobs of one class of durations.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of jobs of the class that started.
+    wait : Spread
+        Seconds.
+    slowdown, bounded_slowdown : Spread
+        Without unit.
+    """
+
+    jobs: int
+    wait: Spread
+    slowdown: Spread
+    bounded_slowdown: Spread
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class Timing:
+    """Wall time of the calls of a dispatcher, in seconds; None if unknown.
+
+    Parameters
+    ----------
+    mean, max, total : float
+        Mean, largest value and sum over the calls.
+    p99 : float
+        The 99th percentile.
+    """
+
+    mean: float | None = None
+    p99: float | None = None
+    max: float | None = None
+    total: float | None = None
+
+    @classmethod
+    def of(cls, seconds: Floats) -> Timing:
+        """Return the statistics of an array with one value (seconds) per call."""
+        if not seconds.size:
+            return cls()
+        return cls(float(seconds.mean()), float(np.percentile(seconds, 99)), float(seconds.max()), float(seconds.sum()))
+
+
+@with_short_repr
+@hashable
+@dataclass(frozen=True)
+class DecisionMetrics:
+    """The metrics of the calls of a dispatcher; None if it does not report the value.
+
+    Parameters
+    ----------
+    made : int
+        Number of calls.
+    skipped : int
+        Number of events without a call, because no waiting job could have started.
+    solver : int
+        Number of calls with ``ended`` other than ``"trivial"``.
+    ended : mapping of str to int
+        How the calls ended (see ``moment.Ended``) -> number of calls.
+    seconds : Timing
+        Wall time per call in seconds. For compiled replays: mean = time of the replay / calls, no p99 and max.
+    solver_seconds : Timing
+        Wall time in seconds of the calls that used a solver (those with a solve time above 0).
+    start_seconds, model_seconds, solve_seconds, allocate_seconds : Timing
+        Wall time in seconds of the parts of all calls: warm starts, building and lowering the model, solving it, choosing nodes.
+    gain_mean : float
+        Mean of ``(start - end) / |start|`` over the calls with a warm start: the relative improvement of the objective
+        from ``start`` (warm start) to ``end`` (result). Without unit.
+    gain_none : int
+        Number of these calls without improvement.
+    urgent : int
+        Sum over the calls of the number of jobs that ``max_stretch`` put before all others.
+    models : ModelSizes
+        Mean sizes of the models.
+    phases : mapping of str to float
+        Other parts of the calls, such as ``"selection"`` -> sum of their wall time in seconds.
+    used : mapping of str to int
+        Name of a method, of a dispatcher with several -> number of calls that used it.
+    counts : mapping of str to int
+        Numbers that a dispatcher reports, such as ``"messages"`` -> sum over the calls.
+    """
+
+    made: int | None = None
+    skipped: int | None = None
+    solver: int | None = None
+    ended: Mapping[str, int | None] = field(default_factory=lambda: dict.fromkeys(get_args(Ended)))
+    seconds: Timing = Timing()
+    solver_seconds: Timing = Timing()
+    start_seconds: Timing = Timing()
+    model_seconds: Timing = Timing()
+    solve_seconds: Timing = Timing()
+    allocate_seconds: Timing = Timing()
+    gain_mean: float | None = None
+    gain_none: int | None = None
+    urgent: int | None = None
+    models: ModelSizes = field(default_factory=ModelSizes)
+    phases: Mapping[str, float] = field(default_factory=dict)
+    used: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@with_short_repr
+@hashable
+@dataclass(frozen=True)
+class Metrics:
+    """The metrics of a replay. Times are seconds; a value that is not known is None.
+
+    For each job that started: s is its start, e its end, q its submit time, ``wait = s - q``, and
+    ``d = max(1 s, e - s)`` its duration in the replay (a killed job's is shorter than its runtime). Jobs that run at the
+    begin of the replay count in the utilisation only. If the begin is given, it replaces ``min(q)``. If a job has
+    several attempts, s is the start of the last one, wait the sum of its waiting times, d the work of all attempts, and
+    the slowdowns count the time that was lost as well: ``(e - q) / d``. Jobs that did not come back after a failure
+    count as not started; utilisation and queue lengths follow all attempts.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of jobs in the workload.
+    started, not_started : int
+        Number of jobs that started; ``jobs - started``. In metrics of recorded starts, ``not_started`` is the number of
+        jobs whose start is unknown.
+    killed : int
+        Number of jobs killed at their walltime.
+    wait : Spread
+        ``wait = s - q``, seconds.
+    slowdown : Spread
+        ``(wait + d) / d``, without unit, at least 1.
+    bounded_slowdown : Spread
+        ``max(1, (wait + d) / max(d, bsld_floor))``, without unit.
+    by_class : mapping of str to JobClass
+        The metrics of the jobs by ``e - s``: ``"short"`` (less than 1 h), ``"medium"`` (1 to 5 h), ``"long"`` (more
+        than 5 h) [Galleguillos2019, 5].
+    thesis : mapping of str to float
+        The metrics of [Bridi2018, 4.5], where ewt is the expected waiting time of the job's queue, in seconds:
+
+        - ``AQ``: mean of wait, seconds.
+        - ``WQT``: sum of ``wait / ewt``, without unit.
+        - ``NL``: number of jobs with ``wait > ewt``.
+        - ``TR``: sum of ``max(0, wait - ewt)``, seconds.
+        - ``WT``: sum of ``max(0, wait - ewt) / ewt``, without unit.
+        - ``AO``, ``MO``: mean and maximum wall time per decision, seconds.
+        - ``%O``: ``100 * (wall time of all decisions) / makespan``, percent.
+    makespan : int
+        ``max(e) - min(q)``, seconds.
+    utilisation : mapping of str to float
+        For each resource r, ``(sum of units * request[r] * (e - s)) / (capacity[r] * makespan)``, from 0 to 1, where
+        capacity[r] is that of the whole platform.
+    utilisation_submitting : mapping of str to float
+        The same between the first and the last submit time, instead of over the makespan; None if all jobs have the
+        same submit time.
+    queue_max : int
+        Largest number of waiting jobs, those with ``q <= t < s``, over all times t of the makespan. A job that starts
+        at its submit time never counts; a job that never starts waits to the end.
+    queue_mean : float
+        Mean number of waiting jobs over the makespan: (integral of the number of waiting jobs) / makespan.
+    running_max, running_mean : float
+        Largest and mean number of running jobs over the makespan, as for waiting jobs.
+    in_use : mapping of str to float
+        For each resource, the mean amount in use over the makespan, in the unit of the resource.
+    wait_over_ewt : mapping of str to int
+        Histogram of ``wait / ewt``: bin -> number of jobs. ``"0"`` are jobs without wait, ``"0.5-0.75"`` those with
+        ``0.5 < wait / ewt <= 0.75``, ``"above 10"`` those with more than 10. Empty if no job started.
+    decisions : DecisionMetrics
+        The calls of the dispatcher.
+    accuracy : Accuracy
+        The expected durations compared with the durations in the replay.
+    prediction_seconds : float
+        Wall time of the predictor in the whole replay, in seconds.
+    bsld_floor : float
+        The least duration in the bounded slowdown, in seconds.
+    groups : mapping of str to Groups
+        The same metrics per queue, user, partition (if the log records it), class of units and class of unit-hours: see
+        ``by``.
+    percentiles : mapping of str to tuple of float
+        The 101 percentiles 0, 1, ..., 100 (linear interpolation) of ``"wait"``, ``"slowdown"`` and ``"ratio"``
+        (duration / expected duration); quantities without a value are left out.
+    late_starts : mapping of str to float
+        ``"jobs"``: number of jobs that started and have a latest start; ``"count"``: of these, those with
+        ``s > latest start``; ``"share"``: count / jobs; ``"tardiness"``: sum of ``max(0, s - latest start)`` in seconds.
+        Empty if no job of the workload has a latest start.
+    wait_contribution : mapping of str to float
+        For each queue, the sum of the waits of its jobs / number of all started jobs, in seconds [Bridi2018, table
+        3.4]; their sum is the mean wait.
+    running_submitting : float
+        Mean number of running jobs between the begin and the last submit time; None if these are equal.
+    desired : mapping of str to mapping
+        The use beside the desired profile, for the resources with a wish: ``"over"``: volume of use above it, summed over
+        the nodes, in amount-hours; ``"machine_over"``: the same for the whole machine; ``"dissimilarity"`` and
+        ``"squared_distance"``, without unit. See ``schedlab.simulation.desired_use``. Empty without a profile.
+    power_peak : float
+        The greatest power of all running jobs in watts; None if the power of a job is unknown.
+    preemption : mapping of str to float
+        Delays of on-demand jobs and losses of batch jobs, see ``schedlab.simulation.metrics``. Empty without
+        preemption.
+    """
+
+    jobs: int
+    started: int
+    not_started: int
+    killed: int | None
+    wait: Spread
+    slowdown: Spread
+    bounded_slowdown: Spread
+    by_class: Mapping[str, JobClass]
+    thesis: Mapping[str, float | None]
+    makespan: int | None
+    utilisation: Mapping[str, float | None]
+    utilisation_submitting: Mapping[str, float | None]
+    queue_max: int | None
+    queue_mean: float | None
+    decisions: DecisionMetrics
+    accuracy: Accuracy
+    running_max: int | None = None
+    running_mean: float | None = None
+    in_use: Mapping[str, float | None] = field(default_factory=dict)
+    wait_over_ewt: Mapping[str, int] = field(default_factory=dict)
+    prediction_seconds: float | None = None
+    bsld_floor: float = BSLD_FLOOR
+    groups: Mapping[str, Groups] = field(default_factory=dict, repr=False)
+    percentiles: Mapping[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
+    late_starts: Mapping[str, float | None] = field(default_factory=dict)
+    wait_contribution: Mapping[str, float] = field(default_factory=dict)
+    running_submitting: float | None = None
+    desired: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    preemption: Mapping[str, float | None] = field(default_factory=dict)
+    power_peak: float | None = None
+
+    def by(self, grouping: str) -> Groups:
+        """Return the metrics of the groups of jobs with respect to a property.
+
+        Parameters
+        ----------
+        grouping : {"queue", "user", "partition", "units", "unit-hours", "accuracy", "user-accuracy"}
+            The property. ``"units"`` are classes by the number of units of a job, ``"unit-hours"`` by units * runtime,
+            ``"accuracy"`` by runtime / walltime, ``"user-accuracy"`` by its mean over the jobs of the user.
+
+        Returns
+        -------
+        Groups
+            A mapping from the name of a group to its metrics, the groups with most jobs first.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such property.
+        WrongArgument
+            If the log does not record the property.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> queues = sl.simulate("eurora_99", dispatcher="easy").metrics.by("queue")
+        >>> list(queues), queues["debug"].jobs
+        (['parallel', 'debug', 'np_longpar'], 27)
+        """
+        if grouping not in GROUPINGS:
+            raise UnknownName("grouping", grouping, list(GROUPINGS))
+        if grouping not in self.groups:
+            raise WrongArgument(
+                f"by {grouping}: the log does not record the {grouping} of its jobs; {hint(grouping, self.groups, 'known:', 'it records no groups')}"
+            )
+        return self.groups[grouping]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all values as one flat dict for JSON.
+
+        Keys are joined with underscores (``wait_mean``, ``short_slowdown_max``, ``utilisation_cores``,
+        ``decisions_ended_optimal``, ``accuracy_mae``); the keys of ``thesis`` stay as they are (``AQ``, ``%O``).
+        ``groups`` and ``percentiles`` are not part of it.
+        """
+        found: dict[str, Any] = {}
+        for name, value in parts_of(self):
+            if name not in ("groups", "percentiles"):
+                _flatten("" if name in ("by_class", "thesis") else name, value, found)
+        return found
+
+
+def parts_of(value: Any) -> list[tuple[str, Any]]:
+    """Return the names and values of the fields of a dataclass, without conversion."""
+    return [(f.name, getattr(value, f.name)) for f in fields(value)]
+
+
+def _flatten(name: str, value: Any, into: dict[str, Any]) -> None:
+    if not is_dataclass(value) and not isinstance(value, Mapping):
+        into[name] = value
+        return
+    for part, inner in value.items() if isinstance(value, Mapping) else parts_of(value):
+        _flatten(f"{name}_{part}" if name else part, inner, into)
+
+
+PHASES = ("start", "model", "solve", "allocate")
 
 
 def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:

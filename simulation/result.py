@@ -10,21 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingPackage, SchedlabError
-from ..instances.workload import Ints, Workload
+from ..instances.workload import Workload
 from ..models import DesiredProfile, NodeStates, Platform, Schedule
+from ..models.array_types import Floats, Ints
 from ..models.comparing import compared_by_identity
 from ..models.excerpt import one_line, with_short_repr
 from ..models.language import Violation
-from .attempts import Attempt, History, attempts_of
-from .model_sizes import ModelSizes
-from .records import PowerRecord, PreemptionRecord, ProductionRecord
+from .records import Attempt, History, ModelSizes, PowerRecord, PreemptionRecord, ProductionRecord, attempts_of
 
 if TYPE_CHECKING:
     import pandas
 
-    from .metric_records import Metrics
-
-Floats = NDArray[np.float64]
+    from .metrics import Metrics
 
 
 @with_short_repr
@@ -194,7 +191,7 @@ class Simulation:
 
         With heterogeneous jobs there is the column further: the nodes of their further chunks.
 
-        See ``schedlab.simulation.attempts.Attempt``. Raises ImportError if pandas is not installed.
+        See ``schedlab.simulation.records.Attempt``. Raises ImportError if pandas is not installed.
         """
         pandas = _pandas("attempts")
         listed = attempts_of(self)
@@ -211,7 +208,7 @@ class Simulation:
     def schedule(self) -> Schedule:
         """Return starts and nodes in the form that offline problems use; jobs that never started are left out."""
         # lazy: it imports numba, which reading a result needs not
-        from ..heuristics.kernels.events.nodes import by_name, named_parts
+        from ..heuristics.kernels.events.machine import by_name, named_parts
 
         ids, nodes = self.workload.ids, by_name(self.placement, self.platform.nodes)
         started = np.flatnonzero(self.start >= 0).tolist()

@@ -5,22 +5,24 @@ At each event jobs end first, then jobs arrive, then one decision is made [Bridi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from ..errors import WrongArgument, WrongValue
-from ..instances import Instance, Trace
+from ..instances import Instance, Trace, load
+from ..instances.report import WorkloadError
 from ..instances.workload import Workload
-from ..models import DesiredProfile, Dispatch, NodeEvent, NodeStates, Platform, Running
-from ..models.arguments import Natural, checked, expect, one_of
+from ..models import DesiredProfile, Dispatch, Job, NodeEvent, NodeStates, Platform, Profit, Running
+from ..models.arguments import Natural, checked, expect, one_of, value_shown
 from ..models.compiled import progress_line
 from ..models.platform import LATEST
-from ..models.production import Reservation, ServerEvent
+from ..models.reservations import Reservation
+from ..models.server_events import ServerEvent
 from ..models.whole_numbers import is_whole, shown
-from .allocators import ALLOCATORS
-from .chunk_support import check_takes_chunks
-from .combinations import check_combinations
 from .dispatcher import Dispatcher
+from .dispatchers.policy import Policy
+from .dispatchers.registry import ALLOCATORS, dispatcher_of, parse_dispatcher
 from .engine import Engine
 from .features.batch_server import batch_server, split_events
 from .features.dependencies import Dependencies
@@ -29,21 +31,135 @@ from .features.limits import Limits, desired_of, lent, limits_of
 from .features.node_events import NodeEvents
 from .features.node_power import node_power
 from .features.on_demand import OnDemand
-from .features.requeue import Requeue, requeue_of
+from .features.requeue import Drop, Requeue, Restart, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
 from .features.user_requests import UserRequests
-from .inputs import replay_input
 from .node_policies import NodePolicy, Switching
-from .policies.policy import Policy
-from .policies.registry import dispatcher_of, parse_dispatcher
-from .predictors import Predictor, Real, TimedPredictor
-from .predictors.registry import predictor_of
+from .predictors import DataDriven, Predictor, Real, TimedPredictor, predictor_of
 from .preemption.settings import Preemption
 from .progress import STOPPED, OnProgress
 from .replay_setup import set_up
 from .result import Simulation
-from .users.registry import users_of
-from .users.users import Users
+from .users import Users, users_of
+
+# --- Which dispatchers take heterogeneous jobs.
+
+
+def check_takes_chunks(
+    jobs: Workload, dispatcher: Policy | Dispatcher, name: str, private: Collection[str] = ()
+) -> None:
+    """Raise WorkloadError if a job has several chunks and the dispatcher, called ``name``, does not take such jobs.
+
+    ``private``: queues whose jobs the dispatcher never sees.
+    """
+    if getattr(dispatcher, "takes_chunks", True):
+        return
+    seen = next((k for k in sorted(jobs.chunks) if jobs.queues[int(jobs.queue[k])].name not in private), None)
+    if seen is not None:
+        raise WorkloadError(
+            f"{jobs.name}: job {jobs.ids[seen]!r} has several chunks, which dispatcher {name} does not take; the rules, "
+            "easy, conservative and the CP dispatchers do, with all their variants"
+        )
+
+
+# --- The options of a replay that contradict each other in meaning, each with the reason.
+
+
+def check_combinations(
+    predictor: Predictor, requeue: Requeue, on_demand: bool, users: bool, reservations: bool, power: bool
+) -> None:
+    """Raise WrongValue for options that contradict each other.
+
+    Parameters
+    ----------
+    predictor, requeue : Predictor, Requeue
+        As in ``simulate``.
+    on_demand, users, reservations : bool
+        Whether there are on-demand jobs, users and reservations.
+    power : bool
+        Whether the power of the running jobs is limited.
+    """
+    if power and reservations:
+        raise WrongValue(
+            "reservations and a limit on power cannot be combined: jobs inside reservations start at their times, "
+            "whatever power the others take"
+        )
+    if on_demand and not isinstance(requeue, Restart | Drop):
+        raise WrongValue(
+            f"preemption and requeue={requeue.name} cannot be combined: what a failed job keeps is given by "
+            'preemption.checkpoints; expected requeue="restart" or "drop"'
+        )
+    if users and isinstance(predictor, DataDriven):
+        raise WrongValue("users: not possible with the predictor data-driven, which compares the walltimes of the log")
+
+
+# --- What ``simulate`` replays: the jobs and the machine of what a user gives.
+
+EXPECTED = "expected a Workload, a log from read_trace, a dispatching problem, an Instance or its name"
+
+
+class ReplayInput(NamedTuple):
+    """The jobs, the machine, and the events, reservations and desired use of an instance or problem."""
+
+    jobs: Workload
+    platform: Platform
+    events: Sequence[NodeEvent | ServerEvent] = ()
+    reservations: Sequence[Reservation] = ()
+    desired: DesiredProfile | None = None
+
+
+def replay_input(what: object, platform: Platform | None) -> ReplayInput:
+    """Return the jobs and the machine of a replay.
+
+    Parameters
+    ----------
+    what : Workload, Trace, Dispatch, Instance, str or Path
+        What the user gives.
+    platform : Platform, optional
+        The machine; None: that of the instance, the problem or the log.
+
+    Raises
+    ------
+    WrongArgument
+        If it is anything else.
+    WorkloadError
+        If a platform is needed and missing, or there is no job to replay.
+    """
+    if platform is not None and not isinstance(platform, Platform):
+        raise WrongArgument(f"platform of simulate is {platform!r:.80}; expected a Platform or None")
+    given = load(what) if isinstance(what, (str, Path)) else what
+    if isinstance(given, Instance):
+        machine = platform or given.platform
+        desired = _desired(given.dispatch, machine)
+        jobs = Workload.of(given.dispatch, given.name)
+        return ReplayInput(jobs.on(machine), machine, given.events, given.reservations, desired)
+    if isinstance(given, Dispatch):
+        machine = platform or given.platform
+        return ReplayInput(Workload.of(given).on(machine), machine, desired=_desired(given, machine))
+    own = None
+    if isinstance(given, Trace):
+        own, given = given.platform, given.workload
+    if not isinstance(given, Workload):
+        raise WrongArgument(f"workload of simulate is {value_shown(given)}; {EXPECTED}{_advice(given)}")
+    machine_or_none = platform or own
+    if machine_or_none is None:
+        raise WorkloadError(f"{given.name}: a log has no platform of its own; pass one as the argument platform")
+    return ReplayInput(given.checked().on(machine_or_none), machine_or_none)
+
+
+def _desired(problem: Dispatch, machine: Platform) -> DesiredProfile | None:
+    return problem.desired if machine == problem.platform else None
+
+
+def _advice(given: Any) -> str:
+    """Return what the user can do instead, for a message."""
+    if hasattr(given, "itertuples"):
+        return "; a table of pandas is read by Workload.from_pandas"
+    if isinstance(given, Profit):
+        return "; the jobs of a profit problem p are p.dispatch"
+    if isinstance(given, (list, tuple)) and given and all(isinstance(j, Job) for j in given):
+        return "; jobs need a machine and queues: Dispatch(platform, jobs, queues)"
+    return ""
 
 
 @checked(
@@ -143,8 +259,8 @@ def simulate(
         ``Workload.begin`` or ``Dispatch.now``; with ``running``, else the first submit time.
     users : str or Users, optional
         Users who choose the walltime of each job when they submit it: ``"be"``, ``"ge"``, ``"cf"``, ``"cfg"``, ``"di"``,
-        ``"hdi"``, ``"impatient"`` (see ``schedlab.simulation.users.scenarios``), or an object that follows
-        ``schedlab.simulation.users.users.Users``. The result has these walltimes in ``Simulation.workload``. Default:
+        ``"hdi"``, ``"impatient"`` (see ``schedlab.simulation.users``), or an object that follows
+        ``schedlab.simulation.users.Users``. The result has these walltimes in ``Simulation.workload``. Default:
         the walltimes of the workload.
     preemption : Preemption, optional
         On-demand jobs, which must start soon and for which running jobs leave; checkpoints and failures of nodes. Not
@@ -254,7 +370,7 @@ def simulate(
     with progress_line(), lent(wished, chosen):
         found = Engine(setup, features, on_progress).run()
     found.desired = wished
-    from .verification import violations
+    from .verify.replay import violations
 
     found.violations = violations(found, partial=STOPPED in found.notes, within=within)
     return found

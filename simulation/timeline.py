@@ -9,16 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..heuristics.kernels.events.state import EARLY, NOW, State, TraceArrays
-from ..heuristics.kernels.profile import NEVER, Ints
+from ..heuristics.kernels.profile import NEVER
 from ..models import Platform
-from ..models.production.placement import Overuse, Usage, overuse
-from ..models.production.reserved import Reserved
-from .policies.beside_reservations import Holds
+from ..models.array_types import Bools, Ints
+from ..models.reservations import Overuse, Reserved, Usage, overuse
+from .dispatcher import Moment
+from .dispatchers.easy import Holds
 
-Mask = NDArray[np.bool_]
 CLOSED = 2**50  # taken from the free amounts of a node on which no job may start, so that nothing fits
 
 
@@ -61,12 +60,12 @@ class Timeline:
         self._limited: Ints = np.zeros_like(state.free)
         self.number = {name: n for n, name in enumerate(platform.nodes)}
         nodes = len(platform.nodes)
-        self.open: Mask = np.ones(nodes, np.bool_)
-        self.barred: Mask = np.zeros(nodes, np.bool_)
+        self.open: Bools = np.ones(nodes, np.bool_)
+        self.barred: Bools = np.zeros(nodes, np.bool_)
         self.holds: dict[int, Hold] = {}
         self.states: tuple[str, ...] = ("up",) * nodes
         self.changed = -NEVER
-        self._closed: dict[str, tuple[Mask, Sequence[str]]] = {}
+        self._closed: dict[str, tuple[Bools, Sequence[str]]] = {}
         self._away: tuple[str, Ints] | None = None
         self._shown: tuple[Reserved, ...] | None = None
         self._kept: Holds | None = None
@@ -76,7 +75,7 @@ class Timeline:
         """The time in seconds."""
         return int(self._state.clock[NOW])
 
-    def close(self, why: str, closed: Mask, names: Sequence[str]) -> None:
+    def close(self, why: str, closed: Bools, names: Sequence[str]) -> None:
         """Say which nodes are closed for a reason, instead of those that were; running jobs go on.
 
         Parameters
@@ -115,7 +114,7 @@ class Timeline:
         self._state.clock[EARLY] += 1
         self._state.room[:] = NEVER
 
-    def bookable(self, start: int) -> Mask:
+    def bookable(self, start: int) -> Bools:
         """Return the nodes that reservations from ``start`` (s) on may have, shape (nodes,): those that can be open then."""
         found, back = self.open.copy(), self.coming_back()
         if self._away is not None:
@@ -138,11 +137,11 @@ class Timeline:
         """Give back whole nodes that were kept."""
         self._state.free[nodes] += self._trace.capacity[nodes]
 
-    def empty(self) -> Mask:
+    def empty(self) -> Bools:
         """Return the nodes that are open, on which nothing runs, and of which nothing is kept."""
         nodes = len(self.open)
         left = self._state.free[:nodes] + self._limited[:nodes]
-        found: Mask = (left == self._trace.capacity[:nodes]).all(axis=1)
+        found: Bools = (left == self._trace.capacity[:nodes]).all(axis=1)
         return found
 
     def hold(self, key: int, hold: Hold) -> None:
@@ -172,7 +171,7 @@ class Timeline:
             )
         return self._shown
 
-    def held_between(self, start: int, end: int) -> Mask:
+    def held_between(self, start: int, end: int) -> Bools:
         """Return the nodes of which a reservation holds something in [start, end), shape (nodes,)."""
         found = np.zeros(len(self.open), np.bool_)
         for hold in self.holds.values():
@@ -260,3 +259,22 @@ class Timeline:
 
 def _covers(hold: Hold, fault: Overuse, now: int) -> bool:
     return hold.use.start <= max(fault.time, now) < hold.use.end and fault.node in hold.use.nodes
+
+
+# --- What the simulator keeps free without a reservation that dispatchers see: for on-demand jobs, and the reserve for them.
+
+
+def kept_free(moment: Moment, unused: Ints) -> Ints:
+    """Return the amounts that are kept free, shape (nodes, resources); on nodes that take no starts, all that is unused.
+
+    ``unused``: what no running job uses, of the same shape.
+    """
+    left = unused - moment.free
+    number = {name: n for n, name in enumerate(moment.platform.nodes)} if moment.reserved else {}
+    for r in moment.reserved:
+        if r.start <= moment.now:
+            request = np.array([r.request.get(name, 0) for name in moment.platform.resources], np.int64)
+            for name, units in r.nodes.items():
+                left[number[name]] -= units * request
+    kept: Ints = np.maximum(0, left)
+    return kept

@@ -30,18 +30,20 @@ import fuzz_seeds as seeds
 from mutations import damaged, replaced_numbers, whole_file
 from rich.console import Console
 from schedlab.bench.cli.app import main
-from schedlab.bench.exit_codes import WRONG_USE
+from schedlab.bench.errors import WRONG_USE
 from schedlab.instances import FormatError, load, read_events, write
-from schedlab.instances.classic.recognition import read_classic
-from schedlab.instances.files.profile_file import read_wishes
-from schedlab.instances.files.series_file import read_series
-from schedlab.instances.formats.benchmarks.flow_shops import read_flow_shop
-from schedlab.instances.formats.benchmarks.knapsacks import read_knapsack
-from schedlab.instances.formats.benchmarks.progen_max import read_progen_max
-from schedlab.instances.formats.benchmarks.taillard import read_taillard_job_shop, read_taillard_open_shop
+from schedlab.instances.classic import read_classic
+from schedlab.instances.files.profile_file import read_series, read_wishes
 from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
-from schedlab.instances.formats.job_shop_files import read_fjsplib, read_jsplib
-from schedlab.instances.formats.project_files import read_mmlib, read_patterson, read_psplib
+from schedlab.instances.formats.knapsacks import read_knapsack
+from schedlab.instances.formats.projects import read_mmlib, read_patterson, read_progen_max, read_psplib
+from schedlab.instances.formats.shops import (
+    read_fjsplib,
+    read_flow_shop,
+    read_jsplib,
+    read_taillard_job_shop,
+    read_taillard_open_shop,
+)
 from schedlab.instances.weather import read_weather, write_weather
 from schedlab.models.profit.guide import Guide
 from schedlab.simulation.outputs.reading import JobsError, read_jobs

@@ -16,9 +16,9 @@ import schedlab as sl
 from schedlab import methods
 from schedlab.instances.workload import Workload
 from schedlab.models.comparing import hashable
-from schedlab.simulation.energy.power import NodeStates
+from schedlab.simulation.energy import NodeStates
 from schedlab.simulation.node_policies import NodeDecision, Switching
-from schedlab.simulation.preemption.jobs import OnDemandJob
+from schedlab.simulation.preemption.events import OnDemandJob
 from schedlab.simulation.preemption.settings import Preemption
 
 ROOT = Path(__file__).parent.parent

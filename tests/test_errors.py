@@ -22,11 +22,11 @@ MODULES = sorted(
 PACKAGES = [name for name in MODULES if hasattr(importlib.import_module(name), "__all__")]
 # exceptions that end a computation inside a call and are caught there
 CONTROL_FLOW = {
-    "schedlab.backends.interrupts.Interrupted",  # Ctrl-C, a KeyboardInterrupt
-    "schedlab.bench.exit_codes.WrappedError",  # carries an error through Typer
+    "schedlab.backends.solver_thread.Interrupted",  # Ctrl-C, a KeyboardInterrupt
+    "schedlab.bench.errors.WrappedError",  # carries an error through Typer
     "schedlab.bench.speed.store._Begun",
     "schedlab.heuristics.clock.KernelStopped",
-    "schedlab.heuristics.lagrangian.grid.Stopped",
+    "schedlab.heuristics.lagrangian_relaxation.Stopped",
     "schedlab.heuristics.lns.operators.Stopped",
     "schedlab.models.compiling.cache.Outdated",  # a function in the cache is compiled anew
     "schedlab.models.language.clock.OutOfTime",
@@ -37,7 +37,7 @@ PROTOCOLS = {
     ("later.py", "AttributeError"),  # module.__getattr__
     ("backends/cpsat/native.py", "AttributeError"),  # CpModel.__getattr__
     ("bench/cli/app.py", "KeyError"),  # ImportedCommands is a mapping
-    ("backends/conformance/planted_parameters.py", "RuntimeError"),  # a process of a developers' tool failed
+    ("backends/conformance/planted.py", "RuntimeError"),  # a process of a developers' tool failed
     ("bench/speed/store.py", "AssertionError"),
     ("instances/files/folder.py", "RecursionError"),  # caught three lines below
     ("instances/registry.py", "AssertionError"),

@@ -8,12 +8,10 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Limits, run
-from schedlab.models.elements.element import Element, Elements
-from schedlab.models.elements.minimal_set import minimal_set
+from schedlab.models.elements import Element, Elements, minimal_set
 from schedlab.models.kind import ProblemKind
 from schedlab.models.problem import Encoding
-from schedlab.models.profiles import DesiredProfile, Steps
-from schedlab.models.profiles.steps import ALWAYS
+from schedlab.models.profiles.profile import ALWAYS, DesiredProfile, Steps
 
 H = 3600
 GPU = sl.NodeGroup("gpu", 2, {"cores": 16, "memory": 64})

@@ -6,7 +6,6 @@ import ast
 import doctest
 import importlib
 import pkgutil
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -103,9 +102,7 @@ def test_imports_for_types_alone_point_back_within_their_layer() -> None:
 
 
 def test_every_folder_with_code_is_installed() -> None:
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
-    folders = {".".join(["schedlab", *f.parent.relative_to(ROOT).parts]) for f in FILES}
-    assert sorted(listed) == sorted(folders | {"schedlab"})
+    assert [str(f.parent) for f in FILES if not (f.parent / "__init__.py").is_file()] == []
 
 
 @pytest.mark.parametrize("module", ["schedlab", *MODULES])

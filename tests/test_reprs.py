@@ -164,9 +164,9 @@ def test_short_contents_are_shown() -> None:
 
 
 REGISTRIES = (
-    "heuristics.registry", "backends.registry", "simulation.preemption.evictors", "simulation.preemption.checkpoints",
-    "simulation.users.registry", "simulation.policies.registry", "simulation.rankers.registry",
-    "simulation.node_policies.registry", "simulation.forecasts.registry", "bench.executors.registry",
+    "heuristics.registry", "backends.registry", "simulation.preemption.evictors", "simulation.preemption.settings",
+    "simulation.users", "simulation.dispatchers.registry", "simulation.rankers",
+    "simulation.node_policies", "simulation.forecasts", "bench.executors.base",
 )  # fmt: skip
 
 
@@ -195,17 +195,15 @@ def test_registries_and_the_objects_in_them(module: str) -> None:
     ],
 )  # fmt: skip
 def test_dispatchers(name: str) -> None:
-    from schedlab.simulation.policies.registry import check_dispatcher
+    from schedlab.simulation.dispatchers.registry import check_dispatcher
 
     check_own(check_dispatcher(name).make())
 
 
 def test_predictors_forecasts_and_node_policies() -> None:
-    from schedlab.simulation.forecasts.learned import Learned
-    from schedlab.simulation.forecasts.plain import Perfect, Persistence, Weekly
-    from schedlab.simulation.node_policies.plain import AlwaysOn, Idle
-    from schedlab.simulation.predictors.data_driven import DataDriven
-    from schedlab.simulation.predictors.plain import LastTwo, Real, Walltime
+    from schedlab.simulation.forecasts import Learned, Perfect, Persistence, Weekly
+    from schedlab.simulation.node_policies import AlwaysOn, Idle
+    from schedlab.simulation.predictors import DataDriven, LastTwo, Real, Walltime
 
     for make in (Learned, Perfect, Persistence, Weekly, AlwaysOn, Idle, DataDriven, LastTwo, Real, Walltime):
         check_own(make())

@@ -16,7 +16,7 @@ import schedlab as sl
 from schedlab.heuristics import HEURISTICS, Heuristic
 from schedlab.models.plugins import Registry
 from schedlab.models.unknown_names import hint, similar
-from schedlab.simulation.policies.registry import DISPATCHERS
+from schedlab.simulation.dispatchers.registry import DISPATCHERS
 
 PLATFORM = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
 QUEUE = sl.Queue("q", 60)

@@ -1,32 +1,119 @@
-"""Checks of a backend on one model, against the result of complete enumeration (``brute_force``).
-
-The checks are:
-
-- ``solve``: solve the model; compare status, solution, objective and bound with enumeration.
-- ``fixed``: fix all native variables to the hint of a known solution; the native model must have that solution.
-- ``warm``: as ``solve``, with a known solution as warm start.
-- ``shifted``: as ``solve``, for a copy of the model with all times 7 s earlier.
-- ``permuted``: as ``solve``, for a copy with variables and constraints in another order.
-- ``roomier``: solve a copy with each capacity greater by 1; its optimum must not be worse.
-
-Each check returns a list of error messages; it is empty if nothing is wrong.
-"""
+"""Checks of a backend on one model and on copies of it, against the result of complete enumeration (``brute_force``)."""
 
 from __future__ import annotations
 
 import copy
+import random
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from ...models.language import Assignment, Model
-from ...models.language.expressions import Number
-from ..base import Limits, SolverUnavailable
+from ...errors import SolverUnavailable
+from ...models.language import Assignment, Constraint, Integer, Interval, Linear, Model
+from ...models.language.expressions import Attribute
+from ...models.language.quantities import Number, Window
+from ..base import Limits
+from ..decompositions.decomposition import Copy, Steps
 from ..driver import HORIZON, compile, run
 from ..result import Result
 from .brute_force import EnumerationError, Truth, brute_force
-from .copies import Copy, Permuted, Reduced, Roomier, Shifted
 from .random_models import random_model
+
+# --- Copies of a model: equal, shifted in time, permuted, with more capacity, or with constraints left out.
+#
+# A copy is a model with its own variables; ``Copy.back`` converts an assignment of the copy to one of the original. The
+# metamorphic checks (``agreement``) and the planted faults (``planted_faults``) are subclasses that override one method
+# each.
+
+T = TypeVar("T")
+
+
+class Shifted(Copy):
+    """A copy with all times earlier by ``shift`` seconds.
+
+    Expressions add the shift to each start and end, so the optimum is the same.
+    """
+
+    shift = 7
+
+    def interval(self, v: Interval) -> Interval:
+        """Declare the copy of an interval with earlier windows."""
+        windows = [(lo - self.shift, hi - self.shift) for lo, hi in v.windows]
+        return self.model.interval(v.name, (v.size_lo, v.size_hi), windows, v.optional)
+
+    def steps(self, steps: Steps) -> Steps:
+        """Return the capacity with earlier times."""
+        return tuple((t - self.shift, c) for t, c in steps)
+
+    def forbidden(self, windows: tuple[Window, ...]) -> tuple[Window, ...]:
+        """Return the forbidden windows with earlier times."""
+        return tuple((lo - self.shift, hi - self.shift) for lo, hi in windows)
+
+    def attribute(self, atom: Attribute) -> Linear:
+        """Return the attribute in the times of the original."""
+        v, e = self.intervals[atom.interval], super().attribute(atom)
+        if atom.field not in ("start", "end"):
+            return e
+        return e + self.shift * v.presence if v.optional else e + self.shift
+
+
+class Permuted(Copy):
+    """A copy with variables and constraints in another order. The optimum is the same."""
+
+    def interval_order(self) -> list[Interval]:
+        """Return the intervals in random order."""
+        return self._shuffled(self.origin.intervals)
+
+    def integer_order(self) -> list[Integer]:
+        """Return the integers in random order."""
+        return self._shuffled(self.origin.integers)
+
+    def constraint_order(self) -> list[tuple[str, Constraint]]:
+        """Return the constraints in random order."""
+        return self._shuffled(super().constraint_order())
+
+    @staticmethod
+    def _shuffled(items: list[T]) -> list[T]:
+        return random.Random(len(items)).sample(items, len(items))
+
+
+class Roomier(Copy):
+    """A copy with each capacity greater by 1. A feasible model stays feasible and its optimum does not get worse."""
+
+    def steps(self, steps: Steps) -> Steps:
+        """Return the capacity plus 1."""
+        return tuple((t, c + 1) for t, c in steps)
+
+
+class Reduced(Copy):
+    """A copy with only the constraints of the given names, with or without the objectives."""
+
+    def __init__(self, origin: Model, names: Collection[str], objectives: bool = True) -> None:
+        self.names, self.objectives = frozenset(names), objectives
+        super().__init__(origin)
+
+    def constraint_order(self) -> list[tuple[str, Constraint]]:
+        """Return the constraints to keep."""
+        return [(name, c) for name, c in super().constraint_order() if name in self.names]
+
+    def objective(self) -> None:
+        """Add the objectives if they are kept."""
+        if self.objectives:
+            super().objective()
+
+
+# --- Checks of a backend on one model, against the result of complete enumeration (``brute_force``).
+#
+# The checks are:
+#
+# - ``solve``: solve the model; compare status, solution, objective and bound with enumeration.
+# - ``fixed``: fix all native variables to the hint of a known solution; the native model must have that solution.
+# - ``warm``: as ``solve``, with a known solution as warm start.
+# - ``shifted``: as ``solve``, for a copy of the model with all times 7 s earlier.
+# - ``permuted``: as ``solve``, for a copy with variables and constraints in another order.
+# - ``roomier``: solve a copy with each capacity greater by 1; its optimum must not be worse.
+#
+# Each check returns a list of error messages; it is empty if nothing is wrong.
 
 RELATIVE = 1e-6
 NEARLY_ZERO = 1e-9

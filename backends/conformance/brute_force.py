@@ -28,7 +28,8 @@ from ...models.language import (
     UndefinedValue,
 )
 from ...models.language.constraints import expressions_of, intervals_of
-from ...models.language.expressions import Attribute, Number, atoms_below
+from ...models.language.expressions import Attribute, atoms_below
+from ...models.language.quantities import Number
 from ...models.language.semantics import violation
 
 T = TypeVar("T")

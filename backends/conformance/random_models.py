@@ -1,38 +1,378 @@
-"""Small random models for the conformance test; together they contain all constructs of the language.
-
-The numbers are chosen so that no answer depends on a tolerance. Coefficients and slopes of piecewise functions are
-short decimals, so a comparison of real numbers either holds exactly or is violated by much more than 1e-6.
-"""
+"""Small random models for the conformance test; together they contain all constructs of the language."""
 
 from __future__ import annotations
 
 import contextlib
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import permutations
 from typing import NamedTuple
 
+from ...models import language as sl
 from ...models.language import (
     Assignment,
+    Bounds,
     Comparison,
     Constraint,
     Integer,
     Interval,
     Linear,
     Model,
+    NoOverlap,
     UndefinedValue,
+    all_or_none,
     alternative,
     cumulative,
+    element,
+    end_before_end,
+    end_before_start,
+    forbid_extent,
+    holds,
     implies,
     no_overlap,
+    overlap,
+    piecewise,
+    positive_part,
+    start_before_end,
+    start_before_start,
     synchronize,
 )
 from ...models.language import max as latest
 from ...models.language import sum as total
+from ...models.language.expressions import Function
+from ...models.language.linear_expressions import Atom, linear
 from .brute_force import EnumerationError, Value, Variable, brute_force, domain
-from .random_expressions import RandomExpressions
-from .random_patterns import PATTERNS, RandomPattern
-from .random_transitions import PRECEDENCES, RandomTransitions
+
+# --- Random expressions over the variables of a model: sums and nested functions.
+
+REALS = (0.5, 0.25, 0.1, 1.5, -0.5, -0.2, 2.0)
+GAPS = (1, 2, 2, 4, 5)  # distances between the points of a piecewise function: its slopes are short decimals
+
+
+class RandomExpressions:
+    """A generator of random expressions; it adds the constructs that it uses to the set ``used``."""
+
+    def __init__(self, rng: random.Random, model: Model, used: set[str]) -> None:
+        self.rng = rng
+        self.model = model
+        self.used = used
+
+    def linear(self, depth: int, real: bool = False) -> Linear:
+        """Return a sum of variables and, for depth > 0, of functions whose operands have less depth."""
+        rng = self.rng
+        parts: list[Atom | Linear] = [self._leaf() for _ in range(rng.randint(0 if depth else 1, 2))]
+        if depth:
+            parts += [self.function(depth - 1) for _ in range(rng.choice([1, 1, 2]))]
+        factors: list[int | float] = [rng.choice([1, 1, 1, 2, -1, -2, 3]) for _ in parts]
+        if real:
+            factors = [rng.choice(REALS) if rng.random() < 0.6 else f for f in factors]
+        if len(parts) > 1:
+            self.used.add("sum")
+        return total(parts, factors) + (rng.randint(-3, 3) if rng.random() < 0.3 else 0)
+
+    def integral(self, depth: int) -> Linear:
+        """Return a sum whose value is a whole number."""
+        found = (self.linear(depth) for _ in range(4))
+        return next((e for e in found if e.integral), linear(self._leaf()))
+
+    def truth(self) -> Linear:
+        """Return a 0/1 expression: a presence, a Boolean variable, or ``holds`` of a comparison."""
+        rng = self.rng
+        known = [linear(v.presence) for v in self.model.intervals if v.optional]
+        known += [linear(x) for x in self.model.integers if (x.lo, x.hi) == (0, 1)]
+        return rng.choice(known) if known and rng.random() < 0.8 else self._holds(0)
+
+    def function(self, depth: int) -> Linear:
+        """Return a function whose operands have the given depth."""
+        makers: dict[str, Callable[[int], Linear]] = {
+            "max": lambda d: sl.max(self._operands(d)),
+            "min": lambda d: sl.min(self._operands(d)),
+            "positive_part": lambda d: positive_part(self.linear(d)),
+            "holds": self._holds,
+            "overlap": lambda d: self._overlap(),
+            "element": self._element,
+            "piecewise": self._piecewise,
+        }
+        name = self.rng.choice(list(makers))
+        made = makers[name](depth)
+        self.used.add(name)
+        below = (a for f in made.terms if isinstance(f, Function) for e in f.operands for a in e.terms)
+        if any(isinstance(a, Function) for a in below):
+            self.used.add("nested")
+        return made
+
+    def _operands(self, depth: int) -> list[Linear]:
+        return [self.linear(depth) for _ in range(self.rng.randint(2, 3))]
+
+    def _leaf(self) -> Atom:
+        rng = self.rng
+        if self.model.integers and rng.random() < 0.3:
+            return rng.choice(self.model.integers)
+        interval = rng.choice(self.model.intervals)
+        return (interval.start, interval.end, interval.size, interval.presence)[rng.choice([0, 0, 1, 1, 2, 3])]
+
+    def _holds(self, depth: int) -> Linear:
+        e = self.integral(depth)
+        lo, hi = Bounds().of(e)
+        edge = self.rng.randint(int(lo), int(hi))
+        self.used.add("holds")
+        return holds(self.rng.choice([e <= edge, e >= edge, e == edge, e < edge]))
+
+    def _overlap(self) -> Linear:
+        interval = self.rng.choice(self.model.intervals)
+        lo = interval.start_lo + self.rng.randint(-1, 4)
+        return overlap(interval, lo, lo + self.rng.randint(1, 5))
+
+    def _element(self, depth: int) -> Linear:
+        """Return an element of an array at an expression; some arrays are too short or shifted for its values."""
+        rng = self.rng
+        e = self.integral(depth) if rng.random() < 0.4 else linear(self._leaf())
+        lo, hi = (int(b) for b in Bounds().of(e))
+        if rng.random() < 0.3:
+            lo += rng.randint(-1, 1)
+        count = (hi - lo + 1 or 1) if rng.random() < 0.6 else rng.randint(1, 6)
+        values: list[int | float] = [rng.randint(-3, 6) for _ in range(count if count < 40 else 40)]
+        if rng.random() < 0.15:
+            values = [v + 0.5 for v in values]
+        return element(values, e - lo)
+
+    def _piecewise(self, depth: int) -> Linear:
+        """Return a piecewise function of an expression; some do not cover all of its values."""
+        rng = self.rng
+        e = self.linear(depth, rng.random() < 0.2)
+        lo, hi = Bounds().of(e)
+        x = int(lo) - 1 if lo < 0 else int(lo)
+        points = [(x, rng.randint(-3, 5))]
+        while len(points) < 2 or (points[-1][0] < hi and len(points) < 8):
+            gap = rng.choice(GAPS) if hi - points[-1][0] < 12 else 20
+            points.append((points[-1][0] + gap, rng.randint(-3, 5)))
+        if len(points) > 2 and rng.random() < 0.2:
+            points.pop(rng.choice([0, -1]))
+        return piecewise(e, points)
+
+
+# --- Random constraints on presences, forbidden windows, maximum time lags and transition times.
+
+PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
+SHARE = 0.2  # of the models that have each kind
+
+
+class RandomTransitions:
+    """A generator of these constraints for a model; it adds the constructs that it uses to the set ``used``."""
+
+    def __init__(self, rng: random.Random, model: Model, used: set[str]) -> None:
+        self.rng = rng
+        self.model = model
+        self.used = used
+
+    def constraints(self) -> Iterator[Constraint]:
+        """Yield the constraints; about one kind per model."""
+        kinds = {
+            self._forbid_extent: SHARE,
+            self._maximum_lag: SHARE,
+            self._cycle: SHARE,
+            self._transitions: 1.5 * SHARE,  # some have no triangle inequality
+            self._all_or_none: 2.5 * SHARE,  # few models have two optional intervals
+        }
+        for kind, share in kinds.items():
+            if self.rng.random() < share:
+                yield from kind()
+
+    def _some(self, least: int, most: int, among: list[Interval] | None = None) -> list[Interval]:
+        intervals = self.model.intervals if among is None else among
+        return self.rng.sample(intervals, min(len(intervals), self.rng.randint(least, most)))
+
+    def _all_or_none(self) -> Iterator[Constraint]:
+        chosen = self._some(2, 3, [v for v in self.model.intervals if v.optional])
+        if len(chosen) > 1:
+            self.used.add("all_or_none")
+            yield all_or_none(chosen)
+
+    def _forbid_extent(self) -> Iterator[Constraint]:
+        """Yield a constraint with windows in which the interval can run, most of them within its time range."""
+        rng = self.rng
+        empty = [v for v in self.model.intervals if v.size_lo == 0]
+        (v,) = self._some(1, 1, empty if empty and rng.random() < 0.3 else None)
+        windows = []
+        for _ in range(rng.randint(1, 2)):
+            lo = rng.randint(v.start_lo - 1, min(v.start_hi, v.start_lo + 2) + v.size_hi)
+            windows.append((lo, lo + rng.choice([1, 1, 2, 3])))
+        self.used.add("forbid_extent")
+        yield forbid_extent(v, windows)
+
+    def _maximum_lag(self) -> Iterator[Constraint]:
+        before, after = self._some(2, 2)
+        delay = self.rng.choice([0, 0, 1, 2, -1, -2, -3, -5])
+        self.used.add("maximum lag")
+        yield self.rng.choice(PRECEDENCES)(before, after, delay, at_most=delay + self.rng.choice([0, 1, 1, 2, 4]))
+
+    def _cycle(self) -> Iterator[Constraint]:
+        """Yield minimum lags around a cycle, whose sum is not positive in most cases."""
+        chosen = self._some(2, 3)
+        self.used.add("cycle of lags")
+        for k, v in enumerate(chosen):
+            delay = self.rng.choice([0, 0, 1, -1]) if k + 1 < len(chosen) else -self.rng.randint(2, 8)
+            kind = self.rng.choice([start_before_start, start_before_start, end_before_start, end_before_end])
+            yield kind(v, chosen[(k + 1) % len(chosen)], delay)
+
+    def _transitions(self) -> Iterator[Constraint]:
+        rng, short = self.rng, [v for v in self.model.intervals if v.size_hi <= 3]
+        chosen = self._some(
+            *rng.choice([(2, 2), (3, 3), (3, 4)]), short if len(short) > 1 and rng.random() < 0.7 else None
+        )
+        times = [[rng.choice([0, 0, 0, 1, 1, 2]) for _ in chosen] for _ in chosen]
+        if len(chosen) > 2 and rng.random() < 0.7:  # the detours over the interval at position 1 are shorter
+            for k in range(len(chosen)):
+                times[1][k] = times[k][1] = 0
+            times[0][2] = times[2][0] = max(1, chosen[1].size_lo) + rng.randint(1, 2)
+        made = no_overlap(chosen, times)
+        if made.transitions:
+            self.used.add("transitions")
+            if any(v.size_lo == 0 for v in chosen):
+                self.used.add("transitions of points")
+        if any(_detour(made, i, j, k) for i, j, k in permutations(range(len(chosen)), 3)):
+            self.used.add("no triangle inequality")
+        yield made
+
+
+def _detour(c: NoOverlap, i: int, j: int, k: int) -> bool:
+    """Return whether i to j takes longer than i to k, k, and k to j."""
+    detour = c.transition(i, k) + max(1, c.intervals[k].size_lo) + c.transition(k, j)
+    return detour < c.transition(i, j)
+
+
+# --- Random models of patterns that solvers or lowerings got wrong: crews, options on one machine, masters, points.
+#
+# - ``crew``: a multi-skill project. Each task needs one or two workers of one or two skills; a worker does one thing at a time.
+# - ``shared machine``: tasks with options of different lengths on few machines, with or without transition times.
+# - ``master on the machine``: optional tasks of variable size, in a ``no_overlap`` with their own options.
+# - ``points in a sequence``: intervals of size 0 with transition times, some of which allow no order at the same time.
+
+PATTERNS = ("crew", "shared machine", "master on the machine", "points in a sequence")
+
+
+class RandomPattern:
+    """The random model of one pattern.
+
+    Parameters
+    ----------
+    pattern : str
+        One of ``PATTERNS``.
+    seed : int
+
+    Attributes
+    ----------
+    model : Model
+    used : set of str
+        The constructs that it contains.
+    """
+
+    def __init__(self, pattern: str, seed: int) -> None:
+        self.rng = random.Random(f"{pattern} {seed}")
+        self.model = Model(f"random {seed}")
+        self.used = {pattern, "no_overlap", "optional", "minimize", "fixed size"}
+        self.machines: list[list[Interval]] = []
+        self.most = 4
+        makers = (self._crew, self._shared_machine, self._master, self._points)
+        dict(zip(PATTERNS, makers, strict=True))[pattern]()
+
+    def _task(self, name: str, size: tuple[int, int], optional: bool = False) -> Interval:
+        return self.model.interval(name, size, (0, self.most), optional)
+
+    def _options(self, task: Interval, sizes: list[tuple[int, int]], count: int) -> list[Interval]:
+        """Add an alternative of a task with one option for each size."""
+        at = len(self.model.intervals)
+        made = [self._task(f"{task} as {at + k}", size, True) for k, size in enumerate(sizes)]
+        self.model.add(alternative(task, made, count), f"alternative {len(self.model.constraints) + 1}")
+        self.used.add("alternative of 1" if count == 1 else "alternative of several")
+        return made
+
+    def _machines(self, transitions: bool) -> None:
+        rng = self.rng
+        for k, members in enumerate(self.machines):
+            if len(members) > 1:
+                rng.shuffle(members)
+                times = [[rng.choice([0, 1, 1, 2]) for _ in members] for _ in members] if transitions else None
+                made = no_overlap(members, times)
+                if made.transitions:
+                    self.used.add("transitions")
+                self.model.add(made, f"machine {k + 1}")
+
+    def _aim(self, tasks: list[Interval]) -> None:
+        if self.rng.random() < 0.6:
+            self.model.minimize(latest([v.end for v in tasks]))
+            self.used.add("max")
+        else:
+            self.model.minimize(total([v.end for v in tasks], [self.rng.choice([1, 2, 3]) for _ in tasks]))
+            self.used.add("sum")
+
+    def _crew(self) -> None:
+        rng = self.rng
+        workers = rng.choice([2, 2, 3])
+        self.machines = [[] for _ in range(workers)]
+        tasks = [self._task(f"t{k}", (s := rng.randint(1, 3), s)) for k in range(2)]
+        for v in tasks:
+            skills = [workers, 1] if rng.random() < 0.5 else [rng.randint(2, workers)]
+            for skilled in rng.sample(skills, len(skills)):
+                who = rng.sample(range(workers), skilled)
+                count = rng.randint(1, 2) if skilled > 1 else 1
+                for worker, o in zip(who, self._options(v, [(v.size_lo, v.size_hi)] * skilled, count), strict=True):
+                    self.machines[worker].append(o)
+        if rng.random() < 0.3:
+            self.model.add(start_before_start(tasks[0], tasks[1]), "precedence")
+            self.used.add("start_before_start")
+        self._machines(transitions=rng.random() < 0.2)
+        self._aim(tasks)
+
+    def _shared_machine(self) -> None:
+        rng = self.rng
+        self.machines = [[] for _ in range(rng.choice([1, 1, 2]))]
+        tasks = []
+        for k in range(rng.randint(2, 3) if len(self.machines) == 1 else 2):
+            sizes = [(s := rng.randint(1, 3), s) for _ in range(rng.randint(2, 3))]
+            v = self._task(f"t{k}", (min(sizes)[0], max(sizes)[1]))
+            tasks.append(v)
+            for o in self._options(v, sizes, 1):
+                rng.choice(self.machines).append(o)
+        if rng.random() < 0.3:
+            self.model.add(end_before_start(tasks[0], tasks[1]), "precedence")
+            self.used.add("end_before_start")
+        self._machines(transitions=rng.random() < 0.7)
+        self._aim(tasks)
+
+    def _master(self) -> None:
+        rng = self.rng
+        self.used |= {"variable size", "optional alternative", "maximize"}
+        self.used.discard("minimize")
+        v = self._task("v", (3, 4), True)
+        first, second = self._options(v, [(1, 3), (1, rng.choice([1, 4]))], rng.choice([1, 1, 2]))
+        members = [v, first]
+        if rng.random() < 0.5:
+            w = self._task("w", (1, 2), rng.random() < 0.5)
+            members.append(w)
+            if rng.random() < 0.3:
+                self.model.add(synchronize(w, [second]), "synchronize")
+                self.used.add("synchronize")
+        self.machines = [members]
+        self._machines(transitions=rng.random() < 0.2)
+        self.model.maximize(v.size - rng.randint(1, 3) * second.end + total([x.presence for x in members]))
+
+    def _points(self) -> None:
+        rng = self.rng
+        self.used |= {"zero size", "transitions", "transitions of points", "no triangle inequality", "sum"}
+        tasks = []
+        for k in range(rng.choice([3, 3, 4])):
+            first = rng.choice([0, 0, 0, 1])
+            size = rng.choice([(0, 0), (0, 0), (0, 0), (0, 1), (0, 1), (1, 1)])
+            tasks.append(self.model.interval(f"t{k}", size, (first, first + rng.randint(0, 3)), rng.random() < 0.2))
+        n, late = len(tasks), rng.randint(1, 3)
+        cycle = [[late if i == (j + 1) % n else 0 for j in range(n)] for i in range(n)]
+        mixed = [[rng.choice([0, 0, 0, 1, 2]) for _ in tasks] for _ in tasks]
+        self.model.add(no_overlap(tasks, cycle if rng.random() < 0.8 else mixed), "sequence")
+        absent = total([1 - v.presence for v in tasks])
+        self.model.minimize(total([v.end for v in tasks], [rng.choice([1, 1, 2]) for _ in tasks]) + 9 * absent)
+
 
 LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
 PATTERN_PERIOD = 4  # each fourth seed gives a model of ``random_patterns``

@@ -1,13 +1,9 @@
-"""IBM CP Optimizer through ``docplex.cp``. Its engine, the program ``cpoptimizer``, comes with the ``cplex`` package.
-
-``docplex.cp`` is imported only when a model is lowered: ``pyomo.environ`` cannot be imported after it.
-The community edition takes search spaces up to 2^1000. A larger model ends with the status "unavailable" and the
-engine's reason.
-"""
+"""IBM CP Optimizer through ``docplex.cp``. Its engine, the program ``cpoptimizer``, comes with the ``cplex`` package."""
 
 from __future__ import annotations
 
 import copy
+import math
 import os
 import re
 import shutil
@@ -22,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ...errors import NoSolution, WrongArgument
+from ...errors import NoSolution, SolverUnavailable, WrongArgument
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import (
@@ -33,15 +29,54 @@ from ..base import (
     Exactness,
     Limits,
     Outcome,
-    SolverUnavailable,
+    Value,
     WarmStart,
     Watch,
     compiled_repr,
 )
 from ..exact_range import require_range
-from ..parameters.limits import Value
+from ..parameters import Parameter, argument, check_all
 from ..solver_thread import run_in_thread
 from ..uses import own_values, own_variable
+
+# --- Parameters of CP Optimizer by name: ``CpoParameters`` of docplex.
+
+SOLVER = "CP Optimizer"
+AUTO = "Auto"
+CONFLICTS = "it concerns the conflict refiner, which runs without parameters"
+LOGGED = "schedlab reads the log of the engine, which is in the result"
+MESSAGES = "it changes only messages of docplex, which schedlab does not print"
+REFUSED = {
+    "TimeLimit": argument("time_limit"),
+    "TimeMode": "the time limit is wall time",
+    "RandomSeed": argument("seed"),
+    "BranchLimit": argument("deterministic_limit"),
+    "LogVerbosity": LOGGED,
+    "ModelAnonymizer": "schedlab finds the variables of answers by their names",
+    **dict.fromkeys(("PrintModelDetailsInMessages", "UseFileLocations"), MESSAGES),
+}
+
+
+def check(given: Mapping[str, Any]) -> dict[str, Value]:
+    """Convert parameters to their types: docplex has the names, the ranges, and the texts of enumerations."""
+    from docplex.cp.parameters import ALL_PARAMETER_DESCRIPTORS
+
+    known = {d.name: d for d in ALL_PARAMETER_DESCRIPTORS}
+    conflicts = {name: CONFLICTS for name in known if name.startswith("ConflictRefiner")}
+    return check_all(SOLVER, given, known, {**REFUSED, **conflicts}, lambda p: _convert(p, known[p.name]))
+
+
+def _convert(p: Parameter, descriptor: Any) -> Value:
+    kind = descriptor.type
+    if isinstance(kind[0], str):
+        return p.as_choice(kind)
+    if descriptor.default == AUTO and str(p.value).strip().lower() == AUTO.lower():
+        return AUTO
+    low, high = -math.inf if kind[0] is None else kind[0], math.inf if kind[1] is None else kind[1]
+    if isinstance(kind[0], int):
+        return p.as_int(low, high)
+    return p.as_float(low, high)
+
 
 LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit for times is 2^52 - 2
 INSTALL = "pip install 'schedlab[cpoptimizer]'"
@@ -105,8 +140,6 @@ class CpOptimizer:
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
         """Convert values of docplex's ``CpoParameters``; raise UnknownName and ValueError for wrong ones."""
-        from .parameters import check
-
         return check(parameters)
 
     def compile(self, model: Model) -> Compiled:

@@ -1,60 +1,4 @@
-"""The lowering of a model to a ``docplex`` ``CpoModel``, nearly one to one.
-
-Constructs that CP Optimizer defines differently, or computes wrongly, are reformulated. For an interval v, ``p[v]`` is
-its presence, and ``start[v]``, ``end[v]``, ``size[v]`` count as 0 if it is absent.
-
-Zero sizes. The engine forbids a zero-size interval inside another one, in ``noOverlap`` (as the language does with
-transition times alone) and, once it has found that two
-pulses exclude each other, in a cumulative function. There an interval v whose size can be 0 is replaced by its *shadow*
-s, an optional interval with ``1 <= size[s]``::
-
-    p[s] = 1  <=>  size[v] >= 1
-    p[s] = 1  =>   start[s] = start[v],  end[s] = end[v]
-
-Variable demands. ``heightAtStart`` of an absent interval is 0, so the demand d of v, with the pulse f, is tied to it
-only if v is present::
-
-    p[v] = 1  =>  heightAtStart(v, f) = d
-
-Capacities over time. ``cap(t)``, with the greatest value C, becomes C and a fixed pulse in each segment where it is
-lower::
-
-    sum_v pulse(v, d[v]) + sum_k pulse([t[k], t[k+1]), C - c[k]) <= C        with cap(t) = c[k] for t in [t[k], t[k+1])
-
-Transition times become a transition matrix of a sequence variable. ``noOverlap`` without ``isDirect`` keeps the times
-between all pairs of its intervals, those of size 0 included, as the language does. If a detour over a third interval can be
-faster than a transition time, the engine at its default level of inference calls feasible models infeasible (22.2: 2 of
-180 small models with intervals of size 0); at the next level of inference on sequences it does not. A maximum time lag becomes a second precedence.
-
-Element and piecewise. Their ranges are constraints of their own, so that a value out of range is infeasible wherever
-the expression stands::
-
-    0 <= index <= n - 1                                        for element of an array of n values
-    x[0] <= x <= x[K]                                          for piecewise with the points (x[k], y[k]), k = 0..K
-
-Piecewise functions. The engine's own lose solutions (22.2: 12 to 35 of 400 small functions had a wrong optimum). With
-``s[k]`` the slope from point k to point k + 1, a convex one becomes the greatest of its lines, a concave one the least, any
-other a sum of hinges. The engine bounds a sum by the bounds of its terms, so all are kept within the values of the points,
-which changes nothing else::
-
-    convex:   max(max_{k=0..K-1} y[k] + s[k] (x - x[k]), min_k y[k])
-    concave:  min(min_{k=0..K-1} y[k] + s[k] (x - x[k]), max_k y[k])
-    other:    max(min(y[0] + s[0] (x - x[0]) + sum_{k=1..K-1} (s[k] - s[k-1]) max(0, x - x[k]), max_k y[k]),
-                  min_k y[k])
-
-Points outside of the bounds of x are left out, and those at its bounds are added.
-
-Overlap with a window [lo, hi). ``overlapLength`` of an optional interval loses solutions, too (22.2:
-``min([1 - 6 endOf(v, 0), overlapLength(v, 1, 4, 0), presenceOf(v)]) <= -26`` with v in [2, 5) or absent), so it
-becomes::
-
-    max(0, min(end[v], hi) - max(start[v], lo))
-
-Real numbers. With its linear relaxation ("TemporalRelaxation") the engine calls values optimal that are 2e-5 from the
-optimum of a real objective, whatever its tolerance; this does not happen with whole numbers. For a real objective the
-relaxation is switched off. A comparison with real coefficients, ``lo <= e <= hi``, is widened by half of what the
-independent check allows: by half of ``offsets.real_tolerance``.
-"""
+"""The lowering of a model to a ``docplex`` ``CpoModel``, nearly one to one."""
 
 from __future__ import annotations
 
@@ -66,7 +10,8 @@ from typing import Any
 
 import numpy as np
 from docplex.cp import modeler as cp
-from docplex.cp.expression import integer_var, interval_var, sequence_var, transition_matrix
+from docplex.cp.expression import INTERVAL_MIN, integer_var, interval_var, sequence_var, transition_matrix
+from docplex.cp.function import CpoStepFunction
 from docplex.cp.model import CpoModel
 
 from ...errors import WrongArgument
@@ -86,24 +31,45 @@ from ...models.language import (
     Precedence,
     Synchronize,
 )
-from ...models.language.bounds import Point, points_within
+from ...models.language.bounds import Breakpoint, points_within
 from ...models.language.clock import look
-from ...models.language.expressions import (
-    Atom,
-    Attribute,
-    Element,
-    Holds,
-    Max,
-    Min,
-    Number,
-    Overlap,
-    Piecewise,
-    atoms_below,
-)
+from ...models.language.expressions import Attribute, Element, Holds, Max, Min, Overlap, Piecewise, atoms_below
+from ...models.language.linear_expressions import Atom
 from ...models.language.offsets import far_origin, real_tolerance
+from ...models.language.quantities import Number, Window
 from ..base import OBJECTIVE
-from ..lowest_terms import in_lowest_terms
-from .steps import calendar, outside, taken
+from ..exact_range import in_lowest_terms
+
+# --- Step functions of time: calendars of starts, forbidden windows, and capacities that vary.
+
+
+def calendar(v: Interval) -> Any:
+    """Return a step function that is 0 in the gaps between an interval's start windows, and 1 elsewhere."""
+    steps = [(INTERVAL_MIN, 1)]
+    for (_, end), (begin, _) in pairwise(v.windows):
+        steps += [(end + 1, 0), (begin, 1)]
+    return CpoStepFunction(steps)
+
+
+def outside(windows: tuple[Window, ...]) -> Any:
+    """Return a step function that is 0 within the windows and 1 elsewhere."""
+    return CpoStepFunction([(INTERVAL_MIN, 1), *(step for lo, hi in windows for step in ((lo, 0), (hi, 1)))])
+
+
+def taken(c: Cumulative) -> tuple[list[Any], int]:
+    """Return (the fixed pulses, the greatest capacity C) of a capacity over time, as in the module's text."""
+    begin = min(v.start_lo for v in c.intervals)
+    end = max(v.start_hi + v.size_hi for v in c.intervals)
+    inside = [(begin, c.capacity_at(begin))] + [(t, capacity) for t, capacity in c.steps if begin < t < end]
+    peak = max(capacity for _, capacity in inside)
+    ends = [t for t, _ in inside[1:]] + [end]
+    taken = [
+        cp.pulse((t, u), peak - capacity)
+        for (t, capacity), u in zip(inside, ends, strict=True)
+        if capacity < peak and t < u
+    ]
+    return taken, peak
+
 
 ROUNDING = 1e-9  # relative error that the engine's own arithmetic may add to a real number
 
@@ -362,7 +328,7 @@ def _within(e: Any, lo: Number, hi: Number) -> Any:
     return e >= lo if math.isinf(hi) else cp.logical_and(e >= lo, e <= hi)
 
 
-def _piecewise(x: Any, points: Sequence[Point]) -> Any:
+def _piecewise(x: Any, points: Sequence[Breakpoint]) -> Any:
     """Return a piecewise-linear function by one of the three formulas of the module's text."""
     slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
     if isinstance(x, (int, float)):
@@ -375,7 +341,7 @@ def _piecewise(x: Any, points: Sequence[Point]) -> Any:
     return cp.max([cp.min([_hinges(x, points, slopes), greatest]), least])
 
 
-def _hinges(x: Any, points: Sequence[Point], slopes: Sequence[float]) -> Any:
+def _hinges(x: Any, points: Sequence[Breakpoint], slopes: Sequence[float]) -> Any:
     """Return a piecewise-linear function as the sum of hinges of the module's text."""
     (x0, y0), inner = points[0], points[1:-1]
     turns = [after - before for before, after in pairwise(slopes)]

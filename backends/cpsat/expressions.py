@@ -16,21 +16,10 @@ from typing import Any
 
 from ...errors import WrongArgument
 from ...models.language import Comparison, Interval, Linear
-from ...models.language.expressions import (
-    Atom,
-    Attribute,
-    Element,
-    Holds,
-    Integer,
-    Max,
-    Min,
-    Number,
-    Overlap,
-    Piecewise,
-    Window,
-    atoms_below,
-)
+from ...models.language.expressions import Attribute, Element, Holds, Integer, Max, Min, Overlap, Piecewise, atoms_below
+from ...models.language.linear_expressions import Atom
 from ...models.language.offsets import real_tolerance
+from ...models.language.quantities import Number, Window
 from ...models.whole_numbers import Rational, rational
 from .native import LARGEST, Form, NativeModel, Recipe, WholeForm, magnitude
 

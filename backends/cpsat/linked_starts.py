@@ -50,7 +50,9 @@ from ...models.language import (
     Synchronize,
 )
 from ...models.language.constraints import Constraint, expressions_of, intervals_of
-from ...models.language.expressions import Atom, Attribute, Function, Holds, Max, Min, Number, atoms_below
+from ...models.language.expressions import Attribute, Function, Holds, Max, Min, atoms_below
+from ...models.language.linear_expressions import Atom
+from ...models.language.quantities import Number
 from .alternatives import Choices
 
 

@@ -1,18 +1,15 @@
-"""The lowering of a model to CP-SAT: intervals, constraints and the objective, nearly one to one.
-
-The lowering of options of an ``alternative`` is stated in ``alternatives``, that of demands in ``demands``, that of
-forbidden extents and transition times in ``forbidden``.
-
-A capacity that varies over time, ``cap(t)`` with the greatest value C, becomes the constant capacity C with a fixed
-interval of demand ``C - c`` in each segment of time where ``cap(t) = c < C``.
-"""
+"""The lowering of a model to CP-SAT: intervals, constraints and the objective, nearly one to one."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from functools import partial
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple
+
+from ortools.sat.python import cp_model
 
 from ...models.language import (
     AllOrNone,
@@ -21,6 +18,7 @@ from ...models.language import (
     Comparison,
     Cumulative,
     ForbidExtent,
+    Integer,
     Interval,
     Linear,
     Model,
@@ -31,13 +29,326 @@ from ...models.language import (
 from ...models.language.clock import look
 from ...models.language.constraints import Constraint
 from ...models.language.offsets import far_origin, real_tolerance
+from ...models.language.quantities import Window
 from .alternatives import Choices, Row, masters
-from .bulk import add_cumulative, add_intervals, add_starts, add_variables
-from .demands import Demands, segments
 from .expressions import CpSatExpressions
-from .forbidden import forbid_extent, transitions
-from .native import Form, NativeModel, NumberRangeError, WholeForm
-from .objective import Objective, set_objective
+from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, set_objective
+
+# --- Many native variables, intervals and demands at once.
+#
+# A call of ortools for one variable takes 4 us, for one interval 6 us. Here one message is filled in again and again, and
+# copies of it are appended to the ``CpModelProto``: 1 us and 2 us. The Python objects of ortools that stand for variables and
+# intervals are made when they are first used.
+
+
+def add_starts(lowering: CpSatLowering) -> None:
+    """Make the start variables of a model whose intervals need no other variables; fixed starts have none."""
+    intervals = lowering.model.intervals
+    if any(v.optional or v.size_lo < v.size_hi for v in intervals):
+        return
+    rows = [(i, w, v.name) for i, v in enumerate(intervals) if (w := v.windows)[0][0] < w[-1][1]]
+    start = lowering.expressions.start
+    for (i, *_), k in zip(rows, add_variables(lowering.native, [(w, n) for _, w, n in rows]), strict=True):
+        start[i] = k
+
+
+def add_variables(native: NativeModel, rows: Sequence[tuple[tuple[Window, ...], str]]) -> range:
+    """Add variables of the model.
+
+    Parameters
+    ----------
+    native : NativeModel
+        The model under construction.
+    rows : sequence of (windows, str)
+        The domain and the name of each variable.
+
+    Returns
+    -------
+    range
+        Their indices.
+    """
+    first, templates = len(native.lo), {}
+    for windows in {windows for windows, _ in rows}:
+        templates[windows] = made = _message("variables")
+        made.domain.extend(native.domain(windows).flattened_intervals())
+    append = native.model.proto.variables.append
+    for windows, name in rows:
+        look()
+        made = templates[windows]
+        made.name = name
+        append(made)
+    native.vars.add(len(rows))
+    native.lo += [windows[0][0] for windows, _ in rows]
+    native.hi += [windows[-1][1] for windows, _ in rows]
+    return range(first, first + len(rows))
+
+
+def add_intervals(lowering: CpSatLowering, members: Iterable[Interval]) -> None:
+    """Make the native intervals of those members that have none, are never absent and have a fixed size above 0.
+
+    Those with a fixed start come last.
+    """
+    e, known, lo, hi = lowering.expressions, lowering.rows, lowering.native.lo, lowering.native.hi
+    presence, sizes, start = e.presence, e.size, e.start
+    moving: list[tuple[Interval, int]] = []
+    fixed: list[tuple[Interval, int]] = []
+    for v in members:
+        i = v.index
+        if i not in known and presence[i] < 0 and sizes[i] < 0 < v.size_lo and i not in lowering.intervals:
+            k = start[i]
+            (moving if lo[k] < hi[k] else fixed).append((v, k))
+    if moving:
+        _append(lowering, moving, False)
+    if fixed:
+        _append(lowering, fixed, True)
+
+
+def _append(lowering: CpSatLowering, rows: Sequence[tuple[Interval, int]], fixed: bool) -> None:
+    """Append the intervals with these start variables to the native model; ``fixed``: their ends are numbers."""
+    known, lo, constraints = lowering.rows, lowering.native.lo, lowering.native.model.proto.constraints
+    made, append = _message("constraints"), constraints.append
+    start, end, size = made.interval.start, made.interval.end, made.interval.size
+    for edge in (start,) if fixed else (start, end):
+        edge.vars.append(0)
+        edge.coeffs.append(1)
+    start_vars, end_vars = start.vars, end.vars
+    for row, (v, k) in enumerate(rows, len(constraints)):
+        look()
+        start_vars[0] = k
+        if fixed:
+            end.offset = lo[k] + v.size_lo
+        else:
+            end_vars[0] = k
+            end.offset = v.size_lo
+        size.offset = v.size_lo
+        made.name = v.name
+        append(made)
+        known[v.index] = row
+
+
+def add_cumulative(lowering: CpSatLowering, c: Cumulative) -> bool:
+    """Post a cumulative of one capacity whose intervals ``add_intervals`` makes and whose demands are numbers.
+
+    Returns
+    -------
+    bool
+        Whether it is such a cumulative; if not, nothing is posted.
+    """
+    plain = len(c.steps) == 1 and not lowering.guarded and set(map(type, c.demands)) == {int}
+    if not plain or lowering.choices.shared(c.intervals):
+        return False
+    add_intervals(lowering, c.intervals)
+    known = lowering.rows
+    if not known.keys() >= {v.index for v in c.intervals}:
+        return False
+    rows = [(known[v.index], amount) for v, amount in zip(c.intervals, c.demands, strict=True) if amount]
+    posted = lowering.native.model.proto.constraints.add().cumulative
+    posted.capacity.offset = c.steps[0][1]
+    posted.intervals.extend([row for row, _ in rows])
+    demand, append = _message("constraints").interval.size, posted.demands.append
+    for _, demand.offset in rows:
+        append(demand)
+    lowering.native.nonzeros += len(rows)
+    return True
+
+
+def _message(field: str) -> Any:
+    """Return an empty message of a repeated field of a model: its class has another place in older versions of ortools."""
+    return type(getattr(_EXAMPLE.proto, field)[0])()
+
+
+_EXAMPLE = cp_model.CpModel()
+_EXAMPLE.new_bool_var("")
+_EXAMPLE.add_bool_or([])
+
+
+# --- Demands and capacities of ``cumulative`` in CP-SAT: each demand becomes a number or one variable, with a literal for "above 0".
+#
+# CP-SAT takes a demand that is a constant or ``c x + b`` with one variable x. CP-SAT 9.15 also keeps an interval whose
+# demand is 0 away from where others take the whole capacity, unless the interval is absent: it calls the intervals [2, 4)
+# with demand 0..2 and [0, 6) with demand 2, on capacity 2, infeasible. In the language such an interval takes no part.
+#
+# Data
+#     D         linear expression of a demand, over integer variables y
+#     v         the interval with this demand, with presence p[v]
+# New variables
+#     w = D     if D has two or more variables; else w stands for D itself
+#     q         1 if the demand is above 0; only if the demand can be 0 and its variable has more than two values
+# Constraints
+#     w = sum_k c[k] y[k] + b
+#     q = 1  =>  w >= 1
+#     q = 0  =>  w <= 0
+#     interval of v in the cumulative: present if and only if p[v] = 1 and q = 1, with demand w
+
+
+class Demands:
+    """The lowering of demands. All cumulative constraints share the literals q of the module's text."""
+
+    def __init__(self, native: NativeModel, expressions: CpSatExpressions) -> None:
+        self.native, self.expressions = native, expressions
+        self._above_zero: dict[tuple[int, int, bool], int] = {}
+
+    def lower(self, demand: Linear) -> tuple[tuple[int, ...], Any]:
+        """Return (the literal q, if it is needed; the native demand: an integer or an expression of one variable)."""
+        if len(demand.terms) == 1 and not demand.constant:
+            ((atom, factor),) = demand.terms.items()
+            if type(atom) is Integer and type(factor) is int and factor > 0:  # the most common case, made fast
+                x = self.expressions.integer[atom.index]
+                return self._above(x), self.native.multiple(x, factor)
+        w = self.native.whole(self.expressions.form(demand), 1)
+        if len(w.terms) > 1:
+            total = self.native.variable((self.native.bounds(w),), "", w.value)
+            self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
+            w = WholeForm({total: 1}, 0)
+        return self._demanding(w), self.native.expression(w) if w.terms else w.constant
+
+    def _above(self, x: int) -> tuple[int, ...]:
+        """Return the same as ``_demanding`` for a positive multiple of variable x."""
+        if self.native.lo[x] > 0 or self.native.hi[x] <= 1:
+            return ()
+        key = (x, 1, True)
+        if key not in self._above_zero:
+            self._above_zero[key] = self.native.positive(x)
+        return (self._above_zero[key],)
+
+    def _demanding(self, w: WholeForm) -> tuple[int, ...]:
+        """Return the literal q of a demand that can be 0; none for a constant or for a 0-1 variable times a number."""
+        low, high = self.native.bounds(w)
+        if low > 0 or not w.terms:
+            return ()
+        ((x, c),) = w.terms.items()
+        if self.native.hi[x] - self.native.lo[x] <= 1 or high <= 0:
+            return ()
+        edge = (1 - w.constant) / c  # demands with the same edge are above 0 together and share q
+        key = (x, math.ceil(edge) if c > 0 else math.floor(edge), c > 0)
+        if key not in self._above_zero:
+            literal = self.native.boolean("", lambda values: int(w.value(values) > 0))
+            self.native.inside(w, [(1, high)], (literal,))
+            self.native.inside(w, [(low, 0)], (~literal,))
+            self._above_zero[key] = literal
+        return (self._above_zero[key],)
+
+
+def segments(c: Cumulative) -> Iterable[tuple[int, int, int]]:
+    """Yield (from, to, capacity) of each segment of time, within the time range of the intervals."""
+    low = min((v.start_lo for v in c.intervals), default=0)
+    high = max((v.start_hi + v.size_hi for v in c.intervals), default=0)
+    for k, (time, capacity) in enumerate(c.steps):
+        start = low if k == 0 else max(low, time)
+        end = high if k + 1 == len(c.steps) else min(high, c.steps[k + 1][0])
+        if start < end:
+            yield start, end, capacity
+
+
+# --- Forbidden extents and transition times in CP-SAT, which has neither.
+#
+# For an interval i, ``s[i]``, ``e[i]`` are its start and end, and ``r[i]`` the literal that it is present with a positive
+# size (and, in the search for a conflict, that the constraint is switched on).
+#
+# Forbid extent
+# -------------
+# With the forbidden windows ``[lo, hi)``, an interval of fixed size D > 0, and one of variable size::
+#
+#     p[i] = 1  =>  s[i] is in no window [lo - D + 1, hi - 1]
+#     no_overlap(i if r[i], the fixed intervals [lo, hi))
+#
+# Transition times
+# ----------------
+# For a no_overlap with the times ``t[i,j]``, ``m[i] = min_j t[i,j]`` over the other intervals j, and the presence p (with
+# the same condition in the search for a conflict). If ``m[i] = 0``, r takes the place of p in the first row::
+#
+#     no_overlap(interval from s[i] to e[i] + m[i], if p[i])                               redundant, but it propagates
+#     p[i] and p[j] and b[i,j]       =>  e[i] + t[i,j] <= s[j]
+#     p[i] and p[j] and not b[i,j]   =>  e[j] + t[j,i] <= s[i]
+#
+# for each pair i, j for which ``t[i,j] > m[i]`` or ``t[j,i] > m[j]`` or the least size and m of i or j are 0, with a new
+# literal b; for the others the no_overlap is enough. n points with times on a cycle (``NoOverlap.cyclic_points``) have ranks
+# q in {0, ..., n - 1}. For each pair of them with exactly one time above 0::
+#
+#     p[i] and p[j] and b[i,j]       =>  q[i] + 1 <= q[j]
+#     p[i] and p[j] and not b[i,j]   =>  q[j] + 1 <= q[i]
+
+
+def forbid_extent(lowering: CpSatLowering, c: ForbidExtent) -> None:
+    """Post a forbid_extent."""
+    v, native, windows = c.interval, lowering.native, c.within_reach()
+    if not windows or v.size_hi == 0:
+        return
+    if v.size_lo < v.size_hi:
+        fixed = [native.model.new_fixed_size_interval_var(lo, hi - lo, "") for lo, hi in windows]
+        native.model.add_no_overlap([lowering.occupying_interval(v), *fixed])
+        return
+    edges = [v.start_lo, *(t for lo, hi in windows for t in (lo - v.size_lo, hi)), v.start_hi]
+    allowed = zip(edges[::2], edges[1::2], strict=True)  # those that are empty are left out by ``inside``
+    start = WholeForm({lowering.expressions.start[v.index]: 1}, 0)
+    native.inside(start, allowed, (*lowering.present(v), *native.guard))
+
+
+def transitions(lowering: CpSatLowering, c: NoOverlap) -> None:
+    """Post a no_overlap with transition times."""
+    c = c.capped()
+    n = len(c.intervals)
+    least = [min((c.transition(i, j) for j in range(n) if j != i), default=0) for i in range(n)]
+    spans = []
+    for v, after in zip(c.intervals, least, strict=True):
+        if v.size_hi + after > 0:
+            literal = lowering.taking_part(v) if after else lowering.running(v)
+            spans.append(lowering.span_interval(v, literal, after))
+    lowering.native.model.add_no_overlap(spans)
+    cycles = c.cyclic_points()
+    ranks = {k: q for some in cycles for k, q in zip(some, _ranks(lowering, c, some), strict=True)}
+    cyclic = {pair for some in cycles for pair in combinations(some, 2)}
+    for i, j in combinations(range(n), 2):
+        forth, back = c.transition(i, j), c.transition(j, i)
+        points = any(c.intervals[k].size_lo + least[k] == 0 for k in (i, j))
+        if points or forth > least[i] or back > least[j]:
+            when = tuple(p for k in (i, j) if (p := lowering.taking_part(c.intervals[k])) >= 0)
+            first = _order(lowering, (c.intervals[i], c.intervals[j]), (forth, back), when)
+            if (i, j) in cyclic and bool(forth) != bool(back):
+                lowering.native.require(Form({ranks[j]: 1, ranks[i]: -1}), 1, float("inf"), (first, *when))
+                lowering.native.require(Form({ranks[i]: 1, ranks[j]: -1}), 1, float("inf"), (~first, *when))
+
+
+def _ranks(lowering: CpSatLowering, c: NoOverlap, some: tuple[int, ...]) -> list[int]:
+    """Make the variables of the ranks of the intervals at some positions."""
+    part = c.part(some)
+    edges = [(lowering.edge(v, "start"), lowering.edge(v, "end"), lowering.present(v)) for v in part.intervals]
+
+    def rank(k: int, values: Sequence[int]) -> int:
+        spans = [
+            (_value(start, values), _value(end, values)) if all(values[p] for p in present) else None
+            for start, end, present in edges
+        ]
+        order = part.sequence(spans) or []
+        return order.index(k) if k in order else 0
+
+    native, last = lowering.native, len(some) - 1
+    return [native.variable(((0, last),), "", partial(rank, k)) for k in range(len(some))]
+
+
+def _value(f: Form, values: Sequence[int]) -> int:
+    return int(sum(factor * values[x] for x, factor in f.terms.items()) + f.constant)
+
+
+def _order(
+    lowering: CpSatLowering, pair: tuple[Interval, Interval], times: tuple[int, int], when: tuple[int, ...]
+) -> int:
+    """Post the two orders of a pair of intervals under a new literal and its negation; return the literal."""
+    native, (v, w) = lowering.native, pair
+    gap = _gap(lowering, v, w)
+    whole = native.whole(gap, 1)
+    first = native.boolean("", lambda values: int(whole.value(values) >= times[0]))
+    native.require(gap, times[0], float("inf"), (first, *when))
+    native.require(_gap(lowering, w, v), times[1], float("inf"), (~first, *when))
+    return first
+
+
+def _gap(lowering: CpSatLowering, v: Interval, w: Interval) -> Form:
+    """Return the start of w minus the end of v."""
+    left, right = lowering.edge(v, "end"), lowering.edge(w, "start")
+    terms = Counter(right.terms)
+    terms.subtract(left.terms)
+    return Form(dict(terms), right.constant - left.constant)
 
 
 class NativeInterval(NamedTuple):

@@ -13,8 +13,7 @@ docstring:
 - ``linear``: the whole model as integer variables and linear comparisons, for a backend without intervals
 """
 
-from .chain import Chain, decompose
-from .compiled import DecomposedCompiled, compile_at_origin, compile_supported
+from .chain import Chain, DecomposedCompiled, compile_at_origin, compile_supported, decompose
 from .constructs import ALL, Construct, constructs_of
 from .linear import LinearModel, linear_model
 

@@ -18,7 +18,9 @@ from ...models.language import (
     Synchronize,
 )
 from ...models.language.constraints import Constraint, expressions_of
-from ...models.language.expressions import Atom, Element, Holds, Max, Min, Number, Overlap, Piecewise, atoms_below
+from ...models.language.expressions import Element, Holds, Max, Min, Overlap, Piecewise, atoms_below
+from ...models.language.linear_expressions import Atom
+from ...models.language.quantities import Number
 
 
 class Construct(StrEnum):

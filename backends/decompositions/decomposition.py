@@ -1,31 +1,219 @@
-"""The base class of decompositions: a copy of a model in which some constructs are replaced by simpler ones.
-
-A decomposition may add auxiliary variables. Each of them has a *recipe*, which computes its value from the values of
-the variables before it. So an assignment can be converted in both directions: ``forward`` gives all variables of the
-decomposed model a value (a warm start), ``back`` forgets the auxiliary variables (an answer).
-"""
+"""The base class of decompositions: a copy of a model in which some constructs are replaced by simpler ones."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar, Protocol
 
+from ...errors import WrongArgument
+from ...models import language as sl
 from ...models.language import (
+    AllOrNone,
+    Alternative,
     Assignment,
     Bounds,
     Comparison,
     Constraint,
+    Cumulative,
     Evaluator,
+    ForbidExtent,
     Integer,
     Interval,
     Linear,
     Model,
+    NoOverlap,
+    Precedence,
+    Synchronize,
     UndefinedValue,
+    element,
+    holds,
+    overlap,
+    piecewise,
 )
-from ...models.language.expressions import Number
+from ...models.language import sum as total
+from ...models.language.expressions import Attribute, Element, Function, Holds, Max, Min, Overlap, Piecewise
+from ...models.language.linear_expressions import Atom
+from ...models.language.quantities import Number, Window
 from .constructs import Construct
-from .model_copy import Copy
+
+# --- A copy of a model with its own variables; subclasses change parts of it.
+#
+# The decompositions and the metamorphic checks of the conformance test (``conformance.copies``) are such subclasses.
+
+Steps = tuple[tuple[int, int], ...]
+
+
+LARGEST_DENOMINATOR = 10**6  # of a fraction that is simple
+
+
+class Copy:
+    """A copy of a model, in the attribute ``model``. Subclasses override methods to change parts of it.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> m = sl.Model("one"); a = m.interval("a", size=3); m.add(a.start >= 2); m.minimize(a.end)
+    >>> Copy(m).model.constraints
+    [NamedConstraint(name='a.start >= 2', constraint=a.start >= 2)]
+    """
+
+    def __init__(self, origin: Model) -> None:
+        self.origin = origin
+        self.model = origin.blank()
+        self.intervals: dict[Interval, Interval] = {}
+        self.integers: dict[Integer, Integer] = {}
+        self._atoms: dict[Atom, Linear] = {}
+        for v in self.interval_order():
+            self.name = v.name
+            self.intervals[v] = self.interval(v)
+        for x in self.integer_order():
+            self.integers[x] = self.model.integer(x.name, x.lo, x.hi)
+        for name, constraint in self.constraint_order():
+            self.name = name
+            copied = self.constraint(constraint)
+            if copied is not None:
+                self.model.add(copied, name)
+        self.name = "objective"
+        self.objective()
+
+    def back(self, assignment: Assignment) -> Assignment:
+        """Convert an assignment of the copy to one of the original."""
+        made = Assignment(self.origin)
+        for v, copied in self.intervals.items():
+            value = assignment[copied]
+            if value.start is not None and value.end is not None:
+                made.set(v, value.start + self.shift, value.end + self.shift)
+        for x, integer in self.integers.items():
+            made.integer[x.index] = assignment[integer]
+        return made
+
+    shift = 0  # seconds by which the times of the copy are earlier
+    name = ""  # the constraint or variable of the original that is being copied
+
+    def interval_order(self) -> list[Interval]:
+        """Return the intervals of the original in the order in which they are declared in the copy."""
+        return self.origin.intervals
+
+    def integer_order(self) -> list[Integer]:
+        """Return the integers of the original in the order in which they are declared in the copy."""
+        return self.origin.integers
+
+    def constraint_order(self) -> list[tuple[str, Constraint]]:
+        """Return (name, constraint) of the original's constraints in the order in which they are added."""
+        return [(c.name, c.constraint) for c in self.origin.constraints]
+
+    def interval(self, v: Interval) -> Interval:
+        """Declare the copy of an interval."""
+        return self.model.interval(v.name, (v.size_lo, v.size_hi), list(v.windows), v.optional)
+
+    def objective(self) -> None:
+        """Add the copies of the objectives."""
+        objectives = [self.linear(e) for e in self.origin.objectives]
+        if objectives:
+            (self.model.minimize if self.origin.sense == "minimize" else self.model.maximize)(objectives)
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, or None to leave it out."""
+        match c:
+            case Comparison():
+                return self.comparison(c)
+            case Alternative(a, options, count):
+                return Alternative(self.intervals[a], self.several(options), count)
+            case Cumulative(intervals, demands, steps):
+                heights = tuple(d if isinstance(d, int) else self.linear(d) for d in demands)
+                return Cumulative(self.several(intervals), heights, self.steps(steps))
+            case NoOverlap(intervals, transitions):
+                return NoOverlap(self.several(intervals), transitions)
+            case AllOrNone(intervals):
+                return AllOrNone(self.several(intervals))
+            case ForbidExtent(interval, windows):
+                return ForbidExtent(self.intervals[interval], self.forbidden(windows))
+            case Synchronize(a, others):
+                return Synchronize(self.intervals[a], self.several(others))
+            case Precedence(before, after, delay, kind, at_most):
+                return Precedence(self.intervals[before], self.intervals[after], delay, kind, at_most)
+
+    def several(self, intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
+        """Return the copies of several intervals."""
+        return tuple(self.intervals[v] for v in intervals)
+
+    def steps(self, steps: Steps) -> Steps:
+        """Return the copy of a stepwise capacity, as pairs (time, capacity)."""
+        return steps
+
+    def forbidden(self, windows: tuple[Window, ...]) -> tuple[Window, ...]:
+        """Return the copy of the windows of a forbid_extent."""
+        return windows
+
+    def comparison(self, c: Comparison) -> Comparison:
+        """Return the copy of a comparison."""
+        e = self.linear(c.expr)
+        if not e.constant:
+            return Comparison(e, c.lo, c.hi)
+        return Comparison(Linear(e.terms), _tidy(c.lo - e.constant), _tidy(c.hi - e.constant))
+
+    def linear(self, e: Linear) -> Linear:
+        """Return the copy of an expression."""
+        copied = total(map(self.atom, e.terms), list(e.terms.values()))
+        return Linear(copied.terms, _tidy(copied.constant + e.constant) if copied.constant else e.constant)
+
+    def atom(self, atom: Atom) -> Linear:
+        """Return the copy of an atom (a variable's attribute or a function); equal atoms have one copy."""
+        if atom not in self._atoms:
+            self._atoms[atom] = self._atom(atom)
+        return self._atoms[atom]
+
+    def _atom(self, atom: Atom) -> Linear:
+        match atom:
+            case Integer():
+                return self.integers[atom].linear()
+            case Attribute():
+                return self.attribute(atom)
+            case Function():
+                return self.function(atom)
+            case _:
+                raise WrongArgument(f"{type(atom).__name__} cannot be copied: Copy does not know this expression")
+
+    def attribute(self, atom: Attribute) -> Linear:
+        """Return the copy of an interval's start, end, size or presence."""
+        v = self.intervals[atom.interval]
+        return {"start": v.start, "end": v.end, "size": v.size, "presence": v.presence}[atom.field].linear()
+
+    def function(self, atom: Function) -> Linear:
+        """Return the copy of a function."""
+        match atom:
+            case Max():
+                return sl.max([self.linear(e) for e in atom.operands])
+            case Min():
+                return sl.min([self.linear(e) for e in atom.operands])
+            case Holds():
+                return holds(self.comparison(atom.comparison))
+            case Overlap():
+                return overlap(self.intervals[atom.interval], atom.lo - self.shift, atom.hi - self.shift)
+            case Element():
+                return element(atom.array, self.linear(atom.operands[0]))
+            case Piecewise():
+                return piecewise(self.linear(atom.operands[0]), atom.points)
+            case _:
+                raise WrongArgument(f"{type(atom).__name__} cannot be copied: Copy does not know this expression")
+
+
+def _tidy(x: Number) -> Number:
+    """Return a float without the rounding errors of a sum: the simple fraction or short decimal that is nearest to it, if near.
+
+    >>> _tidy(0.1 + 0.2), _tidy(810.6666666666667 + 3 - 3), _tidy(0.1234567890123456)
+    (0.3, 810.6666666666666, 0.1234567890123456)
+    """
+    if not isinstance(x, float) or not math.isfinite(x):
+        return x
+    for simple in (float(Fraction(x).limit_denominator(LARGEST_DENOMINATOR)), round(x, 12)):
+        if abs(simple - x) <= 4 * math.ulp(x):
+            return simple
+    return x
+
 
 Recipe = Callable[[Evaluator], int]
 Variables = Integer | Interval | dict[str, Integer | Interval]

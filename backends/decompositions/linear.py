@@ -12,15 +12,17 @@ import math
 
 import numpy as np
 
+from ...errors import LoweringTooLarge, SolverUnavailable
 from ...models.language import Assignment, Comparison, Integer, Interval, Linear, Model, NamedConstraint
 from ...models.language.clock import look
-from ...models.language.expressions import Atom, Number
-from ..base import LoweringTooLarge, SolverUnavailable
+from ...models.language.linear_expressions import Atom
+from ...models.language.quantities import Number
 from ..exact_range import require_range
-from ..linear import LinearForm, lower
+from ..linear.form import LinearForm
+from ..linear.lowering import lower
 from .constructs import Construct, atoms_of
 from .decomposition import Variables
-from .functions import Functions
+from .expressions import Functions
 
 LARGEST = 2.0**53  # the lowering computes in double precision
 MAX_NONZEROS = 5_000_000  # about 1 GB of Python objects

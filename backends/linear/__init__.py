@@ -18,8 +18,8 @@ Symbols used in all of them, for an interval i (times and sizes in seconds)::
     lo(x), hi(x)  a lower and an upper bound of the column or expression x
 """
 
+from .constraints import IntervalColumns
 from .form import Blocks, LinearForm
-from .intervals import IntervalColumns
 from .lowering import Lowered, lower, require_options
 
 __all__ = ["Blocks", "IntervalColumns", "LinearForm", "Lowered", "lower", "require_options"]

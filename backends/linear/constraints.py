@@ -1,65 +1,283 @@
-"""Linear rows for constraints that all lowerings share. All of them are exact.
-
-Symbols p, s, z, e as in ``schedlab.backends.linear``. ``lo(x)`` and ``hi(x)`` bound a start, end or size over all
-values that the model allows, with the 0 of an absent interval included (``attribute_bounds``). The big-M constants are
-computed from these bounds.
-
-**Alternative** of interval a and the set O of options with count k::
-
-    sum_{o in O} p[o] = k p[a]
-    for f = s, and f = z unless all sizes are fixed and equal:
-        f[a] - f[o] <= U (1 - p[o])   for each o in O,   U = max(hi(f[a]), 0)
-        f[a] - f[o] >= L (1 - p[o])   for each o in O,   L = min(lo(f[a]), 0)
-        sum_{o in O} f[o] = k f[a]
-
-A present option (``p[o] = 1``) has the start and size of a, hence its end. For an absent option ``f[o] = 0``, so the
-two rows hold for each value of ``f[a]``. The last row is implied for whole ``p``; it tightens the linear relaxation.
-
-**Precedence** of field f of interval i and field g of interval j (f, g: start or end) with a delay in seconds::
-
-    f[i] + delay <= g[j] + M (1 - p[i]) + M (1 - p[j]),   M = max(0, hi(f[i]) + delay - lo(g[j]))
-
-If an interval is absent, the row holds for all values within their bounds. An interval that is not optional has
-no M term. A maximum time lag is a second row of this form (``Precedence.parts``).
-
-**Synchronize** of interval a and the set O of others, with precedences of delay 0::
-
-    s[a] <= s[o],  s[o] <= s[a],  e[a] <= e[o],  e[o] <= e[a]   for each o in O, relaxed where a or o is absent
-
-**All or none**: ``p[i] = p[j]`` for each interval i and the next one j.
-
-**Forbid extent** of interval i, which can run in the gaps ``[a[k], b[k]]`` between the forbidden windows, with the flag r
-of ``intervals`` (1 if i is present with a positive size)::
-
-    w[k] in {0, 1},  sum_k w[k] = r[i]
-    s[i] >= sum_k a[k] w[k] + lo(s[i]) (1 - r[i])
-    e[i] <= sum_k b[k] w[k] + hi(e[i]) (1 - r[i])
-
-**Transitions** of a no_overlap: for each pair of its intervals, with binaries B of the order and the time t::
-
-    B[i,j] + B[j,i] >= p[i] + p[j] - 1                       (already there for the B of the pairwise lowering)
-    e[i] + t[i,j] <= s[j] + M (1 - B[i,j]),   M = max(0, hi(e[i]) + t[i,j] - lo(s[j]));   the same for B[j,i]
-
-B exists only if the windows allow this order. If they allow one order only, ``p[i] + p[j] - 1`` takes the place of B.
-For n intervals that can be points at the same time, with times on a cycle (``NoOverlap.cyclic_points``), columns q are
-their ranks in the sequence. For each pair with ``t[i,j] = 0 < t[j,i]``, and for B[j,i] alike::
-
-    q[i] + 1 <= q[j] + n (1 - B[i,j]),   q in {0, ..., n - 1}
-"""
+"""Columns of variables and intervals, and rows for constraints, that all lowerings share. All of them are exact."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 from itertools import combinations, pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...models.language import AllOrNone, Alternative, ForbidExtent, Interval, NoOverlap, Precedence, Synchronize
+from ...errors import WrongArgument
+from ...models.array_types import Floats, Ints
+from ...models.language import AllOrNone, Alternative, ForbidExtent, Interval, Model, NoOverlap, Precedence, Synchronize
 from ...models.language.bounds import attribute_bounds
-from .form import INF, Affine, Floats, FormBuilder, Point, column
-from .intervals import Intervals
+from ...models.language.expressions import AttributeName
+from .form import INF, Affine, FormBuilder, Point, column
+
+# --- Columns and rows for integer variables and for the presence, size and end of intervals, used by all lowerings.
+#
+# Data of interval i: least and greatest size ``z_lo, z_hi`` in seconds, and whether it is optional. Each lowering adds
+# the starts ``s[i]`` in its own form (``column_starts``, ``time_indexed.slots``). Columns and rows::
+#
+#     x in {lo(x), ..., hi(x)}               for each integer variable x
+#     p[i] in {0, 1}                         for each optional interval; p[i] = 1 for the others, without a column
+#     z[i] = z_lo p[i]                       if z_lo = z_hi, without a column
+#     z[i] integer, z_lo p[i] <= z[i] <= z_hi p[i]   otherwise
+#     e[i] = s[i] + z[i]                     without a column
+#     r[i] = p[i]                            if z_lo > 0
+#     r[i] = 0                               if z_hi = 0
+#     r[i] in {0, 1}, z[i] <= z_hi r[i]      otherwise
+#
+# The flag ``r[i]`` ("runs") must be 1 if the interval is present with a positive size; intervals of size 0 occupy
+# nothing. It may also be 1 for size 0: it only adds requirements, so a solver can always set it to 0 there. All this is
+# exact. An absent interval has ``s[i] = z[i] = e[i] = 0``.
+
+
+class IntervalColumns(NamedTuple):
+    """The columns of one interval in the linear form.
+
+    Attributes
+    ----------
+    presence : int or None
+        Column of the presence; None if the interval is not optional.
+    start : int or None
+        Column of the start in seconds; None if only ``cells`` gives the start.
+    size : int or None
+        Column of the size in seconds; None if the size is fixed.
+    cells : range
+        Binary columns of the time-indexed lowering, one per possible start; empty in the other lowerings. The one for
+        the interval's start is 1.
+    times : array of shape (len(cells),)
+        Start time in seconds of each column of ``cells``; on a relaxed grid the least start that the column stands for.
+    """
+
+    presence: int | None
+    start: int | None
+    size: int | None
+    cells: range
+    times: Ints
+
+
+def _length(p: Point, i: int) -> int:
+    """Return the size of interval i at a point, 0 if it is absent."""
+    return int(p.end[i] - p.start[i]) if p.present[i] else 0
+
+
+class Intervals:
+    """The columns of the integer variables and intervals of a model; subclasses add the starts."""
+
+    def __init__(self, model: Model, form: FormBuilder) -> None:
+        self.model = model
+        self.form = form
+        form.name_rows("domains")
+        lows = np.array([x.lo for x in model.integers], dtype=np.float64)
+        highs = np.array([x.hi for x in model.integers], dtype=np.float64)
+        self.integers = form.columns(len(lows), lows, highs, integral=True, name="integer", recipe=lambda p: p.integer)
+        self.presence = self._presences()
+        self.size = self._sizes()
+        self._runs: dict[int, Affine] = {}
+
+    def _presences(self) -> list[int]:
+        """Add the presence columns; return the column of each interval, -1 if it is not optional."""
+        optional = [v.index for v in self.model.intervals if v.optional]
+        first = self.form.columns(
+            len(optional), 0, 1, integral=True, name="presence", recipe=lambda p: p.present[optional]
+        )
+        found = [-1] * len(self.model.intervals)
+        for k, i in enumerate(optional):
+            found[i] = first + k
+        return found
+
+    def _sizes(self) -> list[int]:
+        """Add the size columns; return the column of each interval, -1 if its size is fixed."""
+        found = [-1] * len(self.model.intervals)
+        for v in self.model.intervals:
+            if v.size_lo == v.size_hi:
+                continue
+            i, low = v.index, 0 if v.optional else v.size_lo
+            z = self.form.column(
+                low,
+                v.size_hi,
+                integral=True,
+                name="size",
+                recipe=partial(_length, i=i),
+            )
+            found[i] = z
+            if v.optional:
+                self.tie(column(z), v, v.size_lo, v.size_hi)
+        return found
+
+    def tie(self, e: Affine, v: Interval, lo: float, hi: float) -> None:
+        """Add the rows ``lo * p <= e <= hi * p`` for the presence p of v."""
+        p = self.present(v)
+        self.form.row(e.plus(p, -hi), -INF, 0)
+        self.form.row(e.plus(p, -lo), 0, INF)
+
+    def present(self, v: Interval) -> Affine:
+        """Return the presence: a column, or the constant 1."""
+        k = self.presence[v.index]
+        return column(k) if k >= 0 else Affine({}, 1.0)
+
+    def view(self, v: Interval, field: AttributeName) -> Affine:
+        """Return the start, end, size or presence of an interval as an expression over columns."""
+        if field == "presence":
+            return self.present(v)
+        if field == "start":
+            return self.start(v)
+        z = self.size[v.index]
+        size = column(z) if z >= 0 else self.present(v).times(v.size_lo)
+        return size if field == "size" else self.start(v).plus(size)
+
+    def start(self, v: Interval) -> Affine:
+        """Return the start as an expression over columns; its value is 0 for an absent interval."""
+        raise WrongArgument(f"{type(self).__name__} has no starts")
+
+    def runs(self, v: Interval) -> Affine:
+        """Return the flag r of an interval: 1 if it is present with a positive size (see the module)."""
+        if v.size_lo > 0:
+            return self.present(v)
+        i = v.index
+        if i not in self._runs:
+            if v.size_hi == 0:
+                self._runs[i] = Affine({}, 0.0)
+            else:
+                r = self.form.column(
+                    0, 1, integral=True, name="runs", recipe=lambda p: p.present[i] and p.end[i] > p.start[i]
+                )
+                self._runs[i] = column(r)
+                self.form.row(column(self.size[i]).plus(column(r), -v.size_hi), -INF, 0)
+        return self._runs[i]
+
+    def starts(self, x: Floats) -> Ints:
+        """Return the start of each interval, in seconds, for column values ``x``; shape (number of intervals,)."""
+        raise WrongArgument(f"{type(self).__name__} has no starts")
+
+    def read(self, x: Floats) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+        """Return start, size and presence of each interval for column values ``x``."""
+        p, z = np.array(self.presence, dtype=np.int64), np.array(self.size, dtype=np.int64)
+        fixed = np.array([v.size_lo for v in self.model.intervals], dtype=np.int64)
+        x = np.append(x, 1.0)  # the index -1 (no column) reads this 1
+        return self.starts(x[:-1]), np.where(z < 0, fixed, np.rint(x[z]).astype(np.int64)), x[p] > 0.5
+
+    def columns(self, v: Interval) -> IntervalColumns:
+        """Return the columns of one interval, for users who add their own rows to the native model."""
+        p, z = self.presence[v.index], self.size[v.index]
+        return IntervalColumns(
+            p if p >= 0 else None, None, z if z >= 0 else None, range(0), np.zeros(0, dtype=np.int64)
+        )
+
+
+# --- One integer column for the start of each interval, used by the pairwise and the energy lowering.
+#
+# Data of interval i: start windows ``[a[i,k], b[i,k]]`` in seconds, k = 1, ..., K[i], in increasing time. Columns and
+# rows, with p the presence::
+#
+#     s[i] integer, a[i,1] <= s[i] <= b[i,K]; if i is optional, these bounds are widened to include 0
+#     one window, optional:   a[i,1] p[i] <= s[i] <= b[i,1] p[i]
+#     several windows:        w[i,k] in {0, 1} for each window k
+#                             sum_k w[i,k] = p[i]
+#                             sum_k a[i,k] w[i,k] <= s[i] <= sum_k b[i,k] w[i,k]
+#
+# The binary ``w[i,k]`` is 1 if the start lies in window k. An absent interval has ``s[i] = 0``. This is exact, and no
+# big-M is needed.
+
+
+class ColumnStarts(Intervals):
+    """The columns of all intervals, with one integer column for each start."""
+
+    def __init__(self, model: Model, form: FormBuilder) -> None:
+        super().__init__(model, form)
+        spans = [(v.start_lo, v.start_hi, v.optional) for v in model.intervals]
+        lows = np.array([min(lo, 0) if optional else lo for lo, _, optional in spans], dtype=np.float64)
+        highs = np.array([max(hi, 0) if optional else hi for _, hi, optional in spans], dtype=np.float64)
+        self.first = form.columns(
+            len(spans), lows, highs, integral=True, name="start", recipe=lambda p: np.where(p.present, p.start, 0)
+        )
+        for v in model.intervals:
+            if len(v.windows) > 1:
+                self._windows(v)
+            elif v.optional:
+                self.tie(self.start(v), v, v.start_lo, v.start_hi)
+
+    def _windows(self, v: Interval) -> None:
+        """Add a binary column for each start window of v and the rows that tie the start to them."""
+        lows, highs = (np.array(side) for side in zip(*v.windows, strict=True))
+        i, form = v.index, self.form
+        w = form.columns(
+            len(lows),
+            0,
+            1,
+            integral=True,
+            name="window",
+            recipe=lambda p: p.present[i] & (lows <= p.start[i]) & (p.start[i] <= highs),
+        )
+        form.row(Affine({w + k: 1.0 for k in range(len(lows))}).plus(self.present(v), -1), 0, 0)
+        for sides, lo, hi in ((highs, -INF, 0.0), (lows, 0.0, INF)):
+            form.row(self.start(v).plus(Affine({w + k: float(t) for k, t in enumerate(sides)}), -1), lo, hi)
+
+    def start(self, v: Interval) -> Affine:
+        """Return the start column."""
+        return column(self.first + v.index)
+
+    def starts(self, x: Floats) -> Ints:
+        """Return the start of each interval, in seconds, for column values ``x``."""
+        return np.rint(x[self.first : self.first + len(self.model.intervals)]).astype(np.int64)
+
+    def columns(self, v: Interval) -> IntervalColumns:
+        """Return the columns of one interval."""
+        return super().columns(v)._replace(start=self.first + v.index)
+
+
+# --- Linear rows for constraints that all lowerings share. All of them are exact.
+#
+# Symbols p, s, z, e as in ``schedlab.backends.linear``. ``lo(x)`` and ``hi(x)`` bound a start, end or size over all
+# values that the model allows, with the 0 of an absent interval included (``attribute_bounds``). The big-M constants are
+# computed from these bounds.
+#
+# **Alternative** of interval a and the set O of options with count k::
+#
+#     sum_{o in O} p[o] = k p[a]
+#     for f = s, and f = z unless all sizes are fixed and equal:
+#         f[a] - f[o] <= U (1 - p[o])   for each o in O,   U = max(hi(f[a]), 0)
+#         f[a] - f[o] >= L (1 - p[o])   for each o in O,   L = min(lo(f[a]), 0)
+#         sum_{o in O} f[o] = k f[a]
+#
+# A present option (``p[o] = 1``) has the start and size of a, hence its end. For an absent option ``f[o] = 0``, so the
+# two rows hold for each value of ``f[a]``. The last row is implied for whole ``p``; it tightens the linear relaxation.
+#
+# **Precedence** of field f of interval i and field g of interval j (f, g: start or end) with a delay in seconds::
+#
+#     f[i] + delay <= g[j] + M (1 - p[i]) + M (1 - p[j]),   M = max(0, hi(f[i]) + delay - lo(g[j]))
+#
+# If an interval is absent, the row holds for all values within their bounds. An interval that is not optional has
+# no M term. A maximum time lag is a second row of this form (``Precedence.parts``).
+#
+# **Synchronize** of interval a and the set O of others, with precedences of delay 0::
+#
+#     s[a] <= s[o],  s[o] <= s[a],  e[a] <= e[o],  e[o] <= e[a]   for each o in O, relaxed where a or o is absent
+#
+# **All or none**: ``p[i] = p[j]`` for each interval i and the next one j.
+#
+# **Forbid extent** of interval i, which can run in the gaps ``[a[k], b[k]]`` between the forbidden windows, with the flag r
+# of ``intervals`` (1 if i is present with a positive size)::
+#
+#     w[k] in {0, 1},  sum_k w[k] = r[i]
+#     s[i] >= sum_k a[k] w[k] + lo(s[i]) (1 - r[i])
+#     e[i] <= sum_k b[k] w[k] + hi(e[i]) (1 - r[i])
+#
+# **Transitions** of a no_overlap: for each pair of its intervals, with binaries B of the order and the time t::
+#
+#     B[i,j] + B[j,i] >= p[i] + p[j] - 1                       (already there for the B of the pairwise lowering)
+#     e[i] + t[i,j] <= s[j] + M (1 - B[i,j]),   M = max(0, hi(e[i]) + t[i,j] - lo(s[j]));   the same for B[j,i]
+#
+# B exists only if the windows allow this order. If they allow one order only, ``p[i] + p[j] - 1`` takes the place of B.
+# For n intervals that can be points at the same time, with times on a cycle (``NoOverlap.cyclic_points``), columns q are
+# their ranks in the sequence. For each pair with ``t[i,j] = 0 < t[j,i]``, and for B[j,i] alike::
+#
+#     q[i] + 1 <= q[j] + n (1 - B[i,j]),   q in {0, ..., n - 1}
 
 BOTH_ENDS: tuple[Literal["start"], Literal["end"]] = ("start", "end")
 

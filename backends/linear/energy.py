@@ -1,53 +1,13 @@
-"""The energy lowering: a linear relaxation of no_overlap and cumulative by the work in the cells of a grid.
-
-Symbols s, z, e, p as in ``schedlab.backends.linear``; ``y[i,t]`` (share of cell t in which i runs), ``h[i,t]`` (moment
-of the time left in cell t), ``most`` and ``room`` as in ``work``. Starts are integer columns (``column_starts``) or
-given by the start equation below.
-
-Sets and data: grid points ``P[0] < ... < P[m]`` in seconds, cells ``t = [P[t], P[t+1])`` of length ``l[t]``, and for
-each resource its intervals I with demands ``d[i] >= 0`` and its capacity ``c(tau)`` at time tau. no_overlap is a
-resource with demands and capacity 1. Continuous columns y and h for each interval i and each cell that it can reach;
-rows::
-
-    0 <= y[i,t] <= most[i,t],  0 <= h[i,t] <= most[i,t] (room[i,t] - most[i,t] / 2)
-    h[i,t] <= room[i,t] y[i,t]                                for each i, t
-    sum_t l[t] y[i,t] = z[i]                                  for each i
-    sum_{i in I} d[i] y[i,t] <= (1 / l[t]) * (integral of c(tau) over cell t)                    for each resource, t
-    sum_{i in I} d[i] h[i,t] <= (1 / l[t]^2) * (integral of c(tau) (P[t+1] - tau) over cell t)   for each resource, t
-    D s[i] + (D^2 / 2) p[i] = sum_t (P[t+1] l[t] y[i,t] - l[t]^2 h[i,t])    for each i of fixed size D
-
-For a constant capacity C the right sides of the two resource rows are C and C / 2.
-
-This is a relaxation: each solution of the model satisfies all rows, so the optimum is a valid bound on any grid. The
-resource rows are the capacity constraint ``sum_i d[i] <= c(tau)``, multiplied by ``1 / l[t]`` or
-``(P[t+1] - tau) / l[t]^2`` and integrated over the cell. Both sides of the start equation are the integral of tau over
-``[s[i], s[i] + D)``. Because of it, many intervals cannot all start early, whatever the step of the grid. The
-relaxation does not require that an interval runs without a break, and leaves out transition times. Windows, precedences and objectives stay exact. A
-grid finer than the intervals changes the bound little.
-
-Variable demands. For an integer variable n in ``[0, N]`` that is a demand of one interval of fixed size D, the products
-``Y[t] = n y[t]`` and ``H[t] = n h[t]`` are columns; a demand ``a n + b`` counts as ``a Y[t] + b y[t]``::
-
-    0 <= Y[t] <= N most[t],  H[t] <= room[t] Y[t],  Y[t] <= N y[t],  H[t] <= N h[t]    for each t
-    n - N (1 - p) <= (1 / D) sum_t l[t] Y[t] <= n
-    sum_k a[k] Y[k,t] = b y[t],  sum_k a[k] H[k,t] = b h[t]    for each t and each equation sum_k a[k] n[k] = b
-                                                               of the model over demand variables of one interval
-
-Any other variable demand is replaced by its lower bound. Each pair of an interval and a demand variable has columns Y
-and H of its own; the equations are added only for variables that are demands of one interval alone.
-
-Overlap of an interval with the window ``[lo, hi)``, where ``part[t]`` is the length of the window in cell t::
-
-    sum_{t: part[t] = l[t]} l[t] y[t]  +  sum_{t: 0 < part[t] < l[t]} u[t]
-    0 <= u[t] <= part[t],  l[t] y[t] - (l[t] - part[t]) <= u[t] <= l[t] y[t]
-
-Source: mean busy times [Goemans1997] ("Improved approximation algorithms for scheduling with release dates").
-"""
+"""The energy lowering: a linear relaxation of no_overlap and cumulative by the work in the cells of a grid."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from ...errors import LoweringTooLarge
+from ...models.array_types import Floats, Ints
 from ...models.language import (
     Alternative,
     Assignment,
@@ -60,14 +20,94 @@ from ...models.language import (
     Model,
     NoOverlap,
 )
-from ...models.language.expressions import Atom, Overlap
-from ..base import Exactness, GridOption, LoweringTooLarge
+from ...models.language.expressions import Overlap
+from ...models.language.linear_expressions import Atom
+from ..base import Exactness, GridOption
 from . import constraints
-from .column_starts import ColumnStarts
+from .constraints import ColumnStarts
 from .expressions import LinearExpressions
-from .form import INF, Affine, Floats, FormBuilder, Ints, Point
-from .time_indexed.grid import Grid
-from .work import Work, cell_integrals, reach
+from .form import INF, Affine, FormBuilder, Point
+from .grid import Grid
+
+# --- Work of an interval in the cells of a grid, and bounds on it: data of the energy lowering (``energy``).
+#
+# Cell t is ``[P[t], P[t+1])`` with length ``l[t] = P[t+1] - P[t]`` seconds. For an interval that runs in ``[s, e)``::
+#
+#     y[t] = (1 / l[t]) * (integral of 1 over the times tau of cell t in [s, e))
+#     h[t] = (1 / l[t]^2) * (integral of P[t+1] - tau over the times tau of cell t in [s, e))
+#
+# So y is the share of the cell in which the interval runs, and h the first moment of the time left until the end of the
+# cell; a full cell has y = 1 and h = 1/2. If the interval can run in cell t for a share of at most ``most[t]`` and not
+# before the time ``P[t+1] - room[t] l[t]``, then ``h[t] <= room[t] y[t]`` and
+# ``h[t] <= most[t] (room[t] - most[t] / 2)``.
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """The columns ``y + k`` and ``h + k`` of one interval in each cell ``cells[k]`` that it can reach.
+
+    Attributes
+    ----------
+    cells : array of shape (n,)
+        Index of each cell.
+    y, h : int
+        First column of the shares and of the moments.
+    most : array of shape (n,)
+        Greatest share of each cell.
+    room : array of shape (n,)
+        Longest time from a running instant to the end of each cell, divided by the cell's length.
+    moment : array of shape (n,)
+        Greatest h of each cell.
+    """
+
+    cells: Ints
+    y: int
+    h: int
+    most: Floats
+    room: Floats
+    moment: Floats
+
+
+def reach(v: Interval, points: Floats) -> tuple[Ints, Floats, Floats]:
+    """Return the cells in which an interval can run, and ``most`` and ``room`` of each (see ``Work``)."""
+    begin, end = points[:-1], points[1:]
+    share, earliest = np.zeros(len(begin)), end.copy()
+    covered = -INF  # the end of the time counted so far, so that windows whose runs meet are not counted twice
+    for lo, hi in v.windows:
+        a, covered = max(float(lo), covered), max(covered, float(hi + v.size_hi))
+        share += cell_integrals(begin, end, a, covered)[0]
+        touched = (end > a) & (begin < covered)
+        earliest[touched] = np.minimum(earliest[touched], np.maximum(begin[touched], a))
+    cells = np.flatnonzero(share > 0)
+    length = (end - begin)[cells]
+    return cells, np.minimum(share[cells], v.size_hi / length), (end - earliest)[cells] / length
+
+
+def cell_integrals(begin: Floats, end: Floats, lo: float, hi: float) -> tuple[Floats, Floats]:
+    """Return y and h of an interval that runs in [lo, hi) (see the module).
+
+    Parameters
+    ----------
+    begin, end : arrays of shape (n,)
+        The cells ``[begin[t], end[t])`` in seconds.
+    lo, hi : float
+        Start and end of the interval in seconds; infinite values are allowed.
+
+    Returns
+    -------
+    y, h : arrays of shape (n,)
+        Share and moment of each cell.
+
+    Examples
+    --------
+    >>> y, h = cell_integrals(np.array([0.0, 4.0]), np.array([4.0, 8.0]), 0, 6)
+    >>> y.tolist(), h.tolist()
+    ([1.0, 0.5], [0.5, 0.375])
+    """
+    length = end - begin
+    a, b = np.clip(lo, begin, end), np.clip(hi, begin, end)
+    return (b - a) / length, ((end - a) ** 2 - (end - b) ** 2) / (2 * length**2)
+
 
 ADVICE = "use a coarser grid (grid=seconds or grid=(fine, coarse)), or raise max_nonzeros"
 

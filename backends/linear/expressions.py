@@ -1,58 +1,134 @@
-"""Expressions as columns and rows: a column v replaces each function (max, min, holds, overlap, element, piecewise).
-
-Let f be the function's value, ``e[k]`` its operands, and ``lo, hi`` the bounds of an expression or column from
-``Bounds`` (interval arithmetic); all big-M constants are computed from them. Rows are added only for the *sides* that
-are needed: ``GE`` gives ``v >= f``, ``LE`` gives ``v <= f``. In a row ``a v + ... <= b`` with ``a > 0`` the side GE is
-enough: ``v = f`` is always allowed, and ``v >= f`` keeps the row true for f. So each function is exact. A negative
-factor swaps the sides. A side that a later row needs is added then. Rows, where all new columns c are binary:
-
-Max (min: reversed inequalities, GE and LE swapped); ``M[k] = max(0, hi(v) - lo(e[k]))``, for min
-``max(0, hi(e[k]) - lo(v))``::
-
-    GE: v >= e[k]                         for each operand k
-    LE: sum_k c[k] = 1,  v <= e[k] + M[k] (1 - c[k])    for each operand k
-
-Holds: v binary, 1 if and only if ``A <= e <= B`` for an integer expression e. A or B may be absent, and with it its
-rows; then v takes the place of the other c. If both are absent, v = 1::
-
-    LE: e >= lo(e) + (A - lo(e)) v,  e <= hi(e) - (hi(e) - B) v
-    GE: e <= A - 1 + max(0, hi(e) - A + 1) c[1],  e >= B + 1 - max(0, B + 1 - lo(e)) c[2],  v >= c[1] + c[2] - 1
-
-Overlap of an interval (start s, end e, size z) with the window ``[A, B)``: ``f = max(0, g)``, where g is the least of
-the parts ``g[1..4] = e - A, B - s, z, B - A``; v >= 0::
-
-    GE: sum_q c[q] = 1,  v >= g[q] - max(0, hi(g[q])) (1 - c[q])    for q = 1..4
-    LE: v <= hi(v) c,  v <= g[q] + max(0, -lo(g[q])) (1 - c)        for q = 1..4, one c
-
-Element of an array A at index e (infeasible outside the array), with J the indices within both A and the bounds of e::
-
-    sum_{j in J} c[j] = 1,  sum_{j in J} j c[j] = e,  v = sum_{j in J} A[j] c[j]
-
-Piecewise with points ``(x[k], y[k])``, k = 0..n, at e (infeasible outside ``[x[0], x[n]]``), with weights w >= 0; points
-outside of the bounds of e are left out, and those at its bounds are added::
-
-    sum_{k<n} c[k] = 1,  sum_k w[k] = 1,  sum_k (x[k] - x[0]) w[k] = e - x[0],  v = sum_k y[k] w[k]
-    w[k] <= c[k-1] + c[k]    for each point k, where c[-1] = c[n] = 0
-
-If it is convex, the side GE needs no binaries: ``x[0] <= e <= x[n]`` and ``v >= y[k] + slope[k] (e - x[k])`` for each
-segment k; if it is concave, the same holds for LE with ``<=``. The other side then is v <= (or >=) the sum of
-``y[k] w[k]``.
-"""
+"""Expressions as columns and rows: a column v replaces each function (max, min, holds, overlap, element, piecewise)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from ...errors import WrongArgument
-from ...models.language import Bounds, Comparison, Integer, Interval, Linear
-from ...models.language.bounds import Point, points_within
-from ...models.language.expressions import Atom, Attribute, AttributeName, Element, Holds, Max, Min, Overlap, Piecewise
-from ..lowest_terms import in_lowest_terms
-from .form import INF, Affine, FormBuilder, column, one_hot
+from ...models.array_types import Floats
+from ...models.language import Bounds, Comparison, Integer, Interval, Linear, Model
+from ...models.language.bounds import Breakpoint, points_within
+from ...models.language.constraints import expressions_of
+from ...models.language.expressions import (
+    Attribute,
+    AttributeName,
+    Element,
+    Holds,
+    Max,
+    Min,
+    Overlap,
+    Piecewise,
+    atoms_below,
+)
+from ...models.language.linear_expressions import Atom
+from ..exact_range import in_lowest_terms
+from .constraints import Intervals
+from .form import INF, Affine, FormBuilder, Point, column, one_hot
+
+# --- Overlaps of one interval of fixed size with several time windows, as piecewise linear functions of its start.
+#
+# Data: an interval of size d that starts at s in ``[a, b]``, and windows ``[lo[w], hi[w])`` (all in seconds). The
+# overlap with window w is ``f[w](s) = max(0, min(s + d, hi[w]) - max(s, lo[w]))`` if the interval is present, else 0.
+#
+# Let ``T[0] = a < T[1] < ... < T[n] = b`` be a, b and all times in between at which the interval starts or ends at an
+# edge of a window (``s`` or ``s + d`` equals ``lo[w]`` or ``hi[w]``). On each piece ``[T[k], T[k+1]]`` each overlap is
+# linear: ``f[w](s) = slope[w,k] s + const[w,k]``. Columns and rows, shared by all windows (multiple choice model
+# [Croxton2003])::
+#
+#     y[k] in {0, 1}                            1 if the start lies in piece k, k = 0, ..., n-1
+#     u[k]                                      the start if it lies in piece k, else 0
+#     sum_k y[k] = p,  sum_k u[k] = s           p: the presence
+#     T[k] y[k] <= u[k] <= T[k+1] y[k]          for each piece k
+#     f[w] = sum_k (slope[w,k] u[k] + const[w,k] y[k])   for each window w
+#
+# With one piece (n = 1) ``f[w] = slope s + const p``; with one start (a = b) ``f[w] = f[w](a) p``; no columns are needed
+# then. This is exact and has no big-M; its linear relaxation is the convex hull of the start together with all its
+# overlaps.
+
+
+class Overlaps:
+    """The overlaps of a model; the columns of an interval are added when its first overlap is lowered."""
+
+    def __init__(self, model: Model, form: FormBuilder, intervals: Intervals) -> None:
+        self.model = model
+        self.form = form
+        self.intervals = intervals
+        self._edges: dict[int, set[int]] | None = None
+        self._pieces: dict[int, tuple[int, Floats]] = {}
+
+    def lowered(self, atom: Atom, sides: int) -> Affine | None:
+        """Return the overlap of an interval of fixed size as an expression over columns; None for any other atom."""
+        if not isinstance(atom, Overlap) or atom.interval.size_lo != atom.interval.size_hi:
+            return None
+        v = atom.interval
+        first, points = self._of(v)
+        value = np.clip(np.minimum(points + v.size_lo, atom.hi) - np.maximum(points, atom.lo), 0, None)
+        if len(points) == 2:  # linear in the start
+            slope = (value[1] - value[0]) / (points[1] - points[0])
+            at_zero = float(value[0] - slope * points[0])
+            return self.intervals.view(v, "start").times(slope).plus(self.intervals.present(v).times(at_zero))
+        if len(points) == 1:
+            return self.intervals.present(v).times(float(value[0]))
+        slope = np.diff(value) / np.diff(points)
+        at_zero = value[:-1] - slope * points[:-1]
+        terms = dict(enumerate(np.concatenate([at_zero, slope]).tolist(), first))
+        return Affine({k: c for k, c in terms.items() if c})
+
+    def _of(self, v: Interval) -> tuple[int, Floats]:
+        """Return (column of y[0], T) of an interval; the columns u follow y. The column is -1 for n <= 1."""
+        found = self._pieces.get(v.index)
+        if found is None:
+            found = self._pieces[v.index] = self._make(v)
+        return found
+
+    def _make(self, v: Interval) -> tuple[int, Floats]:
+        """Add the columns y and u of an interval and their rows."""
+        lo, hi = v.start_lo, v.start_hi
+        turns = {t for edge in self._times(v) for t in (edge, edge - v.size_lo) if lo < t < hi}
+        points = np.array(sorted({lo, hi, *turns}), dtype=np.float64)
+        if len(points) <= 2:
+            return -1, points
+        n, i, form = len(points) - 1, v.index, self.form
+        begin, end = points[:-1], points[1:]
+
+        def chosen(p: Point) -> Floats:
+            hot = np.zeros(n)
+            if p.present[i]:
+                hot[min(max(int(np.searchsorted(points, p.start[i], side="right")) - 1, 0), n - 1)] = 1.0
+            return hot
+
+        y = form.columns(n, 0, 1, integral=True, name="piece of a start", recipe=chosen)
+        share = partial(_share, y=y, n=n, i=i)
+        u = form.columns(n, np.minimum(begin, 0), np.maximum(end, 0), integral=False, name="start", recipe=share)
+        form.row(Affine({y + k: 1.0 for k in range(n)}).plus(self.intervals.present(v), -1), 0, 0)
+        form.row(Affine({u + k: 1.0 for k in range(n)}).plus(self.intervals.view(v, "start"), -1), 0, 0)
+        for side, low, high in ((begin, 0.0, INF), (end, -INF, 0.0)):
+            rows = np.arange(n) + form.rows(low, high, n)
+            form.entries(rows, np.arange(u, u + n), 1)
+            form.entries(rows, np.arange(y, y + n), -side)
+        return y, points
+
+    def _times(self, v: Interval) -> set[int]:
+        """Return the edges of all windows whose overlap with the interval occurs in the model, in seconds."""
+        if self._edges is None:
+            self._edges = {}
+            expressions = [e for _, c in self.model.constraints for e in expressions_of(c)]
+            for atom in atoms_below([*expressions, *self.model.objectives]):
+                if isinstance(atom, Overlap):
+                    self._edges.setdefault(atom.interval.index, set()).update((atom.lo, atom.hi))
+        return self._edges[v.index]
+
+
+def _share(p: Point, y: int, n: int, i: int) -> Floats:
+    """Return the values of the n columns u of interval i; ``y``: the column of y[0]."""
+    found: Floats = p.x[y : y + n] * p.start[i]
+    return found
+
 
 GE, LE, BOTH = 1, 2, 3
 View = Callable[[Interval, AttributeName], Affine]
@@ -321,12 +397,12 @@ class LinearExpressions:
             self.form.row(Affine({weight + k: 1.0, **ends}), -INF, 0)
         return Affine({weight + k: float(y) for k, (_, y) in enumerate(reached)})
 
-    def _points(self, atom: Piecewise) -> tuple[Point, ...]:
+    def _points(self, atom: Piecewise) -> tuple[Breakpoint, ...]:
         """Return the points of a piecewise function within the bounds of its x."""
         return points_within(atom.points, *self.bounds.of(atom.operands[0]))
 
 
-def bending(points: Sequence[Point]) -> tuple[int, ...]:
+def bending(points: Sequence[Breakpoint]) -> tuple[int, ...]:
     """Return the sides that need no binaries: GE if the function through the points is convex, LE if it is concave.
 
     Examples

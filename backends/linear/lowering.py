@@ -8,8 +8,9 @@ from typing import Any, Protocol, get_args
 
 import numpy as np
 
-from ...errors import WrongValue
+from ...errors import LoweringTooLarge, WrongValue
 from ...models.arguments import checked, unknown_keyword
+from ...models.array_types import Floats
 from ...models.excerpt import with_short_repr
 from ...models.language import (
     AllOrNone,
@@ -26,16 +27,16 @@ from ...models.language import (
     Precedence,
     Synchronize,
 )
-from ..base import Exactness, GridOption, LoweringName, LoweringTooLarge, Side
+from ..base import Exactness, GridOption, LoweringName, Side
 from ..exact_range import require_data, require_horizon
 from . import constraints
+from .constraints import IntervalColumns, Intervals
 from .energy import Energy
 from .expressions import GE, LE, LinearExpressions
-from .form import Floats, FormBuilder, LinearForm
-from .intervals import IntervalColumns, Intervals
-from .pairwise.lowering import Pairwise
-from .time_indexed.grid import Grid
-from .time_indexed.lowering import TimeIndexed
+from .form import FormBuilder, LinearForm
+from .grid import Grid
+from .pairwise import Pairwise
+from .time_indexed import TimeIndexed
 
 LOWERINGS = get_args(LoweringName)
 LARGEST_DATUM = 2**62

@@ -18,7 +18,7 @@ from typer.main import get_command
 
 from ... import __version__
 from ...models.plugins import only_named
-from ..exit_codes import exit_code, wrap_errors
+from ..errors import exit_code, wrap_errors
 from ..terminal import PLAIN_WIDTH, say
 from .options import GroupedHelp
 

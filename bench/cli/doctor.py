@@ -20,7 +20,7 @@ from rich.text import Text
 from ...backends import Availability, available
 from ...backends.registry import BACKENDS
 from ...models.plugins import Registry, described
-from ..executors.registry import EXECUTORS
+from ..executors.base import EXECUTORS
 from ..processes import UNREADABLE, cores, is_memory_readable, machine_memory
 from ..terminal import console_for
 
@@ -62,7 +62,7 @@ def doctor() -> None:
 
 def examine(console: Console) -> bool:
     """Print the findings. Return False if an installed backend, dispatcher or heuristic does not work."""
-    from ...models.compiling import prebuilt
+    from ...models.compiling import cache as prebuilt
 
     console.print(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
     console.print(f"cores {cores()}, memory {_gigabytes()}")
@@ -90,13 +90,13 @@ def third_parties() -> Iterator[tuple[bool, str]]:
     from ...errors import SchedlabError
     from ...heuristics import HEURISTICS
     from ...models import kind
+    from ...simulation.dispatchers.registry import DISPATCHERS, check_dispatcher
     from ...simulation.forecasts import FORECASTS, parse_forecast
-    from ...simulation.node_policies.registry import NODE_POLICIES, node_policy_of
-    from ...simulation.policies.registry import DISPATCHERS, check_dispatcher
-    from ...simulation.preemption.checkpoints import CHECKPOINTS
+    from ...simulation.node_policies import NODE_POLICIES, node_policy_of
     from ...simulation.preemption.evictors import EVICTORS, evictor_of
-    from ...simulation.rankers.registry import RANKERS, parse_ranker
-    from ...simulation.users.registry import USERS, users_of
+    from ...simulation.preemption.settings import CHECKPOINTS
+    from ...simulation.rankers import RANKERS, parse_ranker
+    from ...simulation.users import USERS, users_of
 
     tests: tuple[tuple[Registry[Any], Callable[[str], object]], ...] = (
         (DISPATCHERS, check_dispatcher),
@@ -179,19 +179,19 @@ def traps() -> Iterator[str]:
         yield "only one core: CP-SAT runs without its portfolio of searches; do not compare results with those of more cores"
     if (quota := _quota()) is not None and quota < cores() - 0.01:
         yield f"the container is limited to {quota:g} cores, but {cores()} are visible: use --threads {max(1, int(quota))}"
-    from ...models.compiling.prebuilt import installed
+    from ...models.compiling.cache import installed
 
     own = os.environ.get("NUMBA_CACHE_DIR") is None and installed() is None
     if own and not _writable(Path(__file__).parents[2] / "heuristics"):
         yield "the folder heuristics is not writable: set NUMBA_CACHE_DIR, else the kernels are compiled again in every run"
     from ...heuristics import HEURISTICS
+    from ...simulation.dispatchers.registry import DISPATCHERS
     from ...simulation.forecasts import FORECASTS
-    from ...simulation.node_policies.registry import NODE_POLICIES
-    from ...simulation.policies.registry import DISPATCHERS
-    from ...simulation.preemption.checkpoints import CHECKPOINTS
+    from ...simulation.node_policies import NODE_POLICIES
     from ...simulation.preemption.evictors import EVICTORS
-    from ...simulation.rankers.registry import RANKERS
-    from ...simulation.users.registry import USERS
+    from ...simulation.preemption.settings import CHECKPOINTS
+    from ...simulation.rankers import RANKERS
+    from ...simulation.users import USERS
 
     registries: tuple[Registry[Any], ...] = (
         BACKENDS, DISPATCHERS, RANKERS, FORECASTS, NODE_POLICIES, USERS, EVICTORS, CHECKPOINTS, HEURISTICS, EXECUTORS,

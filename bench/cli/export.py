@@ -11,7 +11,7 @@ import typer
 
 from ...backends import UnknownName
 from ...backends import compile as lower
-from ...instances.files.atomic import move_whole, write_whole
+from ...instances.files.writing import move_whole, write_whole
 from ...methods import SolverMethod, parse_method
 from ...models.language import Model
 from ...models.problem import Problem

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ...instances import generators, write
-from ...instances.formats.swf.writing import write_swf
+from ...instances.formats.swf import write_swf
 from ...instances.generators.eurora_production import LEAST
 from ...instances.generators.lublin import workload as lublin_jobs
 from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TASKS, NEAR

@@ -15,10 +15,8 @@ from ..terminal import console_for
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ...models.profit.efficiency import Day
-    from ...models.profit.guide import Guide
-    from ..guide.days import Collection
-    from ..guide.learning import Validation
+    from ...models.profit.guide import Day, Guide
+    from ..guide import Collection, Validation
 
 
 def guide(
@@ -53,8 +51,7 @@ def guide(
 
     Example: bench guide results/profit_medium --out guide.json --plot guide.svg
     """
-    from ..guide.days import collect
-    from ..guide.learning import learn, require_scikit_learn
+    from ..guide import collect, learn, require_scikit_learn
     from ..plots.guide import plot_guide
 
     require_scikit_learn()
@@ -78,7 +75,7 @@ def guide(
 
 
 def _save(made: Guide, out: Path) -> None:
-    from ...instances.files.atomic import write_whole
+    from ...instances.files.writing import write_whole
 
     try:
         write_whole(out, json.dumps(made.as_json(), indent=1, allow_nan=False) + "\n")
@@ -119,7 +116,7 @@ def _left_out(found: Collection) -> Iterator[str]:
 def _accuracy(made: Guide, found: Collection, depth: int) -> Iterator[str]:
     """Yield the accuracy of a constant answer, on the training days, and in cross-validation."""
     from ...models.profit.guide import percent
-    from ..guide.learning import leave_out, usual
+    from ..guide import leave_out, usual
 
     samples = found.samples
     aim, count = usual(sample.day for sample in samples)
@@ -146,7 +143,7 @@ def _validation(method: str, found: Validation) -> str:
 
 def _confusion(made: Guide, days: Sequence[Day]) -> Table:
     from ...models.profit.guide import MAXIMISE, OPTIMISE
-    from ..guide.learning import confusion
+    from ..guide import confusion
 
     counts = confusion(made, days)
     table = _table("the best schedule did", f"advised: {MAXIMISE}", f"advised: {OPTIMISE}")
@@ -157,7 +154,7 @@ def _confusion(made: Guide, days: Sequence[Day]) -> Table:
 
 def _errors(made: Guide, days: Sequence[Day]) -> Table:
     from ...models.profit.guide import percent
-    from ..guide.learning import errors_by_distance
+    from ..guide import errors_by_distance
 
     table = _table("distance of PUE from slope change", "days", "wrong", "share")
     for low, high, count, wrong in errors_by_distance(made, days):

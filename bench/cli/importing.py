@@ -8,13 +8,9 @@ import typer
 from typer.core import TyperGroup
 
 from ...backends import UnknownName
+from ...instances.classic import LIBRARIES
 from ...instances.traces import FORMATS
-from ..ingest.curie import import_curie
-from ..ingest.log import import_log
-from ..ingest.project import LIBRARIES, import_project
-from ..ingest.state import import_state
-from ..ingest.theta import import_theta
-from ..ingest.weather import import_weather
+from ..ingest import import_curie, import_log, import_project, import_state, import_theta, import_weather
 
 
 class Formats(TyperGroup):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..executors.registry import LOCAL
+from ..executors.base import LOCAL
 from ..runs.selection import RunRequest, parse_methods, parse_seeds
 from ..runs.view import parse_clock, parse_durations, parse_keep, parse_profile
 from ..terminal import console_for

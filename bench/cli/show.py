@@ -12,17 +12,23 @@ from ...instances.traces import open_trace, read_trace
 from ..errors import WrongUse
 from ..log_options import check_there, column_names, resources_per_node, time_zone
 from ..terminal import console_for
-from .log_reading import Columns, Cores, Format, LogNodes, Memory, PerNode, Zone
 from .options import (
     PROBLEM,
     At,
+    Columns,
+    Cores,
     Drop,
     DurationsOption,
     First,
+    Format,
     InstanceName,
+    LogNodes,
+    Memory,
     Nodes,
     ObjectiveOption,
+    PerNode,
     Scenario,
+    Zone,
     open_instance,
     view_of,
 )
@@ -85,14 +91,20 @@ def show(
 
     Example: bench show log.swf --nodes 256 --cores 16 --forecasts persistence,weekly,learned
     """
-    from ...instances.classic.recognition import is_classic
-    from ..runs.simulate import is_trace
-    from ..show.composition import Composition, show_composition
-    from ..show.cooling import is_cooling, meant, show_cooling
-    from ..show.forecasts import show_forecasts
-    from ..show.instances import show_instance
-    from ..show.log import is_log, not_recognised, show_log
-    from ..show.profile import is_profile, show_profile
+    from ...instances.classic import is_classic
+    from ..replays.simulate import is_trace
+    from ..show.instances import Composition, show_composition, show_instance
+    from ..show.logs import (
+        is_cooling,
+        is_log,
+        is_profile,
+        meant,
+        not_recognised,
+        show_cooling,
+        show_forecasts,
+        show_log,
+        show_profile,
+    )
 
     if forecasts is not None and (composition or plot is not None):
         raise WrongUse("--forecasts: a table of its own; leave out --composition and --plot")

@@ -53,8 +53,7 @@ def verify(
     Example: bench verify mine.json --instance eurora_700 --at 12:00 --first 100
     """
     from ..records import verify as checks
-    from ..records.manifest import NAME, write_manifest
-    from ..records.store import Store, files
+    from ..records.store import NAME, Store, files, write_manifest
 
     if results.is_file() and manifest:
         raise WrongUse(f"{results} is a file: --manifest needs a folder of records")

@@ -22,13 +22,12 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from ...models.excerpt import with_short_repr
-from ...simulation.dardis.transports.workers import OPEN, local_cluster
+from ...simulation.dispatchers.dardis.dask_workers import OPEN, local_cluster
 from ..errors import WrongUse
 from ..processes import cores
 from ..records.store import Record
 from .base import MOST_LOST, POLL, Setting, Task
-from .node import RunProcess, failed_record, run_of, spec_of
-from .probe import Needed, lacking, needed
+from .node import Needed, RunProcess, failed_record, lacking, needed, run_of, spec_of
 
 CONNECT = 5.0  # seconds to reach a scheduler
 NO_WORKER = 60.0  # seconds without any worker after which the runs are given up

@@ -2,20 +2,258 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+import platform
+import select
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
+import numpy as np
+
+from ... import __version__
+from ...backends import Incumbent, Result
+from ...errors import WrongValue
+from ...instances import load
+from ...instances.files.writing import whole_file, write_whole
+from ...models.excerpt import with_short_repr
+from ...models.problem import Problem, Schedule, objective_of, violations_of
+from ..kinds.dispatch import bounded
 from ..processes import machine_memory
-from ..records.record import BROKEN_OFF, record
+from ..records.record import BROKEN_OFF, answer, record
 from ..records.store import Record, stem_of
-from ..runs.handover import path_of, remove, with_best
+from ..replays.settings import ReplaySettings
 from ..runs.process import WORKER, Child
-from ..runs.replay_settings import ReplaySettings
 from ..runs.selection import Run
 from ..runs.view import View
+from .base import Setting, Task
+
+if TYPE_CHECKING:
+    from ...heuristics import Placement
+
+
+# --- The best schedule of a run so far, saved in a file, so that it survives a kill, a crash or a lack of memory.
+#
+# The worker writes the file into the folder of the records (to a temporary name, then renamed). If the run ends without an
+# answer, the bench reads the file and checks the schedule. The flat arrays of a search are written at once, which takes less
+# than a millisecond for 33,000 jobs. Other schedules are written soon after by a thread; kernels and solvers release
+# Python's global lock, so that this thread can run.
+
+Parts = Callable[[], list[bytes] | None]
+SHARE = 0.02  # greatest share of the run time that saving may take
+LATEST = 1.0  # most seconds between two saved schedules, however long the writing takes
+SOONEST = 0.05  # seconds before the thread writes
+INTEGER = np.dtype("<i8")
+# fields of a record that a saved schedule does not contain
+UNKNOWN = ("warm_start", "size", "exactness", "seconds", "message", "cause", "bound", "incumbents")
+
+
+def path_of(out: str | Path, stem: str) -> Path:
+    """Return the file of the best schedule of a run. The store removes files left by a bench that died."""
+    return Path(out) / f".{stem}.best.tmp"
+
+
+class HandOver:
+    """A callback that writes each better schedule to ``path``, at most about one second after it was found.
+
+    An error in it, such as a full disk, does not stop the run.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._state, self._writing = threading.Lock(), threading.Lock()
+        self._objective: Any = None
+        self._due = 0.0
+        self._pending: Parts | None = None
+        self._timer: threading.Timer | None = None
+
+    def __call__(self, news: Incumbent) -> None:
+        """Write the schedule of an incumbent, or leave it for the thread to write."""
+        if news.objective is None or news.objective == self._objective:  # only the bound is better
+            return
+        self._objective = news.objective
+        with self._state:
+            flat, wait = news.placement, self._due - time.monotonic()
+            if flat is None:
+                self._pending = lambda: _of_schedule(news.schedule())
+            elif wait <= 0:
+                self._pending = lambda: _of_arrays(flat)
+            else:
+                parts = _of_arrays(flat)  # a copy: the search changes its arrays
+                self._pending = lambda: parts
+            if (flat is None or wait > 0) and self._timer is None:
+                self._timer = threading.Timer(max(SOONEST, wait), self.flush)
+                self._timer.daemon = True
+                self._timer.start()
+        if flat is not None and wait <= 0:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the pending schedule now."""
+        with self._writing:
+            with self._state:
+                parts, self._pending, self._timer = self._pending, None, None
+            if parts is not None:
+                began = time.monotonic()
+                with contextlib.suppress(OSError, MemoryError):
+                    self._write(parts())
+                now = time.monotonic()
+                self._due = now + min(LATEST, (now - began) / SHARE)
+
+    def _write(self, parts: list[bytes] | None) -> None:
+        if parts is not None:
+            # it has to survive the end of this process, not a crash of the system: no sync, which would delay a search
+            with whole_file(self.path, "wb", durable=False, temporary=_temporary(self.path)) as f:
+                f.writelines(parts)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_suffix(".new.tmp")
+
+
+def _of_arrays(flat: Placement) -> list[bytes]:
+    starts, nodes = (np.ascontiguousarray(part, INTEGER) for part in (flat.starts, flat.nodes))
+    head = json.dumps({"jobs": starts.size, "units": nodes.size})
+    return [head.encode() + b"\n", starts.tobytes(), nodes.tobytes()]
+
+
+def _of_schedule(schedule: Schedule | None) -> list[bytes] | None:
+    return None if schedule is None else [json.dumps({"schedule": schedule.as_json()}).encode() + b"\n"]
+
+
+def remove(path: Path) -> None:
+    """Remove the file of a run and its temporary file."""
+    for left_over in (path, _temporary(path)):
+        with contextlib.suppress(OSError):
+            left_over.unlink(missing_ok=True)
+
+
+def handed_over(path: Path, problem: Problem) -> Schedule:
+    """Return the saved schedule of a run, not verified. Raises ValueError for an invalid file, and OSError."""
+    head, _, rest = path.read_bytes().partition(b"\n")
+    found = json.loads(head)
+    if "schedule" in found:
+        return problem.read(found["schedule"])
+    from ...heuristics import Placement
+    from ...heuristics.arrays import arrays
+
+    flat = np.frombuffer(rest, INTEGER)
+    known = arrays(problem)  # type: ignore[arg-type]  # searches on other problems save no arrays
+    jobs, units = known.jobs.units.size, int(known.jobs.first_unit[-1])
+    if (found["jobs"], found["units"], flat.size) != (jobs, units, jobs + units):
+        raise WrongValue(f"the file has {flat.size} numbers, expected those of {jobs} jobs with {units} units")
+    return Placement(known, flat[:jobs], flat[jobs:]).schedule()
+
+
+def with_best(run: Run, found: Mapping[str, Any], path: Path) -> Record:
+    """Return the result of a run that ended without an answer, completed by its saved schedule.
+
+    Parameters
+    ----------
+    run
+        The run.
+    found
+        Fields of its record: at least status, cause, message and incumbents.
+    path
+        File of the saved schedule.
+
+    Returns
+    -------
+    dict
+        The fields, with the schedule if it is verified. An invalid schedule is not used; the message says so.
+    """
+    if not path.is_file():
+        return dict(found)
+    try:
+        problem = run.view.of(load(run.path, drop_impossible=run.drop_impossible))
+        problem = bounded(problem, found)
+        schedule = handed_over(path, problem)
+        broken = violations_of(problem, schedule)
+        if broken:
+            raise WrongValue(broken[0].message)
+        result = Result("feasible", run.method, run.version, problem=problem, schedule=schedule)
+        result.objective, result.bound = objective_of(problem, schedule), found.get("bound")
+        answered = answer(problem, result)
+    except Exception as e:  # a crashed run may have left any content
+        return {**found, "message": f"{found['message']}; its saved schedule is not valid: {e}"}
+    message = "; ".join(filter(None, (found["message"], "its best schedule is kept", answered["message"])))
+    extra = {name: value for name, value in answered.items() if name not in UNKNOWN}
+    return {**found, **extra, "message": message}
+
+
+# --- What has to hold on a machine before runs are performed there: versions, the folder of the records, the instances.
+
+
+class Needed(NamedTuple):
+    """What a machine must have: text fields only, which JSON and Dask can carry.
+
+    ``tokens``: files with the text ``token``. ``folders``: the folders of the records. ``paths``: the files and folders of
+    the instances.
+    """
+
+    schedlab: str
+    python: str
+    cwd: str
+    token: str
+    tokens: Sequence[str]
+    folders: Sequence[str]
+    paths: Sequence[str]
+
+
+@contextmanager
+def needed(tasks: Sequence[Task]) -> Iterator[Needed]:
+    """Write a token into each folder of the tasks and return what a machine must have for them; then remove the tokens.
+
+    Raises
+    ------
+    OSError
+        A token cannot be written.
+    """
+    token = uuid4().hex
+    folders = dict.fromkeys(task.folder for task in tasks)
+    tokens = [folder / f".{token}.tmp" for folder in folders]
+    paths = [path for path in dict.fromkeys(task.run.path for task in tasks) if Path(path).exists()]
+    try:
+        for path in tokens:
+            write_whole(path, token)
+        yield Needed(__version__, _python(), os.getcwd(), token, list(map(str, tokens)), list(map(str, folders)), paths)
+    finally:
+        for path in tokens:
+            path.unlink(missing_ok=True)
+
+
+def lacking(need: Needed) -> str:
+    """Return what this machine lacks, as the end of a sentence that begins with its name; "" if it lacks nothing."""
+    if __version__ != need.schedlab:
+        return f"has schedlab {__version__}, expected {need.schedlab}"
+    if _python() != need.python:
+        return f"has Python {_python()}, expected {need.python}: records would not tell which one ran"
+    for path in map(Path, need.tokens):
+        try:
+            seen = path.read_text(encoding="utf-8") == need.token
+        except OSError:
+            seen = False
+        if not seen:
+            return f"cannot see the folder {path.parent}: choose --out on a file system that all machines share"
+    for folder in need.folders:
+        if not os.access(folder, os.W_OK):
+            return f"cannot write to the folder {folder}"
+    if not Path(need.cwd).is_dir():
+        return f"cannot see the current folder {need.cwd}: start bench in a folder that all machines share"
+    missing = [path for path in need.paths if not Path(need.cwd, path).exists()]
+    return f"cannot see {missing[0]}, which is to be run" if missing else ""
+
+
+def _python() -> str:
+    return ".".join(platform.python_version_tuple()[:2])
+
 
 PASSED_ON = ("compiling", "incumbent", "progress")  # events of the worker that the user may see
 
@@ -140,3 +378,48 @@ def _reported(child: Child) -> Mapping[str, Any]:
         **(limits[0] if limits else {}),
         **(child.result or {}),
     }
+
+
+# --- Runs on this machine, some at the same time.
+
+
+@with_short_repr
+class LocalExecutor:
+    """Processes of this process; they are killed when it ends, however it ends."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.jobs = setting.jobs or 1
+        self.command = setting.command
+        self.active: list[tuple[Task, RunProcess]] = []
+        self._begun: list[Task] = []
+
+    def open(self, tasks: Sequence[Task]) -> None:
+        """Do nothing: this machine is there."""
+
+    def has_room(self) -> bool:
+        """Return whether fewer runs than the number of jobs are active."""
+        return len(self.active) < self.jobs
+
+    def submit(self, task: Task) -> None:
+        """Start the process of a run."""
+        self.active.append((task, RunProcess(task.run, task.folder, self.command, 1 / self.jobs)))
+        self._begun.append(task)
+
+    def events(self, seconds: float) -> Iterator[tuple[Task, Mapping[str, Any]]]:
+        """Wait for the output of the processes, enforce their limits, and yield the news."""
+        yield from ((task, {"event": "begun"}) for task in self._begun)
+        self._begun = []
+        if self.active:
+            select.select([process.out for _, process in self.active], [], [], seconds)
+        for entry in list(self.active):
+            task, process = entry
+            yield from ((task, event) for event in process.step())
+            if process.over:
+                self.active.remove(entry)
+                yield task, {"event": "ended", "record": process.end()}
+
+    def close(self) -> None:
+        """Kill the active processes."""
+        for _, process in self.active:
+            process.stop()
+        self.active = []

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models import Profit, Schedule
-from ...models.profit import accounting as accounts
-from ...models.profit.efficiency import slope_change_pue
-from ...models.profit.segments import Segment
+from ...models.profit import problem as accounts
+from ...models.profit.guide import slope_change_pue
+from ...models.profit.problem import Segment
 from ...models.step_function import HOUR
 from ..records.form import NUMBER, Form, RecordFault, integer, maybe, several
 from ..records.form import fields as form_of

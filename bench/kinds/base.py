@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from ...models.display.gantt import Gantt
     from ..records.form import Form
     from ..records.store import Record
-    from ..runs.defaults import Defaults
-    from ..runs.view import View
+    from ..runs.view import Defaults, View
 
 PLAIN = "..bench.kinds.plain:PLAIN"  # for kinds without an object of their own
 

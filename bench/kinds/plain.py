@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 
@@ -11,13 +11,13 @@ from ...backends import Incumbent, names
 from ...instances import Instance
 from ...methods import Method
 from ...models.display.gantt import Gantt
+from ...models.knapsack import Knapsack
 from ...models.problem import Problem, Schedule
 from ...solve import solve
-from ..records.answer import answer
 from ..records.form import Form
+from ..records.record import answer
 from ..records.store import Record
-from ..runs.defaults import WHOLE, Default, Defaults
-from ..runs.view import View
+from ..runs.view import WHOLE, Default, Defaults, View
 from .base import Drawing
 
 LIMIT = 60.0  # seconds of a default run
@@ -95,3 +95,23 @@ class PlainKind:
 
 
 PLAIN = PlainKind()
+
+
+# --- What the bench needs to know about knapsacks: sizes, a description.
+
+
+class KnapsackKind(PlainKind):
+    """0-1 knapsacks."""
+
+    def sizes(self, problem: Problem) -> tuple[str, str]:
+        """Return the number of items; a knapsack has no nodes."""
+        return str(len(cast(Knapsack, problem).items)), "-"
+
+    def describe(self, console: Console, instance: Instance) -> None:
+        """Print the number of items, their weight and the capacity."""
+        sack = cast(Knapsack, instance.problem)
+        weight = sum(float(item.weight) for item in sack.items)
+        console.print(f"{len(sack.items)} items that weigh {weight:g}, capacity {float(sack.capacity):g}")
+
+
+KNAPSACK = KnapsackKind()

@@ -12,8 +12,7 @@ from ...models.problem import Problem, Schedule
 from ...models.profit.problem import Profit
 from ..records.form import Form
 from ..records.store import Record
-from ..runs.defaults import SMALL, Default, Defaults
-from ..runs.view import View
+from ..runs.view import SMALL, Default, Defaults, View
 from . import accounts
 from .base import Drawing
 from .dispatch import first_jobs
@@ -80,7 +79,7 @@ class ProfitKind(PlainKind):
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw schedules over time, the profit of each method, and when it was found."""
-        from ..plots.profits.page import sections
+        from ..plots.profit import sections
 
         return Drawing("profits of the schedules", *sections(records, methods))
 
@@ -91,8 +90,7 @@ class ProfitKind(PlainKind):
 
     def describe(self, console: Console, instance: Instance) -> None:
         """Print the platform, the queues, the demand, the prices and the scenarios."""
-        from ..show.dispatch import show_dispatch
-        from ..show.profit import show_profit
+        from ..show.instances import show_dispatch, show_profit
 
         show_dispatch(console, instance.profit.dispatch)
         show_profit(console, instance)

@@ -10,13 +10,43 @@ from rich.console import Console
 from ...instances import Instance
 from ...models.display.gantt import Gantt
 from ...models.problem import Problem, Schedule
+from ...models.project.display import capacities, scheduled
 from ...models.project.problem import Project
-from ..records.form import Form
+from ..records.form import TEXT, Form, integer, mapping, row, several
 from ..records.store import Record
-from ..runs.defaults import WHOLE, Default, Defaults
-from . import tasks
+from ..runs.view import WHOLE, Default, Defaults
 from .base import Drawing
 from .plain import PlainKind
+
+# --- The extra fields of the record of a project: when each task runs, and what it uses of the renewable resources.
+#
+# - ``tasks``: rows [task, mode, start, end, object with the demand of each renewable resource].
+# - ``resources``: object with the capacity of each renewable resource.
+
+FORMS: Mapping[str, Form] = {
+    "tasks": several(row(TEXT, TEXT, integer(0), integer(0), mapping(integer(0)))),
+    "resources": mapping(integer(0)),
+}
+
+
+def fields(project: Project, schedule: Schedule) -> Record:
+    """Return the extra fields of a valid schedule; ``records.form`` describes them."""
+    rows = [list(row) for row in scheduled(project, schedule)]
+    return {"tasks": rows, "resources": capacities(project)}
+
+
+def faults_of_tasks(project: Project, record: Mapping[str, Any], schedule: Schedule) -> list[str]:
+    """Return the faults of the extra fields of a record: each value is compared with that of the schedule."""
+    true = fields(project, schedule)
+    found = []
+    if record.get("resources") != true["resources"]:
+        found.append(f"it has resources {record.get('resources')}, its project has {true['resources']}")
+    recorded = record.get("tasks") or []
+    if len(recorded) != len(true["tasks"]):
+        found.append(f"it has {len(recorded)} tasks, its project has {len(true['tasks'])}")
+    wrong = [(given, row) for given, row in zip(recorded, true["tasks"], strict=False) if given != row]
+    return found + [f"it has task {given}, its schedule has {row}" for given, row in wrong]
+
 
 SMALL = 20  # tasks up to which HiGHS is among the default methods
 METHODS = tuple(Default(name, 20) for name in ("auto", "multi-sgs", "cpsat:modes", "cpsat:modes+warm", "cpo:modes"))
@@ -29,7 +59,7 @@ class ProjectKind(PlainKind):
     @property
     def record_fields(self) -> Mapping[str, Form]:
         """The tasks with their modes and times, and the capacities."""
-        return tasks.FORMS
+        return FORMS
 
     def default_views(self, instance: Instance) -> Defaults:
         """Return the whole project, with HiGHS if it is small."""
@@ -37,11 +67,11 @@ class ProjectKind(PlainKind):
 
     def extra_fields(self, problem: Problem, schedule: Schedule) -> Record:
         """Return when each task runs, and what it uses."""
-        return tasks.fields(cast(Project, problem), schedule)
+        return fields(cast(Project, problem), schedule)
 
     def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
         """Return the extra fields that differ from those of the schedule."""
-        return [] if schedule is None else tasks.faults_of_tasks(cast(Project, problem), record, schedule)
+        return [] if schedule is None else faults_of_tasks(cast(Project, problem), record, schedule)
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw Gantt charts of the tasks by resource."""
@@ -61,7 +91,7 @@ class ProjectKind(PlainKind):
 
     def describe(self, console: Console, instance: Instance) -> None:
         """Print sizes, simple bounds of the makespan and the resources."""
-        from ..show.project import show_project
+        from ..show.instances import show_project
 
         show_project(console, instance.project)
 

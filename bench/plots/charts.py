@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...models.display.drawing import SHADES, boxes, mixed
+from ...models.array_types import Floats, Ints
+from ...models.display.drawing import SHADES, Rectangle, boxes, mixed, rectangles, shares
 from ...models.display.gantt import Cells
-from ...models.display.nodes import Rectangle, rectangles, shares
 from ...models.step_function import HOUR
 from ...simulation.curves import in_use, waiting
-from ..records.description import CHECKPOINT, EVICTED, RESERVED, Area
+from ..records.record import CHECKPOINT, EVICTED, RESERVED, Area
 from .svg import INK, as_svg, stacked, styled
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from ...models.platform import NodeGroup, Platform
     from ...simulation.outputs.reading import JobsTable
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 # A Gantt chart with more nodes, jobs or job units than these is drawn as cells instead of one rectangle per job.
 MOST_NODES = 200

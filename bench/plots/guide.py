@@ -10,9 +10,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...instances.files.atomic import write_whole
-from ...models.profit.efficiency import Day
-from ...models.profit.guide import MAXIMISE, OPTIMISE, Guide, percent
+from ...instances.files.writing import write_whole
+from ...models.profit.guide import MAXIMISE, OPTIMISE, Day, Guide, percent
 from ..errors import WrongUse
 from .svg import GREY, INK, STYLE, require_matplotlib
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...instances.files.atomic import write_whole
+from ...instances.files.writing import write_whole
 from ..errors import WrongUse
-from .picture import side_by_side
 from .statistics import PANEL, figure
-from .svg import COLOURS, require_matplotlib
+from .svg import COLOURS, require_matplotlib, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ...simulation.hours import Floats, Hours, Ints
+    from ...models.array_types import Floats, Ints
+    from ...simulation.hours import Hours
 
 DAY, WEEK = 24, 7 * 24  # hours
 MOST = 600  # intervals; more of them cannot be distinguished in a picture

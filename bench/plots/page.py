@@ -16,30 +16,27 @@ from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...instances.files.atomic import write_whole
+from ...instances.files.writing import write_whole
+from ...models.array_types import Ints
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..kinds.base import Drawing, bench_kind, kinds_with
-from ..records.description import platform_of
+from ..records.record import platform_of
 from ..records.store import Record, files, jobs_file, read
-from ..tables.replays.columns import best_of, columns_of, key_of
-from ..tables.replays.figures import TextGrid, all_figures
-from ..tables.replays.groups import group_grids
-from ..tables.replays.report import grids_of, summary
-from ..tables.replays.results import RECORDED, ReplayResults, extract_replays
+from ..tables.replay_figures import TextGrid, all_figures
+from ..tables.replay_groups import group_grids
+from ..tables.replay_report import grids_of, summary
+from ..tables.replays import RECORDED, ReplayResults, best_of, columns_of, extract_replays, key_of
 from ..tables.report import by_kind
 from .charts import Chart, Frame, chart
-from .panels.attempts import with_attempts
-from .picture import side_by_side
+from .panels import with_attempts
 from .statistics import figures_of, statistics_of
-from .svg import require_matplotlib
+from .svg import require_matplotlib, side_by_side
 
 if TYPE_CHECKING:
     from ...simulation.outputs.reading import JobsTable
 
-Ints = NDArray[np.int64]
 ENDINGS = (".html", ".htm", ".svg")
 TEMPLATE = "plot.html"
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6")

@@ -12,8 +12,7 @@ from ...models.display.drawing import draw
 from ...models.display.gantt import Gantt
 from ...models.project.display import TaskRow, chart
 from ..records.store import Record
-from ..tables.methods import ViewResults, group_by_view, status, summary
-from ..tables.numbers import number, percent, seconds
+from ..tables.methods import ViewResults, group_by_view, number, percent, seconds, status, summary
 from .svg import single
 
 KIND = "project"

@@ -1,11 +1,10 @@
-"""Figures of statistics from the records of replays: distributions, bars of mean and deviation, waits, running jobs.
-
-``FIGURES`` makes the SVG element of a figure from records.
-"""
+"""Figures of statistics from the records of replays, and profiles of methods over many problems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from math import log10
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -13,20 +12,72 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...backends import UnknownName
+from ...instances.files.writing import write_whole
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..records.store import jobs_file
-from ..tables.replays.figures import OF_EWT
-from ..tables.replays.results import DispatcherRow, ReplayResults
-from .desired.use import draw_use
-from .panels.frontier import Point, draw_frontier
-from .panels.grouped import Groups, draw_grouped
-from .panels.nodes import node_curves
-from .panels.plain import Bar, draw_bars, draw_ecdf, draw_histogram, draw_over_time
-from .svg import WIDTH, as_svg, styled
+from ..statistics.measures import Curve, Measure, below_one, data_profiles, gap, performance_profiles
+from ..statistics.sample import Sample
+from ..tables.replay_figures import OF_EWT
+from ..tables.replays import DispatcherRow, ReplayResults
+from .panels import (
+    Bar,
+    Groups,
+    Point,
+    add_legend,
+    draw_bars,
+    draw_ecdf,
+    draw_frontier,
+    draw_grouped,
+    draw_histogram,
+    draw_over_time,
+    node_curves,
+)
+from .svg import COLOURS, GREY, INK, LINES, WIDTH, as_svg, require_matplotlib, side_by_side, single, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+# --- The use of a resource over time beside the desired use.
+
+LONG = 120  # hours; longer times are shown in days
+
+
+def draw_use(ax: Axes, curves: Mapping[str, Mapping[str, Any]], label: str) -> None:
+    """Draw the use of a resource over time, a curve per dispatcher, and the desired use as a black line.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where it is drawn.
+    curves : mapping of str to mapping
+        Dispatcher -> ``{"time": ..., "use": ..., "desired": ...}``, see ``figures.mean_curves``.
+    label : str
+        The label of the y axis.
+    """
+    begin = min(use["time"][0] for use in curves.values())
+    end = max(use["time"][-1] for use in curves.values())
+    unit, seconds = ("hours", HOUR) if end - begin <= LONG * HOUR else ("days", 24 * HOUR)
+    for k, (name, use) in enumerate(curves.items()):
+        x = (np.array(use["time"]) - begin) / seconds
+        y = np.array(use["use"], np.float64)
+        ax.plot(x, y, label=name, color=COLOURS[k % len(COLOURS)], linestyle=LINES[k % len(LINES)], linewidth=1.0)
+    longest = max(curves.values(), key=lambda use: use["time"][-1])
+    x = (np.array(longest["time"]) - begin) / seconds
+    y = np.array([np.nan if v is None else v for v in longest["desired"]], np.float64)
+    ax.step(x, y, where="post", label="desired", color=INK, linewidth=1.4)
+    ax.set_xlim(0, max((end - begin) / seconds, 1e-9))
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter("{x:,g}")
+    ax.set_xlabel(f"time since the begin, {unit}")
+    ax.set_ylabel(label)
+    add_legend(ax)
+
+
+# --- Figures of statistics from the records of replays: distributions, bars of mean and deviation, waits, running jobs.
+#
+# ``FIGURES`` makes the SVG element of a figure from records.
 
 PANEL, ROW = 1.9, 0.24  # inches: height of a panel with curves; height of a bar
 LEGEND = 34  # letters of a line of a legend
@@ -250,3 +301,83 @@ def statistics_of(results: ReplayResults, folder: Path) -> list[tuple[str, str]]
     """Return pairs (caption, SVG element) of all figures that the records of some replays allow."""
     made = [(CAPTIONS[name], draw(results, folder)) for name, draw in FIGURES.items()]
     return [(caption, svg) for caption, svg in made if svg]
+
+
+# --- The picture of ``bench statistics --plot``: performance profile, data profile, and the distribution of gaps.
+
+HEIGHT = 2.7  # inches
+LEAST_GAP = 1e-4  # at the left end of the axis of gaps: 0.01 %
+
+
+def draw_profiles(ax: Axes, curves: Sequence[Curve], begin: float, end: float, label: str, share: str) -> None:
+    """Draw step functions on a logarithmic axis.
+
+    Parameters
+    ----------
+    ax
+        Where they are drawn.
+    curves
+        The curves, one per method; where two are equal, both line styles are seen.
+    begin, end
+        The axis; what a curve reaches before ``begin`` is its height there.
+    label, share
+        Labels of the axes.
+    """
+    from matplotlib.ticker import NullFormatter
+
+    for k, curve in enumerate(curves):
+        inside = (curve.x > begin) & (curve.x <= end)
+        x = np.concatenate([[begin], curve.x[inside], [end]])
+        y = np.concatenate([[curve.at(begin)], curve.y[inside], [curve.at(end)]])
+        style: dict[str, Any] = {
+            "color": COLOURS[k % len(COLOURS)],
+            "linestyle": LINES[k % len(LINES)],
+            "linewidth": 1.4,
+        }
+        ax.step(x, 100 * y, where="post", label=curve.method, **style)
+    ax.set_xscale("log")
+    ax.set_xlim(begin, end)
+    ax.set_ylim(-2, 102)
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter("{x:g}" if end < 10 * begin else NullFormatter())
+    ax.set_xlabel(label)
+    ax.set_ylabel(share)
+    ax.grid(color=GREY, alpha=0.25, linewidth=0.5)
+    add_legend(ax, "lower right")
+
+
+def profile_figures(sample: Sample, time: Measure, target: float | None) -> list[tuple[str, str]]:
+    """Return (caption, SVG element) of the three figures. Raises WrongUse if matplotlib is missing."""
+    require_matplotlib()
+    until = "the proof" if target is None else f"a gap of {100 * target:g} %"
+    performance, data = performance_profiles(sample, time), data_profiles(sample, time)
+    gaps = below_one(data_profiles(sample, gap))
+    limit = max(p.limit for p in sample.problems)
+    ratio = max([2.0, *(float(c.x[-1]) for c in performance if c.x.size)])
+    quickest = min([limit / 10, *(float(c.x[0]) for c in data if c.x.size)])
+    count = len(sample.problems)
+    figures = (
+        (f"performance profile: seconds to {until}, {count} problems", performance, 1.0, 1.05 * ratio, "times the seconds of the best method"),
+        (f"data profile: seconds to {until}", data, max(1e-3, 10 ** np.floor(log10(max(quickest, 1e-3)))), limit, "seconds"),
+        ("gap to the best objective known, at the end", _percent(gaps), 100 * LEAST_GAP, 100.0, "gap at most, %"),
+    )  # fmt: skip
+    shares = ("problems, %", "runs, %", "runs, %")
+    found = []
+    for (caption, curves, begin, end, label), share in zip(figures, shares, strict=True):
+        draw = partial(draw_profiles, curves=curves, begin=begin, end=end, label=label, share=share)
+        found.append((caption, single(caption, draw, HEIGHT)))
+    return found
+
+
+def write_profiles(path: Path, sample: Sample, time: Measure, target: float | None) -> None:
+    """Write the figures side by side as one SVG picture. Raises WrongUse."""
+    if path.suffix.lower() != ".svg":
+        raise WrongUse(f"--plot {path}: expected a name that ends in .svg")
+    try:
+        write_whole(path, side_by_side(profile_figures(sample, time, target)))
+    except OSError as e:
+        raise WrongUse(f"--plot {path}: cannot be written ({e.strerror})") from e
+
+
+def _percent(curves: Sequence[Curve]) -> list[Curve]:
+    return [Curve(c.method, 100 * c.x, c.y) for c in curves]

@@ -50,9 +50,9 @@ Replays:
   ``platform`` (list of ``name``, ``count`` of nodes, ``capacity`` of a node), ``offline`` (whether offline methods solve the
   same problem), ``recorded`` (metrics of the starts in the log), ``notes``, ``report``.
 - ``jobs_csv``: name of the file with the jobs, beside the record.
-- ``production``: what became of reservations and server events, see ``simulation.outputs.production``; null: there are none.
+- ``production``: what became of reservations and server events, see ``simulation.outputs.records``; null: there are none.
 - ``outages``: the times in which nodes take no starts, see ``outages_json`` there.
-- ``preemption``: evictions for on-demand jobs, see ``simulation.outputs.preemption``; null: there are no on-demand jobs or failures.
+- ``preemption``: evictions for on-demand jobs, see ``simulation.outputs.records``; null: there are no on-demand jobs or failures.
 
 The extra fields of a problem kind are described where its bench object names them: ``kinds.deadlines`` (eviction problems),
 ``kinds.accounts`` (profit problems), ``kinds.composites`` (dispatching problems).
@@ -68,7 +68,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 from ...models import kind as problem_kinds
 from ...models.excerpt import excerpt
 from ..kinds.base import bench_kind
-from ..runs.replay_settings import ReplaySettings
+from ..replays.settings import ReplaySettings
 from ..runs.view import View
 
 SCHEMA = 1  # version of the record format; it is increased when the meaning of a field changes

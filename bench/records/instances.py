@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ...instances import Instance
-from ...instances.files.own_files import content_of
+from ...instances.files.folder import content_of
 from ...models.problem import Problem
-from ..kinds.composites import bounded
+from ..kinds.dispatch import bounded
 from ..runs.view import View
 
 Load = Callable[[str, bool], Instance]

@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ...instances.files.atomic import sync_folder, whole_file
+from ...instances.files.writing import sync_folder, whole_file
 from ..errors import WrongUse
 from ..runs.selection import key_of
 from ..suites.best_known import BestKnown, keep_known, keep_new, known_values, new_bests
-from .manifest import faults_of_manifest, write_manifest
 from .record import failed
-from .store import Record, files, jobs_file, name_of, read, stem_of
+from .store import Record, faults_of_manifest, files, jobs_file, name_of, read, stem_of, write_manifest
 from .verify import OTHER_KEY, faults_of_form
 
 

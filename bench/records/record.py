@@ -1,21 +1,148 @@
-"""The record of a run. Unknown values are null, never 0 or infinity. The fields are described in ``records.form``."""
+"""The record of a run and of the machine it ran on. Unknown values are null, never 0 or infinity; ``records.form`` describes the fields."""
 
 from __future__ import annotations
 
 import math
+import os
 import platform
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...backends import Result
 from ...backends.gaps import refutation, refutes, relative_gap
-from ...models.problem import Problem
-from ...models.problem_answers import objective_of, violations_of
+from ...instances.report import Report
+from ...models.platform import NodeGroup, Platform
+from ...models.problem import Problem, objective_of, violations_of
 from ..kinds.base import bench_kind
+from ..processes import machine_memory
+from ..replays.settings import ReplaySettings
 from ..runs.selection import Run
 from .form import SCHEMA
-from .host import host
 from .store import Record
+
+if TYPE_CHECKING:
+    from ...simulation.result import Simulation
+
+
+# --- The machine that runs are performed on, for their records.
+
+CPU_INFO = Path("/proc/cpuinfo")
+NAMES = ("model name", "cpu model", "Hardware")  # of the field with the model: x86, MIPS and POWER, ARM
+
+
+@cache
+def host() -> dict[str, Any]:
+    """Return the machine of this process.
+
+    Returns
+    -------
+    dict
+        ``cpu``: model of the processor; ``cores``: number of logical cores; ``memory_gb``: main memory in GB (2^30
+        bytes), None if it cannot be read; ``system``: operating system, its release and the architecture.
+
+    Examples
+    --------
+    >>> sorted(host())
+    ['cores', 'cpu', 'memory_gb', 'system']
+    """
+    memory = machine_memory()
+    return {
+        "cpu": cpu_model(),
+        "cores": os.cpu_count() or 1,
+        "memory_gb": None if memory is None else round(memory / 2**30, 1),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+    }
+
+
+def cpu_model() -> str:
+    """Return the model of the processor; the architecture if the model is not known.
+
+    The platform module knows it on Windows and macOS; on Linux it returns the architecture only.
+    """
+    try:
+        lines = CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    fields = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return next((fields[name] for name in NAMES if fields.get(name)), platform.processor() or platform.machine())
+
+
+# --- The description of a replay in its record, and the platform of a record.
+
+RESERVED, CHECKPOINT, EVICTED = "reserved", "checkpoint", "evicted"
+SHOWN = 10  # unreadable lines and left-out jobs that a record lists
+
+
+def described(simulation: Simulation, replay: ReplaySettings) -> dict[str, Any]:
+    """Return the description of a replay for its record."""
+    return {
+        "predictor": simulation.predictor,
+        "allocator": simulation.allocator,
+        "options": replay.fields,
+        "jobs": len(simulation.workload),
+        "platform": [
+            {"name": g.name, "count": g.count, "capacity": dict(g.capacity)} for g in simulation.platform.groups
+        ],
+        "notes": list(simulation.notes),
+        "report": report_as_json(simulation.workload.report),
+    }
+
+
+def report_as_json(report: Report) -> dict[str, Any]:
+    """Return what was repaired or left out when a trace was read: counts, the first unreadable lines and left-out jobs."""
+    return {
+        "repairs": dict(report.repairs),
+        "bad_lines": len(report.bad_lines),
+        "first_bad_lines": [str(b) for b in report.bad_lines[:SHOWN]],
+        "dropped": len(report.dropped),
+        "first_dropped": [f"{job}: {why}" for job, why in report.dropped[:SHOWN]],
+        **{
+            name: dict(counts)
+            for name, counts in (("skipped", report.skipped), ("not_obeyed", report.not_obeyed))
+            if counts
+        },
+        "notes": list(report.notes),
+    }
+
+
+def platform_of(groups: list[dict[str, Any]]) -> Platform:
+    """Return the platform of a record."""
+    return Platform([NodeGroup(g["name"], g["count"], g["capacity"]) for g in groups])
+
+
+class Area(NamedTuple):
+    """A time in which a node is reserved, takes no starts, or is left by a job.
+
+    Parameters
+    ----------
+    node : str
+        The name of the node.
+    start, end : int
+        Seconds; the end is None if there is none.
+    state : str
+        ``RESERVED`` for a reservation, ``CHECKPOINT`` while a job writes one to leave, ``EVICTED`` where a job left, else
+        the state of the node, such as "down".
+    """
+
+    node: str
+    start: int
+    end: int | None
+    state: str
+
+
+def areas_of(record: Mapping[str, Any]) -> Iterator[Area]:
+    """Yield the reservations and outages of the record of a replay, node by node."""
+    for b in (record.get("production") or {}).get("bookings", ()):
+        if b["accepted"] is not None:
+            for node in b["nodes"] if (b["ended"] or b["end"]) > b["start"] else ():
+                yield Area(node, b["start"], b["ended"] or b["end"], RESERVED)
+    for o in record.get("outages") or ():
+        yield Area(o["node"], o["start"], o["end"], o["state"])
+
+
+# --- The record of a run. Unknown values are null, never 0 or infinity. The fields are described in ``records.form``.
 
 OF_REPLAYS = (
     "metrics",
@@ -174,3 +301,14 @@ def answered(record: Mapping[str, Any]) -> bool:
     if record["cause"] not in BROKEN_OFF:
         return bool(record["status"] != "error")
     return any(record.get(name) is not None for name in ("objective", "bound", "jobs_csv"))
+
+
+# --- The answer of a run: schedule, objective and bound are checked, and the fields of the kind of problem are added.
+
+
+def answer(problem: Problem, result: Result) -> Record:
+    """Return the fields of a record for a result, with the extra fields of the kind of problem."""
+    found = outcome(problem, result)
+    if result.schedule is None or found["objective"] is None:
+        return found
+    return found | bench_kind(problem.kind).extra_fields(problem, result.schedule)

@@ -3,44 +3,204 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
+import numpy as np
+
 from ...backends.base import Status
 from ...backends.gaps import refutes
-from ...instances.logs.dependencies import arrived
+from ...heuristics import HEURISTICS
+from ...instances.log_preparation import arrived
 from ...models.excerpt import excerpt
 from ...models.kind import names
 from ...models.plugins import PluginError, UnnamedReference, only_named
-from ...models.problem import Problem, Schedule, Value
-from ...models.problem_answers import objective_of, violations_of
+from ...models.problem import Problem, Schedule, Value, objective_of, violations_of
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
-from ..kinds.replays.case import TRACE_OBJECTIVE, ReplayCase, replay_case
-from ..kinds.replays.energy import energy_faults, energy_json, times_of
-from ..kinds.replays.preemption import with_jobs
-from ..kinds.replays.production import server_events
-from ..kinds.replays.profiles import figures_of, limits_of
-from ..runs.replay_settings import USUAL_FLOOR, ReplaySettings
-from ..runs.selection import Run, key_of
+from ..replays.case import TRACE_OBJECTIVE, ReplayCase, figures_of, limits_of, replay_case, server_events, with_jobs
+from ..replays.energy import energy_faults, energy_json, times_of
+from ..replays.settings import USUAL_FLOOR, ReplaySettings
+from ..runs.selection import KILL_AFTER, Run, key_of
 from ..runs.view import View
 from ..suites.best_known import FILE as BEST_KNOWN
 from ..suites.best_known import known_values
-from .claims import claims, contradictions, faults_of_claims, faults_of_replay_claims
 from .form import fault_of_schema
 from .instances import Instances, Load
-from .json_files import read_json
-from .manifest import faults_of_manifest
-from .record import AGREE, agree, gap_of
+from .record import AGREE, agree, gap_of, times
 from .record import record as record_of
-from .requests import with_requests
-from .store import Record, files, jobs_file, read
+from .store import Record, faults_of_manifest, files, jobs_file, read, read_json
 
 if TYPE_CHECKING:
-    from ...simulation.outputs.reading import Replayed
+    from ...simulation.outputs.reading import JobsTable, Replayed
+
+
+# --- The walltimes that users have chosen during a stored replay, repeated for its verification.
+
+
+def with_requests(case: ReplayCase, users: str, replayed: Replayed, table: JobsTable) -> tuple[ReplayCase, list[str]]:
+    """Return the case with the walltimes that users request given the starts, and where ``jobs.csv`` differs from them.
+
+    With attempts that ended early, the starts that the users have seen are not in ``jobs.csv``; its walltimes are taken as
+    they are then.
+
+    Parameters
+    ----------
+    case : ReplayCase
+        The workload with the walltimes of the log.
+    users : str
+        The name of the users.
+    replayed : Replayed
+        Starts and ends.
+    table : JobsTable
+        The stored jobs.
+    """
+    from ...simulation.users import requested, users_of
+
+    row = {name: k for k, name in enumerate(table.ids)}
+    stored = np.array([table.walltime[row[name]] if name in row else 1 for name in case.workload.ids], np.int64)
+    if replayed.history is not None:
+        return replace(case, workload=replace(case.workload, walltime=stored)), []
+    on_demand = () if replayed.preemption is None else replayed.preemption.rows
+    workload = requested(users_of(users), case.workload, replayed.start, on_demand)
+    other = np.flatnonzero(stored != workload.walltime).tolist()
+    faults = [
+        f"users {users}: job {excerpt(case.workload.ids[k])} has the walltime {stored[k]} s, "
+        f"the users request {workload.walltime[k]} s"
+        for k in other[:1]
+    ]
+    return replace(case, workload=workload), faults
+
+
+# --- What a record claims beyond its schedule: status, bound, times and trace; what of it can be checked, and what cannot.
+#
+# A schedule and its objective are computed again from the instance. A bound, a proof of optimality or infeasibility, and the
+# times are known to the machine that ran it alone. They can only contradict each other, the ability of the method, or a schedule
+# of another record; what contradicts nothing remains a claim.
+
+AnyRecord = Mapping[str, Any]
+OVERRUN = 2 * KILL_AFTER  # seconds after its limit at which a run that was not killed is not believed
+PROOFS = ("optimal", "infeasible", "unbounded")
+
+
+def faults_of_claims(record: AnyRecord, problem: Problem) -> Iterator[str]:
+    """Yield what a record of a run claims and cannot be true: its status, bound, times and trace."""
+    if record["status"] == "optimal" and record["bound"] is None:
+        yield "its status is optimal, but it has no bound that proves it"
+    if record["status"] in ("infeasible", "unbounded") and record["schedule"] is not None:
+        yield f"its status is {record['status']}, but it has a schedule"
+    exactness = (record.get("exactness") or {}).get("kind")
+    if exactness == "restriction" and record["status"] in PROOFS:
+        yield f"its status is {record['status']}, but its formulation leaves out solutions and proves nothing"
+    if _proves_nothing(record["method"], problem):
+        if record["status"] in PROOFS:
+            yield f"its status is {record['status']}, but {record['method']} proves nothing"
+        if record["bound"] is not None:
+            yield f"it has bound {record['bound']}, but {record['method']} computes no bounds"
+    yield from faults_of_times(record)
+    yield from _faults_of_trace(record)
+
+
+def faults_of_replay_claims(record: AnyRecord) -> Iterator[str]:
+    """Yield what the record of a replay claims and cannot be true: a replay proves nothing."""
+    if record["status"] in PROOFS or record["bound"] is not None:
+        yield f"it has status {record['status']} and bound {record['bound']}, but a replay proves nothing"
+    yield from faults_of_times(record)
+
+
+def faults_of_times(record: AnyRecord) -> Iterator[str]:
+    """Yield impossible times: below 0, or long after the time limit of a run that nothing ended from outside."""
+    for name, seconds in record["seconds"].items():
+        if isinstance(seconds, (int, float)) and seconds < 0:
+            yield f"it has {seconds} seconds of {name}"
+    total = record["seconds"].get("total")
+    most = record["time_limit"] + OVERRUN
+    if record["cause"] is None and isinstance(total, (int, float)) and total > most:
+        yield f"it took {total:g} s, its time limit is {record['time_limit']:g} s, and it was not killed"
+
+
+def _faults_of_trace(record: AnyRecord) -> Iterator[str]:
+    """Yield what in the trace of incumbents contradicts itself or the schedule."""
+    trace = [event for event in record["incumbents"] if event["objective"] is not None]
+    seconds = [event["seconds"] for event in record["incumbents"]]
+    if any(later < earlier for earlier, later in pairwise([0.0, *seconds])):
+        yield "the times of its incumbents are not in order"
+    first, best = times(record["incumbents"], record["sense"])
+    for name, true in (("first_solution_s", first), ("best_s", best)):
+        if record[name] != true:
+            yield f"it has {name} {record[name]}, its incumbents give {true}"
+    values = [event["objective"] for event in trace]
+    if any(refutes(earlier, later, record["sense"]) for earlier, later in pairwise(values)):
+        yield "its incumbents become worse"
+    objective = record["objective"]
+    if not values or objective is None or record["cause"] is not None or agree(values[-1], objective):
+        return
+    yield f"its last incumbent has objective {values[-1]}, its schedule {objective}"
+
+
+def _proves_nothing(method: str, problem: Problem) -> bool:
+    """Return whether a method is a heuristic that computes no bounds of this problem."""
+    name = method.partition("+")[0].partition(":")[0].partition("@")[0]
+    heuristic = HEURISTICS.get(name)
+    own = None if heuristic is None else heuristic.variant(problem)
+    return own is not None and not own.proves
+
+
+def contradictions(records: Sequence[tuple[str, AnyRecord]], known: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Return pairs of a name and a fault: claims that a verified schedule of another record of the same problem refutes.
+
+    Parameters
+    ----------
+    records
+        Names and records whose schedules were checked.
+    known
+        Instance -> best-known value of the whole instance with its own objective.
+    """
+    groups: dict[str, list[tuple[str, AnyRecord]]] = {}
+    for name, record in records:
+        if (
+            record["replay"] is None and record["view"].get("keep") is None
+        ):  # a kept objective limits each run differently
+            alike = (record["content"], record["kind"], record["drop_impossible"], sorted(record["view"].items()))
+            groups.setdefault(repr(alike), []).append((name, record))
+    return [fault for same in groups.values() for fault in _contradicted(same, known)]
+
+
+def _contradicted(same: Sequence[tuple[str, AnyRecord]], known: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    solved = [(name, r) for name, r in same if r["verified"] and r["objective"] is not None]
+    for name, r in same:
+        if r["status"] == "infeasible" and solved:
+            yield name, f"its status is infeasible, but {solved[0][0]} has a schedule of the same problem"
+        if r["bound"] is None:
+            continue
+        better = next((other for other in solved if refutes(other[1]["objective"], r["bound"], r["sense"])), None)
+        if better is not None:
+            yield (
+                name,
+                f"its bound {r['bound']} is refuted by {better[0]}: its schedule has objective {better[1]['objective']}",
+            )
+        value = known.get(r["instance"])
+        whole = all(v is None or (part, v) == ("durations", "walltime") for part, v in r["view"].items())
+        if value is not None and whole and refutes(value, r["bound"], r["sense"]):
+            yield name, f"its bound {r['bound']} contradicts the best-known value {value:g} of best_known.csv"
+
+
+def claims(records: Iterable[AnyRecord]) -> Counter[str]:
+    """Count what records claim and no check can show: bounds, proofs, times and traces."""
+    found: Counter[str] = Counter()
+    for record in records:
+        found["bounds"] += record["bound"] is not None
+        for status in PROOFS:
+            found[f"status {status}"] += record["status"] == status
+        found["times"] += record["seconds"].get("total") is not None
+        found["traces"] += bool(record["incumbents"])
+    return +found
+
 
 OTHER_KEY = "its key does not match its instance, method, seed, limits and versions: the record was changed"
 OTHER_INSTANCE = "its instance is not the one that was run: the files of the instance are different"
@@ -152,12 +312,10 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 
     A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
     """
-    from ...simulation.outputs.attempts import attempts_file, read_attempts
-    from ...simulation.outputs.node_states import node_states_file, read_node_states
-    from ...simulation.outputs.preemption import read_preemption
-    from ...simulation.outputs.production import outages_json, read_production
     from ...simulation.outputs.reading import read_jobs
-    from ...simulation.verification import violations
+    from ...simulation.outputs.records import outages_json, read_preemption, read_production
+    from ...simulation.outputs.tables import attempts_file, node_states_file, read_attempts, read_node_states
+    from ...simulation.verify.replay import violations
 
     broke_off = _broke_off(record)
     jobs = jobs_file(folder, record)
@@ -232,11 +390,8 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 
 def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> dict[str, tuple[Any, Any]]:
     """Return the metrics that starts and ends determine, of all jobs and of each group: (value of the record, true value)."""
-    from ...simulation.groups import ADDED, groups_of
-    from ...simulation.late_starts import late_starts
-    from ...simulation.metrics import job_figures
-    from ...simulation.preemption.figures import preemption_figures
-    from ...simulation.spread import Spread
+    from ...simulation.groups import ADDED, Spread, groups_of
+    from ...simulation.metrics import job_figures, late_starts, preemption_figures
 
     floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
     figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor, history=replayed.history)

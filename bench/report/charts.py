@@ -1,20 +1,139 @@
-"""The Gantt charts of a report: the best run of each problem, as many as the size of the page allows."""
+"""The charts of the report: Gantt charts, and curves over time."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from ...errors import SchedlabError
-from ...models.display.gantt import Gantt
+from ...models.array_types import Floats
+from ...models.display.drawing import SHADES, RowPositions, colours_of, time_unit
+from ...models.display.gantt import Cells, Gantt
 from ...models.display.of_problem import gantt_of_schedule
 from ...models.kind import find
 from ..kinds.base import bench_kind
 from ..records.instances import Instances
 from ..statistics.sample import Problem, name_of
-from .gantt import packed
+
+# --- A Gantt chart as short lists of numbers, which the page of a report draws.
+
+TALL = 1000  # vertical positions are whole numbers from 0 to this
+ROWS, COLUMNS, LEVELS = (
+    60,
+    160,
+    5,
+)  # of a chart with too many bars: most rows and columns of its grid, steps of its colours
+HATCHED = -1.0  # instead of an opacity
+OF_GRID = "; here: the colour of the largest share"
+LABELS = 40  # most rows with a label
+Boxes = dict[tuple[int, float], list[int]]
+
+
+def packed(chart: Gantt) -> dict[str, Any]:
+    """Return a chart as JSON can represent it.
+
+    Parameters
+    ----------
+    chart
+        The chart.
+
+    Returns
+    -------
+    dict
+        ``title``; ``start`` and ``length`` of the period; ``unit``: the name of the unit of the axis, its length, and the time
+        at its 0; ``lines``: how tall the chart is, in rows; ``rows``: [position, label]; ``groups``: [name, colour]; ``labels`` of the
+        bars; ``marks``: [time, label]; ``closed``: [time, length, label]; ``boxes``: for each style [group, opacity, numbers], five
+        numbers per bar: time, duration, position, height, index of the label (-1: none). The opacity is ``HATCHED`` for what cannot be
+        changed. Times are relative to ``start``; positions are from 0 (top) to ``TALL``. A grid has a box for each
+        run of cells in a row with one colour: of the group that uses most of them, the stronger the more of them is used.
+
+    Examples
+    --------
+    >>> from schedlab.models.display.gantt import Bar, Row
+    >>> packed(Gantt((Row("machine 1"),), (Bar(0, 3, 7, "a"),), ("",)))["boxes"]
+    [[0, 1.0, [0, 4, 0, 880, 0]]]
+    """
+    start, end = chart.period
+    y = RowPositions(chart)
+    labels = {label: k for k, label in enumerate(dict.fromkeys(b.label for b in chart.bars if b.label))}
+    boxes = _bars(chart, y, start, labels) if chart.cells is None else _grid(chart.cells, y, start)
+    sections = bool(chart.sections) or chart.cells is not None
+    return {
+        "title": chart.title + (OF_GRID if chart.cells is not None else ""),
+        "start": start,
+        "length": end - start,
+        "unit": list(time_unit(chart)),
+        "lines": 18.0 if sections else round(float(y.total), 2),
+        "rows": _rows(chart, y),
+        "groups": [[n, c] for n, c in zip(chart.groups, colours_of(chart), strict=True)] if chart.legend else [],
+        "colours": colours_of(chart),
+        "labels": list(labels),
+        "marks": [[m.time - start, m.label] for m in chart.marks],
+        "closed": [[c.start - start, c.end - c.start, c.label] for c in chart.closed],
+        "boxes": [[group, opacity, numbers] for (group, opacity), numbers in boxes.items()],
+    }
+
+
+def _bars(chart: Gantt, y: RowPositions, start: int, labels: dict[str, int]) -> Boxes:
+    found: Boxes = {}
+    group = {name: k for k, name in enumerate(chart.groups)}
+    for bar in chart.bars:
+        shade = SHADES[labels.get(bar.label, 0) % len(SHADES)] if chart.distinct else 0.0
+        style = group[bar.group], HATCHED if bar.hatched else round(1 - shade, 2)
+        top, bottom = (_tall(at, y) for at in (y.top(bar.row + bar.low), y.bottom(bar.row + bar.high)))
+        box = (bar.start - start, bar.end - bar.start, top, max(bottom - top, 1), labels.get(bar.label, -1))
+        found.setdefault(style, []).extend(box)
+    return found
+
+
+def _grid(cells: Cells, y: RowPositions, start: int) -> Boxes:
+    """Return the runs of equal cells of each row of a grid, which is made coarser first."""
+    down, across = (-(-n // most) for n, most in zip(cells.share.shape[1:], (ROWS, COLUMNS), strict=True))
+    share = _coarser(_coarser(cells.share, 1, down), 2, across)
+    tops = [*y.tops[:-1:down], y.total]
+    edges = np.linspace(cells.start, cells.end, cells.share.shape[2] + 1)
+    times = np.rint([*edges[:-1:across], edges[-1]]).astype(np.int64) - start
+    group, level = share.argmax(axis=0), np.rint(LEVELS * np.clip(share.sum(axis=0), 0, 1)).astype(np.int64)
+    found: Boxes = {}
+    for k, (lo, hi) in enumerate(pairwise(tops)):
+        top, bottom = _tall(lo, y), _tall(hi, y)
+        style = np.where(level[k] > 0, (LEVELS + 1) * group[k] + level[k], -1)
+        ends = [0, *(np.flatnonzero(np.diff(style)) + 1).tolist(), style.size]
+        for a, b in pairwise(ends):
+            if style[a] >= 0:
+                box = (int(times[a]), int(times[b] - times[a]), top, max(bottom - top, 1), -1)
+                found.setdefault((int(group[k, a]), int(level[k, a]) / LEVELS), []).extend(box)
+    return found
+
+
+def _coarser(share: Floats, axis: int, factor: int) -> Floats:
+    """Return the means of ``factor`` neighbours along an axis; the last mean may be of fewer."""
+    first = np.arange(0, share.shape[axis], factor)
+    size = np.diff([*first, share.shape[axis]])
+    found: Floats = np.add.reduceat(share, first, axis=axis) / np.expand_dims(size, tuple({0, 1, 2} - {axis}))
+    return found
+
+
+def _rows(chart: Gantt, y: RowPositions) -> list[list[Any]]:
+    """Return [position of the middle, label] of the sections or rows, as many as there is room for."""
+    if chart.sections:
+        edges = np.cumsum([0.0, *(s.height for s in chart.sections)]).tolist()
+        return [[_tall((lo + hi) / 2, y), s.label] for (lo, hi), s in zip(pairwise(edges), chart.sections, strict=True)]
+    every = -(-len(chart.rows) // LABELS)
+    middles = [(y.top(k) + y.bottom(k + 1)) / 2 for k in range(len(chart.rows))]
+    return [[_tall(at, y), row.label] for at, row in list(zip(middles, chart.rows, strict=True))[::every] if row.label]
+
+
+def _tall(position: float, y: RowPositions) -> int:
+    return round(TALL * position / max(y.total, 1e-9))
+
+
+# --- The Gantt charts of a report: the best run of each problem, as many as the size of the page allows.
 
 Record = Mapping[str, Any]
 LEAST, PER_RUN, MOST = (

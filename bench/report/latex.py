@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ...instances.files.atomic import write_whole
+from ...instances.files.writing import write_whole
 from ..errors import WrongUse
 from ..plots.svg import COLOURS, GREY, LINES, require_matplotlib, styled
 

@@ -1,17 +1,284 @@
-"""The HTML page of a report: a template with the content as JSON; its script sorts, filters and draws in the browser."""
+"""The report of a folder of records as one HTML page without network, with what is needed to repeat the runs."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from html import escape
 from importlib.resources import files as package_files
+from math import isfinite
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from ...instances.files.atomic import write_whole
+import numpy as np
+
+from ...instances import load
+from ...instances.files.writing import write_whole
 from ..errors import WrongUse
+from ..records.instances import Instances
+from ..replays.settings import ReplaySettings
+from ..runs.view import View
+from ..statistics.measures import (
+    SHIFT,
+    Curve,
+    below_one,
+    data_profiles,
+    gap,
+    gap_to_known,
+    performance_profiles,
+    primal_integral,
+    seconds,
+    statistics_of,
+)
+from ..statistics.sample import STATES, Outcome, Problem, Sample, sample_of
+from ..tables.statistics import lacking, of_kind
+from .charts import charts_of, notes_of
+
+# --- The commands that make the records of a folder again, and the machines and versions that they ran on.
+
+Records = Sequence[Mapping[str, Any]]
+UNSAID = ("trace", "_content", "_source", "most_power")  # fields of replays that follow from others
+
+
+def commands(records: Records) -> list[str]:
+    """Return commands of ``bench run`` and ``bench simulate`` that together make all records again, and nothing else.
+
+    Instances are joined in one command if their runs have equal methods, seeds, limits and views. Replays of DARDIS over a
+    network are left out.
+
+    Parameters
+    ----------
+    records
+        The records.
+
+    Returns
+    -------
+    list of str
+    """
+    seeds: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}  # of each path and method with its options
+    for r in records:
+        if r["replay"] is None:
+            seeds.setdefault((r["path"], r["method"], _options(r)), []).append(r["seed"])
+    methods: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {}
+    for (path, method, options), found in seeds.items():
+        methods.setdefault((path, options, tuple(sorted(set(found)))), []).append(method)
+    paths: dict[tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]], list[str]] = {}
+    for (path, options, own), names in methods.items():
+        paths.setdefault((options, own, tuple(sorted(set(names)))), []).append(path)
+    runs = [
+        shlex.join(["bench", "run", *found, "--methods", ",".join(names), "--seeds", ",".join(map(str, own)), *options])
+        for (options, own, names), found in paths.items()
+    ]
+    return runs + _replays(records)
+
+
+def _replays(records: Records) -> list[str]:
+    """Return the commands of ``bench simulate``; dispatchers with equal seeds and options are joined."""
+    seeds: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}  # of each path and dispatcher with its options
+    for r in records:
+        if r["replay"] is not None and r["replay"].get("network") is None:
+            seeds.setdefault((r["path"], r["method"], _options_of_replay(r)), []).append(r["seed"])
+    joined: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {}
+    for (path, method, options), found in seeds.items():
+        joined.setdefault((path, options, tuple(sorted(set(found)))), []).append(method)
+    return [
+        shlex.join(
+            ["bench", "simulate", path, "--dispatchers", ",".join(names), "--seeds", ",".join(map(str, own)), *options]
+        )
+        for (path, options, own), names in joined.items()
+    ]
+
+
+def _options_of_replay(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the options of ``bench simulate`` that give the settings of a replay."""
+    settings, usual = ReplaySettings(**record["replay"]), ReplaySettings()
+    words: list[str] = []
+    for field in fields(ReplaySettings):
+        value = getattr(settings, field.name)
+        if value is None or value == getattr(usual, field.name) or field.name.endswith(UNSAID):
+            continue
+        words += [f"--{field.name.replace('_', '-')}", *([] if value is True else [_text(value)])]
+    given = {"first": record["view"]["first"], "time-limit": record["time_limit"], "threads": record["threads"]}
+    words += [word for name, value in given.items() if value is not None for word in (f"--{name}", _text(value))]
+    return (*words, "--drop-impossible") if record["drop_impossible"] else tuple(words)
+
+
+def machines(records: Records) -> list[str]:
+    """Return a line for each machine and set of versions, with its number of runs."""
+    found: dict[str, int] = {}
+    for r in records:
+        host = r.get("host") or {}
+        parts = [
+            host.get("cpu") or "unknown processor",
+            f"{host['cores']} cores" if host.get("cores") else "",
+            f"{host['memory_gb']:g} GB" if host.get("memory_gb") else "",
+            host.get("system") or "",
+            f"Python {r['python']}",
+            f"schedlab {r['schedlab']}",
+            "" if r["solver"] == "schedlab" else f"{r['solver']} {r['version'] or '(not installed)'}",
+        ]
+        line = ", ".join(filter(None, parts))
+        found[line] = found.get(line, 0) + 1
+    return [f"{line}: {n} runs" for line, n in found.items()]
+
+
+def _options(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the options of ``bench run`` that give the part of the instance and the limits of a record."""
+    view = View(**record["view"])
+    values = {
+        "time-limit": record["time_limit"],
+        "threads": record["threads"],
+        "memory": record["memory_gb"],
+        "at": view.at,
+        "first": view.first,
+        "durations": None if view.durations == "walltime" else view.durations,
+        "objective": view.objective,
+        "nodes-needed": view.nodes_needed,
+        "scenario": view.scenario,
+        "keep": view.keep,
+        "desired": view.desired,
+        "profile": None if view.over_cost is None else f"soft:{view.over_cost:g}",
+    }
+    words = [word for name, v in values.items() if v is not None for word in (f"--{name}", _text(v))]
+    return (*words, "--drop-impossible") if record["drop_impossible"] else tuple(words)
+
+
+def _text(value: object) -> str:
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+# --- What the page of a report shows, as plain data: statistics, curves, problems, runs with their traces.
+
+CURVE = 200  # most points of a profile
+BUDGET = 8_000_000  # characters of all traces: with the rest, 10,000 runs stay below 15 MB
+LONGEST = 100  # most steps of a trace
+STEP = 22  # characters of a step, at most about this
+
+
+def content_of(
+    records: Sequence[Mapping[str, Any]], known: Mapping[str, float], title: str, instances: Instances | None = None
+) -> dict[str, Any]:
+    """Return the content of the page.
+
+    Parameters
+    ----------
+    records
+        The records.
+    known
+        Instance -> best-known value.
+    title
+        The name of the folder.
+    instances
+        The instances for the Gantt charts; None: they are read from the paths in the records.
+
+    Returns
+    -------
+    dict
+        Lists, texts and numbers, as JSON can represent them; None is unknown or infinite.
+    """
+    sample = sample_of(records, known)
+    runs = sum(len(found) for p in sample.problems for found in p.runs.values())
+    charts = charts_of(records, sample.problems, instances or Instances(load))
+    most = max(2, min(LONGEST, BUDGET // (STEP * max(1, runs))))
+    return {
+        "title": title,
+        "notes": [*sample.notes, *notes_of(sample.problems, charts)],
+        "machines": machines(records),
+        "commands": commands(records),
+        "states": list(STATES),
+        "methods": list(sample.methods),
+        "kinds": [_kind(of_kind(sample, kind)) for kind in dict.fromkeys(p.kind for p in sample.problems)],
+        "problems": [_problem(p) for p in sample.problems],
+        "charts": charts,
+        "runs": [
+            _run(p, i, k, seed, run, most)
+            for i, p in enumerate(sample.problems)
+            for k, method in enumerate(sample.methods)
+            for seed, run in zip(sample.seeds[method], p.runs[method], strict=True)
+            if any(o.state != "missing" for o in p.runs[method]) or p.kind in _kinds_of(sample, method)
+        ],
+    }
+
+
+def _kinds_of(sample: Sample, method: str) -> set[str]:
+    """Return the kinds of which a method has a record; on the others its runs are not expected."""
+    return {p.kind for p in sample.problems if any(o.state != "missing" for o in p.runs[method])}
+
+
+def _kind(sample: Sample) -> dict[str, Any]:
+    heads = ["method", "runs", "solved", "proven", "lacking", f"time s (shift {SHIFT:g})", "PAR2 s", "PAR10 s", "gap %", "gap to bound %",
+             "gap to known %", "primal %", "dual %", "wins", "virtual best %", "only"]  # fmt: skip
+    rows = [
+        [s.method, s.runs, s.answered, s.states["proven"], lacking(s), _short(s.time), _short(s.par2), _short(s.par10),
+         *(_short(100 * v) for v in (s.gap, s.gap_bound, s.gap_known, s.primal, s.dual)), s.wins, _short(100 * s.share), s.only]
+        for s in statistics_of(sample)
+    ]  # fmt: skip
+    return {
+        "name": sample.problems[0].kind,
+        "heads": heads,
+        "rows": rows,
+        "curves": [
+            _chart(
+                "Performance profile: seconds to the proof",
+                "times the best method",
+                performance_profiles(sample, seconds),
+            ),
+            _chart("Data profile: seconds to the proof", "seconds", data_profiles(sample, seconds)),
+            _chart("Gap to the best objective known", "gap", below_one(data_profiles(sample, gap))),
+        ],
+    }
+
+
+def _chart(title: str, label: str, curves: Sequence[Curve]) -> dict[str, Any]:
+    found = []
+    for c in curves:
+        keep = np.unique(np.linspace(0, c.x.size - 1, min(CURVE, c.x.size)).astype(np.int64))
+        found.append(
+            {"name": c.method, "x": [_short(float(v)) for v in c.x[keep]], "y": [_short(float(v)) for v in c.y[keep]]}
+        )
+    return {"title": title, "label": label, "curves": found}
+
+
+def _problem(p: Problem) -> list[Any]:
+    return [p.name, p.kind, p.limit, _short(p.best), _short(p.bound), _short(p.known)]
+
+
+def _run(p: Problem, problem: int, method: int, seed: int, run: Outcome, most: int) -> list[Any]:
+    """Return [problem, method, seed, state, objective, bound, gap, gap to known, primal integral, seconds, steps]."""
+    measures = [m(p, run) for m in (gap, gap_to_known, primal_integral)]
+    steps = run.steps
+    if len(steps) > most:  # the first and the last one are kept
+        chosen = np.unique(np.linspace(0, len(steps) - 1, most).astype(np.int64))
+        steps = tuple(steps[k] for k in chosen)
+    flat = [_short(v) for step in steps for v in step]
+    state = STATES.index(run.state)
+    return [
+        problem,
+        method,
+        seed,
+        state,
+        _short(run.objective),
+        _short(run.bound),
+        *map(_short, measures),
+        _short(run.seconds),
+        flat,
+    ]
+
+
+def _short(value: float | None) -> float | int | None:
+    """Return a number with six digits, which is enough to read and to draw; integers with all; None if it is not finite."""
+    if value is None or isinstance(value, int):
+        return value
+    if not isfinite(value):
+        return None
+    short = float(f"{value:.6g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+# --- The HTML page of a report: a template with the content as JSON; its script sorts, filters and draws in the browser.
 
 TEMPLATE = "report.html"
 

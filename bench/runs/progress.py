@@ -1,10 +1,10 @@
-"""The progress of the runs: a live display on a terminal, else plain lines; both on the standard error."""
+"""The progress of runs in the terminal, and how long runs will take."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -14,9 +14,50 @@ from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeEla
 from rich.progress_bar import ProgressBar
 
 from ..records.store import Record
-from ..tables.numbers import number, seconds
-from .selection import Run
+from ..tables.methods import number, seconds
+from .selection import KILL_AFTER, Run
 from .view import replay_label
+
+# --- Estimates of the time that runs take, printed before they start.
+
+START_UP = 3.0  # seconds for the imports of a run, in the worst case
+
+
+def worst_case(runs: Iterable[Run], jobs: int) -> float:
+    """Return the most seconds that the runs can take, ``jobs`` of them in parallel; the start-up is an estimate."""
+    return sum(r.time_limit + KILL_AFTER + START_UP for r in runs) / jobs
+
+
+def how_long(runs: Sequence[Run], jobs: int) -> str:
+    """Return a text with the number of runs and the time that they take, ``jobs`` of them in parallel.
+
+    A solver may use its whole time limit. A replay without a solver ends long before its limit (28,475 jobs: 0.1 to 5 s at
+    the load of the log; minutes for backfilling with all reservations on an overloaded machine), so that these replays are
+    listed separately.
+
+    Examples
+    --------
+    >>> how_long([Run("day", "day", "c0ffee", "cpsat:pool", time_limit=52, kind="dispatch")], 1)
+    '1 run, at most 1.0 minutes'
+    """
+    replays = [r for r in runs if needs_no_solver(r)]
+    others = [r for r in runs if not needs_no_solver(r)]
+    count = f"{len(runs)} run{'s' * (len(runs) != 1)}"
+    most = f"at most {worst_case(others, jobs) / 60:.1f} minutes"
+    if not replays:
+        return f"{count}, {most}"
+    limit = max(r.time_limit for r in replays)
+    which, each = ("1 replay", "") if len(replays) == 1 else (f"{len(replays)} replays", " each")
+    quick = f"{which} without a solver: usually a few seconds{each}, stopped after {limit:g} s{each}"
+    return f"{count} ({len(others)} of them: {most} in total; {quick})" if others else f"{count} ({quick})"
+
+
+def needs_no_solver(run: Run) -> bool:
+    """Return whether a run replays a dispatcher without a solver."""
+    return run.replay is not None and run.solver == "schedlab"
+
+
+# --- The progress of the runs: a live display on a terminal, else plain lines; both on the standard error.
 
 SHOWN = 300  # characters of a reason that are printed
 COMPILING = "compiling kernels, once after an installation"

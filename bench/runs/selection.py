@@ -13,18 +13,17 @@ from typing import Any
 
 from ... import __version__
 from ...backends import Limits, UnknownName, backend, names
-from ...backends.parameters.obeyed import checked
+from ...backends.parameters import checked
 from ...errors import WrongArgument, WrongValue
 from ...instances import Instance
-from ...instances.files.own_files import content_of
+from ...instances.files.folder import content_of
 from ...methods import Method, parse_method
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..processes import cores
-from .defaults import DAY_REPLAYED, NOON, USUAL_LIMIT, WHOLE, Default, defaults, views_known
-from .replay_settings import ReplaySettings
-from .view import Durations, View, scenarios_of
+from ..replays.settings import ReplaySettings
+from .view import DAY_REPLAYED, NOON, USUAL_LIMIT, WHOLE, Default, Durations, View, defaults, scenarios_of, views_known
 
 KILL_AFTER = 5.0  # seconds after its time limit at which a run is killed
 MOST_THREADS = 8  # default for a run on a machine with more cores
@@ -183,7 +182,7 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
     found = []
     pattern = Run(instance.name, path, content_of(Path(instance.path or path)), "", kind=instance.problem.kind)
     pattern = replace(pattern, memory_gb=request.memory_gb, drop_impossible=request.drop_impossible)
-    from ...simulation.policies.registry import is_dispatcher
+    from ...simulation.dispatchers.registry import is_dispatcher
 
     for view, chosen in _views(instance, request):
         problem = view.of(instance)
@@ -230,7 +229,7 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
     UnknownName, WrongUse
         The dispatcher is unknown, or the view is a snapshot.
     """
-    from ...simulation.policies.registry import check_dispatcher
+    from ...simulation.dispatchers.registry import check_dispatcher
 
     for option, why in (("keep", "mks+wt+nl keeps objectives by itself"), ("desired", "use bench simulate")):
         if getattr(pattern.view, option) is not None:
@@ -269,7 +268,7 @@ def _is_seeded(method: Method) -> bool:
 def _method(text: str, problem: Problem, threads: int) -> Method:
     """Parse a method and check its parameters; the error for an unknown name also suggests dispatchers."""
     from ...heuristics import HEURISTICS
-    from ...simulation.policies.registry import dispatchers
+    from ...simulation.dispatchers.registry import dispatchers
 
     try:
         method = parse_method(text, problem)

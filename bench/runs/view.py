@@ -1,22 +1,25 @@
-"""The part of an instance that is run: a snapshot, the first n jobs, another objective, a scenario."""
+"""The part of an instance that is run: a snapshot, the first n jobs, another objective, a scenario; and the usual ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ...backends import UnknownName
 from ...instances import Instance
 from ...models.clock_times import seconds_of
+from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import objective_names
-from ...models.elements.words import clock
 from ...models.excerpt import excerpt
 from ...models.problem import Problem
+from ...models.words import clock
 from ..errors import WrongUse
 from ..kinds.base import bench_kind, kinds_with
-from .replay_settings import ReplaySettings
+from ..replays.settings import ReplaySettings
+
+# --- The part of an instance that is run: a snapshot, the first n jobs, another objective, a scenario.
 
 Durations = Literal["walltime", "runtime"]
 OF_SOME = (
@@ -217,7 +220,7 @@ def parse_profile(desired: str | None, profile: str | None) -> dict[str, Any]:
     >>> parse_profile(None, None)
     {}
     """
-    from ...instances.files.own_files import content_of
+    from ...instances.files.folder import content_of
     from ...instances.files.profile_file import read_wishes
 
     if desired is None and profile is not None:
@@ -263,3 +266,33 @@ def parse_clock(text: str) -> int:
     if seconds is None:
         raise WrongUse(f"--at {text}: expected a time of day such as 12:00, or seconds such as 43200")
     return seconds
+
+
+# --- The default runs: the views of an instance, each with its methods and time limits.
+
+SMALL = 8  # an instance with at most this many nodes gets the defaults for small instances
+USUAL_LIMIT = 10.0  # time limit in seconds of a method that is not among the defaults
+
+
+class Default(NamedTuple):
+    """A method and its time limit in seconds."""
+
+    method: str
+    time_limit: float = USUAL_LIMIT
+
+
+NOON = View(at=DAY // 2, first=100)
+WHOLE = View()
+DAY_REPLAYED = View(durations="runtime")  # for dispatchers, and for the clairvoyant methods they are compared with
+Defaults = Mapping[View, Sequence[Default]]
+
+
+def defaults(instance: Instance) -> Defaults:
+    """Return the default views of an instance, each with its methods; views without jobs are left out."""
+    kind = bench_kind(instance.kind)
+    return {v: methods for v, methods in views_known(instance).items() if not kind.is_empty(instance.problem, v)}
+
+
+def views_known(instance: Instance) -> Defaults:
+    """Return the views for which there are default methods and time limits, by the kind and size of the instance."""
+    return bench_kind(instance.kind).default_views(instance)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .handover import HandOver, path_of
+from ..executors.node import HandOver, path_of
 
 Send = Callable[[dict[str, Any]], None]
 
@@ -60,12 +60,12 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     from ...instances import load
     from ...methods import parse_method
     from ..kinds.base import bench_kind
-    from ..kinds.composites import run_composite
+    from ..kinds.dispatch import run_composite
     from ..records.record import plain
     from .view import View
 
     if spec["replay"] is not None:
-        from ..kinds.replays.worker import replay_in_worker
+        from ..replays.worker import replay_in_worker
 
         replayed: dict[str, Any] = plain(replay_in_worker(spec, send))
         return replayed

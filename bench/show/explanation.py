@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import time
 
-from ...backends.interrupts import INTERRUPTED
-from ...explain import Progress, explain
+from ...backends.solver_thread import INTERRUPTED
+from ...explain import explain
+from ...models.elements import Progress
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..terminal import say

@@ -1,18 +1,407 @@
-"""The output of ``bench list`` and ``bench show`` for instances."""
+"""The output of ``bench list`` and ``bench show`` for instances of all kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
 
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
 from ...instances import Instance
+from ...instances.workload import Workload
+from ...models.dispatch.jobs import DAY
+from ...models.dispatch.problem import Dispatch
+from ...models.eviction.problem import Eviction
+from ...models.excerpt import with_short_repr
+from ...models.node_states import NodeEvent
+from ...models.profit.problem import Profit
+from ...models.project.problem import Project, Resource
+from ...models.reservations import Reservation
+from ...models.server_events import ServerEvent
+from ...models.step_function import StepFunction
+from ...models.words import clock
+from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..processes import cores
-from ..runs.defaults import defaults
-from ..runs.how_long import how_long
+from ..runs.progress import how_long
 from ..runs.selection import RunRequest, plan
-from .grid import grid
+from ..runs.view import defaults
+
+# --- The tables of ``bench list`` and ``bench show``.
+
+
+def grid(*columns: str) -> Table:
+    """Return an empty table with these columns; columns of text are aligned to the left."""
+    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for k, name in enumerate(columns):
+        made.add_column(name, justify="left" if k == 0 or name in ("kind", "description", "starts") else "right")
+    return made
+
+
+# --- The composition of a set of jobs as in [Bridi2018, table 3.6]: jobs per queue, with accelerators, and by cores.
+
+CLASSES = (1, 2, 4, 5, 6, 8)
+"""Numbers of cores of a job that are counted one by one; then those above 8, and the other ones."""
+COUNTED = ("cores", "memory")  # resources that are no accelerators
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class Composition:
+    """The composition of a set of jobs.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of jobs.
+    queues : mapping of str to int
+        Queue -> number of its jobs.
+    resources : mapping of str to int
+        Resource other than cores and memory -> number of jobs that request it.
+    cores : mapping of str to int
+        Class of cores ("1", ..., ">8", "other") -> number of jobs whose units together request that number of cores; empty if
+        the jobs request no cores.
+    """
+
+    jobs: int
+    queues: Mapping[str, int]
+    resources: Mapping[str, int]
+    cores: Mapping[str, int]
+
+    @classmethod
+    def of(cls, jobs: Iterable[tuple[str, int, Mapping[str, int]]]) -> Composition:
+        """Return the composition of jobs, given as queue, units, and request per unit."""
+        listed = list(jobs)
+        names = dict.fromkeys(name for _, _, request in listed for name in request)
+        cores = Counter(core_class(units * request.get("cores", 0)) for _, units, request in listed)
+        labels = [*map(str, CLASSES), f">{CLASSES[-1]}", "other"]
+        return cls(
+            len(listed),
+            dict(Counter(queue for queue, _, _ in listed).most_common()),
+            {name: sum(request.get(name, 0) > 0 for *_, request in listed) for name in names if name not in COUNTED},
+            {label: cores[label] for label in labels} if "cores" in names else {},
+        )
+
+    @classmethod
+    def of_workload(cls, workload: Workload) -> Composition:
+        """Return the composition of the jobs of a workload, those that run at its begin included."""
+        requests, kinds = workload.requests, workload.request_kind.tolist()
+        columns = zip(workload.queue.tolist(), workload.units.tolist(), (requests[k] for k in kinds), strict=True)
+        running = ((r.job.queue, r.job.units, r.job.request) for r in workload.running)
+        return cls.of([*((workload.queues[q].name, units, request) for q, units, request in columns), *running])
+
+    @classmethod
+    def of_instance(cls, instance: Instance) -> Composition:
+        """Return the composition of the jobs of an instance, running ones included. Raises WrongUse without jobs."""
+        try:
+            jobs = [*instance.jobs, *(r.job for r in getattr(instance.problem, "running", ()))]
+        except TypeError as e:
+            raise WrongUse(
+                f"--composition: {instance.name} is of kind {instance.kind}; expected jobs on a platform, such as "
+                "eurora_700, or a log"
+            ) from e
+        return cls.of((j.queue, j.units, j.request) for j in jobs)
+
+
+def core_class(cores: int) -> str:
+    """Return the class of a number of cores.
+
+    Examples
+    --------
+    >>> core_class(4), core_class(7), core_class(9)
+    ('4', 'other', '>8')
+    """
+    if cores in CLASSES:
+        return str(cores)
+    return f">{CLASSES[-1]}" if cores > CLASSES[-1] else "other"
+
+
+def rows_of(found: Composition) -> dict[str, int]:
+    """Return the rows of the table: label -> number of jobs."""
+    parts = [("queue {}", found.queues), ("with {}", found.resources), ("{} cores", found.cores)]
+    return {"all": found.jobs} | {text.format(name): n for text, numbers in parts for name, n in numbers.items()}
+
+
+def show_composition(
+    console: Console, found: Mapping[str, Composition], others: Mapping[str, Mapping[str, int]] | None = None
+) -> None:
+    """Print compositions as a table with a column for each; ``others``: columns of published numbers by row."""
+    columns = {name: rows_of(each) for name, each in found.items()} | dict(others or {})
+    table = grid("jobs", *columns)
+    for label in dict.fromkeys(label for rows in columns.values() for label in rows):
+        table.add_row(label, *(f"{rows[label]:,}" if label in rows else "-" for rows in columns.values()))
+    console.print(table)
+
+
+# --- The part of ``bench show`` for jobs on a platform: nodes, queues, demand.
+
+Event = NodeEvent | ServerEvent
+
+
+def show_dispatch(console: Console, problem: Dispatch) -> None:
+    """Print the nodes, the queues and the demand of a dispatching problem."""
+    resources = problem.platform.resources
+    nodes = grid("nodes", "count", *resources)
+    for group in problem.platform.groups:
+        nodes.add_row(group.name, str(group.count), *(str(group.capacity.get(r, 0)) for r in resources))
+    console.print(nodes)
+    queues = grid("queue", "ewt s", "starts", "jobs", "units", "median walltime s", "node-hours")
+    members = Counter(j.queue for j in problem.jobs)
+    for queue in problem.queues:
+        jobs = [j for j in problem.jobs if j.queue == queue.name]
+        starts = ", ".join(f"{clock(lo)}-{clock(hi % DAY)}" for lo, hi in queue.daily) or "any time"
+        starts += " (whole runs)" if queue.whole_run else ""
+        row = [
+            queue.name,
+            str(queue.ewt),
+            starts,
+            str(members[queue.name]),
+            str(sum(p.units for j in jobs for p in j.parts)),
+        ]
+        long = f"{median(j.walltime for j in jobs):,.0f}" if jobs else "-"
+        queues.add_row(*row, long, f"{sum(p.units * p.walltime for j in jobs for p in j.parts) / 3600:,.0f}")
+    console.print(queues)
+    several, arrays = sum(bool(j.chunks) for j in problem.jobs), {j.array for j in problem.jobs if j.array}
+    if several or arrays:
+        console.print(f"{several:,} heterogeneous jobs, {len(arrays):,} job arrays")
+    table = grid("demand", *resources)
+    for name, shares in _demand(problem):
+        table.add_row(name, *shares)
+    console.print(table)
+
+
+def show_production(console: Console, reservations: Sequence[Reservation], events: Sequence[Event]) -> None:
+    """Print the reservations, the times in which queues are stopped, and the numbers of the other events."""
+    if reservations:
+        table = grid(
+            "reservation", "queue", "users", "submitted s", "start s", "duration s", "times", "units", "request"
+        )
+        for r in reservations:
+            times = "1" if r.repeat is None else f"{r.repeat.count}, each {r.repeat.every}"
+            times += f" ({', '.join(r.repeat.days)})" if r.repeat is not None and r.repeat.days else ""
+            request = ", ".join(f"{amount} {resource}" for resource, amount in r.request.items())
+            seconds = (f"{t:,}" for t in (r.submitted, r.start, r.duration))
+            table.add_row(r.name, r.queue, ", ".join(r.users) or "all", *seconds, times, str(r.units), request)
+        console.print(table)
+    stops = list(_stops([e for e in events if isinstance(e, ServerEvent)]))
+    if stops:
+        table = grid("stopped queue", "from s", "to s")
+        for queue, start, end in stops:
+            table.add_row(queue, f"{start:,}", "-" if end is None else f"{end:,}")
+        console.print(table)
+    others = Counter(e.kind for e in events if e.kind not in ("stop-queue", "start-queue"))
+    if others:
+        console.print(f"events: {', '.join(f'{n} {kind}' for kind, n in others.items())}")
+
+
+def _stops(events: Sequence[ServerEvent]) -> Iterator[tuple[str, int, int | None]]:
+    """Yield (queue, start, end) of the times in which queues are stopped; the end is None if there is none."""
+    since: dict[str, int] = {}
+    for e in sorted(events, key=lambda e: e.time):
+        if e.kind == "stop-queue":
+            since.setdefault(e.subject, e.time)
+        elif e.kind == "start-queue" and e.subject in since:
+            yield e.subject, since.pop(e.subject), e.time
+    yield from ((queue, start, None) for queue, start in since.items())
+
+
+def _demand(problem: Dispatch) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield the demand for each resource: for a day as a share of the machine's day, for a longer log the offered load."""
+    submits = [j.submit for j in problem.jobs]
+    span = max(submits, default=0) - min(submits, default=0)
+    if span <= DAY:
+        yield "share of the machine over a day", _shares(problem, DAY, [j.walltime for j in problem.jobs])
+        return
+    over = f"offered load over {span / DAY:,.1f} days"
+    yield f"{over}, by walltime", _shares(problem, span, [j.walltime for j in problem.jobs])
+    runtimes = [j.runtime for j in problem.jobs if j.runtime is not None]
+    if len(runtimes) == len(problem.jobs):
+        yield f"{over}, by runtime", _shares(problem, span, runtimes)
+
+
+def _shares(problem: Dispatch, span: int, durations: Sequence[int]) -> Iterator[str]:
+    """Yield the demand for each resource with these durations in s, as a share of the capacity over ``span`` seconds."""
+    for resource in problem.platform.resources:
+        of_jobs = zip(problem.jobs, durations, strict=True)
+        work = sum(p.units * p.request.get(resource, 0) * d for j, d in of_jobs for p in j.parts)
+        yield f"{100 * work / (span * max(1, problem.platform.total(resource))):.0f}%"
+
+
+# --- The part of ``bench show`` for eviction problems: nodes to free, deadline, jobs.
+
+
+def show_eviction(console: Console, problem: Eviction) -> None:
+    """Print the nodes to free, the deadline, and the losses and checkpoint times of the jobs."""
+    mode = "at the same time" if problem.shared_bandwidth else "one after another"
+    console.print(
+        f"to free: {problem.nodes_needed:,} of {problem.nodes_in_use:,} nodes within {problem.deadline_s} s, steps of "
+        f"{problem.step_s} s, checkpoints {mode}",
+    )
+    table = grid("job", "nodes", "loss if killed node-h", "application checkpoint s", "system checkpoint s")
+    for c in problem.candidates:
+        times = ("-" if s is None else f"{float(s):,.0f}" for s in (c.application_s, c.system_s))
+        table.add_row(c.id, str(c.nodes), f"{c.loss / 3600:,.1f}", *times)
+    console.print(table)
+
+
+# --- The part of ``bench show`` for profit instances: objective, power, prices, scenarios with temperatures and PUE.
+
+
+def show_profit(console: Console, instance: Instance) -> None:
+    """Print the prices, the power of the jobs, and the temperatures and PUE of each scenario."""
+    problem = instance.profit
+    for line in _profit_lines(problem):
+        console.print(line)
+    if len(instance.scenarios) > 1:
+        own = "" if instance.centre is None else f" (by default {instance.centre.default})"
+        console.print(f"scenarios{own}: {'; '.join(instance.scenarios)}")
+    problems = {name: instance.scenario(name) for name in instance.scenarios} or {"its own": problem}
+    console.print(_weather(problems.items()))
+
+
+def _profit_lines(problem: Profit) -> Iterable[str]:
+    yield f"objective: profit in EUR from {problem.begin} s to {problem.horizon_end} s, {_days(problem)} days ({problem.sense})"
+    watts = problem.watts.tolist()
+    per_core = [w / c for w, c in zip(watts, problem.cores.tolist(), strict=True) if c > 0]
+    if per_core:
+        yield (
+            f"power of the jobs: {min(per_core):.4g} to {max(per_core):.4g} W per core, median {median(per_core):.4g}; "
+            f"all cores in use: at most {problem.most_power / 1000:,.2f} kW"
+        )
+    yield f"energy price: {_price(problem)} EUR per kWh"
+
+
+def _days(problem: Profit) -> str:
+    return f"{(problem.horizon_end - problem.begin) / DAY:,.1f}"
+
+
+def _price(problem: Profit) -> str:
+    """Return the price of energy as text; if it varies, its least, mean and greatest value up to the horizon."""
+    if not isinstance(problem.energy_price, StepFunction):
+        return f"{problem.energy_price:g}"
+    return " / ".join(f"{v:.4g}" for v in extent(problem.energy_price, problem)) + " (least / mean / greatest)"
+
+
+def extent(series: StepFunction, problem: Profit) -> tuple[float, float, float]:
+    """Return the least, mean and greatest value of a series from the begin to the horizon."""
+    pieces = list(series.pieces(problem.begin, problem.horizon_end))
+    values = [v for *_, v in pieces]
+    return min(values), sum((b - a) * v for a, b, v in pieces) / (problem.horizon_end - problem.begin), max(values)
+
+
+def _weather(problems: Iterable[tuple[str, Profit]]) -> Table:
+    """Return a table with a row per scenario: price, temperatures, and PUE with the machine full and half full."""
+    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    made.add_column("scenario")
+    for head in (
+        "EUR per\ncore-hour",
+        "°C least",
+        "mean",
+        "greatest",
+        "segments",
+        "PUE at mean °C,\nmachine full",
+        "machine\nhalf full",
+    ):
+        made.add_column(head, justify="right")
+    for name, problem in problems:
+        low, mean, high = extent(problem.temperature, problem)
+        pue = [problem.cooling.pue(share * problem.most_power, mean) for share in (1.0, 0.5)]
+        cells = (f"{problem.price:g}", *(f"{t:.1f}" for t in (low, mean, high)), str(len(problem.segments)))
+        made.add_row(name, *cells, *("-" if p is None else f"{p:.4f}" for p in pue))
+    return made
+
+
+# --- The part of ``bench show`` for projects: sizes, simple bounds of the makespan, resources.
+
+
+def show_project(console: Console, project: Project) -> None:
+    """Print the sizes of a project, its simple bounds, and a row per resource."""
+    for line in _project_lines(project):
+        console.print(line)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for name, side in HEADS:
+        table.add_column(name, justify="left" if side == "left" else "right")
+    for resource in project.resources:
+        table.add_row(*_row(project, resource))
+    if project.resources:
+        console.print(table)
+        console.print(MEANING, style="dim")
+
+
+HEADS = (
+    ("resource", "left"),
+    ("capacity", "right"),
+    ("limits", "left"),
+    ("tasks", "right"),
+    ("demand", "right"),
+    ("least use", "right"),
+    ("use if fastest", "right"),
+    ("makespan at least", "right"),
+)
+MEANING = (
+    "tasks: number of tasks that use it; least use, use if fastest: of all tasks, with the modes that need least of it and "
+    "with the shortest modes; of a resource that is limited at every time: demand times duration"
+)
+
+
+def _project_lines(project: Project) -> Iterator[str]:
+    possible = {t.name: project.possible(t) for t in project.tasks}
+    modes = [len(t.modes) for t in project.tasks]
+    durations = [m.duration for t in project.tasks for m in t.modes]
+    delays = sum(delay != 0 for *_, delay in project.precedences)
+    impossible = sum(modes) - sum(map(len, possible.values()))
+    yield f"objective: makespan ({project.sense})"
+    yield (
+        f"{len(modes)} tasks with {_range(modes)} mode{'s' * (max(modes) > 1)}, {sum(modes)} in all, durations {_range(durations)}"
+        + (f"; {impossible} modes exceed a capacity" if impossible else "")
+    )
+    yield f"{len(project.precedences)} precedences" + (f", {delays} of them with a delay" if delays else "")
+    longest = max(project.heads[name] + min(m.duration for m in ms) for name, ms in possible.items())
+    yield f"makespan: at least {longest:,} by the longest path, at most {project.horizon:,}"
+
+
+def _row(project: Project, resource: Resource) -> Iterator[str]:
+    demands = [[m.demands.get(resource.name, 0) for m in project.possible(t)] for t in project.tasks]
+    used = [amount for amounts in demands for amount in amounts if amount]
+    yield resource.name
+    yield f"{resource.capacity:,}"
+    yield "at every time" if resource.renewable else "in total"
+    yield f"{sum(any(amounts) for amounts in demands):,}"
+    yield _range(used)
+    least, fastest = _work(project, resource)
+    yield f"{least:,}"
+    yield f"{fastest:,}"
+    yield f"{-(-least // resource.capacity):,}" if resource.renewable and resource.capacity else "-"
+
+
+def _work(project: Project, resource: Resource) -> tuple[int, int]:
+    """Return the least total use of a resource and that of the fastest modes; for a renewable one the use times duration."""
+    least = fastest = 0
+    for task in project.tasks:
+        modes = project.possible(task)
+        work = [m.demands.get(resource.name, 0) * (m.duration if resource.renewable else 1) for m in modes]
+        least += min(work)
+        fastest += work[min(range(len(modes)), key=lambda k: modes[k].duration)]
+    return least, fastest
+
+
+def _range(values: Iterable[int]) -> str:
+    """Return the least and the greatest value as a text.
+
+    >>> _range([3, 1]), _range([2, 2]), _range([])
+    ('1 to 3', '2', '-')
+    """
+    found = sorted(values)
+    if not found:
+        return "-"
+    return f"{found[0]:,}" if found[0] == found[-1] else f"{found[0]:,} to {found[-1]:,}"
+
+
+# --- The output of ``bench list`` and ``bench show`` for instances.
 
 
 def list_instances(console: Console, instances: Iterable[Instance]) -> None:

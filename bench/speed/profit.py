@@ -15,7 +15,7 @@ from typing import Any
 from ...heuristics import first_solution, multi_search, warm_up
 from ...instances import load
 from ...models import Profit
-from ..ingest.curie import import_curie
+from ..ingest import import_curie
 from .cost import peak_mb
 from .heuristics import CURIE
 

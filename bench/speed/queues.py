@@ -17,11 +17,12 @@ import numpy as np
 from ...heuristics.kernels.events.entries import step
 from ...heuristics.kernels.events.machine import trace_of
 from ...heuristics.kernels.events.state import WAITING, new_state
-from ...instances.formats.swf.reading import read_swf
-from ...instances.workload import Ints, Workload
+from ...instances.formats.swf import read_swf
+from ...instances.workload import Workload
 from ...models import NodeGroup, Platform
-from ...simulation.policies.policy import POLICIES
-from ...simulation.policy_kernels import BACKFILLING, rules_of
+from ...models.array_types import Ints
+from ...simulation.dispatchers.policy import POLICIES
+from ...simulation.dispatchers.policy_kernels import BACKFILLING, rules_of
 from ...simulation.simulator import simulate
 from .replay import write_trace
 

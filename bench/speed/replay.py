@@ -24,7 +24,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ...instances.formats.swf.reading import read_swf
+from ...instances.formats.swf import read_swf
 from ...models import NodeGroup, Platform
 from ..environments import Unavailable, python_with
 from .accasim import DISPATCHERS

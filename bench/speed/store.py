@@ -15,11 +15,10 @@ from typing import Any
 
 from ...instances import load
 from ...solve import solve
-from ..records.answer import answer
-from ..records.record import plain, record
+from ..records.record import answer, plain, record
 from ..records.store import Record, Store, name_of
 from ..records.verify import Checker
-from ..runs.runner import supervise
+from ..runs.run import supervise
 from ..runs.selection import Run, RunRequest, plan
 
 INSTANCE, RECORDS, TARGET_SECONDS = "eurora_99", 20_000, 2.0

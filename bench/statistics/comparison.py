@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...backends import UnknownName
+from ...models.array_types import Floats
 from ..errors import WrongUse
 from .inference import holm, interval, wilcoxon
-from .measures import EQUAL, SHIFT, Floats, Measure, by_problem, gap, logs, penalized, primal_integral, seconds
+from .measures import EQUAL, SHIFT, Measure, by_problem, gap, logs, penalized, primal_integral, seconds
 from .sample import Sample, sample_of
 
 ALPHA = 0.01  # at 0.05, one of twenty comparisons of equal methods would be reported

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .measures import Floats
+from ...models.array_types import Floats
 
 MOST_EXACT = 50  # differences up to which the distribution of the statistic is computed exactly
 RESAMPLES = 2000

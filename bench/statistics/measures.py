@@ -1,17 +1,22 @@
-"""Measures of one run, and means of them over seeds and problems; formulas and sources are in docs/statistics.md."""
+"""Measures of runs, and statistics of each method over problems and seeds; formulas and sources are in docs/statistics.md."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import inf, log
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, inf, log
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .sample import ANSWERED, Outcome, Problem, Sample
+from ...models.array_types import Bools, Floats
+from .inference import interval
+from .sample import ANSWERED, STATES, Outcome, Problem, Sample, State
 
-Floats = NDArray[np.float64]
+# --- Measures of one run, and means of them over seeds and problems; formulas and sources are in docs/statistics.md.
+
 Measure = Callable[[Problem, Outcome], float]
 SHIFT = 1.0  # seconds that are added to times before their geometric mean
 EQUAL = 1e-9  # differences of gaps below it are none
@@ -143,3 +148,269 @@ def _integral(steps: Sequence[tuple[float, float]], reference: float | None, lim
 
 def _is_infeasible(run: Outcome) -> bool:
     return run.state in ANSWERED and run.objective is None
+
+
+# --- Performance profiles, data profiles, runtime distributions: step functions that count runs without an answer as never.
+
+
+class Curve(NamedTuple):
+    """A step function that rises at ``x`` (ascending) to ``y``, from 0 to 1, for each method."""
+
+    method: str
+    x: Floats
+    y: Floats
+
+    def at(self, x: float) -> float:
+        """Return the value at x."""
+        k = int(np.searchsorted(self.x, x, side="right"))
+        return 0.0 if k == 0 else float(self.y[k - 1])
+
+
+def performance_profiles(sample: Sample, measure: Measure) -> list[Curve]:
+    """Return the performance profile of each method [DolanMore2002].
+
+    Its value at tau is the share of the problems on which the measure of the method, the median over its seeds, is at most
+    tau times that of the best method. The median is infinite if half of the seeds or more do not reach the goal; the method
+    then never reaches this problem, which stays in the denominator. Equal zeros have the ratio 1; a positive value over zero
+    is never reached.
+
+    Parameters
+    ----------
+    sample
+        The runs.
+    measure
+        A measure of at least 0, such as the seconds to a proof; a smaller one is better.
+
+    Returns
+    -------
+    list of Curve
+    """
+    columns = [[float(np.median(found)) for found in by_run(sample, measure, m)] for m in sample.methods]
+    values = np.array(columns, np.float64).reshape(len(sample.methods), len(sample.problems)).T
+    best = values.min(axis=1, keepdims=True, initial=np.inf)
+    ratio = np.full_like(values, np.inf)
+    np.divide(values, best, out=ratio, where=(best > 0) & np.isfinite(values))
+    ratio[(best == 0) & (values == 0)] = 1.0
+    return [_steps(method, ratio[:, k], len(sample.problems)) for k, method in enumerate(sample.methods)]
+
+
+def data_profiles(sample: Sample, measure: Measure) -> list[Curve]:
+    """Return the data profile of each method [MoreWild2009]: the share of the runs, seeds included, that are done in x seconds.
+
+    The share is taken per problem and averaged over the problems, so that each problem has the same weight.
+    """
+    return [runtime_distribution(sample, measure, method) for method in sample.methods]
+
+
+def below_one(curves: Sequence[Curve]) -> list[Curve]:
+    """Return data profiles of gaps without the gap of 1, which stands for no verified schedule and is never reached."""
+    return [Curve(c.method, c.x[c.x < 1], c.y[c.x < 1]) for c in curves]
+
+
+def runtime_distribution(sample: Sample, measure: Measure, method: str, problem: str | None = None) -> Curve:
+    """Return the distribution function of the times of a method over its seeds [HoosStutzle2004, 4.2].
+
+    Parameters
+    ----------
+    sample
+        The runs.
+    measure
+        Seconds to a proof or to a target; infinity for a run that does not reach it.
+    method
+        The method.
+    problem
+        Name of one problem; None: the mean of the distributions of all problems.
+
+    Returns
+    -------
+    Curve
+    """
+    runs = by_run(sample, measure, method)
+    if problem is not None:
+        runs = [found for found, p in zip(runs, sample.problems, strict=True) if p.name == problem]
+    weights = np.concatenate([np.full(found.size, 1 / (found.size * len(runs))) for found in runs] or [np.empty(0)])
+    times = np.concatenate(runs or [np.empty(0)])
+    return _weighted(method, times, weights)
+
+
+def _steps(method: str, values: Floats, count: int) -> Curve:
+    return _weighted(method, values, np.full(values.size, 1 / max(1, count)))
+
+
+def _weighted(method: str, values: Floats, weights: Floats) -> Curve:
+    """Return the curve of the weights of the finite values; equal values make one step."""
+    done = np.isfinite(values)
+    x, inverse = np.unique(values[done], return_inverse=True)
+    return Curve(method, x, np.cumsum(np.bincount(inverse, weights[done], x.size)))
+
+
+# --- Statistics of each method over the problems and seeds of a sample, and of the virtual best method.
+
+
+@dataclass(frozen=True)
+class MethodStatistics:
+    """The statistics of a method. Means are over problems, of means over seeds; formulas: docs/statistics.md.
+
+    Attributes
+    ----------
+    method
+        The method.
+    states
+        State -> number of runs; they add up to problems x seeds.
+    time, time_interval
+        Shifted geometric mean of the seconds to a proof (or target), the time limit for runs without; its 95 % interval.
+    par2, par10
+        Mean of these seconds, 2 or 10 time limits for runs without.
+    primal, dual
+        Mean primal and dual integral, from 0 to 1.
+    gap, gap_interval
+        Mean gap to the best objective known, 1 for runs without a verified schedule; its 95 % interval.
+    gap_bound
+        Mean gap to the best bound.
+    gap_known
+        Mean signed gap to the best-known values, over the problems that have one; NaN without any.
+    wins
+        Number of problems on which its mean gap is the least; ties count for each.
+    share
+        Share of the problems on which it is the virtual best: least gap, then least time; ties are divided.
+    only
+        Number of problems for which only it has a verified schedule (or a proof that there is none).
+    """
+
+    method: str
+    states: Mapping[State, int]
+    time: float
+    time_interval: tuple[float, float]
+    par2: float
+    par10: float
+    primal: float
+    dual: float
+    gap: float
+    gap_interval: tuple[float, float]
+    gap_bound: float
+    gap_known: float
+    wins: int
+    share: float
+    only: int
+
+    @property
+    def runs(self) -> int:
+        """The number of runs that should exist."""
+        return sum(self.states.values())
+
+    @property
+    def answered(self) -> int:
+        """The number of runs with a verified schedule or a proof."""
+        return sum(self.states[state] for state in ANSWERED)
+
+
+@dataclass(frozen=True)
+class VirtualBest:
+    """On each problem the method with the least mean gap, then the least mean time.
+
+    Attributes
+    ----------
+    gap
+        Mean gap.
+    time
+        Shifted geometric mean of the seconds.
+    solved, proven
+        Number of problems that any run of any method has solved or proven.
+    """
+
+    gap: float
+    time: float
+    solved: int
+    proven: int
+
+
+def statistics_of(sample: Sample, time: Measure = seconds, shift: float = SHIFT) -> list[MethodStatistics]:
+    """Return the statistics of each method.
+
+    Parameters
+    ----------
+    sample
+        The runs.
+    time
+        The measure of seconds: to the proof, or ``measures.seconds_to`` a target.
+    shift
+        Seconds that are added before the geometric mean of times.
+
+    Returns
+    -------
+    list of MethodStatistics
+        In the order of ``sample.methods``.
+    """
+    gaps, times = by_problem(sample, gap), logs(sample, penalized(1, time), shift)
+    others = {
+        m: by_problem(sample, m)
+        for m in (penalized(2, time), penalized(10, time), primal_integral, dual_integral, gap_to_bound)
+    }
+    known = by_problem(sample, gap_to_known)
+    has_known = ~np.isnan(known).any(axis=1)
+    won, shares, solved = _won(sample, gaps), _shares(sample, gaps, times), _solved(sample)
+    found = []
+    for k, method in enumerate(sample.methods):
+        par2, par10, primal, dual, to_bound = (float(values[:, k].mean()) for values in others.values())
+        low, high = interval(times[:, k], back=np.exp)
+        found.append(
+            MethodStatistics(
+                method=method,
+                states=_states(sample, method),
+                time=exp(float(times[:, k].mean())) - shift,
+                time_interval=(low - shift, high - shift),
+                par2=par2,
+                par10=par10,
+                primal=primal,
+                dual=dual,
+                gap=float(gaps[:, k].mean()),
+                gap_interval=interval(gaps[:, k]),
+                gap_bound=to_bound,
+                gap_known=float(known[has_known, k].mean()) if has_known.any() else float("nan"),
+                wins=int(won[:, k].sum()),
+                share=float(shares[:, k].mean()),
+                only=int((solved[:, k] & (solved.sum(axis=1) == 1)).sum()),
+            )
+        )
+    return found
+
+
+def virtual_best(sample: Sample, time: Measure = seconds, shift: float = SHIFT) -> VirtualBest:
+    """Return the statistics of the virtual best method."""
+    gaps, times = by_problem(sample, gap), logs(sample, penalized(1, time), shift)
+    chosen = np.array([np.lexsort((t, np.round(g, 9)))[0] for g, t in zip(gaps, times, strict=True)])
+    rows = np.arange(len(sample.problems))
+    return VirtualBest(
+        float(gaps[rows, chosen].mean()),
+        exp(float(times[rows, chosen].mean())) - shift,
+        int(_solved(sample).any(axis=1).sum()),
+        sum(any(o.state == "proven" for found in p.runs.values() for o in found) for p in sample.problems),
+    )
+
+
+def _states(sample: Sample, method: str) -> dict[State, int]:
+    found = [o.state for p in sample.problems for o in p.runs[method]]
+    return {state: found.count(state) for state in STATES}
+
+
+def _solved(sample: Sample) -> Bools:
+    """Return whether a method has an answer to a problem with any seed: problems x methods."""
+    return by_problem(sample, lambda p, run: float(run.state in ANSWERED)) > 0
+
+
+def _won(sample: Sample, gaps: Floats) -> Bools:
+    """Return whether a method has the least mean gap; on a problem that none has solved, none has."""
+    solved = _solved(sample)
+    least = np.where(solved, gaps, inf).min(axis=1, keepdims=True, initial=inf)
+    found: Bools = solved & (gaps <= least + EQUAL)
+    return found
+
+
+def _shares(sample: Sample, gaps: Floats, times: Floats) -> Floats:
+    """Return the share of each method in the virtual best of each problem: those with the least gap, then the least time."""
+    best = _won(sample, gaps)
+    least = np.where(best, times, inf).min(axis=1, keepdims=True, initial=inf)
+    chosen = (best & (times <= least + EQUAL)).astype(np.float64)
+    count = np.maximum(1.0, chosen.sum(axis=1, keepdims=True))
+    found: Floats = chosen / count
+    return found

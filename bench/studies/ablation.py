@@ -19,21 +19,12 @@ from typing import cast
 from rich.console import Console
 
 from ...heuristics.arrays import arrays
-from ...heuristics.lns import (
-    AroundTime,
-    ConsecutiveStarts,
-    KeyChanges,
-    Operator,
-    OrderMoves,
-    Progress,
-    RoomForWaiting,
-    RuinAndRecreate,
-    SimulatedAnnealing,
-    usual_selection,
-)
-from ...heuristics.lns.search import lns
+from ...heuristics.lns.control import Progress, SimulatedAnnealing
+from ...heuristics.lns.operators import KeyChanges, Operator, OrderMoves
+from ...heuristics.lns.ruin import AroundTime, ConsecutiveStarts, RoomForWaiting, RuinAndRecreate
+from ...heuristics.lns.search import lns, usual_selection
 from ...instances import generators
-from .paired import paired
+from .days import paired
 from .run import run_study
 
 DEFAULT = "keys, moves, ruin (the default)"

@@ -19,16 +19,15 @@ from rich.console import Console
 
 from ...errors import SchedlabError
 from ...instances import load, names, write
-from ...instances.files.atomic import write_whole
+from ...instances.files.writing import write_whole
 from ...instances.registry import generators
 from ...methods.text import parse_method
 from ...models.problem import Problem
 from ..cli.app import app
-from ..errors import WrongUse
-from ..exit_codes import STOPPED, exit_code
+from ..errors import STOPPED, WrongUse, exit_code
 from ..records.store import files, read
-from ..tables.replays.figures import TextGrid
-from ..tables.replays.report import drawn
+from ..tables.replay_figures import TextGrid
+from ..tables.replay_report import drawn
 from .run import run_study
 
 AUTO = "auto"

@@ -1,17 +1,30 @@
-"""Our replays beside a published study: its tables and figures as grids, and the orders of dispatchers that differ."""
+"""Our replays beside a published study: its tables and figures, drawn and as grids, and the orders of dispatchers that differ."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby, pairwise
+from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from ..records.description import platform_of
-from ..tables.replays.columns import short
-from ..tables.replays.figures import TextGrid
-from ..tables.replays.results import RECORDED, DispatcherRow
+from rich.console import Console
+from rich.text import Text
+
+from ...instances.files.writing import write_whole
+from ..errors import WrongUse
+from ..plots.panels import Shape, draw_radar
+from ..plots.statistics import PANEL, bars, ecdf, figure
+from ..plots.svg import require_matplotlib, side_by_side
+from ..records.record import platform_of
+from ..records.store import Record
+from ..tables.methods import legend
+from ..tables.replay_figures import TextGrid
+from ..tables.replay_report import drawn
+from ..tables.replays import RECORDED, DispatcherRow, extract_replays, short
 from .study import Exhibit, Order, Quantity, Study
+
+# --- Our replays beside a published study: its tables and figures as grids, and the orders of dispatchers that differ.
 
 Rows = Mapping[str, DispatcherRow]
 MISSING = "-"
@@ -206,4 +219,119 @@ def _stated(order: Order, rows: Rows) -> Iterator[_Line]:
             yield _Line(cells, differs if a > b else "")
 
 
-__all__ = ["Comparison", "by_name", "compare", "in_its_unit", "on_its_machine", "ours"]
+# --- The figures of a published study, drawn from our replays.
+
+
+def draw_figures(study: Study, rows: Sequence[DispatcherRow], folder: Path) -> list[Path]:
+    """Write the figures of a study as ``figure-1.svg``, ... into a folder.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    rows : sequence of DispatcherRow
+        Our replays of one workload.
+    folder : Path
+        Where the pictures are written.
+
+    Returns
+    -------
+    list of Path
+        The pictures. A figure of whose dispatchers no replay ended is not drawn.
+
+    Raises
+    ------
+    WrongUse
+        If matplotlib is missing, or a file cannot be written.
+    """
+    require_matplotlib()
+    written = []
+    for exhibit in study.exhibits:
+        svg = _drawn(exhibit, study, rows)
+        if not svg:
+            continue
+        path = folder / f"{exhibit.name.lower().replace(' ', '-')}.svg"
+        try:
+            write_whole(path, side_by_side([(f"{exhibit.name}: {exhibit.caption}", svg)]))
+        except OSError as e:
+            raise WrongUse(f"{path}: cannot be written ({e.strerror})") from e
+        written.append(path)
+    return written
+
+
+def _drawn(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str:
+    """Return a figure as an SVG element with the dispatchers in its order; "" if there is nothing to draw."""
+    known = by_name(rows)
+    if exhibit.drawing == "radar":
+        return _radar(exhibit, study, rows)
+    mine = [known[name] for name in exhibit.dispatchers if name in known]
+    if exhibit.drawing == "ecdf":
+        return ecdf(mine)
+    return bars(mine, exhibit.classes) if exhibit.drawing == "bars" else ""
+
+
+def _radar(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str:
+    """Return our radar chart, beside that of the study if it is of the same machine; "" if a value is missing."""
+    known, names = by_name(rows), [_without_unit(q.heading) for q in exhibit.quantities]
+    found = {name: [in_its_unit(known.get(name), q) for q in exhibit.quantities] for name in exhibit.dispatchers}
+    mine = {name: [v for v in values if v is not None] for name, values in found.items()}
+    if not all(len(values) == len(names) for values in mine.values()):
+        return ""
+    charts: list[tuple[str, Shape]] = [("ours", mine)]
+    if on_its_machine(study, rows) and all(set(exhibit.dispatchers) <= set(q.values) for q in exhibit.quantities):
+        theirs = {name: [q.values[name] for q in exhibit.quantities] for name in exhibit.dispatchers}
+        charts.append((f"[{study.reference}]", theirs))
+    panels = [lambda ax, title=title, shapes=shapes: draw_radar(ax, shapes, names, title) for title, shapes in charts]
+    return figure(f"{exhibit.name}: {exhibit.caption}", panels, len(panels), 1.55 * PANEL)
+
+
+def _without_unit(heading: str) -> str:
+    r"""Return a heading in one line, without its unit.
+
+    Examples
+    --------
+    >>> _without_unit("tardi-\nness,\nyears")
+    'tardiness'
+    """
+    return heading.replace("-\n", "").replace("\n", " ").partition(",")[0]
+
+
+# --- What ``bench simulate --study`` prints and draws.
+
+
+def print_study(
+    study: Study, records: Sequence[Record], folder: Path, tables: Console, notes: Console, explain: bool
+) -> None:
+    """Print the tables and figures of a study with our values and the orders that differ, and draw its figures.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    records : sequence of Record
+        Our replays of one workload.
+    folder : Path
+        Where the pictures are written.
+    tables, notes : Console
+        Where the tables and the notes are printed.
+    explain : bool
+        Whether the meaning of every column is printed.
+    """
+    rows = [row for _, results in extract_replays(records)[0] for row in results.rows]
+    found = compare(study, rows)
+    for grid in found.grids:
+        tables.print()
+        tables.print(drawn(grid))
+        tables.print(legend(grid.meaning, explain))
+    tables.print()
+    if study.conditions:
+        tables.print(Text(f"[{study.reference}]: {' '.join(study.conditions)}"))
+    head = f"orders that differ from [{study.reference}]: {len(found.differing)}"
+    tables.print(Text("\n  ".join([head, *found.differing])))
+    try:
+        pictures = draw_figures(study, rows, folder)
+    except WrongUse as e:
+        notes.print(f"the figures are not drawn: {e}", soft_wrap=True)
+    else:
+        for path in pictures:
+            notes.print(f"drawn: {path}", soft_wrap=True)

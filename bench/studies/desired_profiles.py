@@ -22,10 +22,9 @@ from ...instances.files.profile_file import WishList, wishes_of, write_profile
 from ...instances.formats.cooling_tables import cooling
 from ...instances.weather import read_weather
 from ...models import NodeGroup, Platform
-from ...models.profiles import from_temperature
-from ...models.profiles.wishes import Wish
+from ...models.profiles.builders import Wish, from_temperature
 from ...models.step_function import DAY, HOUR
-from ..exit_codes import WRONG
+from ..errors import WRONG
 from ..terminal import console_for
 
 CLOCK = 1_296_571_124  # Unix time of second 0 of the log of CEA Curie

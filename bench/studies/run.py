@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 
 from ...errors import SchedlabError
-from ..exit_codes import WRONG
+from ..errors import WRONG
 from ..terminal import console_for
 
 

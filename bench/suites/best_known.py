@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...backends.gaps import close, refutes
-from ...instances.classic.libraries import library_name
-from ...instances.files.atomic import write_whole
+from ...instances.classic import library_name
 from ...instances.files.sheet import Sheet
+from ...instances.files.writing import write_whole
 from ..errors import WrongUse
-from ..records.manifest import sealed
-from ..records.store import Record
+from ..records.store import Record, sealed
 from ..runs.view import View
 from .suite import BestTable
 

@@ -12,8 +12,7 @@ from ...instances import Instance
 from ..records.record import failed
 from ..records.store import Record
 from ..runs.run import Plans, RunTask, conclude, perform
-from ..tables.instances import show_instances
-from ..tables.numbers import number
+from ..tables.methods import number, show_instances
 from .best_known import NewBest, collected, keep_known, keep_new, known_values, new_bests
 from .selection import Chosen, plans_of
 

@@ -10,9 +10,8 @@ from typing import Any
 
 from ...errors import SchedlabError
 from ...instances import Instance, UnknownInstance, names
-from ...instances.classic.recognition import READABLE, classic_form, is_classic
-from ...instances.files.folder import SETTINGS
-from ...instances.files.own_files import content_of
+from ...instances.classic import READABLE, classic_form, is_classic
+from ...instances.files.folder import SETTINGS, content_of
 from ..errors import WrongUse
 from ..runs.run import Plans
 from ..runs.selection import Run, RunRequest, parse_methods, parse_seeds, plan

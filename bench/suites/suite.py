@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from ...backends import UnknownName
-from ...instances.classic.libraries import LIBRARIES
+from ...instances.classic import LIBRARIES
 from ...models.excerpt import excerpt
 from ..errors import WrongUse
 

@@ -12,8 +12,7 @@ from rich.text import Text
 
 from ..statistics.comparison import Difference, least_problems
 from ..statistics.sample import Sample
-from .legend import legend
-from .numbers import percent, seconds
+from .methods import legend, percent, seconds
 
 COLUMNS = (
     "gap: mean gap to the best objective known, 100 % without a verified schedule; time: shifted geometric mean of the seconds to "

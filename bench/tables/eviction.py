@@ -16,9 +16,7 @@ from rich.text import Text
 from ...backends.gaps import refutes
 from ..records.store import Record
 from ..runs.view import View
-from .legend import legend
-from .methods import trouble
-from .numbers import NARROW, number, percent
+from .methods import NARROW, legend, number, percent, trouble
 
 HOUR = 3600  # node-seconds of a node-hour
 Answer = tuple[int, int]  # loss in node-seconds, checkpoint time in seconds
@@ -148,7 +146,7 @@ def show(console: Console, title: str, results: EvictionResults, explain: bool =
     list of str
         A message for each bound that a verified plan refutes.
     """
-    console.print(table(title, results, console.width))
+    console.print(eviction_table(title, results, console.width))
     console.print(legend(COLUMNS, explain))
     for line in summary(results):
         console.print(line)
@@ -156,7 +154,7 @@ def show(console: Console, title: str, results: EvictionResults, explain: bool =
     return [results.contradiction] if results.contradiction else []
 
 
-def table(title: str, results: EvictionResults, width: int = 120) -> Table:
+def eviction_table(title: str, results: EvictionResults, width: int = 120) -> Table:
     """Return the table with a row per method. If ``width`` is below 110 characters, it leaves a column out."""
     wide = width >= NARROW
     made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)

@@ -1,27 +1,116 @@
-"""The table of the methods on one view of an instance: one row per method, the best row marked."""
+"""The tables of methods: one row per method on a view of an instance, one row per instance, composite objectives."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ...backends.gaps import refutes, relative_gap
+from ...backends.gaps import close, refutes, relative_gap
 from ..records.store import Record
 from ..runs.view import View
-from .composites import INCOMPARABLE, have_other_limits, kept_lines
-from .legend import legend
-from .numbers import NARROW, number, percent, seconds
+
+if TYPE_CHECKING:
+    from ..suites.best_known import BestKnown
+
+
+# --- Format the numbers in tables as text.
+
+NARROW = 110  # characters: on a narrower terminal a table leaves columns out
+
+
+def number(value: Any) -> str:
+    """Return an objective or a bound with five significant digits, an integer with all its digits, and None as "-".
+
+    >>> number(19.5), number(2750.25), number(33), number(None)
+    ('19.500', '2,750.2', '33', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, (list, tuple)):
+        return " / ".join(map(number, value))
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:#.5g}" if abs(value) < 1000 else f"{value:,.1f}" if abs(value) < 1e5 else f"{value:,.0f}"
+
+
+def percent(value: float | None) -> str:
+    """Return a share between 0 and 1 as percent with one decimal, and None as "-"."""
+    return "-" if value is None else f"{100 * value:.1f}%"
+
+
+def seconds(value: float | None) -> str:
+    """Return seconds with two decimals below 10 s and one decimal above, and None as "-"."""
+    return "-" if value is None else f"{value:.2f}" if value < 9.995 else f"{value:.1f}"
+
+
+# --- The text below a table that says how to read it.
+
+HINT = "--explain says what each column means."
+
+
+def legend(columns: str, explain: bool, always: str = "") -> Text:
+    """Return the dim text below a table.
+
+    Parameters
+    ----------
+    columns : str
+        The full explanation of the columns, one sentence or clause each.
+    explain : bool
+        Whether the user gave ``--explain``. Without it, the text names that option instead of ``columns``.
+    always : str
+        A short remark that stands first in both forms.
+
+    Examples
+    --------
+    >>> legend("wait: from submission to start.", explain=False, always="*: the best.").plain
+    '*: the best. --explain says what each column means.'
+    """
+    return Text(" ".join(filter(None, (always, columns if explain else HINT))), style="dim")
+
+
+# --- The lines about composite objectives below the table of methods.
+
+INCOMPARABLE = (
+    "theta: the best value of a kept objective alone, in the time given. Each run has the limits of its own theta: their "
+    "objectives and bounds are not compared."
+)
+
+
+def have_other_limits(records: Sequence[Record]) -> bool:
+    """Return whether two records have different limits on kept objectives."""
+    found = [_part(r, "limits") for r in records if r.get("composite")]
+    return any(limits != found[0] for limits in found[1:])
+
+
+def kept_lines(method: str, records: Sequence[Record]) -> list[str]:
+    """Return the line with value, limit and theta of each kept objective, as means over the seeds; none without them."""
+    names = dict.fromkeys(name for r in records for name in _part(r, "theta"))
+    figures = {name: [number(_mean(records, part, name)) for part in ("values", "limits", "theta")] for name in names}
+    texts = [f"{name} {value} (limit {limit}, theta {theta})" for name, (value, limit, theta) in figures.items()]
+    return [f"{method} keeps {' and '.join(texts)}"] if texts else []
+
+
+def _mean(records: Sequence[Record], part: str, name: str) -> float | None:
+    known = [v for r in records if (v := _part(r, part).get(name)) is not None]
+    return known[0] if len(known) == 1 else fmean(known) if known else None
+
+
+def _part(record: Mapping[str, Any], part: str) -> Mapping[str, Any]:
+    return (record.get("composite") or {}).get(part) or {}
+
+
+# --- The table of the methods on one view of an instance: one row per method, the best row marked.
 
 Cell = Callable[["MethodRow"], RenderableType]
 
-COLUMNS = (
+METHOD_COLUMNS = (
     "status: how the run ended (bound only: it found a bound but no schedule); objective: of the verified schedule, with "
     "several seeds their mean and least..most; bound: the best bound that the method proved; best bound: the best true "
     "bound of all methods; gap to it: |objective - best bound| / max(|objective|, |best bound|); first, best at s: seconds "
@@ -135,7 +224,7 @@ def group_by_view(records: Iterable[Record]) -> list[tuple[str, ViewResults]]:
     return [(title, ViewResults(members)) for title, members in found.items()]
 
 
-def table(title: str, results: ViewResults, width: int = 120) -> Table:
+def methods_table(title: str, results: ViewResults, width: int = 120) -> Table:
     """Return the table of one view. If ``width`` is below 110 characters, it leaves some columns out."""
     best = results.bound
     bound = None if best is None else best["bound"]
@@ -172,8 +261,8 @@ def show_methods(console: Console, records: Iterable[Record], explain: bool = Fa
     """Print a table per view with its legend and summary; return the contradictions found."""
     wrong = []
     for title, results in group_by_view(records):
-        console.print(table(title, results, console.width))
-        console.print(legend(COLUMNS, explain, "" if results.incomparable else "*: the best objective."))
+        console.print(methods_table(title, results, console.width))
+        console.print(legend(METHOD_COLUMNS, explain, "" if results.incomparable else "*: the best objective."))
         for line in summary(results):
             console.print(line)
         console.print()
@@ -257,3 +346,67 @@ def verified(row: MethodRow) -> Text:
 def _best_bound(row: MethodRow, sign: int) -> float | None:
     known = [r["bound"] for r in row.records if isinstance(r["bound"], (int, float))]
     return max(known, key=lambda b: sign * b, default=None)
+
+
+# --- The table of instances: a row per instance with the best schedule and bound of all methods, and the best-known value.
+
+INSTANCE_COLUMNS = (
+    "best: the best verified objective of all methods and seeds; by: the method that found it first; proven: methods that "
+    "proved an optimum, of all; bound: the best bound that no schedule refutes; gap: |best - bound| / max(|best|, |bound|); "
+    "known: the best-known value; gap to it: (best - known) / |known|, positive if worse, new: better than it; failed: runs "
+    "without a verified schedule, of all."
+)
+HEADS = ("instance", "best", "by", "proven", "bound", "gap", "known", "gap to it", "failed")
+
+
+def show_instances(console: Console, records: Iterable[Record], known: Mapping[str, BestKnown]) -> list[str]:
+    """Print the table, with the best-known values of ``known``; return the contradictions found."""
+    groups = group_by_view(r for r in records if r["replay"] is None)
+    if not groups:
+        return []
+    table = Table(title="instances", title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    for head in HEADS:
+        left = head in ("instance", "by")
+        table.add_column(head, justify="left" if left else "right", overflow="fold", no_wrap=not left)
+    for title, results in groups:
+        table.add_row(*_cells(title, results, known))
+    console.print(table)
+    console.print(legend(INSTANCE_COLUMNS, False))
+    wrong = [results.contradiction for _, results in groups if results.contradiction]
+    for text in wrong:
+        console.print(Text(text, style="bold red"))
+    return wrong
+
+
+def _cells(title: str, results: ViewResults, known: Mapping[str, BestKnown]) -> list[str | Text]:
+    from ..suites.best_known import known_of
+
+    first, best, bound = results.records[0], results.schedule, results.bound
+    value = None if best is None else best["objective"]
+    limit = None if bound is None else bound["bound"]
+    proven = sum(any(r["status"] == "optimal" for r in row.sound) for row in results.rows)
+    lacking = sum(not r["verified"] for r in results.records)
+    there = known_of(first, known)
+    name = title.removesuffix(f", {'1 thread' if first['threads'] == 1 else str(first['threads']) + ' threads'}")
+    return [
+        name.removesuffix(", the whole instance"),
+        number(value),
+        "-" if best is None else Text(best["method"]),
+        f"{proven}/{len(results.rows)}",
+        number(limit),
+        percent(relative_gap(value, limit)),
+        "-" if there is None else number(there.value),
+        _to_known(value, there, first["sense"] or "minimize"),
+        f"{lacking}/{len(results.records)}",
+    ]
+
+
+def _to_known(value: float | None, known: BestKnown | None, sense: str) -> str | Text:
+    """Return the signed gap to the best-known value; "new" if the value is better."""
+    if value is None or known is None:
+        return "-"
+    if refutes(value, known.value, sense):
+        return Text(f"new {percent(abs(value - known.value) / max(abs(known.value), 1e-9))}", style="bold green")
+    if close(value, known.value):
+        return "0.0%"
+    return percent(abs(value - known.value) / abs(known.value)) if known.value else "-"

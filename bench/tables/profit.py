@@ -1,4 +1,4 @@
-"""The tables of profit problems: the profit of each method compared with the best rule and the best bound."""
+"""The tables of profit problems: the profit of each method compared with the best rule and the best bound, and the PUE."""
 
 from __future__ import annotations
 
@@ -17,10 +17,67 @@ from ...models.step_function import DAY, HOUR
 from ..kinds.accounts import END, HORIZON
 from ..records.store import Record
 from ..runs.view import View
-from . import efficiency
-from .legend import legend
-from .methods import MethodRow, ViewResults, group_by_view, spread, status, trouble, verified
-from .numbers import NARROW, number, percent, seconds
+from .methods import (
+    NARROW,
+    MethodRow,
+    ViewResults,
+    group_by_view,
+    legend,
+    number,
+    percent,
+    seconds,
+    spread,
+    status,
+    trouble,
+    verified,
+)
+
+# --- The PUE of each method in each scenario, beside the PUE at the slope change of the cooling [Bridi2018, table 6.2].
+
+EXPLAINED = (
+    "PUE up to the horizon. best rule: of the rule with the highest profit; slope change: the PUE at which chillers start, as the mean "
+    "over the horizon (a greater PUE: utilisation was maximised, a smaller one: the cooling was optimised)."
+)
+Find = Callable[[MethodRow], float | None]
+
+
+def pue(row: MethodRow) -> float | None:
+    """Return the mean over the seeds of the PUE up to the horizon; None if nothing ran."""
+    return row.mean(lambda r: ((r.get("account") or {}).get(HORIZON) or {}).get("pue"))
+
+
+def slope_change(results: ProfitResults) -> float | None:
+    """Return the PUE at the slope change in a scenario; None if it has none, or the records are too old to have it."""
+    return next((r["slope_change"] for r in results.records if r.get("slope_change") is not None), None)
+
+
+def efficiency_table(name: str, group: Sequence[ProfitResults]) -> Table:
+    """Return the table with a row per scenario: the PUE of each method but rules, of the best rule, and at the slope change.
+
+    Parameters
+    ----------
+    name : str
+        What the scenarios have in common: the instance and the number of threads.
+    group : sequence of ProfitResults
+        The results of each scenario.
+    """
+    rows = [row for results in group for row in results.rows]
+    methods = dict.fromkeys(r.method for r in rows if not r.method.startswith("rule:") and pue(r) is not None)
+    made = Table(title=f"{name}: PUE of all scenarios", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
+    made.show_edge = False
+    made.add_column("scenario")
+    for head in (*(m.replace("@", "\n@").replace(":", ":\n") for m in methods), "best rule", "slope\nchange"):
+        made.add_column(head, justify="right")
+    for results in group:
+        known = {row.method: pue(row) for row in results.rows}
+        rule = None if results.best_rule is None else pue(results.best_rule)
+        cells = [*(known.get(m) for m in methods), rule, slope_change(results)]
+        scenario = View(**results.records[0]["view"]).scenario or "its own"
+        made.add_row(scenario, *("-" if v is None else f"{v:.5f}" for v in cells))
+    return made
+
+
+# --- The tables of profit problems: the profit of each method compared with the best rule and the best bound.
 
 RULE = "rule:"
 STRICT = "-strict"
@@ -77,7 +134,7 @@ def scenario_results(records: Iterable[Record]) -> list[tuple[str, ProfitResults
 def show(console: Console, found: Sequence[tuple[str, ProfitResults]], explain: bool = False) -> list[str]:
     """Print the table of each scenario, and an overview if there are several; return the contradictions found."""
     for title, results in found:
-        console.print(table(title, results, console.width))
+        console.print(profit_table(title, results, console.width))
         console.print(legend(COLUMNS, explain, "*: the highest profit."))
         for line in summary(results):
             console.print(line)
@@ -88,8 +145,8 @@ def show(console: Console, found: Sequence[tuple[str, ProfitResults]], explain: 
             console.print(legend(OVERVIEW, explain))
             console.print()
         if len(group) > 1:
-            console.print(efficiency.table(instance, group))
-            console.print(legend(efficiency.EXPLAINED, explain))
+            console.print(efficiency_table(instance, group))
+            console.print(legend(EXPLAINED, explain))
             console.print()
     return [results.contradiction for _, results in found if results.contradiction]
 
@@ -99,7 +156,7 @@ def figure(row: MethodRow, name: str, when: str = HORIZON) -> float | None:
     return row.mean(lambda r: ((r.get("account") or {}).get(when) or {}).get(name))
 
 
-def table(title: str, results: ProfitResults, width: int = 120) -> Table:
+def profit_table(title: str, results: ProfitResults, width: int = 120) -> Table:
     """Return the table with a row per method. If ``width`` is below 110 characters, it leaves some columns out."""
     wide = width >= NARROW
     bound = None if results.bound is None else results.bound["bound"]

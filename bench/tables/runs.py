@@ -7,8 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ...instances.files.atomic import move_whole, temporary_path, write_whole
-from ...instances.files.writing import to_csv
+from ...instances.files.writing import move_whole, temporary_path, to_csv, write_whole
 from ..errors import WrongUse
 from ..records.store import Record
 from ..statistics.measures import dual_integral, gap, gap_to_bound, gap_to_known, primal_integral, seconds

@@ -11,11 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..statistics.measures import Measure
+from ..statistics.measures import Measure, MethodStatistics, VirtualBest, statistics_of, virtual_best
 from ..statistics.sample import Sample
-from ..statistics.summary import MethodStatistics, VirtualBest, statistics_of, virtual_best
-from .legend import legend
-from .numbers import NARROW, percent, seconds
+from .methods import NARROW, legend, percent, seconds
 
 COLUMNS = (
     "runs: problems x seeds that should exist; solved: runs with a verified schedule (proofs too); proven: runs with a proof; "

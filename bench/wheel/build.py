@@ -2,7 +2,7 @@
 
 The wheel that ``pip wheel`` makes is unpacked, and all first uses of ``uses`` are run with the package in it, so that
 numba compiles their kernels for the common processor. The files of numba's cache are moved to the folder ``prebuilt`` of
-the package (``models.compiling.prebuilt``), and the wheel is packed again, with the tag of this Python and system.
+the package (``models.compiling.cache``), and the wheel is packed again, with the tag of this Python and system.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ...errors import MissingPackage, SchedlabError
-from ...instances.files.atomic import write_whole
-from ...models.compiling.prebuilt import ABOUT, FOLDER, Prebuilt, Processor, common_processor, flags, runtime
+from ...instances.files.writing import write_whole
+from ...models.compiling.cache import ABOUT, FOLDER, Prebuilt, Processor, common_processor, flags, runtime
 from .uses import USES
 
 NOT_COPIED = (".*", "__pycache__", "*.egg-info")

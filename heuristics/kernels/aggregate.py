@@ -1,15 +1,4 @@
-"""An upper bound over time of the units that all nodes together can hold; it excludes most starts quickly.
-
-Levels are a few amounts of each resource, groups are sets of equal nodes. For each level a of resource r and each group
-g::
-
-    units[t, g, a] = sum over the nodes n of g of free[n, t, r] // a
-
-For a job, take for each resource the largest level that is not above its request per unit. At time t at most
-sum_g min_r units[t, g, a_r] units of the job fit. These counts are a step function of time. Its breakpoints are stored
-in blocks, with the least and the greatest counts of each block, so that whole blocks can be skipped. Jobs can be added
-and removed; breakpoints of removed jobs stay until ``recount``.
-"""
+"""An upper bound over time of the units that all nodes together can hold; it excludes most starts quickly."""
 
 from __future__ import annotations
 
@@ -17,13 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...models.array_types import Ints
 from ...models.compiled import borrowing, internal_borrowing
 from .by_address import by_address
 from .memory import move_items
-from .profile import Ints, Machine, Profile, segment
+from .profile import NEVER, Machine, Profile, segment
 
 if TYPE_CHECKING:
     from .costs import Jobs
+
 
 BLOCK = 64  # most breakpoints of a block
 LEVELS = 32  # most levels of a resource
@@ -429,3 +420,106 @@ def _apply(a: Aggregate, start: int, size: int, low: int, high: int) -> None:
             _sum_up(a, b, low, high)
             k, i = k + 1, 0
             b = a.order[k] if k < a.blocks[0] else b
+
+
+# --- The first time that the bound of the whole machine does not exclude as a start of a job.
+
+
+@internal_borrowing
+def _find_from(a: Aggregate, t: int, k: int, i: int) -> tuple[int, int]:
+    """Return ``find(a, t)`` for a time that is not before breakpoint (k, i); fast if it is near."""
+    for _ in range(8):
+        following, at = (k, i + 1) if i + 1 < a.size[a.order[k]] else (k + 1, 0)
+        if following == a.blocks[0] or a.time[a.order[following], at] > t:
+            return k, i
+        k, i = following, at
+    return find(a, t)
+
+
+@internal_borrowing
+def _enough(a: Aggregate, column: Ints, units: int, counts: Ints) -> bool:
+    """Return whether the counts may hold the units of a job."""
+    total, levels = 0, a.level.size
+    for g in range(a.groups):
+        least = NEVER
+        for r in range(column.size):
+            if column[r] >= 0:
+                least = min(least, counts[g * levels + column[r]])
+        total += least
+        if total >= units:
+            return True
+    return False
+
+
+@internal_borrowing
+def _last_lack(a: Aggregate, column: Ints, units: int, k: int, i: int, first_k: int, first_i: int) -> tuple[int, int]:
+    """Return the last breakpoint from the first to (k, i) at which the units cannot fit; (-1, -1): none."""
+    whole = True  # no breakpoint of this block has been tested yet
+    while k > first_k or (k == first_k and i >= first_i):
+        b = a.order[k]
+        if i < 0 or (whole and _enough(a, column, units, a.least[b])):
+            k -= 1
+            i = a.size[a.order[k]] - 1 if k >= 0 else -1
+            whole = True
+            if k < 0:
+                break
+            continue
+        whole = False
+        if not _enough(a, column, units, a.units[b, i]):
+            return k, i
+        i -= 1
+    return -1, -1
+
+
+@internal_borrowing
+def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tuple[int, int]:
+    """Return the first breakpoint from (k, i) on at which the units may fit; (number of blocks, 0) if there is none."""
+    while k < a.blocks[0]:
+        b = a.order[k]
+        if i < a.size[b] and (i > 0 or _enough(a, column, units, a.most[b])):
+            while i < a.size[b]:
+                if _enough(a, column, units, a.units[b, i]):
+                    return k, i
+                i += 1
+        k, i = k + 1, 0
+    return k, i
+
+
+@internal_borrowing
+def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
+    """Return the first time from t on that the bound does not exclude as a start of job j; NEVER if it excludes all.
+
+    Parameters
+    ----------
+    a
+        The counts.
+    j
+        Index of the job; that of further chunk c is c + the number of jobs.
+    units
+        Number of its units.
+    duration
+        Its duration in seconds, above 0.
+    t
+        Time in seconds.
+    """
+    if a.groups == 0:
+        return t
+    column, highest = a.column[j], -1
+    for r in range(column.size):
+        highest = max(highest, column[r])
+    if highest < 0:
+        return t
+    first_k, first_i = find(a, t)
+    last_k, last_i = first_k, first_i
+    while True:
+        last_k, last_i = _find_from(a, t + duration - 1, last_k, last_i)
+        k, i = _last_lack(a, column, units, last_k, last_i, first_k, first_i)
+        if k < 0:
+            return t
+        k, i = _next_enough(a, column, units, k, i + 1)
+        if k == a.blocks[0]:
+            return NEVER
+        t = a.time[a.order[k], i]
+        first_k, first_i = last_k, last_i + 1  # the breakpoints before it have been tested
+        if k > first_k or (k == first_k and i > first_i):
+            first_k, first_i = k, i

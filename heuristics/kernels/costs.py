@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...models.array_types import Bools, Floats, Ints
 from ...models.compiled import compiled, internal
 from .by_address import by_address
 from .earnings import Ledger, profit
-from .events.sorting import sort_places
-from .profile import Floats, Ints
+from .sorting import sort_places
 
-Bools = NDArray[np.bool_]
 EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3  # modes of ``Costs``
 
 

@@ -18,11 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...models.array_types import Floats, Ints
 from ...models.compiled import internal_borrowing
-from .aggregate import Aggregate
+from .aggregate import Aggregate, possible
 from .by_address import by_address
-from .possible import possible
-from .profile import NEVER, Floats, Ints, Machine, Profile, segment, segment_from
+from .profile import NEVER, Machine, Profile, segment, segment_from
 
 FEW = 8  # up to this size, heap entries are removed one by one
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models import Profit
+from ...models.array_types import Floats, Ints
 from ...models.compiled import borrowing, internal_borrowing
-from ...models.profit.segments import JOULES
+from ...models.profit.problem import JOULES
 from .by_address import by_address
-from .profile import Floats, Ints
 
 
 @by_address

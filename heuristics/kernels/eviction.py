@@ -24,11 +24,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...models.array_types import Ints, Small
 from ...models.compiled import compiled, internal, vectorized
 from ...models.excerpt import with_short_repr
 
-Ints = NDArray[np.int64]
-Small = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 
 KEEP, KILL, CHECKPOINT = 0, 1, 2

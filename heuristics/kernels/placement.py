@@ -11,15 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...models.array_types import Floats, Ints
 from ...models.compiled import compiled, internal, internal_borrowing, native
 from ...models.schedule_arrays import POSTPONED as POSTPONED
-from .aggregate import Aggregate, Levels, levels, new_aggregate, take
-from .chunks.hopeless import Hopeless, new_hopeless, note, skip
-from .chunks.together import count, place_together
+from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
+from .chunks import Hopeless, count, new_hopeless, note, place_together, skip
 from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, together
 from .earliest import Scratch, choose, earliest, fill_most, fit_all, new_scratch
-from .possible import possible
-from .profile import NEVER, Floats, Ints, Machine, Profile, grown, new_profile, occupy
+from .profile import NEVER, Machine, Profile, grown, new_profile, occupy
 
 KINDS = 1024  # with more kinds, the test for hopeless times would cost more than a search
 SAME = 1e-12  # relative: smaller differences of costs are rounding errors

@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...models.array_types import Floats, Ints
 from ...models.compiled import compiled, internal, internal_borrowing
 from .by_address import by_address
 from .memory import move_items
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 NEVER = 2**62  # a time (seconds) after all others
 

@@ -1,18 +1,43 @@
 """Large-neighbourhood search for dispatching and profit problems, and the objects it is made of."""
 
-from .acceptance import Acceptance, HillClimbing, RecordToRecord, SimulatedAnnealing, Threshold, Tolerances
-from .destroy import AroundTime, CompiledDestroy, ConsecutiveStarts, Destroy, RoomForWaiting, usual_destroy
+from .control import (
+    Acceptance,
+    Alternate,
+    FirstOf,
+    GainPerSecond,
+    HillClimbing,
+    History,
+    NoImprovement,
+    Progress,
+    RandomChoice,
+    RecordToRecord,
+    Seconds,
+    Selection,
+    SimulatedAnnealing,
+    Stopping,
+    Threshold,
+    Tolerances,
+    Turn,
+    Turns,
+)
 from .operators import KeyChanges, Operator, OrderMoves
-from .orders import Order, Population
-from .random_keys import KeyNoise
-from .repair import InsertBy, Repair, usual_repair
-from .ruin import RuinAndRecreate
+from .orders import KeyNoise, Order, Population
+from .ruin import (
+    AroundTime,
+    CompiledDestroy,
+    ConsecutiveStarts,
+    Destroy,
+    InsertBy,
+    Repair,
+    RoomForWaiting,
+    RuinAndRecreate,
+    usual_destroy,
+    usual_repair,
+)
 from .search import usual_operators, usual_selection
-from .selection import Alternate, GainPerSecond, History, RandomChoice, Selection, Turn
 from .solver_windows import SolverWindows
 from .state import LnsSearch
-from .stopping import FirstOf, NoImprovement, Progress, Seconds, Stopping, Turns
-from .threads.turns import Gain
+from .turns import Gain
 
 __all__ = [
     "Acceptance",

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ...models.arguments import checked
+from ...models.array_types import Ints
 from ...models.excerpt import with_short_repr
-from ..kernels.orders.moves import Mover, OrderResult
-from ..kernels.profile import Ints
-from .acceptance import Acceptance, HillClimbing, Tolerances
-from .orders import Order
-from .random_keys import KeyNoise, keys_of
+from ..kernels.orders import Mover, OrderResult
+from .control import Acceptance, HillClimbing, Tolerances
+from .orders import KeyNoise, Order, keys_of
 
 if TYPE_CHECKING:
     from .state import LnsSearch

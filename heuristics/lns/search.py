@@ -33,27 +33,25 @@ from functools import cache
 
 import numpy as np
 
-from ...backends.parameters.limits import MOST_THREADS
+from ...backends.base import MOST_THREADS
 from ...backends.result import Result
 from ...errors import WrongArgument, WrongValue
 from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
 from ...models.arguments import Natural, NonNegative, Positive, checked
 from ...models.given import WithProblem, given_problem
 from ..arrays import Arrays
-from ..compiled_first import compiled_first
+from ..clock import compiled_first
 from ..errors import NothingFound, keeping_limits
 from ..incumbents import OnIncumbent
 from ..kernels.costs import EARNINGS, LAST_END, objective
-from ..list_scheduling.warm_up import tiny
-from .acceptance import Acceptance
+from ..list_scheduling import tiny
+from .control import Acceptance, Alternate, FirstOf, GainPerSecond, Seconds, Selection, Stopping, Turns
 from .operators import KeyChanges, Operator, OrderMoves
 from .orders import Population
 from .ruin import RuinAndRecreate
-from .selection import Alternate, GainPerSecond, Selection
 from .solver_windows import SolverWindows
 from .state import LnsSearch
-from .stopping import FirstOf, Seconds, Stopping, Turns
-from .threads.turns import as_text
+from .turns import as_text
 
 ORDERS_SHARE = 0.7  # profit problems: share of the time for orders; then "ruin" and "solver" improve the best schedule
 ORDER_SHARES = {"keys": 0.02, "moves": 0.03}  # sums of costs of the jobs: least shares of the time

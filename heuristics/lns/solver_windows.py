@@ -11,9 +11,8 @@ import numpy as np
 
 from ...models.excerpt import with_short_repr
 from ...models.neighbourhood import Neighbourhoods
-from ...models.schedule_arrays import ScheduleArrays
+from ...models.schedule_arrays import POSTPONED, ScheduleArrays
 from ..kernels.costs import objective
-from ..kernels.placement import POSTPONED
 from ..neighbourhood_solve import check_available, improve_placed, limits_of_turn
 
 if TYPE_CHECKING:

@@ -10,26 +10,22 @@ from itertools import islice
 import numpy as np
 
 from ...models import Dispatch, Profit, Schedule
+from ...models.array_types import Floats, Ints
 from ...models.excerpt import excerpt
 from ...models.returned import NUMBERS, WrongAnswer
+from ...models.schedule_arrays import POSTPONED
 from ..arrays import Placement, arrays
 from ..clock import running
 from ..incumbents import OnIncumbent
 from ..kernels.costs import EARNINGS, objective
-from ..kernels.orders.moves import OrderResult
-from ..kernels.placement import POSTPONED, build, same_for
-from ..kernels.profile import NEVER, Floats, Ints
-from ..kernels.ruin.arrays import Places
-from ..list_scheduling.joins import Joins
-from ..list_scheduling.multi_search import AFTERWARDS
-from ..list_scheduling.orders import order_by
-from ..list_scheduling.postponed import reserve_for_postponed
-from ..list_scheduling.starts import order_of_starts, start_placed
-from .acceptance import Acceptance, HillClimbing
-from .orders import Order, Population
-from .random_keys import bulk_of, features, keys_of
-from .stopping import Stopped
-from .threads.turns import TurnSearch
+from ..kernels.orders import OrderResult
+from ..kernels.placement import build, same_for
+from ..kernels.profile import NEVER
+from ..kernels.ruin import Places
+from ..list_scheduling import AFTERWARDS, Joins, order_by, order_of_starts, reserve_for_postponed, start_placed
+from .control import Acceptance, HillClimbing, Stopped
+from .orders import Order, Population, bulk_of, features, keys_of
+from .turns import TurnSearch
 
 SPREAD = 3**0.5  # the keys of a start are from -SPREAD to SPREAD: their standard deviation is 1
 # orders of a profit problem that are tried even beyond the share of the presets: the fourth is a join, which gains more

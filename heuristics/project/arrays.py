@@ -8,13 +8,11 @@ from itertools import accumulate
 
 import numpy as np
 
+from ...models.array_types import Floats, Ints
 from ...models.problem import Schedule
-from ...models.project.problem import Project
-from ...models.project.tasks import Mode
-from ..kernels.profile import Floats, Ints
-from ..kernels.projects.tasks import Tasks
-from .network import network
-from .priorities import PRIORITY_RULES, priorities
+from ...models.project.problem import Mode, Project
+from ..kernels.projects.schedules import Tasks
+from .serial_sgs import PRIORITY_RULES, network, priorities
 
 
 class ProjectArrays:

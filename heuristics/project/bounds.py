@@ -18,11 +18,10 @@ import numpy as np
 
 from ...backends.result import Result
 from ...models import Mode, Project, Resource, Schedule, Task
-from ...models.project.cliques import exclusive_sets
-from ..clock import Clock
-from ..compiled_first import compiled_first
+from ...models.array_types import Ints
+from ...models.project.formulations import exclusive_sets
+from ..clock import Clock, compiled_first
 from ..incumbents import Incumbents, OnIncumbent
-from ..kernels.profile import Ints
 from ..kernels.projects.bounds import Groups, Work, group_bound, longest_paths, refuted, strengthen
 from .arrays import ProjectArrays
 from .serial_sgs import longest_path, multi_sgs

@@ -1,29 +1,420 @@
-"""The serial schedule generation scheme for projects [Kolisch1996b].
-
-1. Choose a mode for each task, so that the non-renewable resources suffice (``mode_choice``).
-2. Of the tasks whose predecessors are scheduled, take the first one by a priority rule (``priorities``).
-3. Schedule it at its earliest time: after its predecessors, and where the renewable resources are free. Of its modes that
-   the non-renewable resources allow, take the one with which it ends first (ties: the one that needs least of these).
-4. Repeat 2 and 3 until all tasks are scheduled.
-
-Such a schedule is active: no task can start earlier in its mode without another one being moved.
-"""
+"""Heuristics for projects: priority rules, choice of modes, the serial schedule generation scheme [Kolisch1996b]."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from ...backends.result import Result
 from ...models.problem import Schedule
-from ...models.project.problem import Project
-from ...models.project.tasks import Mode
+from ...models.project.problem import Mode, Project
 from ..errors import NothingFound, UnknownOrder
 from ..incumbents import Incumbents, OnIncumbent
-from .mode_choice import Budget, feasible_modes
-from .network import Network, network
-from .priorities import PRIORITY_RULES, priorities
-from .usage import Usage
+
+# --- The tasks of a project by number, with their precedences in both directions.
+
+
+class Network(NamedTuple):
+    """The tasks of a project as numbers from 0, in the order of the project.
+
+    Parameters
+    ----------
+    names
+        Name of each task.
+    modes
+        Modes of each task, without those that exceed a capacity.
+    before
+        For each task the pairs (predecessor, delay).
+    after
+        For each task the pairs (successor, delay).
+    order
+        The tasks so that each one follows its predecessors.
+    """
+
+    names: tuple[str, ...]
+    modes: tuple[tuple[Mode, ...], ...]
+    before: tuple[tuple[tuple[int, int], ...], ...]
+    after: tuple[tuple[tuple[int, int], ...], ...]
+    order: tuple[int, ...]
+
+
+def network(project: Project) -> Network:
+    """Return the network of a project."""
+    import networkx as nx
+
+    names = tuple(t.name for t in project.tasks)
+    at = {name: k for k, name in enumerate(names)}
+    graph = project.graph
+    return Network(
+        names,
+        tuple(project.possible(t) for t in project.tasks),
+        tuple(tuple((at[n], edge["delay"]) for n, edge in graph.pred[name].items()) for name in names),
+        tuple(tuple((at[n], edge["delay"]) for n, edge in graph.succ[name].items()) for name in names),
+        tuple(at[name] for name in nx.topological_sort(graph)),
+    )
+
+
+def heads(net: Network, durations: list[int]) -> list[int]:
+    """Return the earliest start of each task with these durations, without resources."""
+    found = [0] * len(net.names)
+    for k in net.order:
+        found[k] = max([0, *(found[i] + durations[i] + delay for i, delay in net.before[k])])
+    return found
+
+
+def tails(net: Network, durations: list[int]) -> list[int]:
+    """Return the least time from the end of each task to the end of the project, without resources."""
+    found = [0] * len(net.names)
+    for k in reversed(net.order):
+        found[k] = max([0, *(delay + durations[j] + found[j] for j, delay in net.after[k])])
+    return found
+
+
+# --- The use of a renewable resource over time.
+
+
+class Usage:
+    """The use of a renewable resource as a step function of time.
+
+    Parameters
+    ----------
+    capacity : int
+        The amount that is available at every time.
+
+    Examples
+    --------
+    >>> crew = Usage(3)
+    >>> crew.add(start=0, end=4, demand=2)
+    >>> crew.earliest(start=1, duration=5, demand=2), crew.earliest(start=1, duration=5, demand=1)
+    (4, 1)
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._times = [0]
+        self._used = [0]  # from each time to the next one; the last one is 0
+
+    def earliest(self, start: int, duration: int, demand: int) -> int:
+        """Return the first time, not before ``start``, from which the demand is free for the whole duration."""
+        times, used, most = self._times, self._used, self.capacity - demand
+        k = bisect_right(times, start) - 1
+        while True:
+            end = start + duration
+            while k < len(times) and times[k] < end:
+                if used[k] > most:
+                    break
+                k += 1
+            else:
+                return start
+            k += 1
+            start = times[k]
+
+    def add(self, start: int, end: int, demand: int) -> None:
+        """Occupy the demand from ``start`` to ``end``."""
+        first, last = self._breakpoint(start), self._breakpoint(end)
+        for k in range(first, last):
+            self._used[k] += demand
+
+    def _breakpoint(self, time: int) -> int:
+        """Return the position of a breakpoint at this time, which is inserted if there is none."""
+        k = bisect_left(self._times, time)
+        if k == len(self._times) or self._times[k] != time:
+            self._times.insert(k, time)
+            self._used.insert(k, self._used[k - 1])
+        return k
+
+
+# --- Priority rules for the tasks of a project [Kolisch1996b].
+#
+# Task i has the duration d(i), the immediate successors S(i), all successors A(i), the demand q(i, r) of the renewable
+# resource r with the capacity C(r), the earliest start ES(i), and the latest finish time LF(i); both by longest paths
+# without resources. n(S) is the number of tasks in S. The task with the least value is first; ties are broken by the order
+# of the project.
+#
+# ========  ===============================  =========================================
+# rule      name                             value
+# ========  ===============================  =========================================
+# ``lft``   latest finish time               LF(i)
+# ``lst``   latest start time                LF(i) - d(i)
+# ``slack`` minimum slack                    LF(i) - d(i) - ES(i)
+# ``est``   earliest start time              ES(i)
+# ``mts``   most total successors            -n(A(i))
+# ``mis``   most immediate successors        -n(S(i))
+# ``grpw``  greatest rank positional weight  -(d(i) + sum of d(j) over j in S(i))
+# ``grd``   greatest resource demand         -d(i) * (sum of q(i, r) / C(r) over all r)
+# ``spt``   shortest processing time         d(i)
+# ========  ===============================  =========================================
+
+Values = list[float]
+
+
+def priorities(net: Network, rule: str, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    """Return the value of each task by a rule; the task with the least value is first.
+
+    Parameters
+    ----------
+    net
+        The tasks.
+    rule
+        Name of the rule, one of ``PRIORITY_RULES``.
+    modes
+        The mode of each task, which gives its duration and demands.
+    capacity
+        Capacity of each renewable resource.
+
+    Returns
+    -------
+    list of float
+        The value of each task.
+    """
+    return _RULES[rule](net, modes, capacity)
+
+
+def _durations(modes: Sequence[Mode]) -> list[int]:
+    return [m.duration for m in modes]
+
+
+def _latest_finish(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    return [-tail for tail in tails(net, _durations(modes))]  # relative to the end of the project
+
+
+def _latest_start(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    return [-tail - m.duration for tail, m in zip(tails(net, _durations(modes)), modes, strict=True)]
+
+
+def _slack(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    earliest = heads(net, _durations(modes))
+    return [latest - es for latest, es in zip(_latest_start(net, modes, capacity), earliest, strict=True)]
+
+
+def _earliest_start(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    return [*heads(net, _durations(modes))]
+
+
+def _total_successors(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    reached = [0] * len(net.names)  # the bits of a number are the successors of a task
+    for k in reversed(net.order):
+        for j, _ in net.after[k]:
+            reached[k] |= reached[j] | 1 << j
+    return [-bits.bit_count() for bits in reached]
+
+
+def _immediate_successors(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    return [-len(after) for after in net.after]
+
+
+def _rank_weight(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    return [-(m.duration + sum(modes[j].duration for j, _ in a)) for m, a in zip(modes, net.after, strict=True)]
+
+
+def _resource_demand(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    return [-m.duration * sum(m.demands.get(r, 0) / c for r, c in capacity.items() if c) for m in modes]
+
+
+def _shortest(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    return [*_durations(modes)]
+
+
+_RULES: dict[str, Callable[[Network, Sequence[Mode], Mapping[str, int]], Values]] = {
+    "lft": _latest_finish,
+    "lst": _latest_start,
+    "slack": _slack,
+    "est": _earliest_start,
+    "mts": _total_successors,
+    "mis": _immediate_successors,
+    "grpw": _rank_weight,
+    "grd": _resource_demand,
+    "spt": _shortest,
+}
+PRIORITY_RULES = tuple(_RULES)
+
+
+# --- A mode for each task so that the non-renewable resources suffice.
+#
+# 1. Each task gets its shortest mode (ties: the one that needs least of the non-renewable resources).
+# 2. Repair: while a capacity is exceeded, one task changes its mode, so that the excess falls at the least additional
+#    duration per unit of excess. The excess is the sum, over the resources, of the exceeding share of the capacity.
+# 3. If no change lowers the excess, a depth-first search looks for any choice that suffices. It tries the modes with the
+#    least demands first, and leaves a branch if the least demands of the tasks that are left exceed a capacity. With two or
+#    more non-renewable resources the question is NP-complete; the search ends after ``MOST_TRIED`` choices.
+# 4. Shortening: where the remaining capacity allows it, tasks go back to shorter modes, the largest gain first.
+
+MOST_TRIED = 200_000
+Amounts = tuple[int, ...]
+
+
+@dataclass
+class Budget:
+    """The use of the non-renewable resources by the chosen modes.
+
+    Parameters
+    ----------
+    names
+        Names of the non-renewable resources.
+    capacity
+        Their capacities.
+    used
+        What the chosen modes use in total.
+    """
+
+    names: tuple[str, ...]
+    capacity: Amounts
+    used: Amounts
+
+    def demands(self, mode: Mode) -> Amounts:
+        """Return what a mode uses of each resource."""
+        return tuple(mode.demands.get(name, 0) for name in self.names)
+
+    def after(self, old: Mode, new: Mode) -> Amounts:
+        """Return the use if a task changes from one mode to another."""
+        return tuple(u - o + n for u, o, n in zip(self.used, self.demands(old), self.demands(new), strict=True))
+
+    def excess(self, used: Amounts) -> float:
+        """Return the sum over the resources of the share of the capacity that is exceeded."""
+        return sum(max(0, u - c) / max(1, c) for u, c in zip(used, self.capacity, strict=True))
+
+    def allows(self, old: Mode, new: Mode) -> bool:
+        """Return whether a task may change from one mode to another within the capacities."""
+        return new is old or all(u <= c for u, c in zip(self.after(old, new), self.capacity, strict=True))
+
+    def need(self, mode: Mode) -> float:
+        """Return the sum over the resources of the share of the capacity that a mode uses."""
+        return sum(d / max(1, c) for d, c in zip(self.demands(mode), self.capacity, strict=True))
+
+
+def feasible_modes(project: Project, net: Network) -> tuple[list[Mode], Budget]:
+    """Return a mode for each task so that the non-renewable resources suffice, and what they use.
+
+    Parameters
+    ----------
+    project
+        The project.
+    net
+        Its tasks.
+
+    Returns
+    -------
+    list of Mode
+        The mode of each task.
+    Budget
+        What these modes use of the non-renewable resources.
+
+    Raises
+    ------
+    NothingFound
+        There is no such choice, or none was found; the message says which and names the resources.
+    """
+    limits = [r for r in project.resources if not r.renewable]
+    budget = Budget(tuple(r.name for r in limits), tuple(r.capacity for r in limits), (0,) * len(limits))
+    _check_least(net, budget)
+    modes = [min(options, key=lambda m: (m.duration, budget.need(m))) for options in net.modes]
+    budget.used = _total(budget, modes)
+    if not _repair(net, budget, modes):
+        modes = _search(net, budget)
+        budget.used = _total(budget, modes)
+    _shorten(net, budget, modes)
+    return modes, budget
+
+
+def _total(budget: Budget, modes: Sequence[Mode]) -> Amounts:
+    return tuple(sum(m.demands.get(name, 0) for m in modes) for name in budget.names)
+
+
+def _check_least(net: Network, budget: Budget) -> None:
+    """Raise NothingFound if the least demands of all tasks exceed a capacity."""
+    for name, capacity in zip(budget.names, budget.capacity, strict=True):
+        least = sum(min(m.demands.get(name, 0) for m in options) for options in net.modes)
+        if least > capacity:
+            raise NothingFound(
+                f"there is no schedule: the tasks use at least {least} of {name!r} in total, which has {capacity}"
+            )
+
+
+def _repair(net: Network, budget: Budget, modes: list[Mode]) -> bool:
+    """Change modes until no capacity is exceeded; return False if no change lowers the excess any more."""
+    while (excess := budget.excess(budget.used)) > 0:
+        best: tuple[float, int, Mode] | None = None
+        for k, options in enumerate(net.modes):
+            for mode in options:
+                gain = 0.0 if mode is modes[k] else excess - budget.excess(budget.after(modes[k], mode))
+                if gain > 1e-12:
+                    price = (mode.duration - modes[k].duration) / gain
+                    if best is None or price < best[0]:
+                        best = (price, k, mode)
+        if best is None:
+            return False
+        _, k, mode = best
+        budget.used, modes[k] = budget.after(modes[k], mode), mode
+    return True
+
+
+def _search(net: Network, budget: Budget) -> list[Mode]:
+    """Search, depth first, for a choice of modes within the capacities. Raises NothingFound."""
+    spread = [max(map(budget.need, options)) - min(map(budget.need, options)) for options in net.modes]
+    order = sorted(range(len(net.modes)), key=lambda k: -spread[k])
+    least = [tuple(min(col) for col in zip(*map(budget.demands, net.modes[k]), strict=True)) for k in order]
+    room = [budget.capacity]  # after depth d: capacity minus the least demands of the tasks from depth d on
+    for amounts in reversed(least):
+        room.append(tuple(c - a for c, a in zip(room[-1], amounts, strict=True)))
+    room.reverse()
+    chosen: list[Mode] = []
+    used = [(0,) * len(budget.names)]
+    branches: list[Iterator[Mode]] = [iter(sorted(net.modes[order[0]], key=budget.need))]
+    for _ in range(MOST_TRIED):
+        mode = next(branches[-1], None)
+        if mode is None:
+            branches.pop()
+            if not branches:
+                raise NothingFound(
+                    f"there is no schedule: no choice of modes keeps {_listed(budget)} within the capacity"
+                )
+            chosen.pop()
+            used.pop()
+            continue
+        now = tuple(u + d for u, d in zip(used[-1], budget.demands(mode), strict=True))
+        depth = len(chosen) + 1
+        if any(u > r for u, r in zip(now, room[depth], strict=True)):
+            continue
+        chosen.append(mode)
+        used.append(now)
+        if depth == len(order):
+            by_task = dict(zip(order, chosen, strict=True))
+            return [by_task[k] for k in range(len(order))]
+        branches.append(iter(sorted(net.modes[order[depth]], key=budget.need)))
+    raise NothingFound(
+        f"no choice of modes was found that keeps {_listed(budget)} within the capacity, among {MOST_TRIED:,} that were tried"
+    )
+
+
+def _listed(budget: Budget) -> str:
+    return f"the total use of {', '.join(map(repr, budget.names))}"
+
+
+def _shorten(net: Network, budget: Budget, modes: list[Mode]) -> None:
+    """Give tasks shorter modes where the capacities allow it, the largest gain first."""
+    gains = [
+        (modes[k].duration - mode.duration, k, mode)
+        for k, options in enumerate(net.modes)
+        for mode in options
+        if mode.duration < modes[k].duration
+    ]
+    for _, k, mode in sorted(gains, key=lambda gain: -gain[0]):
+        if mode.duration < modes[k].duration and budget.allows(modes[k], mode):
+            budget.used, modes[k] = budget.after(modes[k], mode), mode
+
+
+# --- The serial schedule generation scheme for projects [Kolisch1996b].
+#
+# 1. Choose a mode for each task, so that the non-renewable resources suffice (``mode_choice``).
+# 2. Of the tasks whose predecessors are scheduled, take the first one by a priority rule (``priorities``).
+# 3. Schedule it at its earliest time: after its predecessors, and where the renewable resources are free. Of its modes that
+#    the non-renewable resources allow, take the one with which it ends first (ties: the one that needs least of these).
+# 4. Repeat 2 and 3 until all tasks are scheduled.
+#
+# Such a schedule is active: no task can start earlier in its mode without another one being moved.
 
 
 def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
@@ -204,6 +595,3 @@ def _earliest(usages: dict[str, Usage], mode: Mode, ready: int) -> int:
             start = usages[name].earliest(start, mode.duration, demand)
         if start == before:
             return start
-
-
-__all__ = ["multi_sgs", "serial_sgs"]

@@ -2,7 +2,7 @@
 
 The columns are ``time`` (seconds on the clock of the workload) and ``kind``. Events of nodes, such as ``node-down`` (see
 ``schedlab.models.node_states``), have ``nodes``: names of nodes or of groups, separated by spaces, or ``*`` for all
-nodes. Events of the server, such as ``stop-queue`` (see ``schedlab.models.production.events``), have ``subject``, the
+nodes. Events of the server, such as ``stop-queue`` (see ``schedlab.models.server_events``), have ``subject``, the
 name of a queue or reservation or the id of a job, and some of them ``value``. Other columns are refused.
 """
 
@@ -11,16 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ...models.node_states.events import NodeEvent, event_kinds
-from ...models.node_states.timeline import members
+from ...models.node_states import NodeEvent, event_kinds, members
 from ...models.platform import LATEST, Platform
-from ...models.production.contradictions import Known, of_events
-from ...models.production.events import ServerEvent, server_event_kinds, value_fault
-from .atomic import write_whole
-from .faults import InstanceError
-from .folder import Folder, Table, TableRow
+from ...models.server_events import Known, ServerEvent, of_events, server_event_kinds, value_fault
+from .folder import Folder, InstanceError, Table, TableRow
 from .numbers import whole_of
-from .writing import to_csv
+from .writing import to_csv, write_whole
 
 EVENTS = "events.csv"
 COLUMNS = ("time", "kind")
@@ -39,7 +35,7 @@ def read_events(path: str | Path, platform: Platform | None = None, known: Known
         The machine, to check the names of the nodes.
     known : Known, optional
         The queues, jobs and reservations, to check the names of server events
-        (``schedlab.models.production.contradictions.Known``).
+        (``schedlab.models.server_events.Known``).
 
     Returns
     -------

@@ -1,12 +1,11 @@
-"""Reading of an instance folder: settings in ``instance.toml``, rows in CSV files such as ``jobs.csv``.
-
-A ``Folder`` collects all faults of all files, each with its place, so that one error message can list all of them.
-After a fault a default value is returned, so that reading can go on.
-"""
+"""Reading of an instance folder: settings in ``instance.toml``, rows in CSV files, all faults in one error."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,12 +14,182 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from ...errors import SchedlabError
 from ...models.comparing import hashable
+from ...models.excerpt import excerpt, shortened, visible, with_short_repr
 from ...models.unknown_names import similar
-from .faults import Fault, InstanceError
 from .lines import LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines, text_lines
 from .numbers import LONGEST, number_of, whole_of
-from .own_files import ForeignFile, own_file
+
+# --- Faults of the files of an instance, each with its place, and the error that lists them.
+
+SHOWN = 50  # faults in the message of an error
+
+
+@with_short_repr
+@hashable
+@dataclass(frozen=True)
+class Fault:
+    """One mistake in the files of an instance.
+
+    Attributes
+    ----------
+    file
+        The name of the file.
+    line
+        The line number, counted from 1; None if the fault has no line.
+    field
+        The setting, column or property that is wrong.
+    expected
+        A description of valid values.
+    found
+        The value in the file; None if there is none.
+    """
+
+    file: str
+    line: int | None
+    field: str
+    expected: str
+    found: object
+
+    def __str__(self) -> str:
+        where = self.file if self.line is None else f"{self.file}, line {self.line}"
+        found = "nothing" if self.found is None else excerpt(self.found)
+        return shortened(visible(f"{where}, {self.field}: expected {self.expected}, found {found}"))
+
+
+class InstanceError(SchedlabError, ValueError):
+    """The error for files with faults; the message lists the first 50 of them.
+
+    Parameters
+    ----------
+    path
+        The instance folder or the file.
+    faults
+        All faults.
+    """
+
+    def __init__(self, path: Path, faults: Sequence[Fault]) -> None:
+        self.path, self.faults = path, tuple(faults)
+        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        count += f", the first {SHOWN} of them" if len(faults) > SHOWN else ""
+        super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults[:SHOWN])]))
+
+
+# --- The files that belong to an instance (the regular files inside its folder), and the hash of their content.
+
+BLOCK = 1 << 20
+
+
+class ForeignFile(SchedlabError, ValueError):
+    """The error for a name in a data file that is not that of a regular file of the folder; the message says why."""
+
+
+def own_file(folder: str | Path, name: str) -> Path:
+    """Return the path of a file that is named in a data file, if it belongs to the folder.
+
+    Links are followed, and their target is checked. Names that begin with a dot are refused: they are reserved for
+    locks and temporary files, which the content hash ignores.
+
+    Parameters
+    ----------
+    folder
+        The folder of an instance or of results.
+    name
+        The name of the file, as written in the data file.
+
+    Returns
+    -------
+    Path
+        The path of the file.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    ForeignFile
+        The file is outside of the folder, hidden, or not a regular file.
+
+    Examples
+    --------
+    >>> own_file(".", "../outside.csv")
+    Traceback (most recent call last):
+    ...
+    schedlab.instances.files.folder.ForeignFile: it is outside of the folder
+    """
+    path = Path(folder, name)
+    if ".." in Path(name).parts or Path(name).is_absolute():
+        raise ForeignFile("it is outside of the folder")
+    try:
+        root, real = Path(folder).resolve(strict=True), path.resolve(strict=True)
+        regular = stat.S_ISREG(real.stat().st_mode)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, RuntimeError) as e:  # name too long, cycle of links, null character
+        raise ForeignFile(f"its path cannot be followed ({getattr(e, 'strerror', None) or e})") from e
+    if not real.is_relative_to(root):
+        raise ForeignFile("it is outside of the folder")
+    if path.name.startswith(".") or real.name.startswith("."):
+        raise ForeignFile("its name begins with a dot")
+    if not regular:
+        raise ForeignFile("it is not a regular file")
+    return path
+
+
+def content_of(path: Path) -> str:
+    """Return a hash of an instance folder (names and bytes of all files that it may read) or of a log file.
+
+    Parameters
+    ----------
+    path
+        The folder of an instance, or the file of a log.
+
+    Returns
+    -------
+    str
+        20 hexadecimal digits.
+
+    Raises
+    ------
+    OSError
+        A file cannot be read.
+    """
+    found = hashlib.sha256()
+    for name, file in _files(path) if path.is_dir() else [(path.name, path)]:
+        if file is None:
+            found.update(f"{name}\0".encode(errors="surrogateescape"))
+            continue
+        with file.open("rb") as f:
+            found.update(f"{name}\0{os.fstat(f.fileno()).st_size}\0".encode(errors="surrogateescape"))
+            while block := f.read(BLOCK):
+                found.update(block)
+    return found.hexdigest()[:20]
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path | None]]:
+    """Yield (name, path) of the files of a folder, sorted; for a link to a folder or to the outside (text, None)."""
+    root = folder.resolve()
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.name.startswith("."):
+            continue
+        if path.is_symlink() and (path.is_dir() or not _within(path, root)):
+            yield f"{name} -> {os.readlink(path)}", None
+        elif path.is_file():
+            yield name, path
+
+
+def _within(path: Path, root: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(root)
+    except (OSError, RuntimeError):  # cycle of links
+        return False
+
+
+# --- Reading of an instance folder: settings in ``instance.toml``, rows in CSV files such as ``jobs.csv``.
+#
+# A ``Folder`` collects all faults of all files, each with its place, so that one error message can list all of them.
+# After a fault a default value is returned, so that reading can go on.
 
 SETTINGS = "instance.toml"
 MOST_WHOLE = 2**53  # default upper limit of whole numbers: a float represents them exactly up to here

@@ -23,7 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from ..workload import WorkloadError
+from ..report import WorkloadError
 
 MIB = 1024**2
 LARGEST_FILE, LARGEST_JSON, LARGEST_TOML = 512 * MIB, 256 * MIB, 4 * MIB

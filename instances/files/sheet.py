@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...models.comparing import hashable
-from .faults import Fault, InstanceError
-from .folder import MOST_NUMBER
+from .folder import MOST_NUMBER, Fault, InstanceError
 from .lines import TextError, csv_cells, read_lines
 from .numbers import number_of
 

@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
-from ..files.atomic import write_whole
 from ..files.lines import read_json
 from ..files.numbers import json_number_of, json_whole_of
+from ..files.writing import write_whole
 from ..logged import Logged
 from ..repair import Trace
-from ..workload import Workload, WorkloadError
+from ..report import WorkloadError
+from ..workload import Workload
 
 MOST = MOST_NODES  # resources
 DELAYS = ("delay", "DelayProfile")

@@ -15,8 +15,8 @@ from ..files.lines import csv_rows, each_line
 from ..files.numbers import number, whole, whole_of, wrong
 from ..logged import JobColumns, Logged
 from ..repair import Trace
-from ..report import BadLine
-from ..workload import Workload, WorkloadError
+from ..report import BadLine, WorkloadError
+from ..workload import Workload
 
 COLUMNS = (
     "job_id", "queue", "submit", "start", "end", "req_nodes", "walltime_req_hhmm", "app_type", "cores_per_node",

@@ -12,8 +12,8 @@ from ..files.lines import MOST_LINES, TextError, csv_rows, each_line
 from ..files.numbers import json_number_of, number_of, wrong
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace
-from ..report import BadLine
-from ..workload import Workload, WorkloadError
+from ..report import BadLine, WorkloadError
+from ..workload import Workload
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import WrongValue
-from ...models.dispatch.chunks.chunk import Chunk
+from ...models.dispatch.jobs import Chunk
 from ..files.lines import each_line
 from ..files.numbers import seconds_of, whole_of, wrong
 from ..logged import AFTER_START, MISSING, NEVER_STARTED, SEVERAL_NODES, JobColumns, Logged, merged

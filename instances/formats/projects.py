@@ -1,13 +1,18 @@
-"""The project of a benchmark file, in whatever format."""
+"""Readers of project scheduling benchmarks: PSPLIB, MMLIB, Patterson, ProGen/max."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from ...models.platform import ProblemError
-from ...models.project.problem import Project
-from ...models.project.tasks import Resource, Task
+from ...models.arguments import checked
+from ...models.platform import LATEST, ProblemError
+from ...models.project.problem import Mode, Project, ProjectMax, Resource, Task
+from ..files.numbers import whole_of
+from .numbered_lines import SHOWN, FormatError, NumberedLine, end_error, numbered_lines, wholes_of
+
+# --- The project of a benchmark file, in whatever format.
 
 MOST = 100_000  # upper limit of the numbers of resources and machines
 
@@ -40,3 +45,345 @@ def checked_project(
         return Project(tasks, resources, links)
     except ProblemError as e:
         raise ProblemError(f"{path}: {e}") from None
+
+
+# --- Readers of project scheduling benchmarks: PSPLIB, MMLIB and the Patterson format.
+
+
+@checked
+def read_psplib(path: str | Path) -> Project:
+    """Read an RCPSP or MRCPSP instance of PSPLIB (``.sm``, ``.mm``).
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named by their numbers, from "1"; the dummy source and sink are included.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves, for example a cycle of precedences.
+
+    References
+    ----------
+    .. [1] R. Kolisch and A. Sprecher, "PSPLIB - A project scheduling problem library", European Journal of Operational
+       Research 96 (1996), 205-216.
+
+    Examples
+    --------
+    >>> project = read_psplib("j301_1.sm")  # doctest: +SKIP
+    >>> len(project.tasks), [resource.capacity for resource in project.resources]  # doctest: +SKIP
+    (32, [12, 13, 4, 12])
+    """
+    lines = numbered_lines(path)
+    renewable, non_renewable = _resource_counts(lines)
+    names = [f"R{k + 1}" for k in range(renewable)] + [f"N{k + 1}" for k in range(non_renewable)]
+    links, modes_of = _psplib_precedences(lines)
+    modes = _psplib_modes(lines, names, modes_of)
+    for task, (count, line) in modes_of.items():
+        if len(modes.get(task, ())) != count:
+            raise line.error(
+                f"{count} modes of job {task} under REQUESTS/DURATIONS (there are {len(modes.get(task, ()))})"
+            )
+    limits = _section(lines, r"RESOURCE ?AVAILABILITIES")
+    if len(limits) < 2:
+        raise lines[-1].error("the capacities under RESOURCEAVAILABILITIES")
+    capacities = limits[1].exactly(len(names), f"{len(names)} capacities")
+    for line in lines[lines.index(limits[1]) + 1 :]:
+        if line.text.strip(" \t*"):
+            raise line.error("the end of the file after the capacities")
+    resources = [Resource(n, c, n[0] == "R") for n, c in zip(names, capacities, strict=True)]
+    return checked_project(path, [Task(name, tuple(modes.get(name, ()))) for name in modes_of], resources, links)
+
+
+@checked
+def read_mmlib(path: str | Path) -> Project:
+    """Read an MRCPSP instance of MMLIB50, MMLIB100 or MMLIB+. The format is that of the ``.mm`` files of PSPLIB.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named by their numbers, from "1"; the dummy source and sink are included.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves, for example a cycle of precedences.
+
+    References
+    ----------
+    .. [1] V. Van Peteghem and M. Vanhoucke, "An experimental investigation of metaheuristics for the multi-mode
+       resource-constrained project scheduling problem on new dataset instances", European Journal of Operational
+       Research 235 (2014), 62-72.
+
+    Examples
+    --------
+    >>> project = read_mmlib("J5011_5.txt")  # doctest: +SKIP
+    >>> len(project.tasks), sum(len(task.modes) for task in project.tasks)  # doctest: +SKIP
+    (52, 152)
+    """
+    return read_psplib(path)
+
+
+def _section(lines: Sequence[NumberedLine], title: str) -> list[NumberedLine]:
+    """Return the lines after a title, up to the next line of asterisks, without lines of dashes."""
+    begins = [k for k, line in enumerate(lines) if re.match(rf"\s*{title}", line.text, re.IGNORECASE)]
+    if not begins:
+        raise end_error(lines, f"a section {title.replace(' ?', ' ')} before the end")
+    if len(begins) > 1:
+        raise lines[begins[1]].error("each section once, one project per file")
+    found = []
+    for line in lines[begins[0] + 1 :]:
+        if line.text.lstrip().startswith("*"):
+            break
+        if not line.text.lstrip().startswith("-" * 5):
+            found.append(line)
+    return found
+
+
+def _resource_counts(lines: Sequence[NumberedLine]) -> tuple[int, int]:
+    """Return the numbers of renewable and non-renewable resources. Raises FormatError for doubly constrained ones."""
+    counts = []
+    for kind in ("renewable", "nonrenewable", "doubly constrained"):
+        line = next((x for x in lines if re.match(rf"\s*-\s*{kind}", x.text)), lines[0])
+        found = re.search(r":\s*(\w+)", line.text)
+        count = whole_of(found[1], most=MOST) if found else None
+        if count is None:
+            raise line.error(f"a line '- {kind} : number', at most {MOST:,}")
+        counts.append(count)
+        if kind == "doubly constrained" and counts[-1]:
+            raise line.error("no doubly constrained resources (give each as a renewable and a non-renewable one)")
+    return counts[0], counts[1]
+
+
+def _psplib_precedences(
+    lines: Sequence[NumberedLine],
+) -> tuple[list[tuple[str, str]], dict[str, tuple[int, NumberedLine]]]:
+    """Return the precedence pairs, and task -> (number of modes, line)."""
+    links = list[tuple[str, str]]()
+    modes = dict[str, tuple[int, NumberedLine]]()
+    for line in _section(lines, "PRECEDENCE RELATIONS")[1:]:
+        task, count, successors, *after = line.numbers("job, number of modes, number of successors, successors", 3)
+        if len(after) != successors:
+            raise line.error(f"{successors} successors")
+        if str(task) in modes:
+            raise line.error(
+                f"each job once under PRECEDENCE RELATIONS (job {task} is in line {modes[str(task)][1].number})"
+            )
+        modes[str(task)] = (count, line)
+        links += [(str(task), str(other)) for other in after]
+    stated = next((x for x in lines if re.match(r"\s*jobs\b.*:", x.text, re.IGNORECASE)), None)
+    if stated is not None and stated.text.rpartition(":")[2].strip() != str(len(modes)):
+        raise stated.error(f"the number of jobs under PRECEDENCE RELATIONS, {len(modes)}")
+    return links, modes
+
+
+def _psplib_modes(
+    lines: Sequence[NumberedLine], resources: Sequence[str], jobs: Container[str]
+) -> dict[str, list[Mode]]:
+    """Return task -> modes. Only the line of the first mode of a task begins with the number of the task."""
+    found: dict[str, list[Mode]] = {}
+    task = ""
+    wanted = f"[job] mode duration and {len(resources)} demands"
+    for line in _section(lines, "REQUESTS/DURATIONS")[1:]:
+        values = line.numbers(wanted)
+        if len(values) == len(resources) + 3:
+            task = str(values.pop(0))
+            if task not in jobs or task in found:
+                raise line.error(f"each job of PRECEDENCE RELATIONS once (this is a line of job {task})")
+        if len(values) != len(resources) + 2 or not task:
+            raise line.error(wanted)
+        demands = {r: d for r, d in zip(resources, values[2:], strict=True) if d}
+        found.setdefault(task, []).append(Mode(str(values[0]), values[1], demands))
+    return found
+
+
+@checked
+def read_patterson(path: str | Path) -> Project:
+    r"""Read an RCPSP instance in the Patterson format (such as RG30, RG300).
+
+    The file has whole numbers separated by spaces or line breaks: numbers of tasks and of resources, capacities, then
+    for each task its duration, demands, number of successors and successors.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named by their numbers, from "1".
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves, for example a cycle of precedences.
+
+    References
+    ----------
+    .. [1] J. H. Patterson, "A comparison of exact approaches for solving the multiple constrained resource, project
+       scheduling problem", Management Science 30 (1984), 854-867.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "two.rcp")
+    ...     _ = file.write_text("2 1\n4\n3 2 1 2\n5 4 0\n")
+    ...     project = read_patterson(file)
+    >>> [task.shortest for task in project.tasks], project.precedences
+    ([3, 5], (('1', '2', 0),))
+    """
+    take = _Numbers(numbered_lines(path))
+    n, k = take.next("the number of tasks"), take.next("the number of resources")
+    resources = [Resource(f"R{r + 1}", take.next(f"the capacity of resource {r + 1}")) for r in range(k)]
+    tasks, links = [], list[tuple[str, str]]()
+    for t in range(1, n + 1):
+        duration = take.next(f"the duration of task {t}")
+        demands = {r.name: take.next(f"the demand of task {t} for {r.name}") for r in resources}
+        tasks.append(Task.single(str(t), duration, {r: d for r, d in demands.items() if d}))
+        successors = take.next(f"the number of successors of task {t}")
+        links.extend((str(t), str(take.next(f"a successor of task {t}"))) for _ in range(successors))
+    take.end(f"the end of the file after {n} tasks")
+    return checked_project(path, tasks, resources, links)
+
+
+class _Numbers:
+    """The whole numbers of a file in order, each with its line."""
+
+    def __init__(self, lines: Sequence[NumberedLine]) -> None:
+        self._last = lines[-1]
+        self._words: Iterator[tuple[NumberedLine, str]] = ((line, w) for line in lines for w in line.text.split())
+
+    def next(self, expected: str) -> int:
+        """Return the next number. Raises FormatError for another word or the end of the file."""
+        line, word = next(self._words, (self._last, ""))
+        values = wholes_of([word])
+        if values is None:
+            raise FormatError(line.path, line.number, expected, word[:SHOWN] or "the end of the file")
+        return values[0]
+
+    def end(self, expected: str) -> None:
+        """Check that no word is left. Raises FormatError."""
+        line, word = next(self._words, (self._last, ""))
+        if word:
+            raise FormatError(line.path, line.number, expected, word[:SHOWN])
+
+
+# --- Reader of projects with minimal and maximal time lags (RCPSP/max) in the format of ProGen/max.
+
+LAG = re.compile(r"\[\s*(-?\d{1,12})\s*\]", re.ASCII)
+
+
+def read_progen_max(path: str | Path) -> ProjectMax:
+    r"""Read a project with time lags (``.sch`` of PSPLIB: RCPSP/max).
+
+    The first line has the numbers of activities (without the dummy source and sink) and of renewable resources. Then follows
+    for each activity, from 0: its number, 1 (mode), the number of successors, the successors, the lag to each of them in
+    brackets; then for each: its number, 1, its duration and demands; then the capacities.
+
+    A lag l of an arc from i to j means: start of j >= start of i + l. A negative one says that i starts at most -l after j.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    ProjectMax
+        Tasks are named by their numbers, from "0"; the dummy source and sink are included.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves.
+
+    References
+    ----------
+    .. [1] C. Schwindt, "Generation of resource-constrained project scheduling problems subject to temporal constraints",
+       report WIOR-543, University of Karlsruhe, 1998.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "one.sch")
+    ...     _ = file.write_text("1 1 0 0\n0 1 1 1 [2]\n1 1 2 2 0 [3] [-5]\n2 1 0\n0 1 0 0\n1 1 3 1\n2 1 0 0\n1\n")
+    ...     project = read_progen_max(file)
+    >>> project.precedences, project.lags
+    ((('0', '1', 2), ('1', '2', 0)), (('0', '1', 5),))
+    """
+    lines = numbered_lines(path)
+    head = lines[0].numbers("the numbers of activities and resources", least=2)
+    count, resources = head[0] + 2, head[1]
+    if count > MOST or resources > MOST:
+        raise lines[0].error(f"the numbers of activities and resources (at most {MOST:,})")
+    if len(lines) > 2 * count + 2:
+        raise lines[2 * count + 2].error("the end of the file after the capacities")
+    if len(lines) < 2 * count + 2:
+        raise end_error(lines, f"{2 * count + 2} lines: two for each of {count} activities, and the capacities")
+    names = [f"R{k + 1}" for k in range(resources)]
+    tasks = [_task(line, k, names) for k, line in enumerate(lines[count + 1 : 2 * count + 1])]
+    capacities = lines[2 * count + 1].exactly(resources, f"{resources} capacities")
+    links: list[tuple[str, str, int]] = []
+    lags: list[tuple[str, str, int]] = []
+    for k, line in enumerate(lines[1 : count + 1]):
+        for other, lag in _arcs(line, k, count):
+            if lag < 0:
+                lags.append((str(other), str(k), -lag))
+            else:
+                links.append((str(k), str(other), lag - tasks[k].shortest))
+    try:
+        return ProjectMax(tasks, [Resource(n, c) for n, c in zip(names, capacities, strict=True)], links, lags)
+    except ProblemError as e:
+        raise ProblemError(f"{path}: {e}") from None
+
+
+def _task(line: NumberedLine, k: int, names: Sequence[str]) -> Task:
+    expected = f"activity {k}, mode 1, its duration and {len(names)} demands"
+    values = line.numbers(expected)
+    if len(values) != 3 + len(names) or values[:2] != [k, 1]:
+        raise line.error(expected)
+    return Task.single(str(k), values[2], {n: d for n, d in zip(names, values[3:], strict=True) if d})
+
+
+def _arcs(line: NumberedLine, k: int, count: int) -> list[tuple[int, int]]:
+    """Return the successors of an activity, each with its lag."""
+    expected = f"activity {k}, mode 1, the number of successors, the successors, and a lag in brackets for each"
+    lags = [whole_of(lag, -LATEST) for lag in LAG.findall(line.text)]
+    values = wholes_of(LAG.sub(" ", line.text).split())
+    if values is None or len(values) < 3 or values[:2] != [k, 1]:
+        raise line.error(expected)
+    others = values[3:]
+    if not values[2] == len(others) == len(lags) or any(other >= count for other in others):
+        raise line.error(expected)
+    found = [(other, lag) for other, lag in zip(others, lags, strict=True) if lag is not None]
+    if len(found) < len(lags):
+        raise line.error(f"lags from {-LATEST} to {LATEST}")
+    return found
+
+
+def is_progen_max(lines: Sequence[NumberedLine]) -> bool:
+    """Return whether a file begins with four numbers and then has an activity 0 with lags in brackets."""
+    first = lines[0].text.split()
+    return len(first) >= 2 and wholes_of(first) is not None and len(lines) > 1 and bool(LAG.search(lines[1].text))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import WrongValue
+from ...models.array_types import Bools
 from ..files.lines import begins_with, each_line
 from ..files.numbers import whole, whole_of
 from ..logged import (
@@ -25,15 +26,14 @@ from ..logged import (
     NEVER_STARTED,
     SEVERAL_NODES,
     UNLIMITED,
-    Bools,
     JobColumns,
     Logged,
     merged,
 )
 from ..repair import Trace
-from ..report import BadLine
-from ..states.hosts import count_of_hosts
-from ..workload import Workload, WorkloadError
+from ..report import BadLine, WorkloadError
+from ..states.node_sets import count_of_hosts
+from ..workload import Workload
 from .sacct_rows import (
     EXPECTED,
     Refused,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from ...errors import WrongValue
 from ..files.lines import read_json
 from ..files.numbers import json_number_of, wrong
-from ..workload import WorkloadError
+from ..report import WorkloadError
 from .slurm_values import SHORT_STATES, is_unknown
 
 FIELDS = "JobID,Submit,Start,End,Elapsed,Timelimit,NNodes,NCPUS,User,JobName,Partition,State,AllocTRES,NodeList"

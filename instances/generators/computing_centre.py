@@ -1,42 +1,11 @@
-"""Generator of profit instances: jobs of a computing centre, distributed as in a real log, on nodes of 32 cores.
-
-Measured once on the log of the CEA Curie machine (2012, cleaned version of the Parallel Workloads Archive, 312,807
-jobs, also used in [Bridi2018]):
-
-- arrivals by hour of the day, on weekdays and on weekends (``HOURS``), and by day of the week (``WEEKDAYS``): half of
-  the jobs are submitted between 9:00 and 18:00 on weekdays;
-- 57 % of the jobs have the same user as the job before (``SAME_USER``), half of these within 13 s (``GAPS``); 80 % of
-  them also have the same size and walltime (``REPEATED``), and most of these a runtime within a factor of 1.5;
-- users: the share of the k-th of 582 users is proportional to 1 / (k + 3): about 5 % for the first user, about 27 % for
-  the first ten;
-- cores: 83 % of the jobs have a power of two (``SIZES``: for each size the share of jobs above half of it and up to it,
-  and the part of these with exactly this size); of the other jobs above 64 cores half have multiples of 32, here all;
-- runtimes by size (``RUNTIMES``: quantiles, linear in between): half of the jobs run for less than 2 minutes, a tenth
-  for more than 4 hours, up to a day;
-- walltimes (``WALLTIMES``): round numbers, most often a day, independent of the runtime; 2 % of the jobs use them up.
-
-Own assumptions: day 1 is a Monday. A tenth of the jobs is submitted at second 0, because a machine with such a load has
-a backlog (they count as work of the first day). Submissions of a session after the last day are moved to the beginning.
-Jobs have at most half of the nodes. All runtimes are multiplied by one factor, such that the offered load (core-seconds
-of the jobs / core-seconds of the machine from second 0 to the last submission) has the requested value, and limited to
-a day. No job requests memory, which the log does not record. The power is uniform in 7.8 to 11.11 W per core
-[Bridi2018, 6.8]. Option ``shortest`` selects the jobs of the log with at least this runtime; with option ``step`` all
-times are multiples of it: submit times are rounded down, runtimes and walltimes up.
-
-``profit_medium`` (seed 4) has jobs of all runtimes; ``profit_small`` (seed 25) has jobs of at least 10 minutes, in
-whole minutes: fewer distinct times help exact solvers, and jobs of a few seconds would only enlarge the models. The
-seeds were chosen before anything was solved: such that the work is spread over all days, and the factor of the runtimes
-is near 1 (0.94 and 0.85).
-
-Temperatures are synthetic (``generators/climate.py``), prices and plants are those of [Bridi2018]
-(``thesis_scenarios``). All random numbers come from ``random.Random(seed).random()``; they are only added and
-multiplied, so that the results are the same on every machine.
-"""
+"""Generator of profit instances: jobs of a computing centre, distributed as in a real log, on nodes of 32 cores."""
 
 from __future__ import annotations
 
+import math
+import random
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from random import Random
@@ -45,10 +14,62 @@ from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
+from ...models.step_function import StepFunction
+from ...models.unknown_names import hint
 from ..instance import Instance
 from ..scenarios import WATTS_PER_CORE, thesis_scenarios
 from ..weather import Weather
-from .climate import SEASONS, synthetic
+
+# --- Synthetic summer and winter temperatures, for instances without a weather file.
+
+WARMEST = 15  # warmest hour of the day
+KEPT = 0.7  # share of the drift of a day that remains on the next day
+
+
+@dataclass(frozen=True)
+class SyntheticSeason:
+    """Mean temperature, daily range, and largest new drift per day, all in degrees C."""
+
+    mean: float
+    swing: float
+    drift: float
+
+
+SEASONS: Mapping[str, SyntheticSeason] = {
+    "summer": SyntheticSeason(23.0, 8.0, 1.5),
+    "winter": SyntheticSeason(3.5, 5.0, 1.0),
+}
+
+
+def synthetic(season: str, days: int, seed: int) -> StepFunction:
+    """Return hourly temperatures of a season, "summer" or "winter", from midnight on, rounded to 0.01 degrees C.
+
+    The temperature is a cosine over the day plus a drift. The cosine has its maximum at 15:00 and the mean of the
+    season (summer: 23 degrees, difference of warmest and coldest hour 8; winter: 3.5 and 5; close to weeks of July and
+    January in the Po valley). The drift at midnight is 0.7 times that of the midnight before plus a new part, uniform
+    within 1.5 degrees (winter: 1); it is linear from midnight to midnight. So summer stays within 14 and 32 degrees,
+    winter within -2.4 and 9.4. The same seed gives the same temperatures on every machine.
+
+    Raises ValueError for another season, or less than one day.
+
+    >>> synthetic("summer", 1, 7).at(15 * 3600) > synthetic("winter", 1, 7).at(15 * 3600)
+    True
+    """
+    if season not in SEASONS:
+        raise WrongValue(f"there is no season {season!r}; {hint(season, SEASONS)}")
+    if days < 1:
+        raise WrongValue(f"temperatures of {days} days; at least 1 is expected")
+    kind, draw = SEASONS[season], random.Random(seed)
+    drift = [kind.drift * (2 * draw.random() - 1)]
+    for _ in range(days):
+        drift.append(KEPT * drift[-1] + kind.drift * (2 * draw.random() - 1))
+    values = []
+    for hour in range(24 * days):
+        day, share = hour // 24, (hour % 24) / 24
+        daily = kind.swing / 2 * math.cos(2 * math.pi * (hour % 24 - WARMEST) / 24)
+        values.append(round(kind.mean + daily + (1 - share) * drift[day] + share * drift[day + 1], 2))
+    return StepFunction.hourly(values)
+
 
 VERSION = 1
 SOURCE = "distributions of the CEA Curie log of 2012 (Parallel Workloads Archive); T. Bridi, PhD thesis, section 6.8"
@@ -151,7 +172,9 @@ def generate(
     batch = Dispatch(machine, made, [Queue("default", HOUR)], durations="runtime")
     seasons = {
         word: Weather(
-            f"a synthetic {word}", f"schedlab.instances.generators.climate, seed {seed}", synthetic(word, days, seed)
+            f"a synthetic {word}",
+            f"schedlab.instances.generators.computing_centre, seed {seed}",
+            synthetic(word, days, seed),
         )
         for word in SEASONS
     }

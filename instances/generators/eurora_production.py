@@ -25,11 +25,13 @@ from dataclasses import replace
 from random import Random
 
 from ...errors import WrongValue
+from ...models.dispatch.fit import impossible
 from ...models.dispatch.jobs import DAY, Job, Queue
-from ...models.dispatch.problem import Dispatch, impossible
-from ...models.node_states.events import NodeEvent
+from ...models.dispatch.problem import Dispatch
+from ...models.node_states import NodeEvent
 from ...models.platform import Platform
-from ...models.production import Repeat, Reservation, ServerEvent
+from ...models.reservations import Repeat, Reservation
+from ...models.server_events import ServerEvent
 from ..instance import Instance
 from . import eurora
 

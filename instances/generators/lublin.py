@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import WrongValue
+from ...models.array_types import Floats, Ints
 from ...models.dispatch.jobs import DAY, Queue
 from ...models.platform import NodeGroup, Platform
 from ..instance import Instance
-from ..times import UNKNOWN
-from ..workload import Floats, Ints, Workload
+from ..workload import UNKNOWN, Workload
 
 VERSION = 1
 SOURCE = (

@@ -18,8 +18,7 @@ from __future__ import annotations
 from random import Random
 
 from ...errors import WrongValue
-from ...models.project.problem import Project
-from ...models.project.tasks import Mode, Resource, Task
+from ...models.project.problem import Mode, Project, Resource, Task
 from ..instance import Instance
 
 VERSION = 1

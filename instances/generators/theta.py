@@ -18,7 +18,9 @@ from __future__ import annotations
 from random import Random
 
 from ...errors import WrongValue
-from ...models.eviction.problem import BatchJob, Checkpointing, Eviction
+from ...models.eviction.from_trace import Checkpointing
+from ...models.eviction.jobs import BatchJob
+from ...models.eviction.problem import Eviction
 from ..instance import Instance
 
 VERSION = 1

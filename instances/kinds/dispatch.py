@@ -1,32 +1,232 @@
-"""Instances of kind "dispatch": platform and queues in ``instance.toml``, one row per job in ``jobs.csv``."""
+"""Instances of kind "dispatch": platform, queues and reservations in ``instance.toml``, one row per job in ``jobs.csv``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ...errors import WrongValue
 from ...models.comparing import hashable
+from ...models.dispatch.fit import impossible
 from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
 from ...models.dispatch.objectives import objective_names
-from ...models.dispatch.problem import Dispatch, impossible
+from ...models.dispatch.problem import Dispatch
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
 from ...models.problem import part_name
-from ...models.production.contradictions import Known
-from ...models.production.reservations import Reservation
+from ...models.reservations import MOST_REPETITIONS, PERIODS, WEEK_DAYS, Repeat, Reservation
+from ...models.server_events import Known, of_reservations
 from ...models.whole_numbers import is_number
 from ..files.events_file import EVENTS, Event, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
-from ..files.numbers import seconds_of
+from ..files.numbers import seconds_of, whole_of
 from ..files.profile_file import profile_csv, read_profile, wishes_of
 from ..files.running_file import RUNNING, read_running, running_csv
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
-from .job_rows import AFTER, BEFORE, OPTIONAL, OPTIONAL_OF_ONE, csv_rows, job_of_row, jobs_of
-from .reservations import read_reservations, reservation_tables
+
+# --- The tables ``[[reservations]]`` of an ``instance.toml``.
+
+TIMES = ("submitted", "start", "duration")  # in seconds; in the file with the suffix _s
+
+
+def read_reservations(
+    settings: Table, platform: Platform, queues: Sequence[Queue], jobs: Sequence[Job]
+) -> tuple[Reservation, ...]:
+    """Return the reservations of an instance; mistakes and contradictions are recorded as faults."""
+    if "reservations" not in settings.values:
+        return ()
+    tables = settings.tables("reservations")
+    before = len(settings.folder.faults)
+    found = [_reservation(table) for table in tables]
+    if len(settings.folder.faults) > before:
+        return ()
+    listed = [r for r in found if r is not None]
+    users = {j.user for j in jobs if j.user}
+    for fault in of_reservations(listed, platform, queues, users):
+        tables[fault.row].add_fault(_key(fault.field), fault.expected, fault.found)
+    return tuple(listed)
+
+
+def _key(field: str) -> str:
+    return f"{field}_s" if field in TIMES else field
+
+
+def _reservation(table: Table) -> Reservation | None:
+    before = len(table.folder.faults)
+    table.only("name", "queue", "users", "submitted_s", "start_s", "duration_s", "units", "request", "repeat")
+    values: dict[str, Any] = {
+        "name": table.text("name"),
+        "queue": table.text("queue"),
+        "users": _texts(table, "users"),
+        "submitted": table.whole("submitted_s", -LATEST, 0, most=LATEST),
+        "start": table.whole("start_s", -LATEST, most=LATEST),
+        "duration": table.whole("duration_s", 1, most=LATEST),
+        "units": table.whole("units", 1, most=MOST_CAPACITY),
+        "request": table.wholes("request", most=MOST_CAPACITY),
+        "repeat": _repeat(table),
+    }
+    if len(table.folder.faults) > before:
+        return None
+    try:
+        return Reservation(**values)
+    except ProblemError as e:
+        _, field, text = str(e).split(": ", 2)
+        expected, _, value = text.removeprefix("expected ").rpartition(", found ")
+        table.add_fault(_key(field), expected, value)
+        return None
+
+
+def _repeat(table: Table) -> Repeat | None:
+    if "repeat" not in table.values:
+        return None
+    inside, before = table.table("repeat"), len(table.folder.faults)
+    inside.only("every", "count", "days", "second_0")
+    every, count = inside.text("every"), inside.whole("count", 1, most=MOST_REPETITIONS)
+    days, second_0 = _texts(inside, "days"), inside.text("second_0", WEEK_DAYS[0])
+    if every and every not in PERIODS:
+        inside.add_fault("every", f"one of {', '.join(PERIODS)}", every)
+    for key, names in (("days", days), ("second_0", (second_0,))):
+        for day in names:
+            if day not in WEEK_DAYS:
+                inside.add_fault(key, f"week days of {', '.join(WEEK_DAYS)}", day)
+    return Repeat(every, count, days, second_0) if len(table.folder.faults) == before else None
+
+
+def _texts(table: Table, key: str) -> tuple[str, ...]:
+    value = table.values.get(key, [])
+    if isinstance(value, list) and all(isinstance(v, str) for v in value):
+        return tuple(value)
+    table.add_fault(key, "a list of texts", value)
+    return ()
+
+
+def reservation_tables(reservations: Sequence[Reservation]) -> dict[str, Any]:
+    """Return the reservations as tables of ``instance.toml``."""
+    return {"reservations": [_table(r) for r in reservations]} if reservations else {}
+
+
+def _table(r: Reservation) -> dict[str, Any]:
+    head = {"name": r.name, "queue": r.queue, "users": list(r.users), "submitted_s": r.submitted, "start_s": r.start}
+    values = {**head, "duration_s": r.duration, "units": r.units, "request": dict(r.request)}
+    if r.repeat is not None:
+        pattern = r.repeat
+        values["repeat"] = {
+            "every": pattern.every, "count": pattern.count, "days": list(pattern.days), "second_0": pattern.second_0
+        }  # fmt: skip
+    return values
+
+
+# --- The rows of ``jobs.csv``: jobs, heterogeneous jobs, job arrays.
+#
+# The columns ``units`` and those of the resources are the first chunk of a job. ``further_chunks`` has the others, as PBS
+# writes them: ``2:cores=16:gpus=1+1:cores=4`` are two units with 16 cores and a GPU each, and one with 4 cores. A row with
+# ``count`` n > 1 is an array of n equal jobs ``id[0]``, ..., ``id[n-1]``. ``array`` is the name of the array of a job that
+# has a row of its own.
+
+BEFORE = ("id", "queue", "submit", "units")
+AFTER = ("walltime", "runtime")
+OPTIONAL_OF_ONE = ("earliest_start", "deadline", "user", "name", "power", "latest_start", "array")  # job of equal units
+OPTIONAL = (*OPTIONAL_OF_ONE[:-1], "further_chunks", "count", "array")
+MOST_OF_ARRAY = 1_000_000
+CHUNKS = "chunks such as 2:cores=16+1:cores=4 (units, then amounts per unit)"
+
+
+def jobs_of(row: TableRow, resources: Sequence[str]) -> list[Job]:
+    """Return the job of a row, or the jobs of its array; faults are recorded in the folder."""
+    job = job_of_row(row, resources)
+    count = row.maybe_whole("count", 1, MOST_OF_ARRAY) or 1
+    if count == 1:
+        return [job]
+    return [replace(job, id=f"{job.id}[{k}]", array=job.id) for k in range(count)]
+
+
+def job_of_row(row: TableRow, resources: Sequence[str]) -> Job:
+    """Return the job of a row, without regard to ``count``; faults are recorded in the folder."""
+    units, request = row.whole("units", 1, MOST_CAPACITY), {r: row.whole(r, 0, MOST_CAPACITY) for r in resources}
+    return Job.of_chunks(
+        id=row.text("id"),
+        submit=row.whole("submit", 0, LATEST),
+        walltime=row.whole("walltime", 1, LATEST),
+        chunks=[(units, request), *_further_chunks(row, resources)],
+        queue=row.text("queue"),
+        earliest_start=row.maybe_whole("earliest_start", 0, LATEST),
+        deadline=row.maybe_whole("deadline", 0, LATEST),
+        runtime=row.maybe_whole("runtime", 0, LATEST),
+        user=row.cells.get("user", ""),
+        name=row.cells.get("name", ""),
+        power=None if "power" in resources else row.maybe_number("power"),
+        latest_start=row.maybe_whole("latest_start", 0, LATEST),
+        array=row.cells.get("array", ""),
+    )
+
+
+def _further_chunks(row: TableRow, resources: Sequence[str]) -> list[tuple[int, dict[str, int]]]:
+    text = row.cells.get("further_chunks", "")
+    found = []
+    for part in text.split("+") if text else ():
+        units, *amounts = part.strip().split(":")
+        request = dict.fromkeys(resources, 0)
+        given = {name: whole_of(amount, most=MOST_CAPACITY) for name, _, amount in (a.rpartition("=") for a in amounts)}
+        named = {name: amount for name, amount in given.items() if name and amount is not None}
+        count = whole_of(units, most=10**13)
+        if count is None or len(named) < len(amounts):
+            row.add_fault("further_chunks", CHUNKS, text)
+        elif not 1 <= count <= MOST_CAPACITY:
+            row.add_fault("further_chunks", f"{CHUNKS}, with at least 1 unit in each chunk", text)
+        elif not set(named) <= set(resources):
+            row.add_fault("further_chunks", f"{CHUNKS}, with the resources {', '.join(resources)}", text)
+        else:
+            found.append((count, {**request, **named}))
+    return found
+
+
+def csv_rows(jobs: Sequence[Job], resources: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
+    """Return the columns and the rows of ``jobs.csv``; equal jobs of a whole array share a row."""
+    listed = [(job, _cells(job, count)) for job, count in _arrays(jobs)]
+    extra = [c for c in OPTIONAL if any(cells[c] not in (None, "") for _, cells in listed)]
+    rows = [
+        [
+            *(cells["id"], j.queue, j.submit, j.units, *(j.request.get(r, 0) for r in resources)),
+            *(j.walltime, j.runtime),
+            *(cells[column] for column in extra),
+        ]
+        for j, cells in listed
+    ]
+    return [*BEFORE, *resources, *AFTER, *extra], rows
+
+
+def _cells(job: Job, count: int) -> dict[str, Any]:
+    """Return the id, and the cells of the columns that not every file has; ``count``: equal jobs of an array."""
+    further = "+".join(
+        ":".join([str(part.units), *(f"{r}={n}" for r, n in part.request.items() if n)]) for part in job.parts[1:]
+    )
+    found = {c: getattr(job, c, None) for c in OPTIONAL} | {"id": job.id, "further_chunks": further, "count": None}
+    return found | {"id": job.array, "count": count, "array": ""} if count > 1 else found
+
+
+def _arrays(jobs: Sequence[Job]) -> Iterator[tuple[Job, int]]:
+    """Yield (job, 1), or (first job, number of jobs) for a whole array of equal jobs in order."""
+    last: dict[str, int] = {}
+    for k, job in enumerate(jobs):
+        if job.array:
+            last[job.array] = k
+    k = 0
+    while k < len(jobs):
+        job = jobs[k]
+        n = last[job.array] - k + 1 if job.array else 1
+        whole = n > 1 and job.id == f"{job.array}[0]" and all(
+            replace(other, id=job.id) == job and other.id == f"{job.array}[{i}]"
+            for i, other in enumerate(jobs[k : k + n])
+        )  # fmt: skip
+        n = n if whole else 1
+        yield job, n
+        k += n
+
+
+# --- Instances of kind "dispatch": platform and queues in ``instance.toml``, one row per job in ``jobs.csv``.
 
 JOBS = "jobs.csv"
 DESIRED = "desired.csv"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import WrongValue
-from ...models.eviction.jobs import job_faults
-from ...models.eviction.problem import BatchJob, Eviction, EvictionCandidate
+from ...models.eviction.jobs import BatchJob, EvictionCandidate, job_faults
+from ...models.eviction.problem import Eviction
 from ...models.platform import LATEST, MOST_NODES, ProblemError
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files

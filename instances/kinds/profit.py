@@ -36,18 +36,16 @@ from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
 from ...models.profit.problem import Profit, cores
 from ...models.step_function import StepFunction
-from ..files.faults import InstanceError
-from ..files.folder import SETTINGS, Folder, Table
+from ..files.folder import SETTINGS, Folder, ForeignFile, InstanceError, Table, own_file
 from ..files.lines import read_lines
-from ..files.own_files import ForeignFile, own_file
+from ..files.profile_file import EURO, TIME, read_series
 from ..files.running_file import RUNNING
-from ..files.series_file import EURO, TIME, read_series
 from ..files.writing import to_csv, to_toml, write_files
 from ..formats.cooling_tables import UnknownCooling, cooling, cooling_csv, cooling_names, read_cooling
 from ..instance import Instance
+from ..report import WorkloadError
 from ..scenarios import Plant, Scenarios, Season, UnknownScenario, known
 from ..weather import read_weather, weather_csv
-from ..workload import WorkloadError
 from .dispatch import JOBS, Batch, job_files, machine_tables, origin_tables, read_batch, read_running_jobs
 
 PRICES_FILE = "energy_prices.csv"

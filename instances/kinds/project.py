@@ -12,8 +12,7 @@ from typing import Any
 
 from ...errors import WrongValue
 from ...models.platform import LATEST, MOST_CAPACITY, ProblemError
-from ...models.project.problem import Project
-from ...models.project.tasks import Link, Mode, Resource, Task
+from ...models.project.problem import Link, Mode, Project, Resource, Task
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance

@@ -1,18 +1,153 @@
-"""What jobs ask of nodes beyond amounts, as resources of nodes: a set of nodes, a whole node, different nodes for its units.
-
-A set of nodes is a resource of which each unit of its jobs requests 1 and each node of the set has plenty. A job that takes
-whole nodes requests all of the resource ``node``, of which every other job requests 1; a node that shares its jobs whatever
-they ask for has plenty of that. Where nodes are never shared, every job requests 1 of the resource ``job of its own``, of
-which such a node has 1. A job whose units must be on different nodes requests 1 of a resource of its own, of which each node
-has 1.
-"""
+"""What jobs ask of nodes beyond amounts: lists of hosts, tasks of arrays, sets of nodes, whole and different nodes."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from itertools import chain, islice, product
+from typing import Any, NamedTuple
 
+from ...errors import WrongValue
 from ...models.platform import MOST_CAPACITY
+from ..files.numbers import span_of, whole_of
+
+# --- Lists of hosts in the notation of Slurm.
+
+MOST_HOSTS = 100_000  # names in one list
+SHOWN = 60  # characters of a list in a message
+# ranges in brackets, the text between them, the comma between two entries, a bracket without its pair
+PIECE = re.compile(r"\[([^\[\]]*)\]|([^\[\],]+)|(,)|([\[\]])")
+Choices = list[list[str]]  # of an entry: the texts that may stand at each place
+
+
+def hosts_of(text: str) -> list[str]:
+    """Return the names in a list of hosts. Raises WrongValue if it is malformed.
+
+    Examples
+    --------
+    >>> hosts_of("login,n[01-03,7]-ib")
+    ['login', 'n01-ib', 'n02-ib', 'n03-ib', 'n7-ib']
+    """
+    return ["".join(words) for choices in _entries(text) for words in product(*choices)]
+
+
+def count_of_hosts(text: str) -> int:
+    """Return the number of names in a list of hosts. Raises WrongValue if it is malformed.
+
+    >>> count_of_hosts("login,n[01-03,7]-ib")
+    5
+    """
+    return sum(math.prod(map(len, choices)) for choices in _entries(text))
+
+
+def _entries(text: str) -> list[Choices]:
+    """Return the entries of a list; all of them together have at most MOST names. Raises WrongValue."""
+    found: list[Choices] = [[]]
+    for ranges, plain, comma, bracket in PIECE.findall(text):
+        if bracket:
+            raise WrongValue(f"the list of hosts {text[:SHOWN]!r}: expected a ] for each [")
+        if comma:
+            found.append([])
+        else:
+            found[-1].append([plain] if plain else numbers(ranges))
+    found = [choices for choices in found if choices]
+    if sum(math.prod(map(len, choices)) for choices in found) > MOST_HOSTS:
+        raise WrongValue(f"a list of hosts with more than {MOST_HOSTS:,} names: {text[:SHOWN]!r}")
+    return found
+
+
+def numbers(text: str) -> list[str]:
+    """Return the numbers of a list of ranges, with their leading zeros. Raises WrongValue if it is malformed.
+
+    Examples
+    --------
+    >>> numbers("08-10,20-30:5")
+    ['08', '09', '10', '20', '25', '30']
+    """
+    found: list[str] = []
+    for part in text.split(","):
+        listed = span_of(part.strip())
+        if listed is None:
+            raise WrongValue(f"the ranges {text[:SHOWN]!r}: expected numbers and ranges such as 1-4,8 or 0-20:5")
+        if len(found) + len(listed) > MOST_HOSTS:
+            raise WrongValue(f"the ranges {text[:SHOWN]!r} have more than {MOST_HOSTS:,} numbers")
+        width = len(part.strip().partition("-")[0])
+        found.extend(f"{n:0{width}d}" for n in listed)
+    return found
+
+
+# --- Tasks of job arrays: those that still wait, and the number of them that may run at once.
+
+FEWEST = 1000  # tasks of an array that are listed, if the machine has fewer cores
+MOST_TASKS = 100_000  # tasks of all arrays of a state that are listed: each is a waiting job
+
+
+class WaitingTasks(NamedTuple):
+    """The waiting tasks of an array.
+
+    Attributes
+    ----------
+    indices
+        The indices of the first of them.
+    more
+        How many of the listed tasks are beyond these.
+    limit
+        How many tasks may run at once; None: no limit.
+    cut
+        Whether the list ends with "...": Slurm prints only so many characters (``SLURM_BITSTR_LEN``).
+    """
+
+    indices: list[int]
+    more: int
+    limit: int | None
+    cut: bool
+
+
+def most_listed(cores: int, listed: int) -> int:
+    """Return how many tasks of a further array are listed: as many as the machine may start, in all at most MOST.
+
+    >>> most_listed(16, 0), most_listed(5000, 99_000), most_listed(10**12, MOST)
+    (1000, 1000, 0)
+    """
+    return min(max(FEWEST, cores), MOST_TASKS - listed)
+
+
+def waiting_tasks(text: str, most: int) -> WaitingTasks:
+    """Return the tasks of a text such as ``5-9,12%2``, at most ``most`` of them. Raises WrongValue if it is malformed.
+
+    >>> waiting_tasks("1-1000000%7", 3)
+    WaitingTasks(indices=[1, 2, 3], more=999997, limit=7, cut=False)
+    >>> waiting_tasks("[1-3,8,...%2]", 9), waiting_tasks("0-20:10,35...", 9).indices
+    (WaitingTasks(indices=[1, 2, 3, 8], more=0, limit=2, cut=True), [0, 10, 20])
+    """
+    listed, percent, limit = re.sub(r"[\[\]\s]", "", text).partition("%")
+    most_at_once = whole_of(limit) if percent else None
+    if percent and most_at_once is None:
+        raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected a number after %")
+    listed, cut, rest = listed.partition("...")
+    if rest:
+        raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected nothing after ...")
+    words = listed.split(",")
+    if cut:  # what stands before ... without a comma may be a part of a number
+        words.pop()
+    ranges = []
+    for word in filter(None, words):
+        listed_here = span_of(word)
+        if listed_here is None:
+            raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected numbers and ranges such as 1-4,8 or 0-20:5")
+        ranges.append(listed_here)
+    indices = list(islice(chain.from_iterable(ranges), most))
+    return WaitingTasks(indices, sum(map(len, ranges)) - len(indices), most_at_once or None, bool(cut))
+
+
+# --- What jobs ask of nodes beyond amounts, as resources of nodes: a set of nodes, a whole node, different nodes for its units.
+#
+# A set of nodes is a resource of which each unit of its jobs requests 1 and each node of the set has plenty. A job that takes
+# whole nodes requests all of the resource ``node``, of which every other job requests 1; a node that shares its jobs whatever
+# they ask for has plenty of that. Where nodes are never shared, every job requests 1 of the resource ``job of its own``, of
+# which such a node has 1. A job whose units must be on different nodes requests 1 of a resource of its own, of which each node
+# has 1.
 
 PLENTY = 10**6
 SHARE, ALONE = "node", "job of its own"

@@ -1,28 +1,540 @@
-"""The state of a machine from the JSON of Slurm: ``squeue --json`` with ``scontrol show nodes --json`` or ``sinfo -N --json``.
-
-A unit of a job is what it has on one node: cores, memory, generic resources. Numbers are plain, or objects with ``set``,
-``infinite`` and ``number`` (Slurm 23.02 and later); states are texts, or lists of texts. What a job asks for beyond amounts is in
-``node_sets``.
-"""
+"""The state of a machine from the JSON of Slurm: ``squeue``, ``scontrol show nodes`` or ``sinfo -N``, ``scontrol show reservations``."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import WrongValue
+from ...models.excerpt import excerpt
 from ...models.platform import MOST_CAPACITY
+from ..files.numbers import json_number_of
 from ..formats.slurm_values import count, generic, generic_in, memory, tres
-from .arrays import most_listed, waiting_tasks
-from .hosts import hosts_of
-from .node_sets import NodeSets
-from .slurm_fields import job_words, number, of_job, text
-from .slurm_nodes import RESERVED, SlurmNode, nodes_of
-from .slurm_requests import amounts, bound, kinds_asked, not_modelled, resource, why_held
-from .slurm_reservations import names_of, reservations_of
+from .node_sets import NodeSets, hosts_of, most_listed, numbers, waiting_tasks
+
+# --- Values in the JSON of Slurm that have several forms: numbers, texts, lists of names.
+
+MOST = 10**15  # of any number in the JSON of Slurm
+# INFINITE and NO_VAL of 32 and 64 bits, which old versions print where nothing is set
+NO_VALUES = (2**32 - 1, 2**32 - 2, 2**64 - 1, 2**64 - 2)
+
+
+@contextmanager
+def of_job(name: object) -> Iterator[None]:
+    """Add the id of a job to the errors in the block."""
+    try:
+        yield
+    except WrongValue as e:
+        raise WrongValue(f"job {name if isinstance(name, str) else excerpt(name)}: {e}") from None
+
+
+def number(value: Any) -> int | None:
+    """Return a number of Slurm; None if it is not set or infinite. Raises WrongValue for NaN and huge numbers.
+
+    Examples
+    --------
+    >>> number({"set": True, "infinite": False, "number": 60}), number({"set": False, "number": 0}), number(7)
+    (60, None, 7)
+    """
+    if isinstance(value, dict):
+        known = value.get("set") and not value.get("infinite")
+        return number(value.get("number")) if known else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value in NO_VALUES:
+        return None
+    found = json_number_of(value, -MOST, MOST)
+    if found is None:
+        raise WrongValue(f"the number {excerpt(value):.60}; expected one from {-MOST:,} to {MOST:,}")
+    return int(found)
+
+
+def text(value: Any) -> str:
+    """Return a text without blanks around it; "" for null and Slurm's ``(null)``, and for a list its parts with commas.
+
+    >>> text(None), text("(null)"), text(["a", "b"]), text(" x ")
+    ('', '', 'a,b', 'x')
+    """
+    if value is None or isinstance(value, (bool, dict)):
+        return ""
+    joined = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "" if joined.strip().lower() in ("(null)", "n/a", "none assigned") else joined.strip()
+
+
+def names(value: Any) -> list[str]:
+    """Return the names in a list, or in a text with commas.
+
+    >>> names("a, b"), names(["a"]), names(None)
+    (['a', 'b'], ['a'], [])
+    """
+    return [name.strip() for name in text(value).split(",") if name.strip()]
+
+
+def job_words(value: Any) -> list[str]:
+    """Return the words of the state of a job, a list or a text.
+
+    >>> job_words("pending"), job_words(["COMPLETING", "PENDING"])
+    (['PENDING'], ['COMPLETING', 'PENDING'])
+    """
+    return [word.upper() for word in text(value).replace("+", ",").replace(" ", ",").split(",") if word]
+
+
+# --- Reservations of Slurm: ``scontrol show reservations --json``.
+#
+# The fields are those of Slurm's OpenAPI schema (``reservation_info``): ``name``, ``start_time``, ``end_time``, ``node_list``,
+# and ``core_specializations``, which lists the cores on the nodes of which only a part is reserved. Of such nodes only
+# cores are reserved.
 
 YEAR = 365 * 86400
+Values = Mapping[str, Any]
+
+
+def names_of(job: Values) -> list[str]:
+    """Return the names of the reservations that a job requests; it takes one of them."""
+    return [name.strip() for name in str(job.get("resv_name") or "").split(",") if name.strip()]
+
+
+def reservations_of(values: Values, nodes: Values, now: int, skipped: Counter[str]) -> list[dict[str, Any]]:
+    """Return the reservations of nodes that are not over, as entries of a state file; count the others by reason.
+
+    Parameters
+    ----------
+    values
+        The values of ``scontrol show reservations --json``.
+    nodes
+        Node name -> its ``capacity`` and its ``threads`` per core.
+    now
+        Unix time in seconds.
+    skipped
+        Reason -> number of reservations that are left out.
+    """
+    found = []
+    for each in values.get("reservations", []):
+        name, start = str(each["name"]), number(each.get("start_time"))
+        if start is None:
+            raise WrongValue(f"reservation {name!r} has no start_time; expected scontrol show reservations --json")
+        known_end = number(each.get("end_time"))
+        end = start + YEAR if known_end is None else known_end
+        held = _held(each, nodes)
+        if end <= max(start, now):
+            skipped["reservation in the past"] += 1
+        elif not held:
+            skipped["reservation without nodes of the list (such as licences)"] += 1
+        else:
+            found.append({"name": name, "start": start, "end": end, "nodes": held, "queue": f"reservation {name}"})
+    return found
+
+
+def _held(each: Values, nodes: Values) -> dict[str, dict[str, int]]:
+    """Return node -> reserved amounts: all of the node, or cores if only some of them are reserved."""
+    cores: Counter[str] = Counter()
+    for part in each.get("core_specializations") or ():
+        listed = re.sub(r"\s", "", str(part.get("core") or ""))
+        if listed and part.get("node") in nodes:
+            cores[part["node"]] += len(numbers(listed)) * nodes[part["node"]].get("threads", 1)
+    found = {}
+    for name in hosts_of(each.get("node_list") or ""):
+        if name in nodes:
+            capacity = {r: n for r, n in nodes[name]["capacity"].items() if n}
+            some = 0 < cores[name] < capacity.get("cores", 0)
+            held = {"cores": cores[name]} if some else capacity
+            if held:
+                found[name] = held
+    return found
+
+
+# --- Nodes in the JSON of Slurm: ``scontrol show nodes --json`` or ``sinfo -N --json``; their states and what they have.
+#
+# A node takes jobs only if each word of its state is one that allows it (``TAKES_JOBS``): an unknown word is no permission. Nodes
+# that are powered down or booting take jobs, which start after the boot.
+
+# suffixes of the words of sinfo
+SUFFIXES = {"*": "NOT_RESPONDING", "~": "POWERED_DOWN", "#": "POWERING_UP", "!": "POWER_DOWN", "%": "POWERING_DOWN",
+            "$": "MAINT", "@": "REBOOT_REQUESTED", "^": "REBOOT_ISSUED", "-": "PLANNED"}  # fmt: skip
+SHORT = {
+    "ALLOC": "ALLOCATED", "MIX": "MIXED", "COMP": "COMPLETING", "DRNG": "DRAINING", "FAILG": "FAILING", "RESV": "RESERVED",
+    "PLND": "PLANNED", "FUTR": "FUTURE", "UNK": "UNKNOWN", "INVAL": "INVALID", "NO_RESPOND": "NOT_RESPONDING",
+    "POW_UP": "POWERING_UP", "POW_DN": "POWERED_DOWN", "POWER": "POWERED_DOWN", "POWER_SAVING": "POWERED_DOWN",
+    "BOOT": "REBOOT_ISSUED", "REBOOT": "REBOOT_REQUESTED", "MAINTENANCE": "MAINT", "RES": "RESERVED", "BLOCK": "BLOCKED",
+}  # fmt: skip
+DOWN = {"DOWN", "ERROR", "UNKNOWN", "FUTURE", "FAIL", "INVALID", "INVALID_REG", "NOT_RESPONDING", "POWERING_DOWN",
+        "DYNAMIC_FUTURE"}  # fmt: skip
+BOOTS = {"POWERED_DOWN", "POWERING_UP"}  # a node that is off or boots does not respond, and takes jobs all the same
+TAKES_JOBS = {"IDLE", "MIXED", "ALLOCATED", "COMPLETING", "PLANNED", "CLOUD", "POWER_UP", "DYNAMIC_NORM", "NET", "RESUME",
+              "UNDRAIN", "CANCEL_REBOOT", "CONFIGURING", *BOOTS}  # fmt: skip
+RESERVED = {"RESERVED", "MAINT"}  # of the nodes of reservations that have begun
+
+
+@dataclass
+class SlurmNode:
+    """A node.
+
+    Attributes
+    ----------
+    capacity
+        Cores, memory in MB.
+    generic
+        Generic resources, by name and by name and type (``formats.slurm_values.generic``).
+    taken
+        The same names -> what is allocated; None: not known.
+    words
+        The words of its state.
+    has
+        What jobs may ask of a node by number: sockets, cores of a socket, threads of a core, MB of temporary disk.
+    owned
+        Whether its jobs are all of one user, who keeps it for himself.
+    """
+
+    name: str
+    capacity: dict[str, int]
+    generic: dict[str, int]
+    taken: dict[str, int | None]
+    words: set[str]
+    partitions: set[str] = field(default_factory=set)
+    features: set[str] = field(default_factory=set)
+    has: dict[str, int] = field(default_factory=dict)
+    owned: bool = False
+
+    @property
+    def state(self) -> str:
+        """The state of the node in a state file."""
+        words = self.words - {"NOT_RESPONDING"} if self.words & BOOTS else self.words
+        if words & DOWN:
+            return "down"
+        if "RESERVED" in words and words - {"RESERVED"} <= TAKES_JOBS:
+            return "reserved"
+        return "up" if words and words <= TAKES_JOBS and not self.owned else "draining"
+
+    @property
+    def completes(self) -> bool:
+        """Whether a job has ended there and is not yet cleaned up."""
+        return "COMPLETING" in self.words
+
+
+def node_words(*values: Any) -> set[str]:
+    """Return the words of the state of a node: lists or texts such as "IDLE+DRAIN", "idle~", with Slurm's suffixes as words.
+
+    >>> sorted(node_words("IDLE+CLOUD", ["POWERED_DOWN"])), sorted(node_words("mix#")), sorted(node_words("down*"))
+    (['CLOUD', 'IDLE', 'POWERED_DOWN'], ['MIXED', 'POWERING_UP'], ['DOWN', 'NOT_RESPONDING'])
+    """
+    found: set[str] = set()
+    for word in re.split(r"[+, ]", ",".join(map(text, values)).upper()):
+        stem = word.rstrip("".join(SUFFIXES))
+        found.update(SUFFIXES[sign] for sign in word[len(stem) :])
+        found.update([SHORT.get(stem, stem)] if stem else [])
+    return found
+
+
+def nodes_of(values: Values) -> dict[str, SlurmNode]:
+    """Return the nodes by name. Raises WrongValue if there are none, or a number is malformed."""
+    found: dict[str, SlurmNode] = {}
+    for each in values.get("nodes") or []:
+        found[str(each["name"])] = _of_scontrol(each)
+    for each in values.get("sinfo") or []:
+        for node in _of_sinfo(each):
+            found.setdefault(node.name, node).partitions.add(str(each["partition"]["name"]))
+    if not found:
+        raise WrongValue("there are no nodes; expected the output of scontrol show nodes --json or sinfo -N --json")
+    return found
+
+
+def _of_scontrol(each: Values) -> SlurmNode:
+    cores = number(each.get("effective_cpus")) or number(each.get("cpus")) or 0
+    spared = number(each.get("specialized_memory")) or 0
+    drained = generic(text(each.get("gres_drained")))
+    used = generic(text(each.get("gres_used")))
+    active = names(each.get("active_features"))
+    sizes = {"sockets": "sockets", "cores_per_socket": "cores", "threads_per_core": "threads", "disk": "temporary_disk"}
+    return SlurmNode(
+        name=str(each["name"]),
+        capacity={"cores": cores, "memory": max(0, (number(each.get("real_memory")) or 0) - spared)},
+        generic=generic(text(each.get("gres"))),
+        taken={
+            "cores": number(each.get("alloc_cpus")),
+            "memory": number(each.get("alloc_memory")),
+            **{name: used.get(name, 0) + drained.get(name, 0) for name in {*used, *drained}},
+        },
+        words=node_words(each.get("state"), each.get("state_flags")),
+        partitions=set(names(each.get("partitions"))),
+        features=set(active or names(each.get("features"))),
+        has={ours: size for ours, theirs in sizes.items() if (size := number(each.get(theirs)))},
+        owned=bool(text(each.get("owner"))),
+    )
+
+
+def _of_sinfo(each: Values) -> list[SlurmNode]:
+    listed = [str(name) for name in each["nodes"]["nodes"]]
+    cpus, memory, gres = each["cpus"], each["memory"], each.get("gres") or {}
+    features = each.get("features") or {}
+    sizes = {"sockets": "sockets", "cores_per_socket": "cores", "threads_per_core": "threads", "disk": "disk"}
+    ranges = {ours: each.get(theirs) for ours, theirs in sizes.items()}
+    alone = len(listed) == 1  # amounts of several nodes are sums
+    taken: dict[str, int | None] = {}
+    if alone:
+        taken = {"cores": number(cpus.get("allocated")), "memory": number(memory.get("allocated"))}
+        taken |= generic(text(gres.get("used")))
+    return [
+        SlurmNode(
+            name=name,
+            capacity={
+                "cores": number(cpus["minimum" if "minimum" in cpus else "maximum"]) or 0,
+                "memory": number(memory["minimum" if "minimum" in memory else "maximum"]) or 0,
+            },
+            generic=generic(text(gres.get("total"))),
+            taken=dict(taken),
+            words=node_words(each["node"]["state"]),
+            features=set(names(features.get("active")) or names(features.get("total"))),
+            has={k: size for k, v in ranges.items() if isinstance(v, dict) and (size := number(v.get("minimum")))},
+        )
+        for name in listed
+    ]
+
+
+# --- What a pending job of Slurm asks for: amounts on each node, its nodes, and what forbids a start now.
+#
+# A job starts only if all that it asks for is understood: what is not, holds it, and the reason is said.
+
+MAY_START = {"", "none", "resources", "priority"}  # pending reasons; with any other, Slurm does not start the job
+GPUS = "gpus"
+SIZES = ("sockets_per_node", "cores_per_socket", "threads_per_core")
+NOT_EXCLUSIVE = {"no", "false", "0"}
+SHOWN = 60  # characters of a part of a reason
+
+
+def kinds_asked(jobs: Sequence[Values]) -> set[str]:
+    """Return the generic resources that pending jobs ask for, by name or by name and type, other than GPUs of any type."""
+    asked: set[str] = set()
+    for job in jobs:
+        if "PENDING" in job_words(job.get("job_state")):
+            try:
+                asked.update(kind for source in _sources(job) for kind in source)
+            except WrongValue:  # it is held with this reason when its amounts are read
+                continue
+    return asked - {"gpu"}
+
+
+def resource(kind: str) -> str:
+    """Return our name of a generic resource.
+
+    >>> [resource(kind) for kind in ("gpu", "gpu:a100", "shard")]
+    ['gpus', 'gpus a100', 'shard']
+    """
+    name, _, of_type = kind.partition(":")
+    return " ".join(filter(None, (GPUS if name == "gpu" else name, of_type)))
+
+
+def _sources(job: Values) -> tuple[dict[str, int], ...]:
+    """Return the generic resources of a job by way of asking: in all, per node, per job, per task, per socket."""
+    total = generic_in(tres(text(job.get("tres_req_str"))))
+    ways = ("tres_per_node", "tres_per_job", "tres_per_task", "tres_per_socket")
+    return (total, *(generic(text(job.get(way))) for way in ways))
+
+
+def amounts(job: Values, units: int) -> dict[str, int]:
+    """Return what a pending job asks for on each of its ``units`` nodes. Raises WrongValue."""
+    asked = tres(text(job.get("tres_req_str")))
+    cores = _counted("cpu", asked["cpu"]) if "cpu" in asked else number(job.get("cpus")) or units
+    on_node = {"cores": max(-(-cores // units), number(job.get("minimum_cpus_per_node")) or 1)}
+    megabytes = memory(asked["mem"]).megabytes if "mem" in asked else 0.0
+    on_node["memory"] = -(-int(-(-megabytes // 1)) // units)
+    per_node, per_cpu = number(job.get("memory_per_node")) or 0, number(job.get("memory_per_cpu")) or 0
+    if "mem" not in asked:
+        on_node["memory"] = max(per_node, per_cpu * on_node["cores"])
+    gres = _gres_on_node(job, units)
+    for kind, each in _per_gres(job.get("cpus_per_tres")).items():
+        on_node["cores"] = max(on_node["cores"], each * gres.get(kind, 0))
+    for kind, each in _per_gres(job.get("memory_per_tres")).items():
+        on_node["memory"] = max(on_node["memory"], each * gres.get(kind, 0))
+    on_node |= {resource(kind): amount for kind, amount in gres.items()}
+    too_much = next((name for name, amount in on_node.items() if amount > MOST_CAPACITY), None)
+    if too_much is not None:
+        raise WrongValue(f"{on_node[too_much]:,} {too_much} on a node are more than any machine has")
+    return {name: amount for name, amount in on_node.items() if amount or "mem" in asked or name != "memory"}
+
+
+def _counted(name: str, amount: str) -> int:
+    try:
+        return count(amount)
+    except WrongValue as e:
+        raise WrongValue(f"{name} of tres_req_str is {e}") from None
+
+
+def _per_gres(value: Any) -> dict[str, int]:
+    """Return what a job gets per generic resource; the kind is with or without its type."""
+    return generic(text(value))
+
+
+def _gres_on_node(job: Values, units: int) -> dict[str, int]:
+    """Return the generic resources of a job on each node: the most that any way of asking gives."""
+    total, per_node, per_job, per_task, per_socket = _sources(job)
+    tasks = number(job.get("tasks_per_node")) or -(-(number(job.get("tasks")) or 1) // units)
+    sockets = number(job.get("sockets_per_node")) or 1
+    found: dict[str, int] = {}
+    for source, factor, parts in (
+        (total, 1, units), (per_node, 1, 1), (per_job, 1, units), (per_task, tasks, 1), (per_socket, sockets, 1),
+    ):  # fmt: skip
+        for kind, amount in source.items():
+            found[kind] = max(found.get(kind, 0), -(-amount * factor // parts))
+    for name in {kind.partition(":")[0] for kind in found}:
+        of_types = sum(amount for kind, amount in found.items() if kind.startswith(f"{name}:"))
+        found[name] = max(found.get(name, 0), of_types)
+    return found
+
+
+def takes_whole_nodes(job: Values) -> bool:
+    """Return whether a job shares its nodes with no other job (``--exclusive``), or with those of its user alone."""
+    exclusive = job.get("exclusive")
+    words = [word.lower() for word in names(exclusive)] if not isinstance(exclusive, bool) else ["true"] * exclusive
+    shared = [word.lower() for word in names(job.get("shared"))]
+    return bool(set(words) - NOT_EXCLUSIVE) or bool({"none", "user", "mcs", "topo"} & set(shared))
+
+
+def why_held(job: Values, known_reservations: Sequence[str]) -> str | None:
+    """Return why a pending job must not start now; None if nothing forbids it."""
+    words, reason = job_words(job.get("job_state")), text(job.get("state_reason")).strip("()")
+    if reason.lower() == "reservation" and any(name in known_reservations for name in names(job.get("resv_name"))):
+        reason = ""  # its queue is private to that reservation
+    if reason.lower() not in MAY_START:
+        return reason
+    others = [word for word in words if word != "PENDING"]
+    if others:
+        return f"its state is {'+'.join(words)}"
+    if job.get("hold") is True or number(job.get("priority")) == 0:
+        return "JobHeld: its priority is 0"
+    if re.search("unfulfilled|failed", text(job.get("dependency"))):
+        return "Dependency"
+    return None
+
+
+def not_modelled(job: Values, units: int) -> str | None:
+    """Return what a pending job asks for that cannot be represented; None if there is nothing."""
+    for name, what in (
+        ("licenses", "licences, whose free number is not known"),
+        ("burst_buffer", "a burst buffer"),
+        ("cluster_features", "features of clusters"),
+    ):
+        if text(job.get(name)):
+            return f"asks for {what}: {text(job.get(name))[:SHOWN]}"
+    for name in ("core_spec", "thread_spec"):
+        if number(job.get(name)):
+            return f"asks for specialized cores ({name}), which are not modelled"
+    if units > 1 and job.get("contiguous") is True:
+        return "asks for contiguous nodes, which are not modelled"
+    if units > 1 and number(job.get("required_switches")):
+        return "asks for a number of switches, which is not modelled"
+    return None
+
+
+def eligible_nodes(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> tuple[frozenset[str], str, str]:
+    """Return the nodes on which a pending job may run, a label of this set, and the partition in which it waits.
+
+    Raises
+    ------
+    WrongValue
+        What it asks for cannot be represented, or there is no such node. The message is the reason to hold the job.
+    """
+    members, queue = _partition(job, units, nodes)
+    label = f"in {queue}"
+    for name in ("features", "batch_features"):
+        expression = text(job.get(name))
+        if expression:
+            members = frozenset(n for n in members if _has_features(expression, nodes[n].features, units))
+            label += f" with {expression[:SHOWN]}"
+    excluded = _listed(job.get("excluded_nodes"))
+    if excluded & members:
+        members, label = members - excluded, f"{label} without {text(job.get('excluded_nodes'))[:SHOWN]}"
+    required = _listed(job.get("required_nodes"))
+    if required:
+        if not required <= members:
+            raise WrongValue(
+                f"asks for the nodes {text(job.get('required_nodes'))[:SHOWN]}, not all of which it may use"
+            )
+        if len(required) != units:
+            raise WrongValue(
+                f"asks for the nodes {text(job.get('required_nodes'))[:SHOWN]} among others, which is not modelled"
+            )
+        members, label = required, f"{label} on {text(job.get('required_nodes'))[:SHOWN]}"
+    for name in (*SIZES, "minimum_tmp_disk_per_node"):
+        asked = number(job.get(name)) or 0
+        ours = {"minimum_tmp_disk_per_node": "disk", "sockets_per_node": "sockets"}.get(name, name)
+        enough = frozenset(n for n in members if nodes[n].has.get(ours, 0) >= asked)
+        if asked and enough != members:
+            members, label = enough, f"{label} with {ours} of at least {asked}"
+    if not members:
+        raise WrongValue(f"no node is {label}")
+    return members, label, queue
+
+
+def _listed(value: Any) -> frozenset[str]:
+    return frozenset(name for part in (value if isinstance(value, list) else [value]) for name in hosts_of(text(part)))
+
+
+def _partition(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> tuple[frozenset[str], str]:
+    """Return the nodes of the partition of a job, and its name; of several partitions, what holds all their nodes.
+
+    A job runs in one of its partitions. A job on one node may use any node of them; else the largest one must do.
+    """
+    listed = names(job.get("partition")) or ["default"]
+    if not any(node.partitions for node in nodes.values()):
+        return frozenset(nodes), listed[0]
+    sets = {name: frozenset(n for n, node in nodes.items() if name in node.partitions) for name in listed}
+    if units == 1:
+        together = frozenset().union(*sets.values())
+        if len(listed) > 1 and together:
+            return together, "+".join(listed)
+    largest = max(listed, key=lambda name: sum(nodes[n].state == "up" for n in sets[name]))
+    return sets[largest], largest
+
+
+def _has_features(expression: str, features: set[str], units: int) -> bool:
+    """Return whether a node has the features of an expression with & or |. Raises WrongValue for other expressions."""
+    alone = re.fullmatch(r"\[([^\[\]]*)\]", expression)
+    inside = alone[1] if alone and units == 1 else expression  # [a|b]: all nodes have the same one
+    if not re.fullmatch(r"[^\[\]()*&|,!]+(?:(?:&[^\[\]()*&|,!]+)*|(?:\|[^\[\]()*&|,!]+)*)", inside):
+        raise WrongValue(f"asks for the features {expression[:SHOWN]}, an expression that is not modelled")
+    check = any if "|" in inside else all
+    return check(name.strip() in features for name in re.split("[&|]", inside))
+
+
+def bound(
+    sets: NodeSets, job: Values, name: str, units: int, request: Mapping[str, int], nodes: Mapping[str, SlurmNode],
+    free: Mapping[str, Mapping[str, int]],
+) -> tuple[dict[str, int], str]:  # fmt: skip
+    """Return what binds the units of a pending job to its nodes, as resources, and the partition in which it waits.
+
+    ``free``: node -> what is free there now. Raises WrongValue with the reason to hold the job.
+    """
+    members, label, queue = eligible_nodes(job, units, nodes)
+    made = sets.only_on(members, label)
+    if made is not None and takes_whole_nodes(job):
+        made = made | sets.whole()
+    elif made is not None and units > 1 and _twice_on_a_node(request, _up(members, nodes), free):
+        own = sets.apart(name)
+        made = None if own is None else made | own
+    if made is None:
+        raise WrongValue("asks for a set of nodes of its own, of which there are too many in this state")
+    return made, queue
+
+
+def _up(members: frozenset[str], nodes: Mapping[str, SlurmNode]) -> frozenset[str]:
+    return frozenset(name for name in members if nodes[name].state == "up")
+
+
+def _twice_on_a_node(
+    request: Mapping[str, int], members: frozenset[str], free: Mapping[str, Mapping[str, int]]
+) -> bool:
+    """Return whether a node has room for two units of a job; Slurm gives each of them another node."""
+    return any(all(2 * n <= free[name].get(r, 0) for r, n in request.items() if n) for name in members)
+
+
+# --- The state of a machine from the JSON of Slurm: ``squeue --json`` with ``scontrol show nodes --json`` or ``sinfo -N --json``.
+#
+# A unit of a job is what it has on one node: cores, memory, generic resources. Numbers are plain, or objects with ``set``,
+# ``infinite`` and ``number`` (Slurm 23.02 and later); states are texts, or lists of texts. What a job asks for beyond amounts is in
+# ``node_sets``.
+
 LONGEST = 100 * YEAR  # of a limit
 HOLDS_A_PLACE = {
     "RUNNING",
@@ -31,7 +543,6 @@ HOLDS_A_PLACE = {
     "CONFIGURING",
     "STOPPED",
 }  # states that count for an array's limit
-Values = Mapping[str, Any]
 Made = dict[str, Any]
 
 

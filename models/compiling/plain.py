@@ -1,14 +1,13 @@
-"""Compiled functions by numba's own ``njit`` and cache: for versions of numba whose private interfaces are not known.
-
-The results are the same. The first use takes longer, as each function is compiled again for each of its callers.
-numba's cache sees changes of a function's own file only, so the folder of the cache is named after all our sources.
-"""
+"""Compiled functions by numba's own ``njit`` and cache, for versions of numba whose private interfaces are not known."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from enum import Enum, auto
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, NoReturn
@@ -18,7 +17,49 @@ from numba.core import config
 from numba.core.registry import CPUDispatcher
 
 from ...errors import WrongArgument
-from .kinds import Kind
+
+# --- Who calls a compiled function, and how.
+
+
+class Kind(Enum):
+    """Who calls a compiled function, and how; see the functions of ``models.compiled``."""
+
+    ENTRY = auto()
+    VECTORIZED = auto()
+    INTERNAL = auto()
+    NATIVE = auto()
+
+
+# --- The versions of numba whose private interfaces our cache and linker know; others compile by numba's own means.
+
+KNOWN = (
+    "0.68",
+)  # held by tests/models/test_compiled.py; make versions runs the suite's kernels with older and newer ones
+
+
+def is_known(numba_version: str) -> bool:
+    """Return whether the private interfaces of a version of numba such as "0.68.1" are known."""
+    return ".".join(numba_version.split(".")[:2]) in KNOWN
+
+
+def use_own_linker() -> bool:
+    """Return whether our own cache and linker are used; if not, say so on the logger."""
+    installed = version("numba")
+    if is_known(installed):
+        return True
+    logging.getLogger("schedlab").warning(
+        "numba %s: kernels are compiled by its own means, which takes a minute or two once after the installation; with "
+        "numba %s it takes 5 to 30 s (docs/installation.md)",
+        installed,
+        KNOWN[-1],
+    )
+    return False
+
+
+# --- Compiled functions by numba's own ``njit`` and cache: for versions of numba whose private interfaces are not known.
+#
+# The results are the same. The first use takes longer, as each function is compiled again for each of its callers.
+# numba's cache sees changes of a function's own file only, so the folder of the cache is named after all our sources.
 
 PACKAGE = Path(__file__).parents[2]
 COMPILED = ("models", "heuristics", "simulation")  # the folders that have compiled functions

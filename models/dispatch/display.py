@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..array_types import Ints
+from ..display.drawing import rectangles, shares
 from ..display.gantt import GREY, Bar, Cells, Closed, Gantt, Mark, Row, Section
-from ..display.nodes import rectangles, shares
 from ..platform import Platform
 from ..problem import Schedule
 from .jobs import DAY, Job
 from .problem import Dispatch
 
-Ints = NDArray[np.int64]
 # with more nodes, jobs or pieces of jobs than these the chart is a grid: its rows are groups of nodes
 MOST_NODES, MOST_JOBS, MOST_PIECES = 200, 3000, 12_000
 CELLS = 480  # columns of the grid

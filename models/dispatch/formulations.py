@@ -1,66 +1,530 @@
-"""Four formulations of a dispatching problem: ``units``, ``counts``, ``classes`` and ``pool``.
-
-All use the intervals ``v[j]`` of ``job_intervals``, one per job j. Data: nodes n with capacity ``C[n,r]`` of each
-resource r; job j has ``U[j]`` units, each with a request ``q[j,r]``; at most ``m[j,n]`` <= ``U[j]`` of them fit an
-empty node n. Running jobs are further demands of the cumulatives, with the intervals ``r[e]``. For a heterogeneous job,
-j stands for each of its chunks below; all of them have the same ``v[j]``.
-
-``units`` (exact; [Bridi2018, 4.3 and 6.2])::
-
-    o[j,n,k]       optional interval for k = 1..m[j,n], with the size and the windows of v[j]
-    alternative(v[j], {o[j,n,k] for all n, k}, count = U[j])              for each job j
-    cumulative(o[j,n,k], demand q[j,r]) <= C[n,r]                         for each node n, resource r
-
-``counts`` (exact)::
-
-    u[j,n]         integer in 0..m[j,n]
-    sum_n u[j,n] = U[j]                                                   for each job j
-    cumulative(v[j], demand q[j,r] * u[j,n]) <= C[n,r]                    for each node n, resource r
-
-``classes`` (a relaxation): nodes of equal capacity form a class c of ``N[c]`` nodes, each with capacity ``C[c,r]``::
-
-    u[j,c]         integer in 0..min(U[j], N[c] * m[j,c])
-    sum_c u[j,c] = U[j]                                                   for each job j
-    cumulative(v[j], demand q[j,r] * u[j,c]) <= N[c] * C[c,r]             for each class c, resource r
-    cumulative(v[j], demand u[j,c], for j with q[j,r] > C[c,r] / k)
-        <= N[c] * (k - 1)                                                 for each c, r and k in 2, 3, 4
-
-``pool`` (a coarser relaxation; HCP in [Galleguillos2019, 2.2])::
-
-    cumulative(v[j], demand U[j] * q[j,r]) <= sum_n C[n,r]                for each resource r
-
-If v[j] is optional, ``U[j]`` is multiplied by its presence.
-
-With a hard desired profile, ``C[n,r]`` is a step function of time, and the sums over nodes are those of the steps; a soft one
-is a part of the objective (``desired``).
-"""
+"""The formulations of a dispatching problem: ``units``, ``counts``, ``classes``, ``pool``, and the intervals that all of them share."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
 
 from .. import language as sl
-from ..language import Assignment, Integer, Interval
+from ..array_types import Ints
+from ..comparing import hashable
+from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from ..problem import Encoding, Schedule
-from .desired.levels import Capacity
-from .job_arrays import request_rows
-from .job_intervals import (
-    SHARES,
-    DemandRow,
-    JobModel,
-    Need,
-    SetObjective,
-    above,
-    job_model,
-    least,
-    request_of,
-    returned,
-)
+from ..profiles.profile import whole_amount
+from .arrays import NodeArrays, column, occupied, request_rows
+from .desired import MILLI, ROUNDING, OverCost
 from .jobs import Job
+from .limits import add_limits, total_cost
+from .objectives import JobCosts
 
 if TYPE_CHECKING:
+    from ..profiles.profile import DesiredProfile
+    from .jobs import Running
     from .problem import Dispatch
+
+
+# --- What a hard desired profile leaves to the jobs of a problem on each node, as step functions of time.
+
+Capacity = tuple[tuple[int, int], ...]
+"""Steps (time in seconds, capacity) as a ``Cumulative`` takes them."""
+
+
+class Blocks(NamedTuple):
+    """What a hard profile takes from the free amounts of the nodes beside the running jobs, one entry per node and step.
+
+    Parameters
+    ----------
+    node : array of int, shape (entries,)
+        The index of the node.
+    begin, end : array of int, shape (entries,)
+        Seconds.
+    amount : array of int, shape (entries, resources)
+        The amounts that no job may use.
+    """
+
+    node: Ints
+    begin: Ints
+    end: Ints
+    amount: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The greatest use of each node over time: the desired amount, or what running jobs use if that is more.
+
+    Parameters
+    ----------
+    nodes : NodeArrays
+        The nodes.
+    times : array of int, shape (steps,)
+        Increasing times in seconds; each step holds up to the next one, the last one for ever.
+    group : array of int, shape (steps, groups, resources)
+        The level of a node without running jobs.
+    own : dict of int to array of int, shape (steps, resources)
+        The level of each node with running jobs.
+    until : int
+        The time in seconds up to which the profile is followed.
+    """
+
+    nodes: NodeArrays
+    times: Ints
+    group: Ints
+    own: dict[int, Ints]
+    until: int
+
+    @classmethod
+    def of(cls, problem: Dispatch, until: int) -> Levels | None:
+        """Return the levels of a problem from now on; None without a hard profile."""
+        if problem.desired is None or problem.over_cost is not None or not problem.desired.steps:
+            return None
+        nodes = NodeArrays(problem.platform)
+        return cls.made(problem.desired, nodes, problem.running, problem.now, until)
+
+    @classmethod
+    def made(
+        cls, profile: DesiredProfile, nodes: NodeArrays, running: Sequence[Running], now: int, until: int
+    ) -> Levels:
+        """Return the levels beside running jobs, which end at their expected ends."""
+        entries = occupied(running, nodes)
+        ends = column((r.end for r in running), len(running))[entries.job]
+        return cls.beside(profile, nodes, (entries.node, ends, entries.amount), now, until)
+
+    @classmethod
+    def beside(
+        cls, profile: DesiredProfile, nodes: NodeArrays, usage: tuple[Ints, Ints, Ints], now: int, until: int
+    ) -> Levels:
+        """Return the levels beside what is in use; ``usage``: node, end in seconds and amounts of each entry."""
+        node, end, amount = usage
+        platform = profile.platform
+        pieces = {
+            (g, r): list(profile.of(group.name, resource).pieces(now, max(until, now + 1)))
+            for g, group in enumerate(platform.groups)
+            for r, resource in enumerate(platform.resources)
+        }
+        changes = {
+            now,
+            *(a for rows in pieces.values() for a, _, _ in rows),
+            *end[(end > now) & (end < until)].tolist(),
+        }
+        times = np.array(sorted(changes), np.int64)
+        group = np.empty((times.size, len(platform.groups), len(platform.resources)), np.int64)
+        for (g, r), rows in pieces.items():
+            most = platform.groups[g].capacity.get(platform.resources[r], 0)
+            values = np.array([whole_amount(v, most) for _, _, v in rows], np.int64)
+            begins = np.array([a for a, _, _ in rows], np.int64)
+            group[:, g, r] = values[np.searchsorted(begins, times, side="right") - 1]
+        of_node = profile.arrays.group
+        own: dict[int, Ints] = {}
+        for n in np.unique(node[end > now]).tolist():
+            here = node == n
+            used = (amount[here][None] * (end[here][None, :, None] > times[:, None, None])).sum(axis=1)
+            own[n] = np.maximum(group[:, of_node[n]], used)
+        return cls(nodes, times, group, own, until)
+
+    def capacity(self, places: Sequence[str], resource: int) -> Capacity:
+        """Return the level of some nodes together, as the steps of a cumulative."""
+        rows = np.array([self.nodes.index[name] for name in places], np.int64)
+        groups = np.repeat(np.arange(self.group.shape[1]), [g.count for g in self.nodes.platform.groups])
+        count = np.bincount(groups[rows], minlength=self.group.shape[1])
+        total = self.group[:, :, resource] @ count
+        for n in rows.tolist() if self.own else ():
+            if n in self.own:
+                total = total + self.own[n][:, resource] - self.group[:, groups[n], resource]
+        at = np.flatnonzero(np.diff(total, prepend=-1))
+        return tuple(zip(self.times[at].tolist(), total[at].tolist(), strict=True))
+
+    @property
+    def blocks(self) -> Blocks:
+        """What is taken from the free amounts of the nodes, up to ``until``."""
+        platform, capacity = self.nodes.platform, self.nodes.capacity
+        parts: list[tuple[Ints, Ints, Ints, Ints]] = []
+        first = 0
+        for g, group in enumerate(platform.groups):
+            rows = np.arange(first, first + group.count)
+            plain = rows[[n not in self.own for n in rows.tolist()]] if self.own else rows
+            parts.append(self._taken(plain, capacity[first] - self.group[:, g]))
+            parts += [self._taken(np.array([n]), capacity[n] - self.own[n]) for n in rows.tolist() if n in self.own]
+            first += group.count
+        return Blocks(*(np.ascontiguousarray(np.concatenate(x)) for x in zip(*parts, strict=True)))
+
+    def _taken(self, nodes: Ints, amount: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return the entries of nodes from which ``amount``, shape (steps, resources), is taken."""
+        at = np.flatnonzero((np.diff(amount, axis=0, prepend=-1) != 0).any(axis=1))
+        begin, end, amount = self.times[at], np.append(self.times[at[1:]], self.until), np.maximum(0, amount[at])
+        some = (amount > 0).any(axis=1) & (begin < end)
+        begin, end, amount = begin[some], end[some], amount[some]
+        n = nodes.size
+        return np.repeat(nodes, begin.size), np.tile(begin, n), np.tile(end, n), np.tile(amount, (n, 1))
+
+
+# --- A hard desired power of the machine as a cumulative.
+
+
+def limit_power(b: JobModel, until: int) -> None:
+    """Limit the power of the machine up to a time in seconds, in thousandths of a watt, if a hard profile wishes for it.
+
+    Where the running jobs alone take more, the limit is their power.
+    """
+    p = b.problem
+    if p.desired is None or p.over_cost is not None or p.desired.power is None:
+        return
+    running = [(r.end, _milli(r.job.power)) for r in p.running if r.end > p.now]
+    pieces = list(p.desired.power.pieces(p.now, max(until, p.now + 1)))
+    own = [_milli(j.power) for j in p.jobs]
+    all_of_them = sum(own) + sum(w for _, w in running)
+    steps: list[tuple[int, int]] = []
+    begins = [a for a, _, _ in pieces]
+    for t in sorted({*begins, *(end for end, _ in running if end < until)}):
+        wish = pieces[int(np.searchsorted(begins, t, side="right")) - 1][2]
+        level = int(wish * MILLI + ROUNDING) if isfinite(wish) else all_of_them
+        level = max(min(level, all_of_them), sum(w for end, w in running if end > t))
+        if not steps or steps[-1][1] != level:
+            steps.append((t, level))
+    demands = [*own, *(w for _, w in running)]
+    intervals = [*b.jobs, *(b.until(end) for end, _ in running)]
+    some = [(v, d) for v, d in zip(intervals, demands, strict=True) if d]
+    if some and min(level for _, level in steps) < all_of_them:
+        made = Cumulative(tuple(v for v, _ in some), tuple(d for _, d in some), tuple(steps))
+        b.model.add(made, "power of the machine")
+
+
+def _milli(power: float | None) -> int:
+    return round(MILLI * (power or 0.0))
+
+
+# --- The part that all formulations of a dispatching problem share: intervals of jobs and of running jobs, the objective.
+#
+# Data: ``now``; for each job j its duration ``d[j]``, submit time ``q[j]``, start windows ``W[j]`` up to the horizon, and
+# expected waiting time ``ewt[j]``; for each end e > now of a running job, that end.
+#
+# Variables: an interval ``v[j]`` of size ``d[j]`` per job with ``v[j].start in W[j]``; ``w[j] = v[j].start - q[j]``
+# stands for its waiting time. A fixed interval ``r[e] = [now, e)`` per end e: running jobs with the same end share it.
+#
+# A cumulative has no more capacity than the sum M of the greatest demands of its jobs. Of the running jobs it has only what
+# counts then: with the free amount ``free(t) = capacity - sum over e > t of the amounts that running jobs return at e``, it
+# has the capacity ``C = min(capacity, M)``, and interval r[e] the demand ``min(free(e), M) - min(free(e - 1), M)``. The jobs
+# can use ``min(free(t), M)`` at each time t, which excludes the same starts as ``free(t)``: they never need more than M.
+#
+# The objective is made from the costs of the jobs (``costs.expressions``); if it is maximized, it is minus this cost. The
+# limits on objectives are constraints (``costs.constraints``).
+
+SHARES = (2, 3, 4)
+"""The k of the constraints on units that need more than 1/k of a node."""
+Need = Callable[[Job], int]
+"""The demand of one unit of a job in a cumulative."""
+
+
+class DemandRow(NamedTuple):
+    """One demand of a cumulative: ``amount``, multiplied by the variable ``times`` if it is given."""
+
+    interval: Interval
+    amount: int
+    times: Integer | None = None
+
+    @property
+    def most(self) -> int:
+        """The greatest possible demand."""
+        return self.amount if self.times is None else self.amount * self.times.hi
+
+
+@hashable
+@dataclass(frozen=True)
+class JobModel:
+    """A model with an interval per job, the basis of every formulation.
+
+    Parameters
+    ----------
+    problem : Dispatch
+        The problem.
+    model : Model
+        The model.
+    jobs : tuple of Interval
+        The interval of each job, in the order of ``problem.jobs``.
+    running_ends : dict of int to Interval
+        The intervals of ``until``, by their ends.
+    levels : Levels, optional
+        What a hard desired profile allows on each node; None: the capacity.
+    """
+
+    problem: Dispatch
+    model: Model
+    jobs: tuple[Interval, ...]
+    running_ends: dict[int, Interval]
+    levels: Levels | None = None
+
+    @property
+    def parts(self) -> list[tuple[Job, Interval]]:
+        """Each chunk of each job as a job of equal units (``Job.parts``), with the interval of the job."""
+        return [(part, v) for j, v in zip(self.problem.jobs, self.jobs, strict=True) for part in j.parts]
+
+    def read_starts(self, assignment: Assignment) -> dict[str, int]:
+        """Return {job id: start} of an assignment, without the absent jobs."""
+        present, start = assignment.present, assignment.start
+        rows = zip(self.problem.jobs, self.jobs, strict=True)
+        return {j.id: start[v.index] for j, v in rows if present[v.index]}
+
+    def write_starts(self, schedule: Schedule) -> Assignment:
+        """Return an assignment of the intervals of jobs and running jobs; all other variables are 0 or absent.
+
+        Raises
+        ------
+        KeyError
+            If a job that is not optional has no start.
+        """
+        a = Assignment(self.model)
+        for job, v in zip(self.problem.jobs, self.jobs, strict=True):
+            if not v.optional or job.id in schedule.start:
+                a.set(v, schedule.start[job.id], schedule.start[job.id] + v.size_lo)
+        for end, v in self.running_ends.items():
+            a.set(v, self.problem.now, end)
+        return a
+
+    def until(self, end: int) -> Interval:
+        """Return the fixed interval from ``now`` to an end of running jobs in seconds, made at the first call."""
+        found = self.running_ends.get(end)
+        if found is None:
+            now = self.problem.now
+            found = self.running_ends[end] = self.model.interval(f"running until {end}", size=end - now, start=now)
+        return found
+
+    def running(self, places: Mapping[str, str]) -> dict[str, list[tuple[int, Job, int]]]:
+        """Return the running jobs of each place as (end, job, units there); ``places`` maps nodes to places."""
+        found: dict[str, list[tuple[int, Job, int]]] = {place: [] for place in places.values()}
+        for r in self.problem.running:
+            if r.end > self.problem.now:
+                for node, n in r.nodes.items():
+                    found[places[node]].append((r.end, r.job, n))
+        return found
+
+    def returned_on_nodes(self) -> dict[str, list[dict[int, int]]]:
+        """Return for each node, and there for each resource, what running jobs return at each end: {end: amount}, no zeros."""
+        platform = self.problem.platform
+        ending = [r for r in self.problem.running if r.end > self.problem.now]
+        totals: dict[str, dict[int, list[int]]] = {node: {} for node in platform.capacity}
+        for r, request in zip(ending, request_rows([r.job for r in ending], platform.resources), strict=True):
+            for node, n in r.nodes.items():
+                known = totals[node].get(r.end, (0,) * len(request))
+                totals[node][r.end] = [k + n * q for k, q in zip(known, request, strict=True)]
+        columns = range(len(platform.resources))
+        return {n: [{e: a[c] for e, a in of.items() if a[c]} for c in columns] for n, of in totals.items()}
+
+    def running_rows(self, here: Iterable[tuple[int, Job, int]], need: Need) -> list[DemandRow]:
+        """Return the demands of the running jobs of one place, which are given as ``running`` returns them."""
+        return [DemandRow(self.until(end), amount) for end, amount in returned(here, need).items()]
+
+    def capacity(self, nodes: Sequence[str], resource: str, capacity: int) -> Capacity:
+        """Return the steps of the capacity of some nodes together; ``capacity``: without a desired profile."""
+        if self.levels is None:
+            return ((0, capacity),)
+        return self.levels.capacity(nodes, self.problem.platform.resources.index(resource))
+
+    def add_cumulative(
+        self,
+        rows: Sequence[DemandRow],
+        capacity: int | Capacity,
+        name: str,
+        held: Mapping[int, int] | None = None,
+    ) -> None:
+        """Add a cumulative to the model, unless all demands fit at once.
+
+        Parameters
+        ----------
+        rows : sequence of DemandRow
+            The demands.
+        capacity : int or steps
+            The capacity.
+        name : str
+            The name of the constraint.
+        held : mapping of int to int, optional
+            Amounts of running jobs by their ends in seconds.
+        """
+        steps = ((0, capacity),) if isinstance(capacity, int) else capacity
+        most = sum([amount if times is None else amount * times.hi for _, amount, times in rows])
+        held = {} if held is None else held
+        if most + sum(held.values()) <= least(steps):
+            return
+        if len(steps) == 1:
+            top, held = usable(steps[0][1], held, most)
+            steps = ((steps[0][0], top),)
+        rows = [*rows, *(DemandRow(self.until(end), amount) for end, amount in held.items())]
+        # made directly: with tens of thousands of demands, the checks of sl.cumulative would take most of the time
+        demands: list[int | Linear] = [
+            amount if times is None else Linear({times: amount}) for _, amount, times in rows
+        ]
+        intervals = [row.interval for row in rows]
+        if any(job.chunks for job in self.problem.jobs):
+            intervals, demands = _together(intervals, demands)
+        self.model.add(Cumulative(tuple(intervals), tuple(demands), steps), name)
+
+
+def least(capacity: Capacity) -> int:
+    """Return the least capacity of all steps."""
+    return min(level for _, level in capacity)
+
+
+def returned(here: Iterable[tuple[int, Job, int]], need: Need) -> dict[int, int]:
+    """Return what running jobs (end, job, units) give back at each end, by the end in seconds; no zeros."""
+    amounts: Counter[int] = Counter()
+    for end, job, n in here:
+        amounts[end] += n * need(job)
+    return {end: amount for end, amount in amounts.items() if amount}
+
+
+def usable(capacity: int, held: Mapping[int, int], most: int) -> tuple[int, dict[int, int]]:
+    """Return the capacity and the amounts of running jobs where the other demands add up to ``most`` (see the module)."""
+    top, free, kept = min(capacity, most), capacity - sum(held.values()), {}
+    for end in sorted(held):
+        if free >= top:
+            break
+        kept[end] = min(held[end], top - free)
+        free += held[end]
+    return top, kept
+
+
+def _together(
+    intervals: Sequence[Interval], demands: Sequence[int | Linear]
+) -> tuple[list[Interval], list[int | Linear]]:
+    """Return each interval once, with the sum of its demands: an interval may stand in a cumulative only once."""
+    found: dict[Interval, int | Linear] = {}
+    for v, demand in zip(intervals, demands, strict=True):
+        found[v] = found[v] + demand if v in found else demand
+    return list(found), list(found.values())
+
+
+SetObjective = Callable[[JobModel], None]
+"""A function that sets the objective of the model."""
+
+
+def request_of(resource: str) -> Need:
+    """Return the function that gives the request of one unit of a job for this resource."""
+    return lambda job: job.request.get(resource, 0)
+
+
+def above(resource: str, share: float) -> Need:
+    """Return the function that gives 1 for a job whose units request more than ``share`` of this resource, else 0."""
+    return lambda job: int(job.request.get(resource, 0) > share)
+
+
+def job_model(
+    problem: Dispatch, name: str, set_objective: SetObjective | None = None, before: int | None = None
+) -> JobModel:
+    """Return a model with the intervals and the objective that all formulations share.
+
+    A job without any start window makes the model infeasible.
+
+    Parameters
+    ----------
+    problem : Dispatch
+        The problem.
+    name : str
+        The name of the formulation, for the name of the model.
+    set_objective : callable, optional
+        A function that sets the objective. None: the objective of the problem.
+    before : int, optional
+        A time in seconds. Jobs that may start at any time after their release (``startable_later``) become optional,
+        and start before this time if they are present.
+
+    Returns
+    -------
+    JobModel
+        The model.
+    """
+    horizon = problem.horizon if before is None else problem.horizon_from(before)
+    model = Model(f"{name} of {len(problem.jobs)} jobs", horizon=horizon)
+    jobs = []
+    arrays = problem.job_arrays
+    for j, size, release in zip(problem.jobs, arrays.duration.tolist(), arrays.release.tolist(), strict=True):
+        windows = problem.start_windows(j, horizon)
+        optional = before is not None and startable_later(problem, j)
+        if optional:
+            windows = tuple((lo, min(hi, before - 1)) for lo, hi in windows if lo < before)  # type: ignore[operator]
+        v = model.interval(j.id, size=size, start=windows or release, optional=optional)
+        if not windows:
+            model.add(v.start <= release - 1, f"job {j.id} can start nowhere in its windows")
+        jobs.append(v)
+    until = horizon + max((v.size_hi for v in jobs), default=0)
+    made = JobModel(problem, model, tuple(jobs), {}, Levels.of(problem, until))
+    if set_objective is None:
+        set_cost(made, problem.costs, over=problem.over)
+    else:
+        set_objective(made)
+    if problem.limits:
+        add_limits(model, problem.limit_costs, jobs, [j.submit for j in problem.jobs])
+    if problem.desired is not None:
+        limit_power(made, until)
+    return made
+
+
+def startable_later(problem: Dispatch, job: Job) -> bool:
+    """Return whether a job may start at any time after its release: it has no deadline, no windows and no calendar."""
+    return job.deadline is None and not job.windows and not problem.calendar(job)
+
+
+def set_cost(b: JobModel, costs: JobCosts, fixed: float | None = None, over: OverCost | None = None) -> None:
+    """Set the objective of the problem.
+
+    Parameters
+    ----------
+    b : JobModel
+        The model.
+    costs : JobCosts
+        The costs of the jobs of the model.
+    fixed : float, optional
+        The cost of other jobs, which have fixed starts.
+    over : OverCost, optional
+        The cost of the use above a desired profile, of the jobs of the model beside the others.
+    """
+    maximized = b.problem.sense == "maximize"
+    cost = total_cost(costs, b.jobs, [j.submit for j in b.problem.jobs], fixed)
+    if over is not None:
+        terms, weights = over.terms(b.jobs)
+        cost = sl.sum([cost, *terms], weights=[1, *weights])
+    if maximized:
+        b.model.maximize(sl.sum([cost], weights=[-1]))
+    else:
+        b.model.minimize(cost)
+
+
+# --- Four formulations of a dispatching problem: ``units``, ``counts``, ``classes`` and ``pool``.
+#
+# All use the intervals ``v[j]`` of ``job_intervals``, one per job j. Data: nodes n with capacity ``C[n,r]`` of each
+# resource r; job j has ``U[j]`` units, each with a request ``q[j,r]``; at most ``m[j,n]`` <= ``U[j]`` of them fit an
+# empty node n. Running jobs are further demands of the cumulatives, with the intervals ``r[e]``. For a heterogeneous job,
+# j stands for each of its chunks below; all of them have the same ``v[j]``.
+#
+# ``units`` (exact; [Bridi2018, 4.3 and 6.2])::
+#
+#     o[j,n,k]       optional interval for k = 1..m[j,n], with the size and the windows of v[j]
+#     alternative(v[j], {o[j,n,k] for all n, k}, count = U[j])              for each job j
+#     cumulative(o[j,n,k], demand q[j,r]) <= C[n,r]                         for each node n, resource r
+#
+# ``counts`` (exact)::
+#
+#     u[j,n]         integer in 0..m[j,n]
+#     sum_n u[j,n] = U[j]                                                   for each job j
+#     cumulative(v[j], demand q[j,r] * u[j,n]) <= C[n,r]                    for each node n, resource r
+#
+# ``classes`` (a relaxation): nodes of equal capacity form a class c of ``N[c]`` nodes, each with capacity ``C[c,r]``::
+#
+#     u[j,c]         integer in 0..min(U[j], N[c] * m[j,c])
+#     sum_c u[j,c] = U[j]                                                   for each job j
+#     cumulative(v[j], demand q[j,r] * u[j,c]) <= N[c] * C[c,r]             for each class c, resource r
+#     cumulative(v[j], demand u[j,c], for j with q[j,r] > C[c,r] / k)
+#         <= N[c] * (k - 1)                                                 for each c, r and k in 2, 3, 4
+#
+# ``pool`` (a coarser relaxation; HCP in [Galleguillos2019, 2.2])::
+#
+#     cumulative(v[j], demand U[j] * q[j,r]) <= sum_n C[n,r]                for each resource r
+#
+# If v[j] is optional, ``U[j]`` is multiplied by its presence.
+#
+# With a hard desired profile, ``C[n,r]`` is a step function of time, and the sums over nodes are those of the steps; a soft one
+# is a part of the objective (``desired``).
 
 Vector = tuple[int, ...]
 Request = tuple[int, ...]

@@ -1,10 +1,12 @@
-"""The data of a dispatching problem: queues, jobs, and running jobs."""
+"""The data of a dispatching problem: queues, jobs, chunks of heterogeneous jobs, running jobs; and their checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -12,11 +14,195 @@ from ...errors import WrongArgument
 from ..arguments import named
 from ..comparing import hashable
 from ..excerpt import with_short_repr
-from ..platform import ProblemError
+from ..platform import LATEST, ProblemError
 from ..problem import part_name
-from ..whole_numbers import examined
-from .chunks.chunk import Chunk
-from .whole_jobs import QUEUE
+from ..unknown_names import hint
+from ..whole_numbers import Fields, examined, is_list, is_number, is_whole, shown, whole_amounts, whole_records, wrong
+
+if TYPE_CHECKING:
+    from .problem import Dispatch
+
+
+# --- A chunk of a heterogeneous job, and the checks of the chunks of jobs.
+
+
+@with_short_repr
+class Chunk(NamedTuple):
+    """A group of equal units of a heterogeneous job.
+
+    Parameters
+    ----------
+    units : int
+        The number of units, at least 1.
+    request : mapping of str to int
+        The amount of each resource that one unit needs.
+
+    Examples
+    --------
+    >>> Chunk(2, {"cores": 16, "gpus": 2})
+    Chunk(units=2, request={'cores': 16, 'gpus': 2})
+    """
+
+    units: int
+    request: Mapping[str, int]
+
+
+def whole_chunks(job: Job) -> tuple[Job, list[str]]:
+    """Return a job whose chunks hold Python's integers, and a message for each value that is no whole number."""
+    faults: list[str] = []
+    made = []
+    if not is_list(job.chunks):
+        return job, [
+            f"job {job.id!r}: chunks is {shown(job.chunks)}; a list of (units, {{resource: amount}}) is expected"
+        ]
+    for k, given in enumerate(job.chunks):
+        where = f"job {job.id!r}: chunk {k}"
+        if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+            faults.append(f"{where} is {shown(given)}; (units, {{resource: amount}}) is expected")
+            continue
+        units, amounts = given
+        request, found = whole_amounts(amounts, "request of")
+        faults += [f"{where}: {why}" for why in found]
+        if not is_whole(units):
+            faults.append(f"{where}: units {wrong(units)}")
+            continue
+        made.append(Chunk(int(units), request))
+    return (job, faults) if faults else (replace(job, chunks=tuple(made)), [])
+
+
+def chunk_faults(jobs: Iterable[Job]) -> list[str]:
+    """Return a message for each job whose chunks contradict its other data, or whose parts have names of other jobs."""
+    jobs = list(jobs)
+    with_chunks = [j for j in jobs if j.chunks]
+    if not with_chunks:
+        return []
+    ids = {j.id for j in jobs}
+    faults = []
+    for job in with_chunks:
+        first = job.chunks[0]
+        if (job.units, dict(job.request)) != (first.units, dict(first.request)):
+            faults.append(
+                f"job {job.id!r}: units and request must be those of its first chunk, {first.units} units of "
+                f"{dict(first.request)}; Job.of_chunks sets them"
+            )
+        taken = [name for k in range(1, len(job.chunks)) if (name := part_name(job.id, k)) in ids]
+        faults.extend(
+            f"job {name!r}: this is the name of a chunk of job {job.id!r}; rename one of them" for name in taken
+        )
+    return faults
+
+
+# --- The fields of queues and jobs that must hold whole numbers, and the check of all jobs of a dispatching problem.
+
+QUEUE = Fields(one=("ewt",), pairs=("daily",), names=("name",))
+JOB = Fields(
+    ("submit", "walltime", "units"),
+    ("earliest_start", "deadline", "runtime", "latest_start"),
+    ("request",),
+    ("windows",),
+    ("id", "queue", "user", "name", "array"),
+)
+NO_POWER = frozenset([NoneType])
+RUNNING = Fields(one=("start", "end"), amounts=("nodes",))
+
+
+def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tuple[dict[str, Any], list[str]]:
+    """Return ``jobs``, ``running`` and ``now`` with Python's integers, and messages for values that are not whole."""
+    made, faults = whole_records(jobs, JOB, lambda j: f"job {j.id!r}")
+    if not is_whole(now):
+        return {}, [f"now {wrong(now)}", *faults]
+    if any(type(j.chunks) is not tuple or j.chunks for j in made):
+        with_chunks = [whole_chunks(j) for j in made]
+        made = tuple(j for j, _ in with_chunks)
+        faults = [*faults, *(why for _, found in with_chunks for why in found)]
+    others, more = whole_running(running)
+    more += [
+        f"running job {r.job.id!r} has chunks; each of its parts (Job.parts) is expected as a running job of its own"
+        for r in others
+        if r.job.chunks
+    ]
+    return {"jobs": made, "running": others, "now": int(now)}, [*faults, *more]
+
+
+def power_faults(jobs: Sequence[Job]) -> list[str]:
+    """Return a message for each power that is no number of watts of at least 0."""
+    powers = [j.power for j in jobs]
+    if NO_POWER.issuperset(map(type, powers)):  # the common case, kept fast
+        return []
+    return [
+        f"job {j.id!r}: its power is {shown(power)} W; a number of at least 0, or None, is expected"
+        for j, power in zip(jobs, powers, strict=True)
+        if power is not None and not (is_number(power) and power >= 0)
+    ]
+
+
+def whole_running(running: Sequence[Running]) -> tuple[tuple[Running, ...], list[str]]:
+    """Return running jobs with Python's integers, and messages for values that are not whole."""
+    jobs, faults = whole_records([r.job for r in running], JOB, lambda j: f"running job {j.id!r}")
+    with_job = [r if r.job is j else replace(r, job=j) for r, j in zip(running, jobs, strict=True)]
+    found, more = whole_records(with_job, RUNNING, lambda r: f"running job {r.job.id!r}")
+    return found, [*faults, *more]
+
+
+def contradictions(p: Dispatch) -> list[str]:
+    """Return a message for each contradiction in the data."""
+    faults = []
+    if not isinstance(p.durations, str) or p.durations not in ("walltime", "runtime"):
+        faults.append(f"durations must be 'walltime' or 'runtime', not {p.durations!r}")
+    queues = {q.name for q in p.queues}
+    names = sorted(queues)
+    whole_run = {q.name: q for q in reversed(p.queues) if q.whole_run}
+    for name, count in Counter([j.id for j in p.jobs] + [r.job.id for r in p.running]).items():
+        if count > 1:
+            faults.append(f"job {name!r} is listed {count} times")
+    faults += [f"queue {n!r} is listed {c} times" for n, c in Counter(q.name for q in p.queues).items() if c > 1]
+    known = set(p.platform.resources)
+    for j in p.jobs:
+        if j.queue not in queues:
+            faults.append(
+                f"job {j.id!r}: queue {j.queue!r} is not declared; {hint(j.queue, names, none='no queues are declared')}"
+            )
+        if j.walltime < 1:
+            faults.append(f"job {j.id!r}: walltime is {j.walltime} s; at least 1 s is expected")
+        if j.runtime is not None and j.runtime < 0:
+            faults.append(f"job {j.id!r}: runtime is {j.runtime} s; at least 0 s, or None, is expected")
+        hours = whole_run.get(j.queue)
+        if hours is not None and not hours.hours(j.walltime):
+            faults.append(
+                f"job {j.id!r}: walltime {j.walltime} s does not fit into a daily window of queue {j.queue!r} (whole_run)"
+            )
+        times = (
+            j.submit,
+            j.walltime,
+            j.runtime,
+            j.earliest_start,
+            j.deadline,
+            j.latest_start,
+            *(t for w in j.windows for t in w),
+        )
+        if any(t is not None and abs(t) > LATEST for t in times):
+            faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years) is not supported")
+        for part in j.parts:
+            if part.units < 1:
+                faults.append(f"job {part.id!r}: {part.units} units; at least 1 is expected")
+            for resource, amount in part.request.items():
+                if amount < 0:
+                    faults.append(f"job {part.id!r}: requests {amount} {resource}; at least 0 is expected")
+                elif amount > 0 and resource not in known:
+                    has = hint(resource, p.platform.resources, "the platform has", "the platform has no resources")
+                    faults.append(f"job {part.id!r}: requests {amount} {resource}; {has}")
+        for lo, hi in j.windows:
+            if lo > hi:
+                faults.append(f"job {j.id!r}: the start window ({lo}, {hi}) ends before it begins")
+    faults.extend(power_faults([*p.jobs, *(r.job for r in p.running)]))
+    faults.extend(chunk_faults(p.jobs))
+    for r in p.running:
+        missing = [n for n in r.nodes if n not in p.platform.capacity]
+        faults.extend(f"running job {r.job.id!r}: there is no node {n!r}" for n in missing)
+    return faults
+
+
+# --- The data of a dispatching problem: queues, jobs, and running jobs.
 
 DAY = 86400  # seconds
 

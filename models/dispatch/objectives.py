@@ -1,15 +1,4 @@
-"""The objectives of dispatching problems: each is declared once, as a cost of the starts of the jobs.
-
-For a job with start s, submit time q and duration d let w = s - q be its wait. The cost of a schedule is one of::
-
-    Excess    sum over jobs of weight * max(0, w - grace) + constant
-    Late      number of jobs with w > grace
-    LastEnd   the maximum of s + d over jobs, and of other ends
-
-A job never costs less if it starts later. The objective is the cost if it is minimized, and minus the cost if it is
-maximized. Formulations, neighbourhoods, compiled kernels and CP dispatchers derive their objectives from these
-costs. The verifier does not: ``Objective.value`` computes the objective from a schedule and the data (``values``).
-"""
+"""The objectives of dispatching problems: each is declared once, as a cost of the starts of the jobs."""
 
 from __future__ import annotations
 
@@ -23,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SchedlabError
 from ..arguments import checked, expect
+from ..array_types import Floats, Ints
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
 from ..plugins import plain_name
@@ -30,13 +20,61 @@ from ..problem import Schedule
 from ..returned import NUMBERS, WrongAnswer, returned_number
 from ..unknown_names import hint
 from ..whole_numbers import is_number, is_real, shown
-from . import values
 
 if TYPE_CHECKING:
+    from .jobs import Job
     from .problem import Dispatch
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+
+# --- The objectives of dispatching schedules from the data alone, job by job, for the verifier.
+#
+# These functions share nothing with the costs in ``objectives``, from which formulations and searches are made: a fault
+# there shows as a difference. All raise KeyError if a job has no start.
+
+
+def _waits(problem: Dispatch, schedule: Schedule) -> list[tuple[Job, int, int]]:
+    """Return each job, its wait in seconds, and the expected waiting time of its queue."""
+    return [(j, schedule.start[j.id] - j.submit, problem.ewt[j.queue]) for j in problem.jobs]
+
+
+def makespan(problem: Dispatch, schedule: Schedule) -> int:
+    """Return the end of the last job in seconds; running jobs count, and ``now`` if there are no jobs."""
+    ends = [schedule.start[j.id] + problem.duration(j) for j in problem.jobs]
+    return max(ends + [r.end for r in problem.running], default=problem.now)
+
+
+def waiting(problem: Dispatch, schedule: Schedule) -> int:
+    """Return the sum of the waits in seconds."""
+    return sum(wait for _, wait, _ in _waits(problem, schedule))
+
+
+def weighted_wait(problem: Dispatch, schedule: Schedule) -> float:
+    """Return the sum of the waits, each divided by the expected waiting time."""
+    return math.fsum(wait / ewt for _, wait, ewt in _waits(problem, schedule))
+
+
+def weighted_tardiness(problem: Dispatch, schedule: Schedule) -> float:
+    """Return the sum of the waits beyond the expected waiting time, each divided by it."""
+    return math.fsum(max(0, wait - ewt) / ewt for _, wait, ewt in _waits(problem, schedule))
+
+
+def late_jobs(problem: Dispatch, schedule: Schedule) -> int:
+    """Return the number of jobs that wait longer than expected."""
+    return sum(wait > ewt for _, wait, ewt in _waits(problem, schedule))
+
+
+def queue_priority_wait(problem: Dispatch, schedule: Schedule) -> float:
+    """Return the sum of the waits, each divided by the expected waiting time and multiplied by the greatest of them."""
+    greatest = max(problem.ewt.values(), default=1)
+    return math.fsum(greatest * wait / ewt for _, wait, ewt in _waits(problem, schedule))
+
+
+def slowdown(problem: Dispatch, schedule: Schedule) -> float:
+    """Return the sum of (wait + duration) / duration; a duration counts as at least 1 s."""
+    found = [(wait, max(1, problem.duration(j))) for j, wait, _ in _waits(problem, schedule)]
+    return math.fsum((wait + d) / d for wait, d in found)
+
+
 SAME = 1e-6  # relative and absolute: smaller differences between a value and the costs are rounding errors
 
 
@@ -423,23 +461,23 @@ def _slowdown(problem: Dispatch) -> Excess:
 
 _KNOWN: dict[str, Objective] = {}
 for _each in (
-    Objective("makespan", "end of the last job", _last_end, values.makespan),
-    Objective("waiting", "sum of w", lambda p: Excess(np.ones(len(p.jobs))), values.waiting),
-    Objective("weighted-wait", "sum of w / ewt", lambda p: Excess(1 / _ewt(p)), values.weighted_wait),
+    Objective("makespan", "end of the last job", _last_end, makespan),
+    Objective("waiting", "sum of w", lambda p: Excess(np.ones(len(p.jobs))), waiting),
+    Objective("weighted-wait", "sum of w / ewt", lambda p: Excess(1 / _ewt(p)), weighted_wait),
     Objective(
         "weighted-tardiness",
         "sum of max(0, w - ewt) / ewt",
         lambda p: Excess(1 / _ewt(p), _ewt(p)),
-        values.weighted_tardiness,
+        weighted_tardiness,
     ),
-    Objective("late-jobs", "number of jobs with w > ewt", lambda p: Late(_ewt(p)), values.late_jobs),
+    Objective("late-jobs", "number of jobs with w > ewt", lambda p: Late(_ewt(p)), late_jobs),
     Objective(
         "queue-priority-wait",
         "sum of w / ewt, multiplied by the greatest ewt",
         lambda p: Excess(max(p.ewt.values(), default=1) / _ewt(p)),
-        values.queue_priority_wait,
+        queue_priority_wait,
     ),
-    Objective("slowdown", "sum of (w + d) / d", _slowdown, values.slowdown),
+    Objective("slowdown", "sum of (w + d) / d", _slowdown, slowdown),
 ):
     _KNOWN[_each.name] = _each
 

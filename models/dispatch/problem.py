@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,23 +14,44 @@ from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
+from ..tables import table_rows, whole_cell
 from ..unknown_names import ByName
-from .chunks.fit import impossible
-from .costs.limits import CostLimit, cost_limits, whole_limits
-from .desired.check import over_hours
-from .desired.faults import desired_faults, waits
-from .desired.over import OverCost
-from .job_arrays import JobArrays, NodeArrays, column
-from .job_table import jobs_of_table
-from .jobs import DAY, Durations, Job, Queue, Running, Window, time_after_open
-from .objectives import OBJECTIVES, JobCosts, find_objective
-from .running.amounts import Returns, occupied
-from .whole_jobs import contradictions, whole_jobs
+from .arrays import JobArrays, NodeArrays, Returns, column, occupied
+from .desired import OverCost, desired_faults, over_hours, waits
+from .fit import impossible
+from .jobs import DAY, Durations, Job, Queue, Running, Window, contradictions, time_after_open, whole_jobs
+from .limits import CostLimit, cost_limits, whole_limits
+from .objectives import JobCosts, find_objective
 
 if TYPE_CHECKING:
     import pandas
 
     from ..profiles.profile import DesiredProfile
+
+
+# --- Jobs of a dispatching problem from a table of pandas.
+
+NEEDED = ("id", "submit", "walltime")
+OWN = tuple(f.name for f in fields(Job) if f.name not in ("request", "chunks"))
+FRACTIONS = ("power",)  # columns whose numbers need not be whole
+
+
+def jobs_of_table(table: Any, resources: Sequence[str], queues: Sequence[Queue]) -> list[Job]:
+    """Return the jobs of a table; see ``Dispatch.from_pandas``."""
+    function = "Dispatch.from_pandas"
+    needed = NEEDED if len(queues) == 1 else (*NEEDED, "queue")
+    names, rows = table_rows(table, function, needed, OWN, resources, {"job": "id"})
+    usual = queues[0].name if len(queues) == 1 else ""
+    amounts = [name for name in names if name in resources and name not in OWN]
+    own = [name for name in names if name not in amounts]
+    jobs = []
+    for row in rows:
+        given = {name: value if name in FRACTIONS else whole_cell(value) for name, value in row.items()}
+        values = {name: given[name] for name in own if given[name] is not None}
+        request = {name: given[name] for name in amounts if given[name] is not None}
+        without = {"id": None, "submit": None, "walltime": None, "units": 1, "queue": usual}
+        jobs.append(Job(**{**without, **values}, request=request))  # Dispatch checks them
+    return jobs
 
 
 @checked(values=False, skip=("limits",))
@@ -409,16 +430,3 @@ def _intersect(some: Sequence[Window], others: Sequence[Window]) -> tuple[Window
 def with_durations(problem: Dispatch, durations: Durations) -> Dispatch:
     """Return the same problem in which every job takes its walltime, or its runtime."""
     return problem.replace(durations=durations)
-
-
-__all__ = [
-    "DAY",
-    "OBJECTIVES",
-    "Dispatch",
-    "Durations",
-    "Job",
-    "Queue",
-    "Running",
-    "impossible",
-    "with_durations",
-]

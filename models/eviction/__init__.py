@@ -1,6 +1,7 @@
 """The eviction problem: running jobs to kill or checkpoint so that nodes are free in time [Maurya2020]."""
 
-from .plan import EvictionPlan
-from .problem import BatchJob, Checkpointing, Eviction
+from .from_trace import Checkpointing
+from .jobs import BatchJob, EvictionPlan
+from .problem import Eviction
 
 __all__ = ["BatchJob", "Checkpointing", "Eviction", "EvictionPlan"]

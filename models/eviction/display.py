@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ...errors import WrongArgument
 from ..display.gantt import GREY, RED, Bar, Gantt, Mark, Row
 from ..problem import Schedule
-from .plan import EvictionPlan
+from .jobs import EvictionPlan
 from .problem import Eviction
 
 RUNS = "runs"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from ..elements.element import Element, Elements, named, plain_sentence
-from ..elements.words import duration, listed
+from ..elements import Element, Elements, named, plain_sentence
+from ..words import duration, listed
 from .jobs import EvictionCandidate
 from .problem import Eviction
 

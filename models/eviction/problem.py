@@ -1,33 +1,42 @@
-"""The eviction problem: which running jobs to kill or checkpoint so that nodes are free in time [Maurya2020].
-
-An on-demand job needs ``nodes_needed`` nodes within ``deadline_s``. For each running batch job, the number of its
-nodes, its loss if it is killed, and the duration of its checkpoints are known: a system-level checkpoint starts at once
-and writes all memory in use; an application-level one starts at a later time and writes less.
-"""
+"""The eviction problem: which running jobs to kill or checkpoint so that nodes are free in time [Maurya2020]."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
+from math import gcd, lcm
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from ...errors import MissingValue, WrongArgument
+from .. import language as sl
 from ..arguments import checked, unknown_keyword
 from ..excerpt import with_short_repr
-from ..language import Violation
+from ..language import Assignment, Integer, Interval, Linear, Model, Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
 from ..unknown_names import ByName
 from ..whole_numbers import is_number, is_whole, shown
 from .from_trace import Checkpointing, Log, running_jobs
-from .job_table import jobs_of_table
-from .jobs import BatchJob, EvictionCandidate, exact, job_faults, possible, whole_job, whole_steps
-from .plan import STRATEGIES, EvictionPlan, Strategy
+from .jobs import (
+    STRATEGIES,
+    BatchJob,
+    EvictionCandidate,
+    EvictionPlan,
+    exact,
+    job_faults,
+    jobs_of_table,
+    possible,
+    whole_job,
+    whole_steps,
+)
 
 if TYPE_CHECKING:
     import pandas
+
 
 SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers and their least values
 
@@ -246,21 +255,15 @@ class Eviction:
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
         """``serial``, or ``shared`` with a shared bandwidth; both are exact."""
-        from . import formulation as f
-
-        made = {"shared": lambda: f.shared(self)} if self.shared_bandwidth else {"serial": lambda: f.serial(self)}
+        made = {"shared": lambda: shared(self)} if self.shared_bandwidth else {"serial": lambda: serial(self)}
         return ByName("formulation", made)
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of the plan, from the data alone."""
-        from .check import verify
-
         return verify(self, checked_schedule(schedule, "verify"))
 
     def value(self, schedule: Schedule) -> tuple[int, int]:
         """Return (loss in node-seconds, checkpoint time in seconds) of a plan, from the data alone."""
-        from .check import objective
-
         return objective(self, checked_schedule(schedule, "value"))
 
     def read(self, data: Any) -> EvictionPlan:
@@ -313,4 +316,286 @@ def _too_few(p: Eviction) -> Iterator[str]:
         )
 
 
-__all__ = ["STRATEGIES", "BatchJob", "EvictionCandidate", "Checkpointing", "Eviction", "EvictionPlan", "Strategy"]
+# --- Verification and objective of eviction plans from the data alone, without a formulation, heuristic or solver.
+
+CHECKPOINTS = ("app", "sys")
+
+
+def verify(problem: Eviction, schedule: Schedule) -> list[Violation]:
+    """Return all violations of the plan, each with the job concerned; an empty list for a feasible plan.
+
+    Every job must have one strategy, and a checkpoint only of a kind that it can take. Enough nodes must be freed. The
+    checkpoints must end by the deadline: one after another, or with a shared bandwidth in parallel, where none starts
+    before its earliest time and the file system's bandwidth is never exceeded.
+    """
+    if not isinstance(schedule, EvictionPlan):
+        return [Violation("plan", 1, f"an eviction problem needs an EvictionPlan, not a {type(schedule).__name__}")]
+    fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
+    if fractions:
+        return fractions
+    known = problem.by_id
+    found = [Violation(j, 1, f"job {j!r} is not one of the problem") for j in schedule.strategy if j not in known]
+    for c in problem.candidates:
+        strategy = schedule.strategy.get(c.id)
+        if strategy not in STRATEGIES:
+            found.append(
+                Violation(c.id, 1, f"job {c.id!r} must be one of {', '.join(STRATEGIES)}; given is {strategy!r}")
+            )
+        elif strategy in CHECKPOINTS and strategy not in problem.checkpoint_steps[c.id]:
+            found.append(Violation(c.id, 1, f"job {c.id!r} cannot take a checkpoint of kind {strategy!r}"))
+    freed = sum(known[j].nodes for j in schedule.evicted if j in known)
+    if freed < problem.nodes_needed:
+        missing = problem.nodes_needed - freed
+        found.append(Violation("nodes", missing, f"{freed} nodes are freed, {problem.nodes_needed} are needed"))
+    if not found and problem.shared_bandwidth:
+        found += _in_parallel(problem, schedule)
+    if not found:
+        late = _checkpoint_steps(problem, schedule) - problem.steps
+        if late > 0:
+            took, limit = (problem.steps + late) * problem.step_s, problem.deadline_s
+            found.append(
+                Violation(
+                    "deadline", late * problem.step_s, f"the checkpoints take {took} s, the deadline is {limit} s"
+                )
+            )
+    return found
+
+
+def _checkpoints(problem: Eviction, plan: EvictionPlan) -> Iterator[tuple[str, str]]:
+    """Yield the jobs that take a checkpoint, each with the kind of checkpoint."""
+    return ((c.id, plan.strategy[c.id]) for c in problem.candidates if plan.strategy.get(c.id) in CHECKPOINTS)
+
+
+def _in_parallel(problem: Eviction, plan: EvictionPlan) -> Iterator[Violation]:
+    """Yield violations of starts and of the bandwidth; at equal times, ends are processed before starts."""
+    events: list[tuple[int, float, str]] = []
+    for job, strategy in _checkpoints(problem, plan):
+        start = plan.start.get(job)
+        if start is None:
+            yield Violation(job, 1, f"job {job!r} takes a checkpoint but has no start of it")
+            continue
+        size = problem.writing_steps[job][strategy] * problem.step_s
+        earliest = problem.checkpoint_steps[job][strategy] * problem.step_s - size
+        if start < earliest:
+            early = earliest - start
+            text = (
+                f"job {job!r} writes its checkpoint from {start} s on, {early} s before the earliest time, {earliest} s"
+            )
+            yield Violation(job, earliest - start, text)
+        bandwidth = float(problem.by_id[job].mb_s or 0)
+        if size:
+            events += [(start, bandwidth, job), (start + size, -bandwidth, job)]
+    used, most = 0.0, float(problem.file_system_mb_s or 0)
+    for time, change, job in sorted(events):
+        used += change
+        if change > 0 and used > most * (1 + 1e-9):
+            text = f"at {time} s checkpoints use {used:g} MB/s, but the file system has {most:g} MB/s (job {job!r} starts to write)"
+            yield Violation("bandwidth", used - most, text)
+            return
+
+
+def _checkpoint_steps(problem: Eviction, plan: EvictionPlan) -> int:
+    """Return the number of steps until the last checkpoint has ended."""
+    if not problem.shared_bandwidth:
+        return sum(problem.checkpoint_steps[job][strategy] for job, strategy in _checkpoints(problem, plan))
+    writing = problem.writing_steps
+    ends = (plan.start[job] + writing[job][strategy] * problem.step_s for job, strategy in _checkpoints(problem, plan))
+    return -(-max(ends, default=0) // problem.step_s)
+
+
+def objective(problem: Eviction, schedule: Schedule) -> tuple[int, int]:
+    """Return (loss in node-seconds, checkpoint time in seconds).
+
+    Raises
+    ------
+    TypeError
+        If the schedule is no EvictionPlan.
+    KeyError
+        If the plan lacks a strategy or a start that it needs, or has a job that the problem has not.
+    """
+    if not isinstance(schedule, EvictionPlan):
+        raise WrongArgument(f"an eviction problem needs an EvictionPlan, not a {type(schedule).__name__}")
+    missing = [c.id for c in problem.candidates if c.id not in schedule.strategy]
+    if missing:
+        raise MissingValue(
+            f"job {missing[0]!r} has no strategy in the plan ({len(missing)} of {len(problem.candidates)} jobs); the "
+            "objective is that of all jobs"
+        )
+    unknown = [j for j in schedule.strategy if j not in problem.by_id]
+    if unknown:
+        raise MissingValue(f"job {unknown[0]!r} of the plan is not one of the problem")
+    for job, strategy in _checkpoints(problem, schedule):
+        if strategy not in problem.checkpoint_steps[job]:
+            raise MissingValue(f"job {job!r} cannot take a checkpoint of kind {strategy!r}")
+        if problem.shared_bandwidth and job not in schedule.start:
+            raise MissingValue(f"job {job!r} takes a checkpoint but has no start of it")
+    loss = sum(problem.by_id[job].loss for job, strategy in schedule.strategy.items() if strategy == "kill")
+    return loss, _checkpoint_steps(problem, schedule) * problem.step_s
+
+
+# --- Formulations of the eviction problem: ``serial`` and ``shared``, both exact.
+#
+# Data: ``N`` nodes are needed within ``D`` steps. Job j has ``n[j]`` nodes and the loss ``l[j]`` in node-seconds if it is
+# killed. Its checkpoint of kind c (app: application-level, sys: system-level) ends ``t[j,c]`` steps from now at the
+# earliest and writes for ``w[j,c]`` steps. Checkpoints with ``t[j,c] > D`` are left out. A step has ``h`` seconds.
+#
+# ``serial``: checkpoints are written one after another (a knapsack problem with choices)::
+#
+#     x[j,kill], x[j,c] in {0, 1}
+#     x[j,kill] + sum_c x[j,c] <= 1                                  for each job j
+#     sum_j n[j] * (x[j,kill] + sum_c x[j,c]) >= N
+#     T = sum_j,c t[j,c] * x[j,c] <= D
+#
+# ``shared``: checkpoints are written in parallel within the bandwidth ``B`` of the file system; job j needs ``b[j]``::
+#
+#     v[j,c]      optional interval of size w[j,c] with start in [t[j,c] - w[j,c], D - w[j,c]]; x[j,c] is its presence
+#     cumulative(v[j,c], demand b[j]) <= B
+#     T = max_j,c v[j,c].end
+#
+# and the first two constraints of ``serial``. Objectives of both, in lexicographic order (minimized)::
+#
+#     sum_j l[j] * x[j,kill],     h * T,     -sum_j x[j,app]
+
+MOST_UNITS = 2**31 - 1  # the greatest capacity that every solver accepts
+
+
+@dataclass
+class StrategyVariables:
+    """The variables of each job: a 0/1 variable or an optional interval per strategy.
+
+    Parameters
+    ----------
+    problem : Eviction
+        The problem.
+    model : Model
+        The model.
+    choices : dict
+        {job: {"kill", "app" or "sys": variable}}. Checkpoints that end after the deadline have no variable.
+    """
+
+    problem: Eviction
+    model: Model
+    choices: dict[str, dict[str, Integer | Interval]] = field(default_factory=dict)
+
+    def add(self, job: str) -> None:
+        """Declare the variables of one job, of which at most one is chosen."""
+        choices: dict[str, Integer | Interval] = {"kill": self.model.boolean(f"kill {job}")}
+        for what, steps in self.problem.checkpoint_steps[job].items():
+            if steps > self.problem.steps:
+                continue
+            name = f"{what} checkpoint of {job}"
+            if self.problem.shared_bandwidth:
+                writing = self.problem.writing_steps[job][what]
+                window = (steps - writing, self.problem.steps - writing)
+                choices[what] = self.model.interval(name, writing, window, optional=True)
+            else:
+                choices[what] = self.model.boolean(name)
+        self.choices[job] = choices
+        if len(choices) > 1:
+            self.model.add(sl.sum(map(_taken, choices.values())) <= 1, f"one strategy for {job}")
+
+    def total(self, amount: dict[tuple[str, str], int]) -> Linear:
+        """Return the sum of an amount {(job, strategy): number} over the chosen strategies."""
+        chosen = [(self.choices[job][what], n) for (job, what), n in amount.items() if what in self.choices[job]]
+        return sl.sum([_taken(v) for v, _ in chosen], weights=[n for _, n in chosen])
+
+    @property
+    def checkpoints(self) -> list[tuple[str, str, Integer | Interval]]:
+        """The variables of all checkpoints, as (job, kind, variable)."""
+        return [
+            (job, what, v) for job, choices in self.choices.items() for what, v in choices.items() if what != "kill"
+        ]
+
+    def read(self, assignment: Assignment) -> EvictionPlan:
+        """Return the plan of an assignment, without superfluous evictions.
+
+        A job is kept if enough nodes are free without it. Only application-level checkpoints are never dropped: the last
+        objective asks for as many as possible.
+        """
+        strategy = dict.fromkeys(self.choices, "keep")
+        start = {}
+        for job, choices in self.choices.items():
+            for what, v in choices.items():
+                if isinstance(v, Interval) and assignment.present[v.index]:
+                    strategy[job], start[job] = what, assignment.start[v.index] * self.problem.step_s
+                elif isinstance(v, Integer) and assignment.integer[v.index]:
+                    strategy[job] = what
+        nodes = {c.id: c.nodes for c in self.problem.candidates}
+        spare = sum(nodes[job] for job, what in strategy.items() if what != "keep") - self.problem.nodes_needed
+        for job, what in strategy.items():
+            if what in ("kill", "sys") and nodes[job] <= spare:
+                strategy[job] = "keep"
+                start.pop(job, None)
+                spare -= nodes[job]
+        return EvictionPlan(strategy, start)
+
+    def write(self, schedule: Schedule) -> Assignment:
+        """Return the assignment of a feasible plan."""
+        a = Assignment(self.model)
+        for job, what in schedule.strategy.items() if isinstance(schedule, EvictionPlan) else ():
+            v = self.choices[job].get(what)
+            if isinstance(v, Interval):
+                start = -(-schedule.start[job] // self.problem.step_s)
+                a.set(v, start, start + v.size_lo)
+            elif v is not None:
+                a.integer[v.index] = 1
+        return a
+
+
+def _taken(v: Integer | Interval) -> sl.Expression:
+    return v if isinstance(v, Integer) else v.presence
+
+
+def _strategy_variables(problem: Eviction) -> StrategyVariables:
+    name = f"{problem.nodes_needed} nodes from {len(problem.candidates)} jobs in {problem.deadline_s} s"
+    made = StrategyVariables(problem, Model(name, horizon=problem.steps))
+    for c in problem.candidates:
+        made.add(c.id)
+    freed = {(c.id, what): c.nodes for c in problem.candidates for what in made.choices[c.id]}
+    made.model.add(made.total(freed) >= problem.nodes_needed, "nodes needed")
+    return made
+
+
+def _objectives(made: StrategyVariables, time: Linear) -> list[Linear]:
+    loss = made.total({(c.id, "kill"): c.loss for c in made.problem.candidates})
+    application = made.total({(c.id, "app"): 1 for c in made.problem.candidates})
+    return [loss, time, -application]
+
+
+def serial(problem: Eviction) -> Encoding:
+    """Make the formulation in which checkpoints are written one after another."""
+    made = _strategy_variables(problem)
+    steps = {(job, what): problem.checkpoint_steps[job][what] for job, what, _ in made.checkpoints}
+    time = made.total(steps)
+    made.model.add(time <= problem.steps, "deadline")
+    loss, time, application = _objectives(made, time)
+    made.model.minimize([loss, problem.step_s * time, application])
+    return Encoding(made.model, made.read, made.write, ties=1)
+
+
+def shared(problem: Eviction) -> Encoding:
+    """Make the formulation in which checkpoints are written in parallel, within the bandwidth of the file system."""
+    made = _strategy_variables(problem)
+    intervals = [(job, v) for job, _, v in made.checkpoints if isinstance(v, Interval)]
+    demands, capacity = _whole_units(problem)
+    if sum(demands[job] for job in {job for job, _ in intervals}) > capacity:
+        made.model.add(
+            sl.cumulative([v for _, v in intervals], [demands[j] for j, _ in intervals], capacity), "bandwidth"
+        )
+    last = sl.max([v.end for _, v in intervals]) if intervals else sl.sum([])
+    loss, last, application = _objectives(made, last.linear())
+    made.model.minimize([loss, problem.step_s * last, application])
+    return Encoding(made.model, made.read, made.write, ties=1)
+
+
+def _whole_units(problem: Eviction) -> tuple[dict[str, int], int]:
+    """Return the bandwidth of each job and of the file system as the smallest integers that need no rounding.
+
+    If these are greater than solvers accept, they are rounded such that every solution stays feasible.
+    """
+    draws = {c.id: Fraction(str(c.mb_s or 0)) for c in problem.candidates}
+    total = Fraction(str(problem.file_system_mb_s or 0))
+    scale = Fraction(lcm(total.denominator, *(d.denominator for d in draws.values())))
+    scale /= gcd(int(total * scale), *(int(d * scale) for d in draws.values())) or 1
+    scale = min(scale, MOST_UNITS / total) if total else scale
+    return {job: -int(-d * scale // 1) for job, d in draws.items()}, int(total * scale)

@@ -24,11 +24,12 @@ from .declarations import (
     start_before_start,
     synchronize,
 )
-from .expressions import Comparison, Expression, Integer, Interval, Linear
+from .expressions import Integer, Interval
 from .functions import element, holds, implies, overlap, piecewise, positive_part
 from .functions import max as max  # an attribute, not part of __all__: it would shadow a builtin
 from .functions import min as min
 from .functions import sum as sum
+from .linear_expressions import Comparison, Expression, Linear
 from .model import Assignment, IntervalValue, Model, NamedConstraint
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue

@@ -9,24 +9,22 @@ from fractions import Fraction
 from ...errors import WrongArgument
 from ..excerpt import with_short_repr
 from .expressions import (
-    Atom,
     Attribute,
     Element,
-    Expression,
     Function,
     Holds,
     Integer,
     Interval,
-    Linear,
     Max,
     Min,
     Overlap,
     Piecewise,
     atoms_below,
 )
+from .linear_expressions import Atom, Expression, Linear
 from .quantities import Number
 
-Point = tuple[Number, Number]
+Breakpoint = tuple[Number, Number]
 
 
 @with_short_repr
@@ -91,7 +89,7 @@ class Bounds:
                 raise WrongArgument(f"atoms of type {type(atom).__name__} have no bounds")
 
 
-def points_within(points: Sequence[Point], lo: Number, hi: Number) -> tuple[Point, ...]:
+def points_within(points: Sequence[Breakpoint], lo: Number, hi: Number) -> tuple[Breakpoint, ...]:
     """Return the points of a piecewise-linear function between lo and hi, and at these two; all if it has no such part.
 
     What is far from the values that x can take, such as points at -1e9 and 1e9 that mean "anywhere", would only enlarge
@@ -116,7 +114,7 @@ def points_within(points: Sequence[Point], lo: Number, hi: Number) -> tuple[Poin
     return given
 
 
-def _between(a: Point, b: Point, x: Number) -> Number:
+def _between(a: Breakpoint, b: Breakpoint, x: Number) -> Number:
     """Return the value at x, which is not outside of them, of the line through two points."""
     (x0, y0), (x1, y1) = a, b
     y = Fraction(y0) + (Fraction(y1) - Fraction(y0)) * (Fraction(x) - Fraction(x0)) / (Fraction(x1) - Fraction(x0))

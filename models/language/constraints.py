@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from ..excerpt import with_short_repr
-from .expressions import Comparison, Interval, Linear, Window
-from .quantities import ModelError
+from .expressions import Interval
+from .linear_expressions import Comparison, Linear
+from .quantities import ModelError, Window
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
 

@@ -19,8 +19,9 @@ from .constraints import (
     PrecedenceKind,
     Synchronize,
 )
-from .expressions import Expression, Interval, Linear, Window, common_model
-from .quantities import ModelError, Number, listed, pair, told, whole
+from .expressions import Interval
+from .linear_expressions import Expression, Linear, common_model
+from .quantities import ModelError, Number, Window, listed, pair, told, whole
 
 
 def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from .bounds import Bounds
-from .expressions import Comparison, Element, Linear, Piecewise, atoms_below
+from .expressions import Element, Piecewise, atoms_below
+from .linear_expressions import Comparison, Linear
 
 if TYPE_CHECKING:
     from .model import Model

@@ -8,20 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..arguments import named
-from .expressions import (
-    Atom,
-    Comparison,
-    Element,
-    Expression,
-    Holds,
-    Interval,
-    Linear,
-    Max,
-    Min,
-    Overlap,
-    Piecewise,
-    linear,
-)
+from .expressions import Element, Holds, Interval, Max, Min, Overlap, Piecewise
+from .linear_expressions import Atom, Comparison, Expression, Linear, linear
 from .quantities import ModelError, Number, listed, number, pair, whole
 
 

@@ -62,21 +62,19 @@ from .constraints import (
     expressions_of,
 )
 from .expressions import (
-    Atom,
     Attribute,
-    Comparison,
     Element,
     Function,
     Holds,
     Integer,
     Interval,
-    Linear,
     Max,
     Min,
     Overlap,
     Piecewise,
     atoms_below,
 )
+from .linear_expressions import Atom, Comparison, Linear
 from .quantities import Number
 
 if TYPE_CHECKING:

@@ -19,22 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 from ..unknown_names import hint
 from . import declarations, functions
 from .constraints import Constraint
-from .expressions import (
-    Atom,
-    Attribute,
-    Comparison,
-    Element,
-    Function,
-    Holds,
-    Integer,
-    Interval,
-    Linear,
-    Max,
-    Min,
-    Overlap,
-    Piecewise,
-    linear,
-)
+from .expressions import Attribute, Element, Function, Holds, Integer, Interval, Max, Min, Overlap, Piecewise
+from .linear_expressions import Atom, Comparison, Linear, linear
 from .listing import CLASSES, arguments, functions_of, kind_and_values
 from .quantities import ModelError, Number, number
 

@@ -12,20 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from ..excerpt import one_line, visible
 from .constraints import Constraint
-from .expressions import (
-    Atom,
-    Attribute,
-    Comparison,
-    Element,
-    Function,
-    Holds,
-    Integer,
-    Interval,
-    Linear,
-    Overlap,
-    Piecewise,
-    atoms_below,
-)
+from .expressions import Attribute, Element, Function, Holds, Integer, Interval, Overlap, Piecewise, atoms_below
+from .linear_expressions import Atom, Comparison, Linear
 
 if TYPE_CHECKING:
     from .model import Model

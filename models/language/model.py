@@ -28,9 +28,10 @@ from .constraints import (
     Violation,
     intervals_of,
 )
-from .expressions import Atom, Comparison, Expression, Integer, Interval, Linear, Window, brief, common_model, linear
+from .expressions import Integer, Interval
 from .horizon import Derivation, Horizon
-from .quantities import LARGEST, ModelError, Number, listed, number, pair, told, whole, windows_of
+from .linear_expressions import Atom, Comparison, Expression, Linear, brief, common_model, linear
+from .quantities import LARGEST, ModelError, Number, Window, listed, number, pair, told, whole, windows_of
 
 Sense = Literal["minimize", "maximize"]
 LONGEST_NAME = 200  # characters of a name that is made from an expression

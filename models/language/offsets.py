@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .expressions import Atom, Attribute, Comparison, Linear, Max, Min, atoms_below
+from .expressions import Attribute, Max, Min, atoms_below
+from .linear_expressions import Atom, Comparison, Linear
 from .quantities import Number
 
 if TYPE_CHECKING:

@@ -29,25 +29,21 @@ from .constraints import (
     Violation,
 )
 from .expressions import (
-    Atom,
     Attribute,
-    Comparison,
     Element,
-    Expression,
     Function,
     Holds,
     Integer,
     Interval,
-    Linear,
     Max,
     Min,
     Overlap,
     Piecewise,
-    Window,
     atoms_below,
 )
+from .linear_expressions import Atom, Comparison, Expression, Linear
 from .offsets import far_origin, real_tolerance
-from .quantities import Number
+from .quantities import Number, Window
 
 if TYPE_CHECKING:
     from .model import Assignment, Model

@@ -9,12 +9,9 @@ Examples
 [32.0, 19.2, 32.0, 19.2]
 """
 
-from .arrays import ProfileArrays
-from .builders import daily, flat, from_schedule, from_temperature, power_cap
+from .builders import Wish, daily, flat, from_schedule, from_temperature, power_cap, profile_of
 from .extraction import extracted, joined, nodes_on, use_of
-from .profile import DesiredProfile
-from .steps import Steps
-from .wishes import Wish, profile_of
+from .profile import DesiredProfile, ProfileArrays, Steps
 
 __all__ = [
     "DesiredProfile",

@@ -20,9 +20,8 @@ from ..platform import NodeGroup, Platform, ProblemError
 from ..problem import Schedule
 from ..step_function import DAY, HOUR, StepFunction
 from ..whole_numbers import is_real, shown
-from .builders import CORES, from_schedule
+from .builders import CORES, Wish, from_schedule, profile_of
 from .profile import DesiredProfile
-from .wishes import Wish, profile_of
 
 ABOVE = 0.84
 ROUNDING = 1e-9  # 0.88 * 300 is 264 nodes, not 265

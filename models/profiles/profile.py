@@ -1,23 +1,334 @@
-"""The desired use of the resources of a platform over time."""
+"""The desired use of the resources of a platform over time: step functions, as objects and as flat arrays."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
+from math import floor
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
+from ..array_types import Floats, Ints
 from ..comparing import hashable
+from ..dispatch.fit import lack
 from ..excerpt import excerpt, with_short_repr
-from ..platform import Platform, ProblemError
+from ..platform import LATEST, NodeGroup, Platform, ProblemError
 from ..unknown_names import hint
-from .arrays import ProfileArrays, arrays_of
-from .empty_machine import EmptyMachine
-from .steps import ALWAYS, Steps
+from ..whole_numbers import is_real, is_whole, shown, wrong
+
+# --- Step functions of a desired amount, defined at all times, periodic or not.
+
+ALWAYS = -LATEST  # the first time of steps without period: before all times of a workload
+
+
+@with_short_repr
+@hashable
+@dataclass(frozen=True)
+class Steps:
+    """An amount that is constant between given times, at all times: ``amounts[k]`` holds from ``times[k]`` on.
+
+    Parameters
+    ----------
+    times : sequence of int
+        Increasing times in seconds. With a period, the first one is 0 and all are below the period; without, the
+        first one is ``ALWAYS``, before all times of a workload.
+    amounts : sequence of float
+        The amount from each time on, at least 0; infinity: no wish. The last one holds for ever, or to the end of the
+        period.
+    period : int, optional
+        The length of the period in seconds. The periods begin at the multiples of it.
+
+    Raises
+    ------
+    ProblemError
+        If the lengths differ, the times are not as above, or an amount is no number of at least 0.
+
+    Examples
+    --------
+    >>> day = Steps((0, 28800, 72000), (32.0, 19.2, 32.0), period=86400)
+    >>> day.at(86400 + 28800), list(day.pieces(80000, 120000))
+    (19.2, [(80000, 115200, 32.0), (115200, 120000, 19.2)])
+    """
+
+    times: Sequence[int]
+    amounts: Sequence[float]
+    period: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.times or len(self.times) != len(self.amounts):
+            raise ProblemError(
+                f"the steps have {len(self.times)} times and {len(self.amounts)} amounts; equal numbers, at least 1, "
+                "are expected"
+            )
+        for t in (*self.times, *(() if self.period is None else (self.period,))):
+            if not is_whole(t):
+                raise ProblemError(f"a time of the steps {wrong(t)}")
+        object.__setattr__(self, "times", tuple(map(int, self.times)))
+        first = ALWAYS if self.period is None else 0
+        if self.times[0] != first:
+            raise ProblemError(f"the first time of the steps is {self.times[0]} s; expected {first} s")
+        for a, b in pairwise((*self.times, *(() if self.period is None else (self.period,)))):
+            if b <= a:
+                raise ProblemError(f"the times of the steps must increase up to the period, but {b} s follows {a} s")
+        for t, amount in zip(self.times, self.amounts, strict=True):
+            if not is_real(amount) or not amount >= 0:  # NaN
+                raise ProblemError(f"the amount at {t} s is {shown(amount)}; a number of at least 0 is expected")
+        object.__setattr__(self, "amounts", tuple(map(float, self.amounts)))
+
+    @classmethod
+    def constant(cls, amount: float) -> Steps:
+        """Return steps with the same amount at all times."""
+        return cls((ALWAYS,), (amount,))
+
+    def at(self, t: int) -> float:
+        """Return the amount at a time in seconds."""
+        t = t if self.period is None else t % self.period
+        return self.amounts[bisect_right(self.times, t) - 1]
+
+    def pieces(self, begin: int, end: int) -> Iterator[tuple[int, int, float]]:
+        """Yield (from, to, amount) in [begin, end); neighbouring pieces have different amounts."""
+        held: tuple[int, int, float] | None = None
+        for a, b, amount in self._cells(begin, end):
+            if held is not None and held[2] == amount:
+                held = (held[0], b, amount)
+                continue
+            if held is not None:
+                yield held
+            held = (a, b, amount)
+        if held is not None:
+            yield held
+
+    def _cells(self, begin: int, end: int) -> Iterator[tuple[int, int, float]]:
+        shift = 0 if self.period is None else begin // self.period * self.period
+        k = bisect_right(self.times, begin - shift) - 1
+        while begin < end:
+            last = k + 1 == len(self.times)
+            if not last:
+                until = min(end, shift + self.times[k + 1])
+            else:
+                until = end if self.period is None else min(end, shift + self.period)
+            yield begin, until, self.amounts[k]
+            begin, k = until, 0 if last else k + 1
+            shift += (self.period or 0) if last else 0
+
+    def next_change(self, t: int) -> int | None:
+        """Return the first time after ``t`` at which the next step begins, in seconds; None if there is none."""
+        shift = 0 if self.period is None else t // self.period * self.period
+        k = bisect_right(self.times, t - shift)
+        if k < len(self.times):
+            return self.times[k] + shift
+        return None if self.period is None or len(self.times) == 1 else shift + self.period
+
+
+# --- A desired profile as flat arrays, for compiled code.
+
+
+@with_short_repr
+class ProfileArrays(NamedTuple):
+    """The steps of a desired profile as flat arrays: one row for each node group and resource.
+
+    Row ``g * resources + r`` is group g (in the order of ``platform.groups``) and resource r (in the order of
+    ``platform.resources``). Its steps are ``first[row] .. first[row + 1] - 1``. A time t is looked up at
+    ``t % period`` if ``period`` is above 0, else at t; the first time of a row is at most that.
+
+    Parameters
+    ----------
+    first : ndarray of int64, shape (groups * resources + 1,)
+        Index of the first step of each row; the last entry is the number of steps.
+    time : ndarray of int64, shape (steps,)
+        The time in seconds from which the step holds, increasing in a row.
+    amount : ndarray of float64, shape (steps,)
+        The desired amount on one node, at most its capacity.
+    period : int
+        Length of the period in seconds; 0: none.
+    group : ndarray of int64, shape (nodes,)
+        The group of each node, in the order of ``platform.nodes``.
+    """
+
+    first: Ints
+    time: Ints
+    amount: Floats
+    period: int
+    group: Ints
+
+
+def arrays_of(profile: DesiredProfile) -> ProfileArrays:
+    """Return the profile as flat arrays; resources without a wish have one step with the capacity.
+
+    Examples
+    --------
+    >>> from schedlab.models import NodeGroup, Platform
+    >>> from schedlab.models.profiles import daily
+    >>> platform = Platform([NodeGroup("n", 2, {"cores": 10, "gpus": 2})])
+    >>> arrays = arrays_of(daily(platform, {"08:00": 0.6, "20:00": 1.0}))
+    >>> arrays.first.tolist(), arrays.time.tolist(), arrays.amount.tolist()
+    ([0, 3, 4], [0, 28800, 72000, 0], [10.0, 6.0, 10.0, 2.0])
+    """
+    platform = profile.platform
+    rows = [_row(profile, g.name, r) for g in platform.groups for r in platform.resources]
+    sizes = [len(row.times) for row in rows]
+    return ProfileArrays(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.array([t for row in rows for t in row.times], np.int64),
+        np.array([a for row in rows for a in row.amounts], np.float64),
+        profile.period or 0,
+        np.repeat(np.arange(len(platform.groups)), [g.count for g in platform.groups]).astype(np.int64),
+    )
+
+
+def _row(profile: DesiredProfile, group: str, resource: str) -> Steps:
+    steps = profile.of(group, resource)
+    if steps.period is None and profile.period is not None:  # a constant: all rows have one clock
+        return Steps((0,), steps.amounts, profile.period)
+    return steps
+
+
+# --- The times at which an empty machine can hold a job within a desired profile.
+
+Chunk = tuple[int, tuple[int, ...]]
+"""The number of units of a chunk, and the request of one of them in the order of ``platform.resources``."""
+ROUNDING = 1e-6  # an amount less below a whole number is this number
+
+
+def whole_amount(amount: float, most: int) -> int:
+    """Return an amount rounded down, and at most ``most``.
+
+    Examples
+    --------
+    >>> whole_amount(9.6, 16), whole_amount(0.7 * 10, 10), whole_amount(float("inf"), 4)
+    (9, 7, 4)
+    """
+    return most if amount >= most else floor(amount + ROUNDING)
+
+
+class EmptyMachine:
+    """The empty machine within the amounts of a profile on each node, rounded down; power is not considered.
+
+    Parameters
+    ----------
+    profile : DesiredProfile
+        The profile.
+
+    Examples
+    --------
+    >>> from schedlab.models.profiles import daily
+    >>> machine = Platform([NodeGroup("n", 1, {"cores": 16})])
+    >>> empty = daily(machine, {"08:00": 0.5, "20:00": 1.0}).empty_machine
+    >>> job = ((1, (10,)),)
+    >>> empty.first_start(job, 7200, 7 * 3600), empty.first_start(job, 13 * 3600, 0), empty.longest(job)
+    (72000, None, 43200)
+    >>> empty.room(job, 7 * 3600), empty.room(job, 9 * 3600)
+    (3600, 0)
+    """
+
+    def __init__(self, profile: DesiredProfile) -> None:
+        self.profile = profile
+        self._held: dict[tuple[tuple[Chunk, ...], bytes], bool] = {}
+
+    @cached_property
+    def times(self) -> Ints:
+        """The times at which amounts may change in seconds: those of two periods, or all after ``ALWAYS``."""
+        begin, end = (0, 2 * self.profile.period) if self.profile.period else (ALWAYS, self.profile.last_change + 1)
+        found = {begin}
+        for steps in self.profile.steps.values():
+            found.update(a for a, _, _ in steps.pieces(begin, end))
+        return np.array(sorted(found), np.int64)
+
+    @cached_property
+    def amounts(self) -> Ints:
+        """The whole amounts on each node of each group from each time on, shape (times, groups, resources)."""
+        p = self.profile.platform
+        rows = [
+            [
+                [whole_amount(self.profile.amount(g.name, r, t), g.capacity.get(r, 0)) for r in p.resources]
+                for g in p.groups
+            ]
+            for t in self.times.tolist()
+        ]
+        return np.array(rows, np.int64).reshape(len(self.times), len(p.groups), len(p.resources))
+
+    def always(self, chunks: Sequence[Chunk]) -> bool:
+        """Return whether the machine can hold the chunks at any time and for any duration."""
+        return self._holds(tuple(chunks), self.amounts.min(axis=0))
+
+    def room(self, chunks: Sequence[Chunk], start: int) -> int | None:
+        """Return for how many seconds from ``start`` on the machine can hold the chunks; None: for ever."""
+        chunks = tuple(chunks)
+        if self.always(chunks):
+            return None
+        period = self.profile.period
+        at = start if period is None else start % period
+        k = first = int(np.searchsorted(self.times, at, side="right")) - 1
+        while k < len(self.times):
+            if not self._holds(chunks, self.amounts[first : k + 1].min(axis=0)):
+                return max(0, int(self.times[k]) - at)
+            k += 1
+        return None  # without a period the last amounts hold for ever
+
+    def first_start(self, chunks: Sequence[Chunk], duration: int, begin: int) -> int | None:
+        """Return the first start from ``begin`` on at which the machine can hold the chunks for the duration.
+
+        Parameters
+        ----------
+        chunks : sequence of (int, tuple of int)
+            Units and request of each chunk.
+        duration, begin : int
+            Seconds.
+
+        Returns
+        -------
+        int or None
+            Seconds; None: there is no such start.
+        """
+        for start in self._starts(begin):
+            room = self.room(chunks, start)
+            if room is None or room >= duration:
+                return start
+        return None
+
+    def longest(self, chunks: Sequence[Chunk]) -> int | None:
+        """Return the longest duration in seconds for which the machine can hold the chunks; None: for ever."""
+        rooms = [self.room(chunks, start) for start in self._starts(int(self.times[0]))]
+        return None if None in rooms else max(r for r in rooms if r is not None)
+
+    def _starts(self, begin: int) -> list[int]:
+        """Return ``begin``, and the later times at which amounts change, in a period one period of them."""
+        period = self.profile.period
+        if period is None:
+            return [begin, *self.times[self.times > begin].tolist()]
+        shift = begin // period * period
+        return [begin, *(shift + t for t in self.times.tolist() if begin < shift + t <= begin + period)]
+
+    def _holds(self, chunks: tuple[Chunk, ...], amounts: Ints) -> bool:
+        """Return whether nodes with these amounts, shape (groups, resources), can hold the chunks."""
+        key = (chunks, amounts.tobytes())
+        if key not in self._held:
+            self._held[key] = self._fits(chunks, amounts)
+        return self._held[key]
+
+    def _fits(self, chunks: tuple[Chunk, ...], amounts: Ints) -> bool:
+        platform = self.profile.platform
+        nodes = [(g.count, tuple(row)) for g, row in zip(platform.groups, amounts.tolist(), strict=True)]
+        for units, request in chunks:
+            if any(request) and sum(count * platform.units_on(row, request) for count, row in nodes) < units:
+                return False
+        if len(chunks) == 1:
+            return True
+        groups = [
+            NodeGroup(g.name, g.count, dict(zip(platform.resources, row, strict=True)))
+            for g, (_, row) in zip(platform.groups, nodes, strict=True)
+        ]
+        return lack(Platform(groups), chunks) is None
+
+
+# --- The desired use of the resources of a platform over time.
 
 POWER = "power"  # the resource of the whole machine, in watts, if no node has a capacity of it
 TOLERANCE = 1e-9  # relative; amounts above the capacity by less are rounding

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -11,19 +11,393 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import checked, unknown_keyword
+from ..arguments import checked, expect, unknown_keyword
+from ..array_types import Floats, Ints
+from ..dispatch import display
+from ..dispatch.arrays import column
+from ..dispatch.explanation import DispatchElements
 from ..dispatch.jobs import Job
 from ..dispatch.problem import Dispatch
+from ..display.gantt import Gantt, Mark
 from ..excerpt import with_short_repr
+from ..given import WithProblem, given_problem
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
-from ..step_function import StepFunction
+from ..step_function import DAY, StepFunction
 from ..unknown_names import ByName
 from ..whole_numbers import is_number, is_whole, shown, wrong
-from .cooling import Cooling
-from .running import RunningWork, cores
-from .segments import JOULES, Segment, segments_between
+from .cooling import Cooling, Point, along
+
+# --- Segments of a day with nearly constant temperature and a constant energy price, and their cooling curves.
+
+WITHIN = 5.0  # degrees: the greatest difference of temperatures in a segment [Bridi2018, 6.5.3]
+JOULES = 3.6e6  # in a kWh
+STRAIGHT = 1e-10  # of the greatest cooling power: a smaller distance from a line is rounding, not a change of slope
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a day with nearly constant temperature and a constant energy price.
+
+    Parameters
+    ----------
+    begin, end : int
+        The period [begin, end) in seconds.
+    celsius : float
+        The mean temperature in degrees Celsius.
+    energy_price : float
+        Euro per kWh.
+    curve : tuple of (float, float)
+        The points (IT power, cooling power) in watts.
+    """
+
+    begin: int
+    end: int
+    celsius: float
+    energy_price: float
+    curve: tuple[Point, ...] = field(repr=False)
+
+
+def segments_between(
+    begin: int, end: int, temperature: StepFunction, prices: StepFunction, cooling: Cooling
+) -> Iterator[Segment]:
+    """Yield consecutive segments, each as long as possible: within one day, at one price, within 5 degrees.
+
+    Parameters
+    ----------
+    begin, end : int
+        The period in seconds.
+    temperature, prices : StepFunction
+        Degrees Celsius, and euro per kWh.
+    cooling : Cooling
+        The table of the cooling power.
+    """
+    pieces: list[tuple[int, int, float]] = []
+    at = math.nan  # the price of the pieces
+    for lo, hi, price in prices.pieces(begin, end):
+        for a, b, celsius in temperature.pieces(lo, hi):
+            for first, last in _days(a, b):
+                known = [c for *_, c in pieces] + [celsius]
+                if pieces and (first == lo or first % DAY == 0 or max(known) - min(known) > WITHIN):
+                    yield _segment(pieces, at, cooling)
+                    pieces = []
+                pieces.append((first, last, celsius))
+                at = price
+    if pieces:
+        yield _segment(pieces, at, cooling)
+
+
+def _days(begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the parts of [begin, end) between midnights."""
+    while begin < end:
+        midnight = (begin // DAY + 1) * DAY
+        yield begin, min(end, midnight)
+        begin = midnight
+
+
+def _segment(pieces: Sequence[tuple[int, int, float]], price: float, cooling: Cooling) -> Segment:
+    begin, end = pieces[0][0], pieces[-1][1]
+    celsius = math.fsum((b - a) * c for a, b, c in pieces) / (end - begin)
+    return Segment(begin, end, celsius, price, cooling.curve(celsius))
+
+
+def points_to(problem: Profit, segment: Segment) -> list[tuple[float, float]]:
+    """Return the points of a segment's cooling curve where its slope changes, up to the greatest power of the jobs."""
+    most = problem.most_power
+    inside = sum(p[0] < most for p in segment.curve)
+    return _bends(
+        segment.curve[: max(1, inside) + 1]
+    )  # at least one piece, also for no jobs and for jobs without power
+
+
+def _bends(curve: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the first and last point, and those at which the curve changes its slope."""
+    off = STRAIGHT * max(abs(y) for _, y in curve)
+    kept = [curve[0]]
+    last = 0
+    for k in range(2, len(curve)):
+        (x0, y0), (x1, y1) = curve[last], curve[k]
+        between = curve[last + 1 : k]
+        if any(abs(y0 + (y1 - y0) * (x - x0) / (x1 - x0) - y) > off for x, y in between):
+            last = k - 1
+            kept.append(curve[last])
+    return [*kept, curve[-1]]
+
+
+# --- The work of the jobs that run at the begin of a profit problem: a constant part of every schedule's profit.
+#
+# A running job counts from the begin of the problem to its end, with all of its cores and its whole power. What it did
+# before is no part of the problem.
+
+
+def cores(job: Job) -> int:
+    """Return the cores of all units of a job."""
+    return job.units * job.request.get("cores", 0)
+
+
+@with_short_repr
+@dataclass(frozen=True, eq=False)
+class RunningWork:
+    """The running jobs of a profit problem that end after its begin, as arrays.
+
+    Parameters
+    ----------
+    problem : Profit
+        The problem.
+    """
+
+    problem: Profit
+
+    @cached_property
+    def ends(self) -> Ints:
+        """The end of each job in seconds, shape (running,)."""
+        return column(r.end for r in self.problem.dispatch.running if r.end > self.problem.begin)
+
+    @cached_property
+    def cores(self) -> Ints:
+        """The cores of each job, over all of its units, shape (running,)."""
+        return column(cores(r.job) for r in self.problem.dispatch.running if r.end > self.problem.begin)
+
+    @cached_property
+    def watts(self) -> Floats:
+        """The power of each job in watts, shape (running,)."""
+        p = self.problem
+        return np.fromiter((p.power(r.job) for r in p.dispatch.running if r.end > p.begin), np.float64)
+
+    def by(self, t: int) -> tuple[float, float]:
+        """Return the core-seconds and the joules of the work from the begin of the problem to the time ``t``."""
+        ran = np.clip(t, self.problem.begin, np.maximum(self.ends, self.problem.begin)) - self.problem.begin
+        return float(ran @ self.cores), float(ran @ self.watts)
+
+    @cached_property
+    def joules(self) -> Floats:
+        """The energy in each segment of the problem in joules, shape (segments,)."""
+        bounds = [self.problem.begin, *(s.end for s in self.problem.segments)]
+        return np.diff(np.array([self.by(t)[1] for t in bounds]))
+
+    @cached_property
+    def mean_watts(self) -> list[float]:
+        """The mean power in each segment of the problem in watts."""
+        length = np.array([s.end - s.begin for s in self.problem.segments], float)
+        return (self.joules / length).tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def euro(self) -> float:
+        """The gain up to ``horizon_end`` less the cost of its energy, without cooling."""
+        p = self.problem
+        price = np.array([s.energy_price for s in p.segments], float) / JOULES
+        return p.price / 3600 * self.by(p.horizon_end)[0] - float(self.joules @ price)
+
+
+# --- Income, costs, energy and utilisation of a schedule, from the data alone.
+#
+# ``operation``, ``account`` and ``daily`` describe the period from the begin of the problem to a time ``end``. By default
+# it is ``horizon_end``, up to which profit counts: ``account(p, s).profit == p.value(s)``. Jobs that start later
+# (postponed jobs) are in no account up to ``horizon_end``; ``makespan`` gives the time by which all work is done. The work
+# of the jobs that run at the begin is part of all accounts.
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class Account:
+    """Income, costs and energy of the period [begin, end).
+
+    Parameters
+    ----------
+    begin, end : int
+        The period in seconds.
+    core_hours : float
+        The core-hours of the jobs in the period.
+    gain : float
+        What the core-hours earn, in euro.
+    it_kwh, cooling_kwh : float
+        The energy of the jobs and of the cooling, in kWh.
+    work_cost, cooling_cost : float
+        The cost of these energies in euro.
+    utilisation : float
+        The core-hours of the jobs as a share of the core-hours of the machine.
+    """
+
+    begin: int
+    end: int
+    core_hours: float
+    gain: float
+    it_kwh: float
+    cooling_kwh: float
+    work_cost: float
+    cooling_cost: float
+    utilisation: float
+
+    @property
+    def profit(self) -> float:
+        """Gain less costs, in euro."""
+        return self.gain - self.work_cost - self.cooling_cost
+
+    @property
+    def cost(self) -> float:
+        """The cost of all energy, in euro."""
+        return self.work_cost + self.cooling_cost
+
+    @property
+    def energy_kwh(self) -> float:
+        """The energy of work and cooling, in kWh."""
+        return self.it_kwh + self.cooling_kwh
+
+    @property
+    def pue(self) -> float | None:
+        """Power usage effectiveness: energy of work and cooling over that of work; None if nothing runs."""
+        return 1 + self.cooling_kwh / self.it_kwh if self.it_kwh > 0 else None
+
+
+@with_short_repr
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """The load of the machine in each segment.
+
+    Parameters
+    ----------
+    segments : tuple of Segment
+        The segments.
+    core_seconds : array of float, shape (segments,)
+        The core-seconds of the jobs.
+    watts, cooling : array of float, shape (segments,)
+        The mean IT power and the mean cooling power, in watts.
+    """
+
+    segments: tuple[Segment, ...]
+    core_seconds: Floats
+    watts: Floats
+    cooling: Floats
+
+
+def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Operation:
+    """Return the load of each segment up to the time ``end``.
+
+    Parameters
+    ----------
+    problem : Profit
+        The problem.
+    schedule : Schedule
+        The start of each job.
+    end : int, optional
+        A time in seconds. None: ``horizon_end`` of the problem.
+
+    Returns
+    -------
+    Operation
+        The load.
+
+    Raises
+    ------
+    KeyError
+        If a job has no start.
+    ProblemError
+        If ``end`` is before the begin of the problem.
+    """
+    end = _end(problem, end)
+    segments = problem.segments if end == problem.horizon_end else problem.segments_to(end)
+    starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
+    bounds = np.array([segments[0].begin, *(s.end for s in segments)] if segments else [problem.begin], np.int64)
+    seconds, joules = np.zeros(bounds.size), np.zeros(bounds.size)
+    for k, t in enumerate(bounds.tolist()):
+        ran = np.clip(t - starts, 0, problem.durations)
+        before = problem.running.by(t)
+        seconds[k], joules[k] = ran @ problem.cores + before[0], ran @ problem.watts + before[1]
+    watts = np.diff(joules) / np.maximum(1, np.diff(bounds))
+    cooling = [along(s.curve, w) for w, s in zip(watts.tolist(), segments, strict=True)]
+    return Operation(segments, np.diff(seconds), watts, np.array(cooling, float))
+
+
+def account(problem: Profit | WithProblem | str, schedule: Schedule | None, end: int | None = None) -> Account:
+    """Return income, costs and energy from the begin of the problem to the time ``end``.
+
+    Parameters
+    ----------
+    problem : Profit, Instance or str
+        The problem, an instance with it, or its name.
+    schedule : Schedule or None
+        The start of each job. None, which a Result without an answer has, is an error.
+    end : int, optional
+        A time in seconds. None: ``horizon_end`` of the problem. ``makespan(problem, schedule)``: the end of the last job.
+
+    Returns
+    -------
+    Account
+        The account. By default its profit is the objective of the problem.
+
+    Raises
+    ------
+    KeyError
+        If a job has no start.
+    ProblemError
+        If ``end`` is before the begin of the problem.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> p = sl.load("profit_small").scenario("hybrid,summer,cheap")
+    >>> s = sl.first_solution(p, "est")
+    >>> sl.account(p, s).profit == p.value(s)
+    True
+    """
+    p: Profit = given_problem(problem, ("profit",), "account")
+    expect("end of account", end, int | None)
+    last = _end(p, end)
+    return value_of(
+        schedule,
+        lambda: (j.id for j in p.jobs),
+        lambda s: _sum_up(p, operation(p, s, last), p.begin, last),
+    )
+
+
+def daily(problem: Profit, schedule: Schedule, end: int | None = None) -> Iterator[Account]:
+    """Yield an account for each day up to the time ``end`` in seconds (None: ``horizon_end`` of the problem).
+
+    The accounts of the days add up to ``account(problem, schedule, end)``; the first and the last day may be cut.
+    """
+    end = _end(problem, end)
+    whole = operation(problem, schedule, end)
+    for day in range(problem.begin // DAY, -(-end // DAY)):
+        lo, hi = max(problem.begin, day * DAY), min(end, (day + 1) * DAY)
+        at = [k for k, s in enumerate(whole.segments) if lo <= s.begin < hi]
+        part = tuple(whole.segments[k] for k in at)
+        yield _sum_up(problem, Operation(part, whole.core_seconds[at], whole.watts[at], whole.cooling[at]), lo, hi)
+
+
+def makespan(problem: Profit, schedule: Schedule) -> int:
+    """Return the end of the last job in seconds, those that run at the begin included."""
+    ends = [schedule.start[j.id] + problem.dispatch.duration(j) for j in problem.jobs]
+    return max(ends + problem.running.ends.tolist(), default=problem.begin)
+
+
+def _end(problem: Profit, end: int | None) -> int:
+    """Return the end of the period that an account describes."""
+    if end is None:
+        return problem.horizon_end
+    if end < problem.begin:
+        raise ProblemError(f"an account cannot end at {end} s, before the problem begins ({problem.begin} s)")
+    return end
+
+
+def _sum_up(problem: Profit, ran: Operation, begin: int, end: int) -> Account:
+    length = np.array([s.end - s.begin for s in ran.segments], float)
+    price = np.array([s.energy_price for s in ran.segments], float)
+    work, cooling = ran.watts * length / JOULES, ran.cooling * length / JOULES
+    hours = float(ran.core_seconds.sum()) / 3600
+    available = problem.platform.total("cores") * max(1, end - begin) / 3600
+    return Account(
+        begin=begin,
+        end=end,
+        core_hours=hours,
+        gain=problem.price * hours,
+        it_kwh=float(work.sum()),
+        cooling_kwh=float(cooling.sum()),
+        work_cost=float(work @ price),
+        cooling_cost=float(cooling @ price),
+        utilisation=hours / available,
+    )
+
 
 SHOWN = 10  # faults that a message lists
 
@@ -200,8 +574,6 @@ class Profit:
         KeyError
             If a job has no start.
         """
-        from .accounting import account
-
         return value_of(schedule, lambda: (j.id for j in self.jobs), lambda s: account(self, s).profit)
 
     def read(self, data: Any) -> Schedule:
@@ -293,4 +665,31 @@ def _uncovered(p: Profit) -> list[str]:
     return found
 
 
-__all__ = ["JOULES", "Profit", "Segment", "cores"]
+# --- What a profit problem takes from its dispatching problem: the Gantt chart, the table, and the removable elements.
+
+
+def gantt(problem: Profit, schedule: Schedule) -> Gantt:
+    """Return the Gantt chart of the jobs on nodes, with the time up to which profit counts."""
+    return display.gantt(problem.dispatch, schedule, (Mark(problem.horizon_end, "profit counts up to here"),))
+
+
+def rows(problem: Profit, schedule: Schedule) -> list[dict[str, Any]]:
+    """Return a row for each job, as for a dispatching problem, with its power in watts (``watts``)."""
+    watts = {j.id: w for j, w in zip(problem.jobs, problem.watts.tolist(), strict=True)}
+    return [{**row, "watts": watts[row["job"]]} for row in display.rows(problem.dispatch, schedule)]
+
+
+class ProfitElements(DispatchElements):
+    """The elements of a profit problem; its parts are dispatching problems, as prices and cooling limit no start.
+
+    The profit cannot be limited: a removed job would earn nothing, so that the rest would not become easier.
+
+    Parameters
+    ----------
+    problem : Profit
+        The problem.
+    """
+
+    def __init__(self, problem: Profit) -> None:
+        super().__init__(problem.dispatch)
+        self.objectives = ()

@@ -1,6 +1,5 @@
 """Project scheduling: tasks with modes, resources and precedences."""
 
-from .problem import Project
-from .tasks import Mode, Resource, Task
+from .problem import Mode, Project, Resource, Task
 
 __all__ = ["Mode", "Project", "Resource", "Task"]

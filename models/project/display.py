@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..display.gantt import Bar, Gantt, Row
-from ..display.packing import Piece, pack
+from ..display.gantt import Bar, Gantt, Piece, Row, pack
 from ..problem import Schedule
-from .problem import Project
-from .tasks import Mode, Task
+from .problem import Mode, Project, Task
 
 OTHERS = "no resource"
 HEIGHT = 3.0  # of the row of a resource, relative to that of a machine, whose capacity is 1

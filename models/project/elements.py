@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from ..elements.element import Element, Elements, named, plain_sentence
-from ..elements.words import listed
-from .problem import Project
-from .tasks import Link, Resource, Task
+from ..elements import Element, Elements, named, plain_sentence
+from ..words import listed
+from .problem import Link, Project, Resource, Task
 
 
 class ProjectElements(Elements):

@@ -1,9 +1,4 @@
-"""Project scheduling: tasks with modes, renewable and non-renewable resources, precedences, least makespan.
-
-This is the multi-mode resource-constrained project scheduling problem (MRCPSP; Talbot 1982, Kolisch and Sprecher 1996).
-With one mode per task it is the RCPSP; with machines of capacity 1 it is the job shop problem; with several machines to
-choose from, the flexible job shop problem.
-"""
+"""Project scheduling: tasks with modes, renewable and non-renewable resources, precedences, time lags; least makespan."""
 
 from __future__ import annotations
 
@@ -13,15 +8,126 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from ...errors import WrongArgument
-from ..arguments import checked, expect
+from ...errors import MissingValue, WrongArgument
+from ..arguments import checked, expect, named
+from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import ByName, hint
-from ..whole_numbers import all_fields_whole, is_whole, whole_records, wrong
-from .tasks import MODE, RESOURCE, TASK, Link, Mode, Resource, Task, name_of
+from ..whole_numbers import Fields, all_fields_whole, is_whole, text_of, whole_records, wrong
+
+# --- The data of a project: resources, and tasks with modes.
+
+Link = tuple[str, str, int]  # before, after, delay
+RESOURCE = Fields(one=("capacity",), names=("name",))
+TASK = Fields(names=("name",))
+MODE = Fields(one=("duration",), amounts=("demands",), names=("name",))
+
+
+def name_of(task: object) -> Any:
+    """Return the name of a task in a precedence: an integer as a text; anything else as it is, and no task has it."""
+    text = text_of(task)
+    return task if text is None else text
+
+
+@named
+@with_short_repr
+@dataclass(frozen=True)
+class Resource:
+    """A resource of a project.
+
+    Parameters
+    ----------
+    name : str
+        The name of the resource.
+    capacity : int
+        The amount that is available, >= 0.
+    renewable : bool, default True
+        Whether the capacity limits the use at every time (True) or the total use over the whole project (False).
+
+    Examples
+    --------
+    >>> Resource("paint", 4, renewable=False).capacity
+    4
+    """
+
+    name: str
+    capacity: int
+    renewable: bool = True
+
+
+@named
+@with_short_repr
+@hashable
+@dataclass(frozen=True)
+class Mode:
+    """One of the modes in which a task can be processed.
+
+    Parameters
+    ----------
+    name : str
+        The name of the mode.
+    duration : int
+        The duration, >= 0, in the time unit of the project.
+    demands : mapping of str to int
+        The amount of each resource that the task needs in this mode.
+
+    Examples
+    --------
+    >>> Mode("fast", duration=2, demands={"hands": 2}).demands["hands"]
+    2
+    """
+
+    name: str
+    duration: int
+    demands: Mapping[str, int] = field(default_factory=dict)
+
+
+@named
+@with_short_repr
+@dataclass(frozen=True)
+class Task:
+    """A task that is processed in exactly one of its modes, without interruption.
+
+    Parameters
+    ----------
+    name : str
+        The name of the task.
+    modes : tuple of Mode
+        The modes, at least one.
+
+    Examples
+    --------
+    >>> Task.single("weld", 3, {"robots": 1}).modes[0].duration
+    3
+    """
+
+    name: str
+    modes: tuple[Mode, ...]
+
+    @classmethod
+    def single(cls, name: str, duration: int, demands: Mapping[str, int] | None = None) -> Task:
+        """Return a task with one mode, which is named "1"."""
+        return cls(name, (Mode("1", duration, {} if demands is None else demands),))
+
+    @property
+    def shortest(self) -> int:
+        """The least duration of its modes."""
+        return min(m.duration for m in self.modes)
+
+    @property
+    def longest(self) -> int:
+        """The greatest duration of its modes."""
+        return max(m.duration for m in self.modes)
+
+
+# --- Project scheduling: tasks with modes, renewable and non-renewable resources, precedences, least makespan.
+#
+# This is the multi-mode resource-constrained project scheduling problem (MRCPSP; Talbot 1982, Kolisch and Sprecher 1996).
+# With one mode per task it is the RCPSP; with machines of capacity 1 it is the job shop problem; with several machines to
+# choose from, the flexible job shop problem.
 
 
 @checked(values=False, skip=("precedences",))
@@ -135,20 +241,16 @@ class Project:
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
         """``modes``: an interval per task and, if it has several modes, an optional one per mode (exact)."""
-        from .formulation import modes
+        from .formulations import modes
 
         return ByName("formulation", {"modes": lambda: modes(self)})
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, found by a sweep over its events on the data alone."""
-        from .check import verify
-
         return verify(self, checked_schedule(schedule, "verify"))
 
     def value(self, schedule: Schedule) -> int:
         """Return the makespan, from the data alone; raise KeyError for a task without a start or mode."""
-        from .check import makespan
-
         return value_of(schedule, lambda: (t.name for t in self.tasks), lambda s: makespan(self, s), "task")
 
     def read(self, data: Any) -> Schedule:
@@ -280,4 +382,183 @@ def _impossible(p: Project) -> Iterator[str]:
             )
 
 
-__all__ = ["Mode", "Project", "Resource", "Task"]
+# --- Verification and makespan of project schedules from the data alone, without a formulation, heuristic or solver.
+
+
+def verify(project: Project, schedule: Schedule) -> list[Violation]:
+    """Return all violations, each with the tasks, resource and time concerned; an empty list for a feasible schedule.
+
+    Starts must be whole numbers; if not, nothing else is checked. Every task must start once, at 0 or later, in exactly
+    one of its modes, which may be omitted for a task with one mode; a mode that asks for more than a capacity is impossible,
+    also if it takes no time. Precedences hold with their delays, renewable
+    resources at every time, and the other resources in total.
+    """
+    fractions = [Violation(t, 1, text) for t, text in schedule.not_whole()]
+    if fractions:
+        return fractions
+    known = {t.name for t in project.tasks}
+    found = [Violation(t, 1, f"task {t!r} is not one of the problem") for t in schedule.start if t not in known]
+    done: dict[str, tuple[int, Mode]] = {}
+    for task in project.tasks:
+        start = schedule.start.get(task.name)
+        if start is None:
+            found.append(Violation(task.name, 1, f"task {task.name!r} has no start"))
+            continue
+        if start < 0:
+            found.append(Violation(task.name, -start, f"task {task.name!r} starts at {start}, before 0"))
+        mode = mode_of(task, schedule)
+        if mode is None:
+            given = schedule.nodes.get(task.name, {})
+            text = f"task {task.name!r} must run in one of {[m.name for m in task.modes]}, given is {given}"
+            found.append(Violation(task.name, 1, text))
+            continue
+        done[task.name] = (start, mode)
+    found.extend(_precedences(project, done))
+    for resource in project.resources:
+        found.extend(_renewable(resource, done) if resource.renewable else _total(resource, done))
+    return found
+
+
+def mode_of(task: Task, schedule: Schedule) -> Mode | None:
+    """Return the mode of a task in the schedule; None if there is none or several."""
+    given = schedule.nodes.get(task.name, {})
+    if not given and len(task.modes) == 1:
+        return task.modes[0]
+    chosen = [name for name, count in given.items() if count]
+    return next((m for m in task.modes if chosen == [m.name] and given[m.name] == 1), None)
+
+
+def _precedences(project: Project, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
+    for before, after, delay in project.precedences:
+        if before in done and after in done:
+            start, mode = done[before]
+            late = start + mode.duration + delay - done[after][0]
+            if late > 0:
+                text = f"task {after!r} starts at {done[after][0]}, {late} too early: {before!r} ends at {start + mode.duration}"
+                yield Violation(f"{before} -> {after}", late, text + (f", the delay is {delay}" if delay else ""))
+
+
+def _renewable(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
+    """Yield the first time at which the capacity is exceeded, and modes without a duration that ask for more than it.
+
+    At equal times, ends are processed before starts.
+    """
+    for name, (_, mode) in done.items():
+        amount = mode.demands.get(resource.name, 0)
+        if not mode.duration and amount > resource.capacity:
+            text = f"task {name!r}: mode {mode.name!r} asks for {amount} of {resource.name!r}, which has {resource.capacity}"
+            yield Violation(name, amount - resource.capacity, text)
+    events: list[tuple[int, int, str]] = []
+    for name, (start, mode) in done.items():
+        amount = mode.demands.get(resource.name, 0)
+        if amount and mode.duration:
+            events.append((start, amount, name))
+            events.append((start + mode.duration, -amount, name))
+    used = 0
+    for time, amount, name in sorted(events):
+        used += amount
+        if amount > 0 and used > resource.capacity:
+            text = f"resource {resource.name!r} at {time}: {used} in use, it has {resource.capacity} (task {name!r} starts)"
+            yield Violation(resource.name, used - resource.capacity, text)
+            return
+
+
+def _total(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
+    used = sum(mode.demands.get(resource.name, 0) for _, mode in done.values())
+    if used > resource.capacity:
+        text = f"resource {resource.name!r}: {used} used in all, it has {resource.capacity}"
+        yield Violation(resource.name, used - resource.capacity, text)
+
+
+def makespan(project: Project, schedule: Schedule) -> int:
+    """Return the end of the last task; 0 without tasks.
+
+    Raises
+    ------
+    KeyError
+        If a task has no start or no mode.
+    """
+    last = 0
+    for task in project.tasks:
+        mode = mode_of(task, schedule)
+        if mode is None:
+            raise MissingValue(f"task {task.name!r} has no mode in this schedule")
+        last = max(last, schedule.start[task.name] + mode.duration)
+    return last
+
+
+# --- Projects with maximal time lags (RCPSP/max): a task starts at most some time after the start of another one.
+
+
+@with_short_repr
+@dataclass(frozen=True, init=False)
+class ProjectMax(Project):
+    """A project with maximal time lags; the least makespan [Bartusch1988].
+
+    Minimal time lags are the delays of precedences. With maximal ones, even finding a feasible schedule is NP-complete: the
+    heuristics for projects do not support it, solvers do.
+
+    Parameters
+    ----------
+    tasks, resources, precedences
+        As for ``Project``.
+    lags : iterable of (str, str, int)
+        (first, second, most): ``second`` starts at most ``most`` after the start of ``first``; ``most`` >= 0.
+
+    Raises
+    ------
+    ProblemError
+        If the data contradict each other.
+
+    Examples
+    --------
+    >>> heat, roll = Task.single("heat", 4, {"oven": 1}), Task.single("roll", 2, {"mill": 1})
+    >>> p = ProjectMax([heat, roll], [Resource("oven", 1), Resource("mill", 1)], [("heat", "roll")], [("heat", "roll", 5)])
+    >>> [v.message for v in p.verify(Schedule({"heat": 0, "roll": 7}))]
+    ["task 'roll' starts at 7, 2 too late: 'heat' starts at 0, the maximal lag is 5"]
+    """
+
+    lags: tuple[Link, ...]
+    kind: str = field(default="project-max", init=False)
+
+    def __init__(
+        self,
+        tasks: Iterable[Task],
+        resources: Iterable[Resource],
+        precedences: Iterable[tuple[str, str] | Link] = (),
+        lags: Iterable[Link] = (),
+    ) -> None:
+        super().__init__(tasks, resources, precedences)
+        object.__setattr__(self, "lags", tuple((name_of(a), name_of(b), most) for a, b, most in lags))
+        known = {t.name for t in self.tasks}
+        for first, second, most in self.lags:
+            for name in (first, second):
+                if name not in known:
+                    raise ProblemError(f"maximal lag {first!r} -> {second!r}: there is no task {name!r}")
+            if most < 0:
+                raise ProblemError(f"maximal lag {first!r} -> {second!r}: it is {most}; at least 0 is expected")
+
+    @property
+    def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
+        """``modes``: as for projects, with a linear constraint per maximal lag (exact)."""
+        return ByName("formulation", {"modes": self._modes})
+
+    def _modes(self) -> Encoding:
+        from .formulations import intervals
+
+        tasks = intervals(self)
+        for first, second, most in self.lags:
+            found = tasks.of_task[second].start <= tasks.of_task[first].start + most
+            tasks.model.add(found, f"{first} -> {second} within {most}")
+        return Encoding(tasks.model, tasks.read, tasks.write)
+
+    def verify(self, schedule: Schedule) -> list[Violation]:
+        """Return all violations of a schedule, from the data alone."""
+        found = super().verify(schedule)
+        for first, second, most in self.lags:
+            if first in schedule.start and second in schedule.start:
+                start, late = schedule.start[first], schedule.start[second] - schedule.start[first] - most
+                if late > 0:
+                    text = f"task {second!r} starts at {schedule.start[second]}, {late} too late: {first!r} starts at {start}"
+                    found.append(Violation(f"{first} -> {second}", late, f"{text}, the maximal lag is {most}"))
+        return found

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...instances.times import NEVER
-from ...instances.workload import Workload
+from ...instances.workload import NEVER, Workload
 from ...models import Platform
 from .feature import Feature, Replay
 

@@ -16,11 +16,10 @@ from ...heuristics.kernels.events.state import State, TraceArrays
 from ...instances.workload import Workload
 from ...models import Platform, Running
 from ..agenda import Agenda
-from ..decision_check import DecisionFault
+from ..decisions import DecisionFault, Plans
 from ..dispatcher import Dispatcher
+from ..dispatchers.policy import Policy
 from ..ledger import Ledger
-from ..planned_starts import Plans
-from ..policies.policy import Policy
 from ..predictors import TimedPredictor
 from ..timeline import Timeline, Use
 

@@ -22,21 +22,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import WrongValue
-from ...heuristics.kernels.events.nodes import Ranges
+from ...heuristics.kernels.events.machine import Ranges
 from ...heuristics.kernels.events.state import TraceArrays
-from ...heuristics.kernels.profile import NEVER, Ints
+from ...heuristics.kernels.profile import NEVER
 from ...instances.files.profile_file import read_profile
-from ...instances.workload import Workload, WorkloadError
+from ...instances.report import WorkloadError
+from ...instances.workload import Workload
 from ...models import DesiredProfile, Platform
-from ...models.profiles import Steps
-from ...models.profiles import power_cap as cap_of
+from ...models.array_types import Ints
+from ...models.profiles.builders import power_cap as cap_of
+from ...models.profiles.profile import Steps
 from ...models.whole_numbers import is_real, shown
 from ..agenda import Rank
-from ..policies.policy import Policy
+from ..dispatchers.policy import Policy
 from .feature import Feature, Replay
 
 if TYPE_CHECKING:
-    from ...heuristics.kernels.profile import Floats
+    from ...models.array_types import Floats
 
 ROUNDING = 1e-6  # an amount less below a whole number is this number
 MILLI = 1000  # power is counted in milliwatts, rounded up per unit
@@ -221,7 +223,7 @@ def _watts(workload: Workload, running: Collection[int], limits: Sequence[Steps]
         k = int(too_much[0])
         raise WorkloadError(
             f"{workload.name}: job {workload.ids[k]!r} takes {watts[k]:,.0f} W, more than the power cap of {most:,.0f} W "
-            f"({too_much.size} such job{'s' * (too_much.size > 1)}); raise the cap, or leave them out (instances.logs.powers.below_power)"
+            f"({too_much.size} such job{'s' * (too_much.size > 1)}); raise the cap, or leave them out (instances.log_preparation.below_power)"
         )
     return watts, most
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...heuristics.kernels.events.state import RUNNING
 from ...models import NodeStates
-from ...models.node_states.timeline import Change
+from ...models.node_states import Change
 from ..agenda import Rank
 from .feature import Feature, Replay
 from .requeue import Requeue, kept_by

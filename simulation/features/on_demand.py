@@ -1,15 +1,13 @@
-"""On-demand jobs in a replay: evictions, and starts.
-
-Free nodes are kept for on-demand jobs in the order of their announcement (``claims``). Nodes of a job that leaves are for
-the on-demand job that caused it. Those that have all their nodes start before the dispatcher decides. An on-demand job
-whose node fails waits again, for its whole duration, and is due within its ``start_within`` from then on.
-"""
+"""On-demand jobs in a replay: nodes that are kept free, evictions, and starts."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -21,20 +19,352 @@ from ...heuristics.kernels.events.machine import counted
 from ...heuristics.kernels.events.state import RUNNING, STARTED, UNSTARTED
 from ...heuristics.kernels.profile import NEVER
 from ...instances.workload import Workload
-from ...models import Eviction, EvictionPlan, Job, Platform, Queue, Running
+from ...models import Eviction, EvictionCandidate, EvictionPlan, Job, Platform, Queue, Running
+from ...models.array_types import Bools, Ints
+from ...models.eviction.jobs import checkpoint_seconds, exact
 from ...models.excerpt import excerpt
+from ...models.plugins import PluginError
+from ...models.whole_numbers import is_whole, shown
 from ..agenda import Rank
-from ..attempts import Attempt
+from ..preemption.events import OnDemandJob, check_jobs
 from ..preemption.evictors import Evictor
-from ..preemption.jobs import OnDemandJob, check_jobs
 from ..preemption.settings import Preemption
-from ..records import Departure, EvictionDecision, PreemptionRecord
+from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord
 from ..result import SimulationError
 from ..timeline import Use
-from .claims import Claims, Leaving, WaitingJob
-from .evictions import Checkpointed, RunningJob, departures_of, problem_of
 from .feature import Feature, Replay
+from .limits import power_of_jobs
 from .running import with_rows
+
+# --- The nodes that a replay keeps free: for on-demand jobs that wait, and the reserve of ``reserve:NODES``.
+
+
+@dataclass(eq=False)
+class WaitingJob:
+    """An on-demand job that has been announced and has not started.
+
+    ``row``: in the workload. ``due``: the time in seconds by which it should start. ``claimed``: numbers of the nodes
+    that are kept free for it. ``power``: milliwatts that are kept for it, in replays with a power cap.
+    """
+
+    row: int
+    job: OnDemandJob
+    due: int
+    claimed: list[int] = field(default_factory=list)
+    power: int = 0
+
+    @property
+    def missing(self) -> int:
+        """The number of nodes that it still lacks."""
+        return self.job.nodes - len(self.claimed)
+
+
+@dataclass(eq=False)
+class Leaving:
+    """A running job that is to leave; times in seconds as in ``records.Departure``."""
+
+    row: int
+    owner: WaitingJob
+    strategy: str
+    decided: int
+    stop: int
+    write: int
+    end: int
+
+
+class Claims:
+    """The free nodes that no batch job may use.
+
+    ``waiting``: the on-demand jobs that wait, in the order of their announcement; each has its own nodes (``claimed``).
+    ``reserve``: mask of the reserved nodes. Nodes of reservations are claimed only if the on-demand job is over, or can
+    be over, before they begin.
+
+    Parameters
+    ----------
+    engine
+        The replay.
+    reserved
+        The number of reserved nodes, the last ones of the machine.
+    """
+
+    def __init__(self, engine: Replay, reserved: int) -> None:
+        self._engine, self._state, self._timeline = engine, engine.state, engine.timeline
+        self._names, self._request = engine.platform.nodes, next(iter(engine.platform.groups)).capacity
+        self.waiting: list[WaitingJob] = []
+        self.power = power_of_jobs(engine.trace, len(self._names))
+        nodes = len(self._names)
+        self._reserved = reserved
+        self.reserve: Bools = np.arange(nodes) >= nodes - reserved
+        self._idle = np.zeros(nodes, np.bool_)  # the reserved nodes that are free
+        self.to_reserve(np.flatnonzero(self.reserve & self._timeline.empty()).tolist())
+
+    @property
+    def now(self) -> int:
+        """The time in seconds."""
+        return self._engine.now
+
+    def to_reserve(self, nodes: Sequence[int]) -> None:
+        """Withdraw the reserved ones of these free nodes from the batch jobs."""
+        if not self._reserved:
+            return
+        claimed = {n for waits in self.waiting for n in waits.claimed}
+        for n in nodes:
+            if self.reserve[n] and not self._idle[n] and n not in claimed:
+                self._timeline.take([n])
+                self._idle[n] = True
+
+    def take(self, waits: WaitingJob) -> None:
+        """Keep free nodes for an on-demand job: all that it lacks if it can start with them now, else those for later."""
+        self.give_back(waits, self._held(self.now, self.now + waits.job.duration))
+        self._keep_power(waits)
+        if not waits.missing:
+            return
+        free = self._free()
+        at_once = self._beside(free, self.now + waits.job.duration)
+        if self.now < waits.job.submit or len(at_once) < waits.missing:
+            at_once = self._beside(free, self.over(waits))
+        self._keep(waits, at_once)
+
+    def can_start(self, waits: WaitingJob) -> bool:
+        """Return whether an on-demand job has been submitted, and has its nodes and its power."""
+        return waits.missing == 0 and self.now >= waits.job.submit and self.lacking_power(waits, ()) <= 0
+
+    def lacking_power(self, waits: WaitingJob, leaving: Iterable[int]) -> int:
+        """Return the milliwatts that an on-demand job lacks when some jobs (rows) have left."""
+        if self.power is None:
+            return 0
+        free = min(0, int(self._state.free[-1, -1]))  # below 0 when the cap has fallen below what is in use and kept
+        return int(self.power[waits.row]) - waits.power - free - sum(int(self.power[row]) for row in leaving)
+
+    def release(self, waits: WaitingJob) -> list[int]:
+        """Return the nodes of an on-demand job that starts now, sorted; it waits no more, its nodes and power are free."""
+        nodes = sorted(waits.claimed)
+        self._timeline.give(nodes)
+        self._state.free[-1, -1] += waits.power
+        self.waiting.remove(waits)
+        return nodes
+
+    def take_of(self, waits: WaitingJob, nodes: Sequence[int]) -> None:
+        """Keep nodes that a job has left for the on-demand job for which it left; none if that has started."""
+        if waits in self.waiting:
+            self._keep_power(waits)
+            left = [n for n in nodes if self._timeline.open[n]]
+            self._keep(waits, self._beside(left, self.over(waits)))
+
+    def over(self, waits: WaitingJob) -> int:
+        """Return the time in seconds by which a waiting job is over if it starts when it is due, or now."""
+        return max(self.now, waits.due, waits.job.submit) + waits.job.duration
+
+    def give_back(self, waits: WaitingJob, barred: Bools | None) -> list[int]:
+        """Give up the barred ones of the nodes that are kept for a job, and return them; ``barred``: mask, None: none."""
+        lost = [] if barred is None else [n for n in waits.claimed if barred[n]]
+        if lost:
+            waits.claimed = [n for n in waits.claimed if not barred[n]]  # type: ignore[index]
+            self._timeline.give(lost)
+            self.to_reserve(lost)
+        return lost
+
+    def reserved_before(self, waits: WaitingJob) -> Bools | None:
+        """Return the nodes of which a reservation holds something before the job would be over; None: of no node."""
+        return self._held(self.now, self.over(waits))
+
+    def uses(self) -> Iterator[Use]:
+        """Yield what is kept for on-demand jobs, as uses of nodes beside which reservations must fit."""
+        for waits in self.waiting:
+            yield Use({self._names[n]: 1 for n in waits.claimed}, self._request, self.now, self.over(waits))
+
+    def _held(self, start: int, end: int) -> Bools | None:
+        return self._timeline.held_between(start, end) if self._timeline.holds else None
+
+    def _beside(self, nodes: list[int], end: int) -> list[int]:
+        """Return the nodes of which no reservation holds anything from now to ``end``."""
+        held = self._held(self.now, end)
+        return nodes if held is None else [n for n in nodes if not held[n]]
+
+    def _free(self) -> list[int]:
+        """Return the free nodes, the reserved ones first."""
+        own = np.flatnonzero(self._idle & self._timeline.open)
+        return [*own.tolist(), *np.flatnonzero(self._timeline.empty()).tolist()]
+
+    def _keep_power(self, waits: WaitingJob) -> None:
+        """Keep free power for an on-demand job, as much as it lacks."""
+        if self.power is not None:
+            got = max(0, min(int(self.power[waits.row]) - waits.power, int(self._state.free[-1, -1])))
+            self._state.free[-1, -1] -= got
+            waits.power += got
+
+    def _keep(self, waits: WaitingJob, nodes: list[int]) -> None:
+        for n in nodes[: waits.missing]:
+            if self._idle[n]:
+                self._idle[n] = False
+            else:
+                self._timeline.take([n])
+            waits.claimed.append(n)
+
+
+# --- Evictions: the checkpoints of jobs, the eviction problem of a moment, and when the jobs of a plan write and leave.
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpointed:
+    """The checkpoints of all jobs; arrays of shape (jobs,).
+
+    Parameters
+    ----------
+    interval : ndarray of int64
+        Seconds of work between two application-level checkpoints; 0: the job writes none.
+    system, application : ndarray of int64
+        Seconds of writing a system-level and an application-level checkpoint, rounded up.
+    mb_s : tuple of Fraction
+        The bandwidth of the file system that the nodes of a job use while they write.
+    """
+
+    interval: Ints
+    system: Ints
+    application: Ints
+    mb_s: tuple[Fraction, ...]
+
+    @classmethod
+    def of(cls, workload: Workload, settings: Preemption, on_demand: Collection[int]) -> Checkpointed:
+        """Return the checkpoints of the jobs of a workload; ``on_demand``: rows of jobs without checkpoints."""
+        storage, model, n = settings.storage, settings.checkpoints, len(workload)
+        interval, system, application = np.zeros((3, n), np.int64)
+        bandwidths = [Fraction(0)] * n
+        fs, own = storage.file_system_mb_s, storage.node_mb_s
+        for j, nodes in enumerate(workload.units.tolist()):
+            if j in on_demand:
+                continue
+            # by id, so that a job has the same memory in every part of a log
+            memory, share = storage.draw(Random(f"{storage.seed} {workload.ids[j]}"))
+            writing = checkpoint_seconds(nodes, memory * exact(share), fs, own)
+            application[j], system[j] = ceil(writing), ceil(checkpoint_seconds(nodes, memory, fs, own))
+            bandwidths[j] = min(exact(fs), nodes * exact(own))
+            try:
+                seconds = model.interval(workload.ids[j], nodes, float(writing))
+            except SchedlabError:
+                raise
+            except Exception as e:
+                raise PluginError(f"checkpoints {model.name} raised in interval: {type(e).__name__}: {e}") from e
+            if seconds is not None and not (is_whole(seconds) and 1 <= seconds < 2**62):
+                raise WrongValue(
+                    f"checkpoints {model.name}: interval of job {workload.ids[j]!r}: expected whole seconds of at least 1, "
+                    f"or None, found {shown(seconds)}"
+                )
+            interval[j] = seconds or 0
+        return cls(interval, system, application, tuple(bandwidths))
+
+    def taken(self, j: int, worked: int) -> int:
+        """Return the seconds of work at the last application-level checkpoint of an attempt that worked ``worked`` s."""
+        every = int(self.interval[j])
+        return max(0, worked) // every * every if every else 0
+
+    def wait(self, j: int, worked: int) -> int | None:
+        """Return the seconds until the next application-level checkpoint; None: there is none.
+
+        ``worked``: seconds of work in this attempt, below 0 before the end of its restart.
+        """
+        every = int(self.interval[j])
+        return self.taken(j, worked) + every - worked if every else None
+
+
+@dataclass(frozen=True)
+class RunningJob:
+    """A batch job that may leave: its row, id, nodes, start, and seconds of work in this attempt (below 0: it restarts)."""
+
+    row: int
+    id: str
+    nodes: int
+    start: int
+    worked: int
+
+
+def problem_of(
+    jobs: Sequence[RunningJob],
+    checkpoints: Checkpointed,
+    settings: Preemption,
+    needed: int,
+    now: int,
+    within: int,
+    busy: int,
+) -> Eviction | None:
+    """Return the eviction problem of the moment; None if the jobs have too few nodes.
+
+    Parameters
+    ----------
+    jobs
+        The jobs that may leave.
+    checkpoints
+        The checkpoints of all jobs.
+    settings
+        The settings of the replay.
+    needed
+        Nodes to be freed.
+    now
+        The time in seconds.
+    within
+        Seconds from now within which they are to be free.
+    busy
+        Seconds from now for which the file system still writes earlier checkpoints.
+    """
+    if needed > sum(r.nodes for r in jobs):
+        return None
+    candidates = []
+    for r in jobs:
+        taken, wait = checkpoints.taken(r.row, r.worked), checkpoints.wait(r.row, r.worked)
+        wait = None if wait is None else max(0, wait - busy)
+        lost = r.worked - taken if taken else now - r.start
+        application = None if wait is None else wait + int(checkpoints.application[r.row])
+        candidates.append(
+            EvictionCandidate(
+                r.id, r.nodes, r.nodes * lost, int(checkpoints.system[r.row]), application, wait or 0,
+                plain(checkpoints.mb_s[r.row]),
+            )
+        )  # fmt: skip
+    deadline = max(0, within - busy)
+    bandwidth, shared = settings.storage.file_system_mb_s, settings.shared_bandwidth
+    return Eviction(candidates, needed, deadline, settings.step, now, bandwidth, shared_bandwidth=shared)
+
+
+def plain(value: Fraction) -> float:
+    """Return a fraction as an integer or a float."""
+    return value.numerator if value.denominator == 1 else float(value)
+
+
+def departures_of(
+    plan: EvictionPlan,
+    problem: Eviction,
+    jobs: Sequence[RunningJob],
+    checkpoints: Checkpointed,
+    now: int,
+    busy: int,
+    kill_at: int,
+) -> Iterator[tuple[RunningJob, str, int, int, int]]:
+    """Yield the jobs that leave, with strategy, and the times (s) at which they stop to work, write and leave.
+
+    Killed jobs leave at ``kill_at``. Checkpoints are written one after another, those with the shortest wait first, or
+    at the times of the plan.
+    """
+    running, known = {r.id: r for r in jobs}, problem.by_id
+    for name, what in plan.strategy.items():
+        if what == "kill":
+            yield running[name], what, kill_at, kill_at, kill_at
+    free = now + busy
+    writing = [(what, running[name]) for name, what in plan.strategy.items() if what in ("app", "sys")]
+    for what, r in sorted(writing, key=lambda pair: known[pair[1].id].wait_s if pair[0] == "app" else 0):
+        wait = checkpoints.wait(r.row, r.worked) if what == "app" else 0
+        assert wait is not None  # the plan was verified
+        begin = now + busy + plan.start[r.id] if problem.shared_bandwidth else free
+        write = max(begin, now + wait)
+        end = write + int((checkpoints.application if what == "app" else checkpoints.system)[r.row])
+        free = max(free, end)
+        yield r, what, now + wait if what == "app" else write, write, end
+
+
+# --- On-demand jobs in a replay: evictions, and starts.
+#
+# Free nodes are kept for on-demand jobs in the order of their announcement (``claims``). Nodes of a job that leaves are for
+# the on-demand job that caused it. Those that have all their nodes start before the dispatcher decides. An on-demand job
+# whose node fails waits again, for its whole duration, and is due within its ``start_within`` from then on.
 
 QUEUE = "on-demand"
 TOO_LARGE = "need more nodes than the reserved ones leave, left out"

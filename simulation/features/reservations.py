@@ -1,17 +1,172 @@
-"""The reservations of a replay: their check, and what they hold."""
+"""Reservations in a replay: their check, what they hold, and the jobs of private queues that run inside of them [Bridi2018, 4.4]."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
 
-from ...heuristics.kernels.events.state import RUNNING
-from ...models.production import Occurrence, Reservation, ServerEvent
-from ...models.production.placement import Refusal, Usage, overuse, place
+import numpy as np
+from numpy.typing import NDArray
+
+from ...heuristics.kernels.events.state import EARLY, RUNNING, STARTED, WAITING, TraceArrays
+from ...instances.workload import Workload
+from ...models import Platform, Queue
+from ...models.array_types import Ints
+from ...models.dispatch.jobs import DAY, Window
+from ...models.reservations import Occurrence, Refusal, Reservation, Usage, overuse, place
+from ...models.server_events import ServerEvent
+from ..agenda import Rank
 from ..records import Booking, Change, PrivateRun, ProductionRecord, RefusedEvent, bookings_of
 from ..result import SimulationError
 from ..timeline import Hold, Use
 from .feature import Replay
+
+# --- The waiting jobs that no dispatcher sees: those of stopped queues and those of private queues; and the calendars of jobs.
+
+Hours = tuple[bool, tuple[Window, ...]]  # whether starts are limited to windows of the day; the windows
+
+
+def hours_of(jobs: Workload, j: int) -> Hours:
+    """Return the hours of the day in which job j may start, by its queue and walltime."""
+    queue = jobs.queues[int(jobs.queue[j])]
+    return bool(queue.daily), queue.hours(int(jobs.walltime[j]))
+
+
+def with_calendars(
+    trace: TraceArrays, jobs: Workload, events: tuple[ServerEvent, ...]
+) -> tuple[TraceArrays, Mapping[Hours, int]]:
+    """Return the trace with all calendars that the events may give to jobs, and the number of each calendar; -1: none."""
+    row = {name: j for j, name in enumerate(jobs.ids)}
+    index = {q.name: q for q in jobs.queues}
+    queues: dict[int, set[str]] = defaultdict(set)
+    walltimes: dict[int, set[int]] = defaultdict(set)
+    for event in events:
+        j = row.get(event.subject, -1) if event.kind in ("move", "walltime") else -1
+        if j >= 0:
+            queues[j] |= {jobs.queues[int(jobs.queue[j])].name} | (
+                {str(event.value)} if event.kind == "move" else set()
+            )
+            walltimes[j] |= {int(jobs.walltime[j])} | ({int(event.value or 0)} if event.kind == "walltime" else set())
+    found = {(bool(index[q].daily), index[q].hours(w)) for j in queues for q in queues[j] for w in walltimes[j]}
+    listed = sorted(hours for limited, hours in found if limited)
+    count = trace.period.size
+    flat = np.array([w for hours in listed for w in hours], np.int64).reshape(-1, 2)
+    first = trace.first_window[-1] + np.cumsum([len(hours) for hours in listed], dtype=np.int64)
+    trace = trace._replace(
+        daily=trace.daily.copy(),
+        first_window=np.concatenate([trace.first_window, first]),
+        lo=np.concatenate([trace.lo, flat[:, 0]]),
+        hi=np.concatenate([trace.hi, flat[:, 1]]),
+        period=np.concatenate([trace.period, np.full(len(listed), DAY, np.int64)]),
+    )
+    return trace, {(False, ()): -1} | {(True, hours): count + k for k, hours in enumerate(listed)}
+
+
+class Queues:
+    """The waiting jobs of one replay in three sets: for the dispatcher, of stopped queues, of private queues.
+
+    Attributes
+    ----------
+    stopped : dict of str to int
+        Stopped queue -> time in seconds since which it is stopped.
+    of_stopped : dict
+        Rows of the jobs of stopped queues, as an ordered set.
+    private : dict
+        Rows of the waiting jobs of private queues, in order of arrival, as an ordered set.
+    """
+
+    def __init__(self, engine: Replay, private: set[str], calendars: Mapping[Hours, int]) -> None:
+        self._engine, self.private_queues, self._calendars = engine, private, calendars
+        self.stopped: dict[str, int] = {}
+        self.of_stopped: dict[int, None] = {}
+        self.private: dict[int, None] = {}
+
+    def queue_of(self, j: int) -> str:
+        """Return the name of the queue of job j."""
+        w = self._engine.workload
+        queue: Queue = w.queues[int(w.queue[j])]
+        return queue.name
+
+    def sort_in(self, arrived: Iterable[int]) -> None:
+        """Move the jobs that have arrived to the set of their queue."""
+        away = [j for j in arrived if self._set_of(j) is not None]
+        self._withdraw(away)
+        for j in away:
+            found = self._set_of(j)
+            assert found is not None
+            found[j] = None
+
+    def _set_of(self, j: int) -> dict[int, None] | None:
+        """Return the set of the jobs of its queue; None: they are for the dispatcher."""
+        queue = self.queue_of(j)
+        if queue in self.private_queues:
+            return self.private
+        return self.of_stopped if queue in self.stopped else None
+
+    def place_again(self, rows: Sequence[int]) -> None:
+        """Move waiting jobs to the set of their queue, which has changed."""
+        for j in rows:
+            now_in = next((s for s in (self.of_stopped, self.private) if j in s), None)
+            target = self._set_of(j)
+            if now_in is target:
+                continue
+            if now_in is None:
+                self._withdraw([j])
+            else:
+                del now_in[j]
+            if target is None:
+                self._engine.come_back([j])
+            else:
+                target[j] = None
+
+    def waiting_in(self, queue: str) -> list[int]:
+        """Return the rows of the waiting jobs of a queue."""
+        sets = (self._engine.ledger.waiting, self.of_stopped, self.private)
+        return [j for s in sets for j in s if self.queue_of(j) == queue]
+
+    def is_waiting(self, j: int) -> bool:
+        """Return whether job j waits."""
+        return any(j in s for s in (self._engine.ledger.waiting, self.of_stopped, self.private))
+
+    def remove(self, j: int) -> None:
+        """Remove a waiting job for good."""
+        self.of_stopped.pop(j, None)
+        self.private.pop(j, None)
+        if j in self._engine.ledger.waiting:
+            self._withdraw([j])
+
+    def _withdraw(self, rows: Sequence[int]) -> None:
+        """Take jobs out of the queue that dispatchers see."""
+        if rows:
+            self._engine.ledger.withdraw(rows)
+            self._engine.state.clock[EARLY] += 1  # reservations of other jobs may move to earlier times
+            for j in rows:
+                self._engine.plans.remove(j)
+
+    def take_calendar(self, j: int) -> None:
+        """Give waiting job j the calendar of its queue and walltime, which have changed."""
+        ledger = self._engine.ledger
+        seen = j in ledger.waiting
+        if seen:
+            ledger.count(j, -1)
+        ledger.trace.daily[j] = self._calendars[hours_of(ledger.workload, j)]
+        if seen:
+            ledger.count(j, 1)
+
+    def finish(self) -> None:
+        """Add the jobs of stopped queues to the waiting jobs, with the reason why they wait."""
+        state, ledger = self._engine.state, self._engine.ledger
+        for j in self.of_stopped:
+            queue = self.queue_of(j)
+            ledger.held_back[j] = f"its queue {queue!r} is stopped since {self.stopped[queue]}"
+            state.waiting[state.clock[WAITING]] = j
+            state.clock[WAITING] += 1
+        self.of_stopped = {}
+
+
+# --- The reservations of a replay: their check, and what they hold.
 
 
 def may_use(reservations: Iterable[Reservation], queue: str, user: str) -> bool:
@@ -102,3 +257,228 @@ class Bookings:
             self._engine.timeline.release(k)
             booking.ended = self._engine.now
         booking.outcome, booking.why = cast("Any", outcome), why
+
+
+# --- The inside of a started reservation: its nodes, what jobs leave of them, and places for the chunks of a job.
+
+
+class Places(NamedTuple):
+    """The places of a job in a reservation, chunk after chunk.
+
+    Parameters
+    ----------
+    nodes : ndarray of int64, shape (places,)
+        Index of the node in the platform.
+    units : ndarray of int64, shape (places,)
+        The units there.
+    chunk : ndarray of int64, shape (places,)
+        The number of the chunk.
+    used : ndarray of int64, shape (places, resources)
+        What they use.
+    """
+
+    nodes: Ints
+    units: Ints
+    chunk: Ints
+    used: Ints
+
+    def by_name(self, names: Sequence[str], chunks: int) -> list[Mapping[str, int]]:
+        """Return {node: units} of each chunk."""
+        found: list[dict[str, int]] = [{} for _ in range(chunks)]
+        for n, u, c in zip(self.nodes.tolist(), self.units.tolist(), self.chunk.tolist(), strict=True):
+            found[c][names[n]] = u
+        return list(found)
+
+
+@dataclass(eq=False)
+class Inside:
+    """A started reservation: its nodes (numbers), what it holds of each, and what its jobs leave; (nodes, resources)."""
+
+    nodes: Ints
+    whole: Ints
+    left: Ints
+
+    @classmethod
+    def of(cls, booking: Booking, platform: Platform) -> Inside:
+        """Return the inside of an accepted reservation without jobs."""
+        number = {name: n for n, name in enumerate(platform.nodes)}
+        request = np.array([booking.reservation.request.get(r, 0) for r in platform.resources], np.int64)
+        whole: Ints = np.array(list(booking.nodes.values()), np.int64)[:, None] * request
+        return cls(np.array([number[n] for n in booking.nodes], np.int64), whole, whole.copy())
+
+    def give_back(self, places: Places) -> None:
+        """Give back what a job used."""
+        row = {n: i for i, n in enumerate(self.nodes.tolist())}
+        np.add.at(self.left, [row[n] for n in places.nodes.tolist()], places.used)
+
+    def take(self, chunks: Sequence[tuple[int, Ints]], blocked: NDArray[np.bool_]) -> Places | None:
+        """Take places for all chunks (units, request) of a job by best fit; None if they do not fit.
+
+        The chunks are placed one after the other, beginning with each of them in turn until all fit. ``blocked``: the
+        nodes of the platform that take no starts.
+        """
+        barred = blocked[self.nodes]
+        for turn in range(len(chunks)):
+            left, found = self.left.copy(), dict[int, list[tuple[int, int]]]()
+            for c in [*range(turn, len(chunks)), *range(turn)]:
+                put = self._put(left, barred, *chunks[c])
+                if put is None:
+                    break
+                found[c] = put
+            else:
+                self.left = left
+                rows = [(self.nodes[i], u, c, u * chunks[c][1]) for c in range(len(chunks)) for i, u in found[c]]
+                node, units, chunk, used = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+                return Places(node, units, chunk, used)
+        return None
+
+    def _put(self, left: Ints, barred: NDArray[np.bool_], units: int, request: Ints) -> list[tuple[int, int]] | None:
+        """Take the units of one chunk from ``left``; return (row of the node, units), or None if they do not fit."""
+        used = request > 0
+        fits = np.full(self.nodes.size, units)
+        if used.any():
+            fits = np.minimum((left[:, used] // request[used]).min(axis=1), units)
+        fits[barred] = 0
+        if fits.sum() < units:
+            return None
+        share = np.divide(left, self.whole, out=np.zeros(left.shape), where=self.whole > 0)
+        found = []
+        for i in np.argsort(share.sum(axis=1), kind="stable").tolist():
+            put = min(units, int(fits[i]))
+            if put:
+                found.append((i, put))
+                left[i] -= put * request
+                units -= put
+        return found
+
+
+# --- The jobs of private queues: they run inside of the reservations of their queues [Bridi2018, 4.4].
+#
+# In each started reservation, its jobs start in order of arrival, each as soon as it fits (a job that does not fit is
+# passed over) and can end by its walltime before the end of the reservation. Nodes are chosen by best fit among those of
+# the reservation that take starts.
+
+
+@dataclass(frozen=True)
+class Run:
+    """A job that runs inside of booking ``k``."""
+
+    k: int
+    start: int
+    places: Places
+
+
+class PrivateJobs:
+    """The jobs inside of the reservations of one replay; ``running``: row of a job -> its run."""
+
+    def __init__(self, engine: Replay, log: ProductionLog, bookings: Bookings, queues: Queues) -> None:
+        self._engine, self._log, self._bookings, self._queues = engine, log, bookings, queues
+        self.running: dict[int, Run] = {}
+        self._inside: dict[int, Inside] = {}
+
+    def start(self) -> None:
+        """Start the jobs that can start now."""
+        queues = self._queues
+        for k, booking in enumerate(self._bookings.listed) if queues.private else ():
+            if booking.outcome == "started":
+                queue = booking.reservation.queue
+                waiting = [j for j in queues.private if queues.queue_of(j) == queue]
+                for j in () if queue in queues.stopped else waiting:
+                    if self._eligible(k, j):
+                        self._try(k, j)
+
+    def _eligible(self, k: int, j: int) -> bool:
+        """Return whether job j may run in booking k, and ends before it ends."""
+        booking, w = self._bookings.listed[k], self._engine.workload
+        users = booking.reservation.users
+        in_time = self._engine.now + self._engine.ledger.limit(j) <= booking.end
+        return in_time and (not users or w.users[int(w.user[j])] in users)
+
+    def _chunks(self, j: int) -> list[tuple[int, Ints]]:
+        """Return units and request of each chunk of job j."""
+        trace, resources = self._engine.trace, len(self._engine.platform.resources)
+        chunks = self._engine.workload.chunks.get(j, ())
+        first = int(trace.first_further[j])
+        further = [(c.units, trace.further_request[first + k]) for k, c in enumerate(chunks[1:])]
+        return [(units, request[:resources]) for units, request in ((int(trace.units[j]), trace.request[j]), *further)]
+
+    def _try(self, k: int, j: int) -> None:
+        """Start job j in booking k if it fits."""
+        engine = self._engine
+        if k not in self._inside:
+            self._inside[k] = Inside.of(self._bookings.listed[k], engine.platform)
+        places = self._inside[k].take(self._chunks(j), ~engine.timeline.open)
+        if places is None:
+            return
+        state, now, first = engine.state, engine.now, int(engine.trace.first[j])
+        slots = slice(first, first + places.nodes.size)
+        state.place[slots], state.share[slots] = places.nodes, places.units
+        state.pieces[j], state.start[j] = places.nodes.size, now
+        state.clock[STARTED] += 1
+        self.running[j] = Run(k, now, places)
+        del self._queues.private[j]
+        self._log.private.append(PrivateRun(j, now, k))
+        self.end_later(j)
+
+    def end_later(self, j: int) -> None:
+        """Let running job j end by its runtime."""
+        run = self.running[j]
+        end = run.start + int(self._engine.trace.runtime[j])
+        self._engine.agenda.add(end, Rank.PRIVATE_END, lambda: self._end(j, run, end))
+
+    def _end(self, j: int, run: Run, end: int | None = None) -> None:
+        """Give back what job j uses; nothing if this run has ended already, or ends at another time."""
+        if self.running.get(j) is not run or end not in (None, run.start + int(self._engine.trace.runtime[j])):
+            return
+        del self.running[j]
+        self._inside[run.k].give_back(run.places)
+        if end is not None:
+            self._engine.release_followers(j)
+
+    def end_for_good(self, j: int, why: str) -> None:
+        """End a running job before its work is done; it does not come back."""
+        run = self.running[j]
+        self._end(j, run)
+        self._engine.trace.runtime[j] = self._engine.now - run.start
+        self._engine.ledger.log.dropped[j] = why
+        self._engine.release_followers(j)
+
+    def end_booking(self, k: int, outcome: str, why: str = "") -> None:
+        """End booking k now, with all jobs inside of it, or give it up before its start."""
+        booking = self._bookings.listed[k]
+        if not booking.pending:
+            return
+        for j in [j for j, run in self.running.items() if run.k == k]:
+            self.end_for_good(j, f"reservation {booking.label!r} is {outcome}")
+        self._bookings.end(k, outcome, why)
+        self._engine.timeline.freed_early()
+        self.leave_without_reservation()
+
+    def fail(self, names: Sequence[str], runs: NDArray[np.bool_]) -> None:
+        """End the jobs on nodes that run no jobs any more; they come back as the replay's requeue says."""
+        engine = self._engine
+        for j, run in list(self.running.items()):
+            stopped = [n for n in run.places.nodes.tolist() if not runs[n]]
+            if not stopped:
+                continue
+            why = f"{names[stopped[0]]}: {engine.platform.nodes[stopped[0]]}"
+            kept = engine.kept_work(j, engine.now - run.start)
+            if kept is None:
+                self.end_for_good(j, why)
+                continue
+            self._end(j, run)
+            engine.ledger.end_attempt(j, why, kept, run.places.by_name(engine.platform.nodes, len(self._chunks(j))))
+            self._queues.private[j] = None
+            self._queues.private = dict.fromkeys(sorted(self._queues.private, key=self._arrival))
+
+    def _arrival(self, j: int) -> tuple[int, int]:
+        return int(self._engine.trace.release[j]), j
+
+    def leave_without_reservation(self) -> None:
+        """Let the waiting jobs of private queues leave that have no further reservation."""
+        pending = {b.reservation.queue for b in self._bookings.listed if b.pending}
+        for j in list(self._queues.private):
+            queue = self._queues.queue_of(j)
+            if queue not in pending:
+                self._queues.remove(j)
+                self._engine.leave(j, f"its queue {queue!r} has no reservation any more")

@@ -10,20 +10,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...heuristics.kernels.events.beginning import crowded, on_nodes
-from ...heuristics.kernels.events.machine import counted
-from ...instances.busy import ending_at_walltime
-from ...instances.times import NEVER, UNKNOWN
-from ...instances.workload import Workload, WorkloadError
+from ...heuristics.kernels.events.machine import counted, crowded, on_nodes
+from ...instances.report import WorkloadError
+from ...instances.workload import NEVER, UNKNOWN, Workload, ending_at_walltime
 from ...models import NodeStates, Platform, Queue, Running
-from ...models.dispatch.chunks.chunk import Chunk
-from ...models.dispatch.job_arrays import column
+from ...models.array_types import Ints
+from ...models.dispatch.arrays import column
+from ...models.dispatch.jobs import Chunk
 from ...models.problem import part_name
 from .feature import Feature
-
-Ints = NDArray[np.int64]
 
 
 class RunningAtBegin(Feature):

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...instances.workload import Workload
 from ...models import Platform
-from ..users.requests import Requests
-from ..users.users import Users
+from ..users import Requests, Users
 from .feature import Feature, Replay
 
 

@@ -16,16 +16,37 @@ import numpy as np
 from ...errors import SchedlabError, WrongValue
 from ...instances.files.lines import TextError, streamed
 from ...instances.files.numbers import number_of, whole_of
-from ...instances.workload import Ints, Workload
-from ...models.dispatch.chunks.chunk import Chunk
+from ...instances.workload import Workload
+from ...models.array_types import Bools, Ints
+from ...models.dispatch.jobs import Chunk
 from ...models.excerpt import excerpt
-from ...models.node_states.timeline import NodeStates
+from ...models.node_states import NodeStates
 from ...models.platform import Platform
-from ..attempts import History
-from ..records import PowerRecord, PreemptionRecord, ProductionRecord
+from ..records import History, PowerRecord, PreemptionRecord, ProductionRecord
 from ..result import NodeRanges
 from ..verify.runs import NEVER
-from .columns import CHUNK, KILLED, NEEDED, Mask
+
+# --- The columns of a schedule file (``jobs.csv`` of Batsim) and the values of its final states.
+
+JOB_COLUMNS = (
+    "job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time",
+    "success", "final_state", "starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time",
+    "stretch", "allocated_resources", "consumed_energy", "metadata",
+)  # fmt: skip
+NEEDED = (
+    "job_id",
+    "submission_time",
+    "requested_number_of_resources",
+    "starting_time",
+    "finish_time",
+    "allocated_resources",
+)
+DONE, KILLED, FAILED = "COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_FAILED"
+WAITING = "SUBMITTED"
+
+SPECIAL = ',"\r\n'  # a CSV cell with one of these characters needs quotes
+CHUNK = 20_000  # rows that are held as text at a time
+
 
 READ = (*NEEDED, "requested_time", "final_state", "metadata")
 LARGE = 2**53  # larger numbers are refused as mistakes
@@ -55,7 +76,7 @@ class Replayed:
     platform: Platform
     start: Ints
     end: Ints
-    killed: Mask
+    killed: Bools
     placement: NodeRanges
     history: History | None = None
     states: NodeStates | None = None
@@ -92,7 +113,7 @@ class JobsTable:
     end: Ints
     walltime: Ints
     units: Ints
-    killed: Mask
+    killed: Bools
     placement: NodeRanges
     kind: Ints
     kinds: Sequence[Kind]

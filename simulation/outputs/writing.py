@@ -20,21 +20,20 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from ...instances.files.atomic import whole_file
-from ...instances.workload import Ints, Workload
-from ...models.dispatch.chunks.chunk import Chunk
-from ...models.dispatch.job_arrays import offsets
-from ...models.dispatch.jobs import Queue
+from ...instances.files.writing import whole_file
+from ...instances.workload import Workload
+from ...models.array_types import Bools, Ints
+from ...models.dispatch.arrays import offsets
+from ...models.dispatch.jobs import Chunk, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.problem import part_name
-from ..attempts import History
+from ..records import History
 from ..result import NodeRanges, Simulation
 from ..verify.runs import NEVER, Replay
-from .columns import CHUNK, COLUMNS, DONE, FAILED, KILLED, SPECIAL, WAITING, Mask
-from .reading import JobsTable, Replayed
+from .reading import CHUNK, DONE, FAILED, JOB_COLUMNS, KILLED, SPECIAL, WAITING, JobsTable, Replayed
 
 NAMES = " /@+,"  # characters that stay as they are in the names of metadata, besides letters, digits and _.-~
-LINE = ",".join(["%s"] * len(COLUMNS)) + "\n"  # twice as fast as csv.writer, which searches each number for commas
+LINE = ",".join(["%s"] * len(JOB_COLUMNS)) + "\n"  # twice as fast as csv.writer, which searches each number for commas
 
 
 def write_jobs(simulation: Replay, path: Path) -> None:
@@ -64,7 +63,7 @@ def write_jobs(simulation: Replay, path: Path) -> None:
     """
     parts = [simulation, *([running_as_replay(simulation)] if simulation.workload.running else [])]
     with whole_file(path) as f:
-        f.write(LINE % COLUMNS)
+        f.write(LINE % JOB_COLUMNS)
         for part in parts:
             meta, jobs = _Meta.of(part.workload), len(part.workload)
             for begin in range(0, jobs, CHUNK):
@@ -219,7 +218,7 @@ def _quoted(texts: Sequence[str]) -> list[str]:
     return ['"' + t.replace('"', '""') + '"' if any(special in t for special in SPECIAL) else t for t in texts]
 
 
-def _cells(values: NDArray[Any], started: Mask) -> list[Any]:
+def _cells(values: NDArray[Any], started: Bools) -> list[Any]:
     """Return a column of cells; empty if the value is NaN or the job was never started."""
     cells: list[Any] = values.tolist()
     for k in np.flatnonzero(~started | np.isnan(values)).tolist():

@@ -100,13 +100,13 @@ class GreedyEvictor:
 
     def decide(self, problem: Eviction) -> EvictionPlan | None:
         """Return the plan."""
-        from ...heuristics.eviction.search import greedy  # compiled code is loaded when it is first needed
+        from ...heuristics.eviction import greedy  # compiled code is loaded when it is first needed
 
         return greedy(problem)
 
     def warm_up(self) -> None:
         """Load the compiled code."""
-        from ...heuristics.eviction.search import warm_up
+        from ...heuristics.eviction import warm_up
 
         warm_up()
 
@@ -136,7 +136,7 @@ class DynamicProgram:
 
     def decide(self, problem: Eviction) -> EvictionPlan | None:
         """Return the plan."""
-        from ...heuristics.eviction.dynamic_program import trade_off
+        from ...heuristics.eviction import trade_off
 
         table = trade_off(problem)
         if self.excess is None:
@@ -147,7 +147,7 @@ class DynamicProgram:
 
     def warm_up(self) -> None:
         """Load the compiled code."""
-        from ...heuristics.eviction.search import warm_up
+        from ...heuristics.eviction import warm_up
 
         warm_up()
 

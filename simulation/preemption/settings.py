@@ -1,18 +1,273 @@
-"""The settings of on-demand jobs, checkpoints and failures in a replay."""
+"""The settings of on-demand jobs, checkpoints and failures in a replay, and the models of checkpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
 
+from ...backends import UnknownName
 from ...errors import WrongValue
 from ...models import Checkpointing, NodeEvent
 from ...models.arguments import expect
-from ...models.excerpt import with_short_repr
+from ...models.comparing import hashable
+from ...models.excerpt import excerpt, with_short_repr
+from ...models.plugins import PluginError, Registry, check_parts, explained
 from ...models.whole_numbers import is_number, is_whole, shown
-from .checkpoints import CheckpointModel, checkpoints_of
+from ..references import named_part
+from .events import YEAR, OnDemandJob, check_jobs, read_checkpoints
 from .evictors import Evictor, evictor_of
-from .jobs import OnDemandJob, check_jobs
+
+# --- When jobs write application-level checkpoints. The runtimes of a log contain the time for writing them.
+#
+# A model answers for each job by its number of nodes and the seconds that it needs to write a checkpoint. ``young`` and
+# ``daly`` give the interval that loses least work and writing time under failures [Daly2006].
+
+
+class CheckpointModel(Protocol):
+    """When jobs write application-level checkpoints.
+
+    Attributes
+    ----------
+    name : str
+        The model as a text.
+    """
+
+    @property
+    def name(self) -> str:
+        """The model as a text."""
+
+    def interval(self, job: str, nodes: int, writing: float) -> int | None:
+        """Return the seconds of work between two checkpoints of a job; None: it writes none.
+
+        Parameters
+        ----------
+        job : str
+            The id of the job.
+        nodes : int
+            The number of its nodes.
+        writing : float
+            Seconds that one of its checkpoints takes.
+        """
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class Fixed:
+    """A checkpoint after each interval of work, as in [Maurya2020].
+
+    Parameters
+    ----------
+    seconds : int, default 3600
+        The interval.
+
+    Examples
+    --------
+    >>> Fixed(1800).interval("a", 512, 60.0)
+    1800
+    """
+
+    seconds: int = 3600
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.seconds) or self.seconds < 1:
+            raise WrongValue(f"checkpoints fixed: expected whole seconds of at least 1, found {shown(self.seconds)}")
+
+    @property
+    def name(self) -> str:
+        """The model as a text."""
+        return f"fixed:{self.seconds}"
+
+    def interval(self, job: str, nodes: int, writing: float) -> int | None:
+        """Return the interval."""
+        return self.seconds
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class Never:
+    """No checkpoints: a killed job starts from zero."""
+
+    name = "none"
+
+    def interval(self, job: str, nodes: int, writing: float) -> int | None:
+        """Return None."""
+        return None
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class Young:
+    """Young's interval sqrt(2 C M): C is the time of a checkpoint, M the mean time between failures of the job's nodes.
+
+    Parameters
+    ----------
+    rate : float
+        Failures of a node per year (365 days), above 0.
+
+    Examples
+    --------
+    >>> Young(1.0).interval("a", 512, 60.0)
+    2719
+    """
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        if not is_number(self.rate) or self.rate <= 0:
+            raise WrongValue(
+                f"checkpoints {type(self).__name__.lower()}: expected failures per node and year above 0, "
+                f"found {shown(self.rate)}"
+            )
+
+    @property
+    def name(self) -> str:
+        """The model as a text."""
+        return f"{type(self).__name__.lower()}:{self.rate:g}"
+
+    def interval(self, job: str, nodes: int, writing: float) -> int | None:
+        """Return the interval, in whole seconds of at least 1."""
+        return max(1, round(self.optimum(writing, YEAR / (self.rate * nodes))))
+
+    def optimum(self, writing: float, between: float) -> float:
+        """Return the interval for checkpoints of ``writing`` s and ``between`` s between failures."""
+        return math.sqrt(2 * writing * between)
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class Daly(Young):
+    """Daly's higher-order interval [Daly2006]; parameters as of ``Young``.
+
+    Examples
+    --------
+    >>> Daly(1.0).interval("a", 512, 60.0)
+    2679
+    """
+
+    def optimum(self, writing: float, between: float) -> float:
+        """Return the interval for checkpoints of ``writing`` s and ``between`` s between failures."""
+        if writing >= 2 * between:
+            return between
+        part = writing / (2 * between)
+        return math.sqrt(2 * writing * between) * (1 + math.sqrt(part) / 3 + part / 9) - writing
+
+
+@with_short_repr
+@hashable
+@dataclass(frozen=True)
+class Listed:
+    """Checkpoints of single jobs, as a log or a table states them.
+
+    Parameters
+    ----------
+    intervals : mapping of str to int
+        Id of a job -> seconds of work between two checkpoints. Other jobs write none.
+    name : str
+        The model as a text.
+    """
+
+    intervals: Mapping[str, int] = field(default_factory=dict)
+    name: str = "log"
+
+    def __post_init__(self) -> None:
+        for job, seconds in self.intervals.items():
+            if not is_whole(seconds) or seconds < 1:
+                raise WrongValue(
+                    f"checkpoints of job {job!r}: expected whole seconds of at least 1, found {shown(seconds)}"
+                )
+
+    def interval(self, job: str, nodes: int, writing: float) -> int | None:
+        """Return the interval of the job."""
+        return self.intervals.get(job)
+
+
+def _fixed(text: str) -> Fixed:
+    if text and not text.isdecimal():
+        raise WrongValue(f"checkpoints fixed: expected whole seconds of at least 1, found {excerpt(text)}")
+    return Fixed(int(text)) if text else Fixed()
+
+
+def _rated(made: Callable[[float], Young]) -> Callable[[str], Young]:
+    def of(text: str) -> Young:
+        try:
+            rate = float(text)
+        except ValueError:
+            rate = float("nan")
+        if not rate > 0 or math.isinf(rate):
+            raise WrongValue(
+                f"checkpoints {made.__name__.lower()}: expected failures per node and year above 0, such as 0.5, "
+                f"found {excerpt(text)}"
+            )
+        return made(rate)
+
+    return of
+
+
+def _none(text: str) -> Never:
+    if text:
+        raise WrongValue(f"checkpoints none: expected nothing after it, found {excerpt(text)}")
+    return Never()
+
+
+def _log(text: str) -> Listed:
+    return Listed(read_checkpoints(Path(text)), f"log:{text}")
+
+
+CHECKPOINTS: Registry[Any] = Registry(
+    "checkpoint model",
+    "schedlab.checkpoints",
+    {"fixed": _fixed, "young": _rated(Young), "daly": _rated(Daly), "none": _none, "log": _log},
+)
+"""Checkpoint models by name: functions of the text after the colon, "" if there is none."""
+
+
+def checkpoints_of(what: str | CheckpointModel) -> CheckpointModel:
+    """Return the model of a text: ``fixed:SECONDS``, ``young:RATE``, ``daly:RATE``, ``none``, ``log:FILE``.
+
+    Parameters
+    ----------
+    what : str or CheckpointModel
+        The text; an object, or a class without arguments, is checked.
+
+    Returns
+    -------
+    CheckpointModel
+        The model.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such model.
+    WrongValue
+        If its number is not valid.
+    PluginError
+        If an object has no ``name`` or ``interval``.
+
+    Examples
+    --------
+    >>> checkpoints_of("young:0.5")
+    Young(rate=0.5)
+    """
+    found: Any = what
+    if isinstance(what, str):
+        name, _, text = what.partition(":")
+        if name not in CHECKPOINTS:
+            raise UnknownName("checkpoint model", name, list(CHECKPOINTS))
+        found = named_part(CHECKPOINTS, name, text)
+    if isinstance(found, type):
+        with explained(f"checkpoints ({found!r:.100}) cannot be created"):
+            found = found()
+    if missing := [part for part in ("name", "interval") if not hasattr(found, part)]:
+        raise PluginError(f"checkpoints ({found!r:.100}) has no {' and no '.join(missing)}; see CheckpointModel")
+    check_parts("checkpoints", found, ("interval",))
+    made: CheckpointModel = found
+    return made
+
+
+# --- The settings of on-demand jobs, checkpoints and failures in a replay.
 
 
 @with_short_repr

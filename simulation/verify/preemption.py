@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models.language import Violation
-from ..attempts import Attempt
-from ..records import Departure, EvictionDecision, PreemptionRecord
+from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord
 from .runs import Replay, Runs
 
 

@@ -12,17 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...models.dispatch.capacity_sweep import excesses
+from ...models.array_types import Bools, Ints
+from ...models.dispatch.check import excesses
 from ...models.language import Violation
-from ...models.production import ServerEvent
+from ...models.server_events import ServerEvent
 from ..records import Booking, Change, PrivateRun, ProductionRecord
-from .run_chunks import chunk_requests, chunk_rows
-from .runs import Replay
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from .runs import Replay, chunk_requests, chunk_rows
 
 
 def rows_of(replay: Replay) -> Ints:
@@ -161,7 +157,7 @@ def _reserved_amounts(runs: Replay, record: ProductionRecord, inside: dict[int, 
             yield Violation(b.label, 1, f"{text}, reserved in {b.label!r}")
 
 
-def _sweep(runs: Replay, mask: Mask, bookings: Sequence[Booking], capacity: Ints) -> Iterator[str]:
+def _sweep(runs: Replay, mask: Bools, bookings: Sequence[Booking], capacity: Ints) -> Iterator[str]:
     """Yield the uses beyond a capacity by the runs of a mask and by reservations."""
     p, platform = runs.placement, runs.platform
     rows = chunk_rows(runs)

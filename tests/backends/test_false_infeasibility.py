@@ -31,7 +31,7 @@ def test_a_solution_that_the_search_for_a_conflict_finds(wrong):
 
 
 def test_a_solution_that_is_found_for_a_decomposed_model(wrong, monkeypatch):
-    from schedlab.backends.decompositions import Construct
+    from schedlab.backends.decompositions.constructs import Construct
 
     monkeypatch.setattr(cpsat.CpSat, "supports", frozenset(Construct) - {Construct.NO_OVERLAP}, raising=False)
     m, _ = model()
@@ -118,7 +118,7 @@ def test_an_explanation_is_held_against_the_answers_to_its_own_questions(monkeyp
 
     monkeypatch.setattr(cpsat.CompiledCpSat, "run", false_for_two)
     off = base.Availability("highs", None, "switched off")
-    monkeypatch.setattr("schedlab.backends.highs.backend.Highs.availability", lambda self: off)
+    monkeypatch.setattr("schedlab.backends.highs.Highs.availability", lambda self: off)
     m, _ = model()
     m.add(m.intervals[0].end <= m.intervals[1].start)
     m.add(m.intervals[1].start >= 2)

@@ -10,7 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends import Outcome, register, registry
 from schedlab.backends.base import Availability, Exactness
-from schedlab.backends.decompositions import Construct
+from schedlab.backends.decompositions.constructs import Construct
 from schedlab.models.plugins import PluginError
 
 BACKENDS = ("cpsat", "highs", "cpo")

@@ -13,7 +13,7 @@ from schedlab.backends.solver_log import LOG_CHARACTERS, SolverLog, joined
 from schedlab.models.display.drawing import draw
 from schedlab.models.display.gantt import Bar, Gantt, Row
 from schedlab.models.display.of_problem import gantt_of_schedule
-from schedlab.simulation.policies.cp.control import steps
+from schedlab.simulation.dispatchers.cp import control as steps
 
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")

@@ -15,7 +15,7 @@ from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
-from schedlab.instances.files.own_files import content_of
+from schedlab.instances.files.folder import content_of
 
 
 @pytest.fixture

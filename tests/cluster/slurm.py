@@ -13,11 +13,12 @@ import psutil
 import pytest
 from cluster.one_node import NODE, OneNode, missing
 from schedlab.bench.errors import WrongUse
+from schedlab.bench.executors import slurm as commands
+from schedlab.bench.executors import slurm as executor
 from schedlab.bench.executors.base import Setting
-from schedlab.bench.executors.slurm import commands, executor
-from schedlab.bench.executors.slurm.executor import SlurmExecutor
+from schedlab.bench.executors.slurm import SlurmExecutor
 from schedlab.bench.records.store import Store, read
-from schedlab.bench.runs.runner import Plan, supervise_all
+from schedlab.bench.runs.run import Plan, supervise_all
 from schedlab.bench.runs.selection import Run
 
 pytestmark = [

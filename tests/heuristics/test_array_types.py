@@ -6,7 +6,7 @@ import numba
 import pytest
 import schedlab as sl
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.list_scheduling.warm_up import tiny
+from schedlab.heuristics.list_scheduling import tiny
 from schedlab.models import Job, Running
 
 DAY = sl.load("eurora_99").dispatch

@@ -4,9 +4,9 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.heuristics.list_scheduling.first_solution import first_solution
+from schedlab.heuristics.list_scheduling import first_solution
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.models.dispatch.problem import impossible
+from schedlab.models.dispatch.fit import impossible
 
 MACHINE = Platform([NodeGroup("gpu", 2, {"cores": 8, "gpus": 2}), NodeGroup("cpu", 3, {"cores": 8})])
 QUEUES = [Queue("q", 600), Queue("night", 60, daily=((50, 80), (120, 140)))]

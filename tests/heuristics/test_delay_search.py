@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from schedlab.heuristics import ListScheduler, NoSchedule, multi_search
 from schedlab.heuristics.delays import delay_search
-from schedlab.heuristics.kernels.placement import POSTPONED
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from schedlab.models.profit.cooling import Cooling
+from schedlab.models.schedule_arrays import POSTPONED
 from schedlab.models.step_function import StepFunction
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16, "mem": 64})])

@@ -8,7 +8,7 @@ import schedlab as sl
 from random_evictions import applications, best_by_enumeration, random_eviction
 from schedlab import Eviction, EvictionCandidate, EvictionPlan, ProblemError
 from schedlab.heuristics import backtracking, greedy, trade_off
-from schedlab.heuristics.eviction import dynamic_program
+from schedlab.heuristics import eviction as dynamic_program
 from schedlab.instances import generators
 
 

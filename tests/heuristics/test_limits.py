@@ -9,9 +9,9 @@ from schedlab.heuristics import HEURISTICS, first_solution
 from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.errors import LimitsBroken
 from schedlab.heuristics.kernels.costs import objective
-from schedlab.heuristics.list_scheduling.first_solution import ListScheduler
+from schedlab.heuristics.list_scheduling import ListScheduler
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.dispatch.costs.limits import excess_of
+from schedlab.models.dispatch.limits import excess_of
 
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = [Queue("fast", 5), Queue("slow", 20)]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.heuristics import lns as lns_parts
-from schedlab.heuristics.lns import InsertBy, KeyChanges, RuinAndRecreate, Turns
-from schedlab.heuristics.lns.acceptance import Tolerances
-from schedlab.heuristics.lns.destroy import AroundTime
+from schedlab.heuristics.lns.control import Tolerances, Turns
+from schedlab.heuristics.lns.operators import KeyChanges
+from schedlab.heuristics.lns.ruin import AroundTime, InsertBy, RuinAndRecreate
 from schedlab.heuristics.lns.search import lns
 from schedlab.models.plugins import PluginError
 

@@ -8,11 +8,12 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.instances.logs.dependencies import arrived
+from schedlab.instances.log_preparation import arrived
+from schedlab.instances.report import WorkloadError
 from schedlab.instances.traces import open_trace, read_trace
-from schedlab.instances.workload import Workload, WorkloadError
+from schedlab.instances.workload import Workload
 from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.verification import violations
+from schedlab.simulation.verify.replay import violations
 
 
 def line(job: int, submit: int, runtime: int, cores: int, after: int = -1, think: int = -1, **more: int) -> str:

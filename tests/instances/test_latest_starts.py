@@ -9,10 +9,10 @@ import schedlab as sl
 from fuzz_seeds import SWF_PARTITIONS
 from schedlab.instances import load, write
 from schedlab.instances.instance import Instance
-from schedlab.instances.logs.latest_starts import latest_start_rule
-from schedlab.instances.times import NEVER
+from schedlab.instances.log_preparation import latest_start_rule
+from schedlab.instances.report import WorkloadError
 from schedlab.instances.traces import open_trace
-from schedlab.instances.workload import Workload, WorkloadError
+from schedlab.instances.workload import NEVER, Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import schedlab as sl
 from heuristics.lagrangian.small import optimum, random_problem
 from schedlab.backends.gaps import close
-from schedlab.heuristics.lagrangian.search import lagrangian
+from schedlab.heuristics.lagrangian import lagrangian
 
 
 def test_500_random_problems():

@@ -5,7 +5,7 @@ import schedlab as sl
 from schedlab.backends.base import Limits
 from schedlab.backends.conformance.agreement import Contender, judge
 from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_patterns import PATTERNS, RandomPattern
+from schedlab.backends.conformance.random_models import PATTERNS, RandomPattern
 
 pytestmark = pytest.mark.known
 LABELS = ("cpsat", "highs:pairwise", "highs:time-indexed", "pyomo", "cpo")  # Pyomo cannot be imported after docplex

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from browser import needs_browser, noted, opened
 from report_records import made
-from schedlab.bench.kinds.tasks import fields
+from schedlab.bench.kinds.project import fields
 from schedlab.bench.records.store import Store
 from schedlab.heuristics import first_solution, serial_sgs
 from schedlab.instances import generators, load
-from schedlab.instances.files.own_files import content_of
+from schedlab.instances.files.folder import content_of
 
 METHODS, SEEDS = [f"m{k}" for k in range(10)], (1, 2, 3, 4, 5)
 READY = "document.body.getBoundingClientRect(); document.body.dataset.noted = performance.now();"  # ms since the page was opened

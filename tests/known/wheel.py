@@ -9,7 +9,7 @@ import pytest
 import schedlab
 from schedlab.bench.wheel.build import build, tag
 from schedlab.bench.wheel.uses import USES
-from schedlab.models.compiling.prebuilt import FOLDER
+from schedlab.models.compiling.cache import FOLDER
 
 COUNTED = """
 from schedlab.models.compiled import watching

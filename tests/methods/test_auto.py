@@ -9,7 +9,7 @@ import pytest
 import schedlab as sl
 from random_evictions import random_shared
 from schedlab.heuristics import HEURISTICS, Heuristic
-from schedlab.methods.portfolio.steps import parsed_steps
+from schedlab.methods.portfolio import parsed_steps
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models import kind as kinds
 from schedlab.models.kind import ProblemKind, Step

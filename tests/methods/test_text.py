@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.heuristics import ORDERINGS, PRIORITY_RULES, RULES
 from schedlab.methods import Method, Start, all_classes, parse_method, parse_start
-from schedlab.methods.values import from_text, to_text
+from schedlab.methods.method import from_text, to_text
 
 M = sl.methods
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,11}", fullmatch=True)

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 from schedlab.models.compiled import compiled, internal, native, progress_line, watching
-from schedlab.models.compiling import versions
+from schedlab.models.compiling import plain as versions
 
 own_linker = pytest.mark.skipif(
     not versions.is_known(numba.__version__), reason=f"numba {numba.__version__} compiles by its own means"

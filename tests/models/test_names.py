@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.models.knapsack.problem import Item, Knapsack
+from schedlab.models.knapsack import Item, Knapsack
 from schedlab.models.platform import NamedNodes
-from schedlab.models.production.reservations import Reservation
-from schedlab.models.project.time_lags import ProjectMax
+from schedlab.models.project.problem import ProjectMax
+from schedlab.models.reservations import Reservation
 
 NODES = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
 WRONG = [None, 7.0, math.nan, True, ("a",), b"a", np.float64(7), np.bool_(True)]

@@ -8,7 +8,7 @@ import pytest
 from schedlab.backends import Limits, run
 from schedlab.heuristics import first_solution
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, Schedule
-from schedlab.models.dispatch.problem import OBJECTIVES
+from schedlab.models.dispatch.objectives import OBJECTIVES
 from schedlab.models.neighbourhood import Neighbourhoods, neighbourhood
 from schedlab.models.platform import ProblemError
 from schedlab.models.profit.cooling import Cooling

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import schedlab
 from schedlab.bench.wheel.build import compile_into
-from schedlab.models.compiling import prebuilt
-from schedlab.models.compiling.prebuilt import ABOUT, FOLDER, Prebuilt, Processor, common_processor, runtime
+from schedlab.models.compiling import cache as prebuilt
+from schedlab.models.compiling.cache import ABOUT, FOLDER, Prebuilt, Processor, common_processor, runtime
 
 KERNELS = """
 import numpy as np

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import Workload, WorkloadError
+from schedlab.instances.report import WorkloadError
+from schedlab.instances.workload import Workload
 from schedlab.models import (
     BatchJob,
     Dispatch,
@@ -28,7 +29,7 @@ from schedlab.models import (
     StepFunction,
     Task,
 )
-from schedlab.models.dispatch.whole_jobs import whole_jobs
+from schedlab.models.dispatch.jobs import whole_jobs
 from schedlab.models.profit.cooling import Cooling
 
 WRONG = [10.9, 10.0, 0.5, None, math.nan, math.inf, -math.inf, True, "5", np.float64(3), np.bool_(True), [1]]

@@ -9,7 +9,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.production import Repeat, Reservation, ServerEvent
+from schedlab.models.reservations import Repeat, Reservation
+from schedlab.models.server_events import ServerEvent
 from simulation.second_by_second import DAY, _calendars, _states, _units
 from simulation.small_worlds import World, random_world
 

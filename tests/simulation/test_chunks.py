@@ -5,15 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import Workload, WorkloadError
+from schedlab.instances.report import WorkloadError
+from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.outputs.attempts import read_attempts, write_attempts
+from schedlab.simulation.dispatchers.policy import POLICIES
 from schedlab.simulation.outputs.reading import read_jobs
+from schedlab.simulation.outputs.tables import read_attempts, write_attempts
 from schedlab.simulation.outputs.writing import write_jobs
-from schedlab.simulation.policies.registry import POLICIES
 from schedlab.simulation.result import SimulationError
-from schedlab.simulation.verification import violations
+from schedlab.simulation.verify.replay import violations
 from simulation.second_by_second import faults, records
 from simulation.small_worlds import random_world
 from simulation.test_small_worlds import replay

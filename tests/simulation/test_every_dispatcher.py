@@ -5,9 +5,10 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.models import NodeEvent
-from schedlab.models.production import Reservation, ServerEvent
-from schedlab.simulation.policies.registry import parse_dispatcher
-from schedlab.simulation.preemption.jobs import OnDemandJob
+from schedlab.models.reservations import Reservation
+from schedlab.models.server_events import ServerEvent
+from schedlab.simulation.dispatchers.registry import parse_dispatcher
+from schedlab.simulation.preemption.events import OnDemandJob
 from schedlab.simulation.preemption.settings import Preemption
 
 PLATFORM = sl.Platform([sl.NodeGroup("n", 4, {"cores": 2})])

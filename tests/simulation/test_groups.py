@@ -18,11 +18,10 @@ from schedlab.instances.workload import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
 from schedlab.simulation.curves import resources, running
 from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.groups import LARGEST, spreads_of
+from schedlab.simulation.groups import LARGEST, Spread, spreads_of
 from schedlab.simulation.hours import hours_of
 from schedlab.simulation.metrics import metrics, recorded
 from schedlab.simulation.predictors import LastTwo
-from schedlab.simulation.spread import Spread
 
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2, "memory": 2048})])
 QUEUES = [Queue("debug", 100), Queue("long", 1000)]

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.times import NEVER
-from schedlab.instances.workload import Workload
+from schedlab.instances.workload import NEVER, Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
 from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.metrics import metrics, recorded

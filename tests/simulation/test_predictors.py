@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import UnknownName
-from schedlab.instances.workload import Workload, WorkloadError
+from schedlab.instances.report import WorkloadError
+from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.simulation.accuracy import Accuracy, accuracy, expected_as_recorded
 from schedlab.simulation.predictors import PREDICTORS, DataDriven, predictor, prefix

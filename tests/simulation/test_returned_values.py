@@ -7,10 +7,10 @@ import pytest
 import schedlab as sl
 from schedlab.models.returned import WrongAnswer
 from schedlab.simulation.dispatcher import Decision
+from schedlab.simulation.dispatchers.policy import POLICIES, by_submit
 from schedlab.simulation.forecasts import forecast_jobs
 from schedlab.simulation.node_policies import NodeDecision, Switching
-from schedlab.simulation.policies.policy import POLICIES, by_submit
-from schedlab.simulation.preemption.jobs import OnDemandJob
+from schedlab.simulation.preemption.events import OnDemandJob
 from schedlab.simulation.preemption.settings import Preemption
 
 NAN = float("nan")
@@ -255,7 +255,7 @@ class Ranking:
     ],
 )
 def test_ranks_that_are_not_one_number_per_waiting_job(answer, why, inside):
-    from schedlab.simulation.rankers.multifactor import WeightedSum
+    from schedlab.simulation.rankers import WeightedSum
 
     ranker = WeightedSum([(1.0, Ranking(answer))]) if inside else Ranking(answer)
     message = refusal(dispatcher=POLICIES["easy"].with_ranker(ranker))

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 import schedlab as sl
-from schedlab.simulation.policies.production.cycle import CPModel
-from schedlab.simulation.policies.production.portfolio import Portfolio
-from schedlab.simulation.policies.registry import POLICIES
-from schedlab.simulation.rankers.priorities import Fairshare
+from schedlab.simulation.dispatchers.policy import POLICIES
+from schedlab.simulation.dispatchers.production import CPModel, Portfolio
+from schedlab.simulation.rankers import Fairshare
 from schedlab.simulation.result import SimulationError
-from schedlab.simulation.verification import violations
+from schedlab.simulation.verify.replay import violations
 from simulation.second_by_second import ENDED, Record, faults, records, startable
 from simulation.small_worlds import SmallJob, SmallRunning, World, random_world
 from simulation.toy_dispatchers import FirstFit, Planner

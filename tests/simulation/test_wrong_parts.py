@@ -12,7 +12,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import NodeEvent
 from schedlab.simulation.forecasts import forecast_jobs, history_at, parse_forecast
-from schedlab.simulation.preemption.jobs import OnDemandJob
+from schedlab.simulation.preemption.events import OnDemandJob
 from schedlab.simulation.preemption.settings import Preemption
 
 DAY = sl.instances.Workload.of(sl.load("eurora_99").dispatch).first(20)

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ....models import Dispatch, Job, NodeGroup, Platform, Queue
-from ....simulation.dardis.dispatcher import Dardis
+from ....simulation.dispatchers.dardis.dispatcher import Dardis
 from ....simulation.simulator import simulate
 
 NODES = (10, 100, 1_000, 10_000)

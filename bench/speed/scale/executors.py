@@ -23,10 +23,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ...executors.registry import Where
+from ...executors.base import Where
 from ...records.store import Record, Store
 from ...runs.process import LEASH
-from ...runs.runner import Plan, supervise_all
+from ...runs.run import Plan, supervise_all
 from ...runs.selection import Run
 
 RUNS, BATCHES, MANY = 60, 5, 10_000

@@ -16,9 +16,9 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from ....instances.files.atomic import whole_file
+from ....instances.files.writing import whole_file
 from ....instances.formats.eurora_trace import COLUMNS
-from ....instances.formats.swf.writing import write_swf
+from ....instances.formats.swf import write_swf
 from ....instances.generators.lublin import workload
 from ....instances.workload import Workload
 from ...terminal import console_for

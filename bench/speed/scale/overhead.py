@@ -19,8 +19,6 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from rich import box
 from rich.table import Table
 
@@ -28,18 +26,19 @@ from ....errors import SchedlabError
 from ....instances import open_trace
 from ....instances.workload import Workload
 from ....models import Job, Platform, Queue
-from ....models.profiles import DesiredProfile, daily
-from ....simulation.dardis.dispatcher import Dardis
-from ....simulation.dardis.nodes.fitting import Limits
-from ....simulation.dardis.nodes.managers import NodeManagers
-from ....simulation.dardis.transport import InProcess, Transport
+from ....models.array_types import Ints
+from ....models.profiles.builders import daily
+from ....models.profiles.profile import DesiredProfile
 from ....simulation.dispatcher import Decision, Moment, Start
+from ....simulation.dispatchers.dardis.dispatcher import Dardis
+from ....simulation.dispatchers.dardis.messages import Limits
+from ....simulation.dispatchers.dardis.nodes import NodeManagers
+from ....simulation.dispatchers.dardis.transport import InProcess, Transport
 from ....simulation.result import Simulation
 from ....simulation.simulator import simulate
-from ...exit_codes import WRONG
+from ...errors import WRONG
 from ...terminal import console_for
 
-Ints = NDArray[np.int64]
 PAPER = {"node": 0.018, "selection": 0.006, "rule": 5.356}  # seconds [Bridi2018, table 5.2]
 
 

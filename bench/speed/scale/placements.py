@@ -22,11 +22,12 @@ from ....heuristics import ListScheduler, warm_up
 from ....heuristics.clock import running
 from ....heuristics.kernels import placement as kernels
 from ....heuristics.kernels.aggregate import levels
-from ....heuristics.kernels.chunks.hopeless import new_hopeless
-from ....heuristics.kernels.orders.moves import OrderResult
-from ....heuristics.kernels.profile import NEVER, Ints
+from ....heuristics.kernels.chunks import new_hopeless
+from ....heuristics.kernels.orders import OrderResult
+from ....heuristics.kernels.profile import NEVER
 from ....instances import load
 from ....models import Dispatch
+from ....models.array_types import Ints
 from ..heuristics import CURIE, read_curie
 
 ORDER, REPEATS, CHANGES, MOST_JOBS, PLACES, SEED = "submit-weighted-area", 9, 300, 3, 50, 1

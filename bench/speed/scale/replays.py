@@ -18,7 +18,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ....instances.formats.swf.writing import write_swf
+from ....instances.formats.swf import write_swf
 from ....instances.generators.lublin import workload
 from ....models import NodeGroup, Platform
 from ....simulation.simulator import simulate

@@ -13,7 +13,7 @@ from rich.console import Console
 from ....instances.traces import open_trace
 from ....simulation.preemption.evictors import evictor_of
 from ...runs.selection import parse_seeds
-from ...tables.replays.report import drawn
+from ...tables.replay_report import drawn
 from ..run import run_study
 from .replays import EVICTORS, METHODS, result_of
 from .tables import differences, methods_table, totals

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ....instances.files.atomic import write_whole
+from ....instances.files.writing import write_whole
 from ....instances.workload import Workload
 from ....models import Eviction, Platform
 from ....simulation.metrics import metrics
+from ....simulation.preemption.events import Stream
 from ....simulation.preemption.evictors import Evictor, evictor_of
 from ....simulation.preemption.settings import Preemption
-from ....simulation.preemption.stream import Stream
 from ....simulation.simulator import simulate
 
 EVICTORS = ("none", "kill", "greedy", "dp", "dp-knee", "reserve:512")

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
-from ...tables.replays.columns import short
-from ...tables.replays.figures import TextGrid
-from ..paired import paired, student
+from ...tables.replay_figures import TextGrid
+from ...tables.replays import short
+from ..days import paired, student
 
 FIGURES = (
     ("missed", "missed", 1.0),

@@ -11,13 +11,12 @@ from rich.console import Console
 
 from ....errors import SchedlabError
 from ....instances import Instance, load
-from ....instances.files.atomic import write_whole
-from ....simulation.policies.registry import check_dispatcher
-from ...errors import WrongUse
-from ...exit_codes import STOPPED, WRONG
-from ...plots.picture import side_by_side
-from ...tables.replays.figures import TextGrid
-from ...tables.replays.report import drawn
+from ....instances.files.writing import write_whole
+from ....simulation.dispatchers.registry import check_dispatcher
+from ...errors import STOPPED, WRONG, WrongUse
+from ...plots.svg import side_by_side
+from ...tables.replay_figures import TextGrid
+from ...tables.replay_report import drawn
 from ...terminal import console_for
 from .bound import bound_of
 from .pictures import means, over_time, profits

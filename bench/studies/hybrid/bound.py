@@ -34,12 +34,12 @@ from numpy.typing import NDArray
 from ....instances import Instance
 from ....instances.workload import Workload
 from ....models import Profit
+from ....models.array_types import Floats
 from ....models.profit.cooling import Cooling, Point
-from ....models.profit.segments import JOULES, segments_between
+from ....models.profit.problem import JOULES, segments_between
 from ....models.step_function import StepFunction
 from ...errors import WrongUse
 
-Floats = NDArray[np.float64]
 Slice = tuple[float, int, float]
 """Euro per joule, the segment, and how many joules it can take at this price."""
 

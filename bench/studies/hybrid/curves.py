@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....instances import Instance
+from ....models.array_types import Floats, Ints
 from ....models.step_function import HOUR
 from ....simulation.curves import busy_nodes
 from ....simulation.energy import NodeStates
 from ....simulation.result import Simulation
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 def curves(run: Simulation, states: NodeStates, instance: Instance) -> Mapping[str, Any]:

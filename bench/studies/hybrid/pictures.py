@@ -11,7 +11,7 @@ import numpy as np
 from ....instances import Instance
 from ....models.profit.cooling import along
 from ....models.step_function import DAY, HOUR
-from ...plots.panels.grouped import draw_grouped
+from ...plots.panels import draw_grouped
 from ...plots.statistics import PANEL, figure
 from ...plots.svg import COLOURS
 from .replays import USUAL, centre_of

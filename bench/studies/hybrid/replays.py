@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....instances import Instance
-from ....instances.files.atomic import write_whole
-from ....instances.files.own_files import content_of
+from ....instances.files.folder import content_of
+from ....instances.files.writing import write_whole
 from ....instances.workload import Workload
 from ....models import Profit
-from ....models.energy import Tariff
+from ....models.tariff import Tariff
+from ....simulation.dispatchers.registry import parse_dispatcher
 from ....simulation.energy import Centre, Machine, NodeStates, Runs, account, power_of
-from ....simulation.node_policies.registry import NODE_POLICIES
-from ....simulation.policies.registry import parse_dispatcher
+from ....simulation.node_policies import NODE_POLICIES
 from ....simulation.result import Simulation
 from ....simulation.simulator import simulate
 from .curves import curves

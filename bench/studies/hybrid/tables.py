@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import Any
 
-from ...tables.replays.columns import short
-from ...tables.replays.figures import TextGrid
+from ...tables.replay_figures import TextGrid
+from ...tables.replays import short
 from .replays import IDLE, RULES, SCENARIOS, USUAL
 
 DAY = 86400

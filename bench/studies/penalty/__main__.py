@@ -9,13 +9,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ....instances.files.atomic import write_whole
-from ....simulation.policies.registry import check_dispatcher
-from ...plots.panels.grouped import Groups
-from ...plots.picture import side_by_side
+from ....instances.files.writing import write_whole
+from ....simulation.dispatchers.registry import check_dispatcher
+from ...plots.panels import Groups
 from ...plots.statistics import grouped_bars
+from ...plots.svg import side_by_side
 from ...runs.selection import parse_seeds
-from ...tables.replays.report import drawn
+from ...tables.replay_report import drawn
 from ..run import run_study
 from .replays import JOBS, SCENARIOS, WAIT, Waits, found_load, replay, workload
 from .tables import CLASS_HEADS, TABLE_3, of_users, tables

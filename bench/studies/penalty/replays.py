@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ....errors import WrongValue
 from ....instances import Instance, generators
-from ....simulation.rankers.penalty import LAST
+from ....models.array_types import Floats
+from ....simulation.rankers import LAST
 from ....simulation.result import Simulation
 from ....simulation.simulator import simulate
-from ....simulation.users.request_accuracy import CLASSES, accuracy_class, request_accuracy
-from ....simulation.users.scenarios import OWN
+from ....simulation.users import CLASSES, OWN, accuracy_class, request_accuracy
 
 SCENARIOS = ("be", "ge", "cf", "cfg", "di", "hdi")
 DYNAMIC = ("di", "hdi")
@@ -23,7 +23,6 @@ JOBS, USERS = 1000, 20
 WAIT = 800 * 60  # seconds, the mean wait per user under EASY with good estimates, near that of GE in the paper
 LOADS = (1.0, 256.0)  # between which the load is searched
 STEPS = 12
-Floats = NDArray[np.float64]
 
 
 class Waits(NamedTuple):

@@ -8,9 +8,9 @@ from statistics import fmean
 
 import numpy as np
 
-from ....simulation.users.request_accuracy import CLASSES
-from ...tables.replays.columns import short
-from ...tables.replays.figures import TextGrid
+from ....simulation.users import CLASSES
+from ...tables.replay_figures import TextGrid
+from ...tables.replays import short
 from .replays import Waits, means_of_classes
 
 MINUTE = 60

@@ -23,8 +23,8 @@ from ...environments import python_with
 from ...errors import WrongUse
 from ...records.store import files, read
 from ...suites.best_known import known_values
-from ...tables.replays.figures import TextGrid
-from ...tables.replays.report import drawn
+from ...tables.replay_figures import TextGrid
+from ...tables.replay_report import drawn
 from ..run import run_study
 from .runs import PACKAGE, Answer, kept, known, solve
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ....instances.files.atomic import write_whole
+from ....instances.files.writing import write_whole
 from ....models import Project, Schedule
 from ...environments import Unavailable
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ....models.compiled import borrowing
 from ..profile import NEVER
-from . import replay, rules, state
+from . import rules, state
+from . import rules as replay
 from .state import State, TraceArrays
 
 _step, _advance, _begin = replay.step, state.advance, state.begin

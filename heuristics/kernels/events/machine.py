@@ -1,17 +1,26 @@
-"""Conversion of jobs and a platform to the arrays of a replay."""
+"""Conversion of jobs, a platform and running jobs to the arrays of a replay, and of its places to nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ....models import Platform, Queue
-from ....models.dispatch.job_arrays import Ints, JobArrays, NodeArrays, offsets
+from ....models import Platform, Queue, Running
+from ....models.array_types import Ints
+from ....models.dispatch.arrays import JobArrays, NodeArrays, column, offsets
 from ....models.dispatch.jobs import DAY, Window
+from ....models.problem import part_name
 from ..profile import NEVER
-from .state import TraceArrays
+from .counted_replay import numbered
+from .entries import begin, keep_places, try_start
+from .state import NOW, STARTED, UNSTARTED, State, TraceArrays, new_state
+
+# --- Conversion of jobs and a platform to the arrays of a replay.
 
 
 class JobTable(Protocol):
@@ -150,3 +159,259 @@ def _calendars(jobs: JobTable) -> tuple[Ints, Ints, list[tuple[tuple[tuple[int, 
         own[k] = len(calendars)
         calendars.append((listed, 0))
     return own, daily, calendars
+
+
+# --- The nodes of the jobs of a replay.
+
+Ranges = tuple[Ints, Ints, Ints, Ints]
+"""(first, low, high, units): job k has the ranges ``first[k] .. first[k + 1] - 1``. Range i is the nodes
+``low[i] .. high[i]`` (both included) with ``units[i]`` units on each, chunk after chunk of a heterogeneous job. Shapes:
+first (jobs + 1,), others (ranges,)."""
+
+
+def by_name(ranges: Ranges, names: Sequence[str]) -> list[dict[str, int]]:
+    """Return {node: units} of each job.
+
+    Examples
+    --------
+    >>> one, two = np.array([1]), np.array([2])
+    >>> by_name((np.array([0, 1]), one, two, one), ["n-0", "n-1", "n-2"])
+    [{'n-1': 1, 'n-2': 1}]
+    """
+    first, low, high, units = (part.tolist() for part in ranges)
+    found = []
+    for here, following in pairwise(first):
+        used: dict[str, int] = {}
+        for k in range(here, following):
+            used.update(dict.fromkeys(names[low[k] : high[k] + 1], units[k]))
+        found.append(used)
+    return found
+
+
+def of_chunks(ranges: Ranges, job: int, units: Sequence[int], names: Sequence[str]) -> list[dict[str, int]]:
+    """Return {node: units} of each chunk of a job; ``units``: the units of each chunk.
+
+    Examples
+    --------
+    >>> low, each = np.array([1, 0]), np.array([2, 1])
+    >>> of_chunks((np.array([0, 2]), low, low, each), 0, [2, 1], ["n-0", "n-1"])
+    [{'n-1': 2}, {'n-0': 1}]
+    """
+    first, low, high, each = ranges
+    found: list[dict[str, int]] = [{} for _ in units]
+    chunk, left = 0, units[0]
+    for k in range(int(first[job]), int(first[job + 1])):
+        while left == 0 and chunk + 1 < len(units):
+            chunk += 1
+            left = units[chunk]
+        nodes = names[int(low[k]) : int(high[k]) + 1]
+        found[chunk].update(dict.fromkeys(nodes, int(each[k])))
+        left -= len(nodes) * int(each[k])
+    return found
+
+
+def named_parts(
+    ranges: Ranges, jobs: Sequence[tuple[int, str, Sequence[int]]], names: Sequence[str]
+) -> dict[str, dict[str, int]]:
+    """Return {node: units} of each part of heterogeneous jobs, by its name; ``jobs``: (row, id, units of the chunks)."""
+    return {
+        part_name(job, k): on for row, job, units in jobs for k, on in enumerate(of_chunks(ranges, row, units, names))
+    }
+
+
+def ranges_of(trace: TraceArrays, state: State, by_count: bool) -> Ranges:
+    """Return the ranges of nodes of all started jobs; ``by_count``: nodes were counted, see ``machine.counted``."""
+    started = state.start != UNSTARTED
+    if by_count:
+        units = np.where(started, trace.units, 0)
+        end = state.start + trace.runtime
+        when = np.concatenate([end[started], state.start[started]])
+        who = np.concatenate([np.flatnonzero(started)] * 2)
+        begins = np.arange(when.size) >= started.sum()
+        instant = np.concatenate([(trace.runtime == 0)[started]] * 2)
+        kept = ~instant | begins  # a job of duration 0 frees its nodes in the same event as it begins
+        # At one time: ends, then jobs of duration 0, then the others, which may use the nodes of both.
+        turn = begins.astype(np.int64) + (begins & ~instant)
+        order = np.lexsort((turn[kept], when[kept]))
+        first, low, high = numbered(
+            int(trace.capacity[0, 0]), who[kept][order], begins[kept][order], trace.runtime, units
+        )
+        return first, low, high, np.ones(low.size, np.int64)
+    return _ranges(trace, state, started)
+
+
+def _ranges(trace: TraceArrays, state: State, started: NDArray[np.bool_]) -> Ranges:
+    """Return the ranges of jobs whose places are nodes; neighbouring nodes with equal units become one range."""
+    count = np.where(started, state.pieces, 0)
+    job = np.repeat(np.arange(count.size), count)
+    slot = np.repeat(trace.first[:-1] - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+    place, share = state.place[slot].astype(np.int64), state.share[slot].astype(np.int64)
+    several = trace.further_units.size > 0  # a further key makes the sort slower
+    chunk = _chunk_of_slot(trace, job, share) if several else job
+    order = np.lexsort((place, chunk, job) if several else (place, job))
+    job, place, share = job[order], place[order], share[order]
+    apart = np.ones(job.size, np.bool_)
+    apart[1:] = (job[1:] != job[:-1]) | (place[1:] != place[:-1] + 1) | (share[1:] != share[:-1])
+    if several:
+        chunk = chunk[order]
+        apart[1:] |= chunk[1:] != chunk[:-1]
+    begin = np.flatnonzero(apart)
+    last = np.append(begin[1:], job.size)[: begin.size] - 1
+    first = np.concatenate([[0], np.cumsum(np.bincount(job[begin], minlength=count.size))])
+    return first.astype(np.int64), place[begin], place[last], share[begin]
+
+
+def _chunk_of_slot(trace: TraceArrays, job: Ints, share: Ints) -> Ints:
+    """Return the number of the chunk at each slot; the slots are given job after job, by the job and the units there."""
+    found = np.zeros(job.size, np.int64)
+    if not trace.further_units.size:
+        return found
+    before = np.cumsum(share) - share
+    first = np.searchsorted(job, job)
+    for j in np.flatnonzero(np.diff(trace.first_further)).tolist():
+        at = slice(*np.searchsorted(job, [j, j + 1]).tolist())
+        ends = trace.units[j] + np.concatenate(
+            [[0], np.cumsum(trace.further_units[trace.first_further[j] : trace.first_further[j + 1]])]
+        )
+        found[at] = np.searchsorted(ends, before[at] - before[first[at]], side="right")
+    return found
+
+
+# --- Jobs that run when a replay begins: rows of the trace after the other jobs, which never arrive and have started.
+#
+# Such a job occupies its places from its start on, ends by its true end, and policies expect it to end at ``Running.end``.
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The jobs of a replay, then the running jobs; a ``machine.JobTable``."""
+
+    job_arrays: JobArrays
+    queue: Ints
+    walltime: Ints
+    queues: Sequence[Queue]
+    windows: Mapping[int, tuple[Window, ...]]
+
+    def __len__(self) -> int:
+        return len(self.job_arrays)
+
+
+def with_running(jobs: JobTable, running: Sequence[Running], resources: Sequence[str]) -> JobTable:
+    """Return a table of the jobs and of the running jobs after them; the jobs themselves if none runs."""
+    if not running:
+        return jobs
+    held = replace(JobArrays.of([r.job for r in running], resources), duration=true_durations(running))
+    return Rows(
+        job_arrays=jobs.job_arrays.joined(held),
+        queue=np.concatenate([jobs.queue, np.full(len(held), len(jobs.queues))]),
+        walltime=np.concatenate([jobs.walltime, column((r.job.walltime for r in running), len(running))]),
+        queues=[*jobs.queues, Queue("of running jobs", 1)],
+        windows=jobs.windows,
+    )
+
+
+def true_durations(running: Sequence[Running]) -> Ints:
+    """Return the seconds from start (or second 0) to true end of each running job."""
+    return column((r.true_end - _since(r) for r in running), len(running))
+
+
+def _since(r: Running) -> int:
+    """Return the start of a running job, or 0 if it started before: negative starts in the state mean none."""
+    return max(0, r.start)
+
+
+def busy_trace(
+    jobs: JobTable,
+    running: Sequence[Running],
+    platform: Platform,
+    runtime: Ints,
+    by_count: bool,
+    after: Mapping[int, tuple[int, int]] | None = None,
+) -> TraceArrays:
+    """Return the arrays of a replay, as ``machine.trace_of``, with the running jobs after the others."""
+    table = with_running(jobs, running, platform.resources)
+    trace = trace_of(table, platform, np.concatenate([runtime, true_durations(running)]), by_count, after)
+    return trace._replace(order=trace.order[trace.order < len(jobs)]) if running else trace
+
+
+def busy_state(
+    trace: TraceArrays, expected: Ints, now: int | None, running: Sequence[Running], nodes: Sequence[str] | None
+) -> State:
+    """Return the state of a replay that begins at ``now``, with the running jobs on their places.
+
+    Parameters
+    ----------
+    trace
+        The arrays of ``busy_trace``.
+    expected
+        Expected durations of the other jobs in seconds, shape (jobs,).
+    now
+        The begin in seconds; None: before the first event.
+    running
+        The running jobs, with nodes unless they are counted.
+    nodes
+        The names of the nodes; None: nodes are counted.
+    """
+    durations = column((max(1, r.end - _since(r)) for r in running), len(running))
+    others = np.ones(trace.release.size - len(expected) - len(running), np.int64)  # rows that are no jobs
+    state = new_state(trace, np.concatenate([expected, durations, others]))
+    number = {name: n for n, name in enumerate(nodes or ())}
+    for j, r in enumerate(running, len(expected)):
+        places = [(0, r.job.units)] if nodes is None else [(number[name], units) for name, units in r.nodes.items()]
+        start_on(trace, state, j, places, _since(r))
+    if now is not None:
+        state.clock[NOW] = now
+    state.clock[STARTED] = 0  # counts the starts of the replay
+    return state
+
+
+def start_on(trace: TraceArrays, state: State, j: int, places: Sequence[tuple[int, int]], start: int) -> None:
+    """Start job j at ``start`` on pairs (place, units), before the first event of the replay."""
+    for k, (place, units) in enumerate(places):
+        state.chosen[k], state.put[k] = place, units
+    state.clock[NOW] = start
+    keep_places(trace, state, j, len(places))
+    begin(trace, state, j)
+
+
+def crowded(running: Sequence[Running], platform: Platform) -> tuple[str, str, str] | None:
+    """Return the first (job, node, resource) beyond a capacity, or a job on an unknown node (resource ""); else None."""
+    free = {node: list(vector) for node, vector in platform.capacity.items()}
+    for r in running:
+        for node, units in r.nodes.items():
+            if node not in free:
+                return r.job.id, node, ""
+            for k, resource in enumerate(platform.resources):
+                free[node][k] -= units * r.job.request.get(resource, 0)
+                if free[node][k] < 0:
+                    return r.job.id, node, resource
+    return None
+
+
+def on_nodes(
+    running: Sequence[Running], platform: Platform, best: bool, up: Sequence[bool] | None = None
+) -> list[Running]:
+    """Return the running jobs on nodes, in their order; jobs that find no room are left out.
+
+    Jobs with nodes keep them. The others, by start, get nodes from the allocator (``best``: best fit, else first fit),
+    of those that are ``up`` (None: all).
+    """
+    order = sorted(range(len(running)), key=lambda k: (not running[k].nodes, running[k].start))
+    listed = [running[k] for k in order]
+    arrays = JobArrays.of([r.job for r in listed], platform.resources)
+    zeros = np.zeros(len(listed), np.int64)
+    table = Rows(arrays, zeros, zeros, [Queue("of running jobs", 1)], {})
+    trace = trace_of(table, platform, true_durations(listed), False)
+    state = new_state(trace, np.ones(len(listed), np.int64))
+    number = {name: n for n, name in enumerate(platform.nodes)}
+    for j, r in enumerate(listed):
+        if r.nodes:
+            start_on(trace, state, j, [(number[name], units) for name, units in r.nodes.items()], 0)
+        else:
+            if up is not None:  # jobs with nodes come first
+                state.free[~np.array(up)] = 0
+            state.clock[NOW] = 0
+            try_start(trace, state, j, best)
+    nodes = by_name(ranges_of(trace, state, False), platform.nodes)
+    found = {k: replace(r, nodes=r.nodes or nodes[j]) for j, (k, r) in enumerate(zip(order, listed, strict=True))}
+    return [found[k] for k in range(len(running)) if found[k].nodes]

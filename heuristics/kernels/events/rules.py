@@ -1,9 +1,4 @@
-"""Rules at one event: waiting jobs start in the order of their priority [Bridi2018, 2.2], algorithm 1.
-
-1. Sort the waiting jobs by priority.
-2. Start each job that fits now and whose calendars are open.
-3. A job that does not fit is skipped; with a strict rule it ends the step.
-"""
+"""Rules at one event, and a whole replay under a rule [Bridi2018, 2.2], algorithm 1."""
 
 from __future__ import annotations
 
@@ -11,13 +6,141 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....models.compiled import internal, internal_borrowing
+from ....models.array_types import Floats, Ints
+from ....models.compiled import compiled, internal, internal_borrowing
 from ..by_address import by_address
-from ..profile import Floats, Ints
-from .chunks import choose_places, has_chunks
-from .fit import count_fits, spread
-from .ranking import rank
-from .state import NOW, STARTED, WAITING, State, TraceArrays, begin, compact, keep_places, may_start
+from ..profile import NEVER
+from ..sorting import sort_by
+from .state import (
+    DECISIONS,
+    DUE,
+    NEXT,
+    NOW,
+    RUNNING,
+    SORTED,
+    STARTED,
+    STOP,
+    WAITING,
+    WAKE,
+    State,
+    TraceArrays,
+    advance,
+    begin,
+    choose_places,
+    compact,
+    count_fits,
+    has_chunks,
+    keep_places,
+    may_start,
+    next_event,
+    spread,
+)
+
+# --- The order of the waiting jobs of a replay by a key.
+
+
+@internal
+def rank(state: State, base: Floats, slope: Floats, dynamic: bool) -> None:
+    """Sort ``waiting`` by the key base + slope * now, least first, ties in the order of the trace.
+
+    Parameters
+    ----------
+    state
+        The state; ``waiting`` is changed.
+    base, slope
+        Parts of the key, shape (jobs,).
+    dynamic
+        Whether the key changes with time; else only new jobs are inserted.
+    """
+    clock = state.clock
+    n = clock[WAITING]
+    if dynamic or clock[SORTED] == 0:
+        key = base
+        if dynamic:
+            key = np.empty(base.size, np.float64)
+            for i in range(n):
+                j = state.waiting[i]
+                key[j] = base[j] + slope[j] * clock[NOW]
+        sort_by(state.waiting, n, key)
+    else:
+        for i in range(clock[SORTED], n):
+            _insert(state.waiting, i, base)
+    clock[SORTED] = n
+
+
+@internal_borrowing
+def _insert(waiting: Ints, n: int, base: Floats) -> None:
+    """Move the job at place n to its position among the sorted jobs before it."""
+    j = waiting[n]
+    lo, hi = 0, n
+    while lo < hi:
+        middle = (lo + hi) // 2
+        other = waiting[middle]
+        if base[other] < base[j] or (base[other] == base[j] and other < j):
+            lo = middle + 1
+        else:
+            hi = middle
+    for k in range(n, lo, -1):
+        waiting[k] = waiting[k - 1]
+    waiting[lo] = j
+
+
+# --- Detection of the end of a replay: no waiting job can ever start, although calendars open every day.
+
+
+class Standstill:
+    """Detects that nothing can change any more.
+
+    When nothing runs, nothing arrives any more (a job that waits for the end of another job does not), no reservation
+    begins and no state of a node changes, only calendars open. Calendars of queues open once a day, windows of
+    single jobs only once. One day after the last of these windows has opened, every job that can ever start has had the
+    chance to start on the empty machine.
+
+    Parameters
+    ----------
+    trace
+        The jobs and the places.
+    state
+        The state of the replay.
+    """
+
+    def __init__(self, trace: TraceArrays, state: State) -> None:
+        self._trace, self._state = trace, state
+        self._arrivals = trace.order.size - trace.follower.size  # jobs that arrive by themselves
+        self._started = -1
+        self._end: int | None = None
+
+    def reached(self, away: int = 0) -> bool:
+        """Return whether every calendar has opened since the machine became empty.
+
+        Call it after every event or from time to time. ``away``: running rows that are no jobs.
+        """
+        clock = self._state.clock
+        waiting = clock[RUNNING] > away or clock[DUE] > 0 or clock[NEXT] < self._arrivals
+        if waiting or clock[WAKE] < NEVER or clock[STOP] < NEVER:
+            self._end = None
+            return False
+        if self._end is None or clock[STARTED] != self._started:
+            self._started, self._end = int(clock[STARTED]), self._last_opening()
+        return int(clock[NOW]) >= self._end
+
+    def _last_opening(self) -> int:
+        """Return the time in seconds by which every window of a waiting job has opened."""
+        trace, state = self._trace, self._state
+        last, round_ = int(state.clock[NOW]), 0
+        for c in np.flatnonzero(state.opened > 0).tolist():
+            if trace.period[c] > 0:
+                round_ = max(round_, int(trace.period[c]))
+            else:
+                last = max(last, int(trace.lo[trace.first_window[c] : trace.first_window[c + 1]].max()))
+        return last + round_
+
+
+# --- Rules at one event: waiting jobs start in the order of their priority [Bridi2018, 2.2], algorithm 1.
+#
+# 1. Sort the waiting jobs by priority.
+# 2. Start each job that fits now and whose calendars are open.
+# 3. A job that does not fit is skipped; with a strict rule it ends the step.
 
 ALL = 2**31  # ``Rules.candidates``: no limit
 
@@ -230,3 +353,49 @@ def by_rule(trace: TraceArrays, state: State, rules: Rules) -> None:
     start_in_order(trace, state, rules, rules.strict, False, 0)
     if state.clock[STARTED] > before:
         compact(state)
+
+
+# --- A replay under a rule, event after event, in compiled code.
+
+
+@internal_borrowing
+def step(trace: TraceArrays, state: State, period: int) -> bool:
+    """Go to the next event or multiple of ``period`` seconds (0: none).
+
+    Return False if no event is left, or the next one is not before the time STOP.
+    """
+    t = next_event(trace, state)
+    if t >= NEVER:
+        return False
+    if period > 0 and state.clock[WAITING] > 0:
+        t = min(t, (state.clock[NOW] // period + 1) * period)
+    if t >= state.clock[STOP]:
+        return False
+    advance(trace, state, t)
+    return True
+
+
+@compiled
+def replay_by_rule(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
+    """Replay at most ``events`` events; return False if nothing happens any more.
+
+    Parameters
+    ----------
+    trace
+        The jobs and the places.
+    state
+        The state; changed in place.
+    rules
+        The rule.
+    period
+        Decide also at the multiples of this many seconds while jobs wait; 0: only at events.
+    events
+        Number of events.
+    """
+    for _ in range(events):
+        if not step(trace, state, period):
+            return False
+        if state.clock[WAITING] > 0:
+            state.clock[DECISIONS] += 1
+            by_rule(trace, state, rules)
+    return True

@@ -1,21 +1,219 @@
-"""The state of a replay as flat arrays, and its change from one event to the next.
-
-A *place* is a node, or a set of equal nodes that are counted together.
-"""
+"""The state of a replay as flat arrays, and its change from one event to the next."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ....models.compiled import internal_borrowing
+from ....models.array_types import Floats, Ints, Small
+from ....models.compiled import internal, internal_borrowing
 from ..by_address import by_address
-from ..profile import NEVER, Floats, Ints
-from .chunks import has_chunks, take_chunks
+from ..profile import NEVER
+from ..sorting import sort_by
 
-Small = NDArray[np.int32]
+# --- Choice of places for the units of a job.
+#
+# A place is a node, or a set of equal nodes that are counted together. First fit takes the places in their order. Best
+# fit takes them by ascending sum over resources of free amount / capacity, ties by their order [Galleguillos2019, 2.2].
+# Both put as many units on a place as fit there.
+
+
+@internal_borrowing
+def units_that_fit(free: Ints, request: Ints, most: int) -> int:
+    """Return how many units, at most ``most``, fit into one place; both arrays have the shape (resources,).
+
+    Nothing fits into a place with negative free amounts, not even a unit that requests nothing.
+    """
+    count = most
+    for r in range(request.size):
+        if free[r] < count * request[r]:
+            count = max(0, free[r] // request[r]) if request[r] > 0 else 0
+    return count
+
+
+@internal_borrowing
+def count_fits(free: Ints, request: Ints, units: int, fit: Ints) -> int:
+    """Set ``fit`` to the number of units that each place can hold now; return the sum.
+
+    Parameters
+    ----------
+    free
+        Free amounts, shape (places, resources).
+    request
+        Amounts per unit, shape (resources,).
+    units
+        Number of units; no place counts more.
+    fit
+        Output, shape (places,).
+    """
+    total = 0
+    for p in range(fit.size):
+        fit[p] = units_that_fit(free[p], request, units)
+        total += fit[p]
+    return total
+
+
+@internal
+def spread(free: Ints, capacity: Ints, fit: Ints, units: int, best: bool, chosen: Ints, put: Ints) -> int:
+    """Choose places for the units of a job; return the number of chosen places.
+
+    Parameters
+    ----------
+    free, capacity
+        Free amounts and capacities, shape (places, resources).
+    fit
+        Units that each place can hold, shape (places,).
+    units
+        Number of units of the job.
+    best
+        Best fit, else first fit.
+    chosen
+        Output: the chosen places, shape (places,).
+    put
+        Output: number of units on each chosen place, shape (places,).
+    """
+    left, entries = units, 0
+    if not best or fit.size == 1:
+        for p in range(fit.size):
+            if fit[p] > 0:
+                take = min(left, fit[p])
+                chosen[entries], put[entries] = p, take
+                entries, left = entries + 1, left - take
+                if left == 0:
+                    break
+        return entries
+    room, rooms = np.empty(fit.size, np.int64), 0
+    score: Floats = np.empty(fit.size, np.float64)
+    for p in range(fit.size):
+        if fit[p] > 0:
+            room[rooms], score[p] = p, 0.0
+            rooms += 1
+            for r in range(capacity.shape[1]):
+                if capacity[p, r] > 0:
+                    score[p] += free[p, r] / capacity[p, r]
+    sort_by(room, rooms, score)
+    for i in range(rooms):
+        take = min(left, fit[room[i]])
+        chosen[entries], put[entries] = room[i], take
+        entries, left = entries + 1, left - take
+        if left == 0:
+            break
+    return entries
+
+
+# --- Heterogeneous jobs in a replay: all chunks start at the same event, on places that they share.
+#
+# The places of a job are stored chunk after chunk; the units on them tell where a chunk ends. Chunk 0 is in the arrays of
+# the jobs, the others are rows of ``TraceArrays.further_units`` and ``further_request``.
+
+
+@internal_borrowing
+def has_chunks(trace: TraceArrays, j: int) -> bool:
+    """Return whether job j has more than one chunk."""
+    return bool(trace.first_further[j] < trace.first_further[j + 1])
+
+
+@internal_borrowing
+def row_of(trace: TraceArrays, state: State, j: int, k: int) -> int:
+    """Return the row in ``further_request`` of the chunk at slot k of job j; -1: the first chunk, or the only one."""
+    row, last = trace.first_further[j], trace.first_further[j + 1]
+    if row == last:
+        return -1
+    before, end = 0, trace.units[j]
+    for slot in range(trace.first[j], k):
+        before += state.share[slot]
+    if before < end:
+        return -1
+    while row + 1 < last and before >= end + trace.further_units[row]:
+        end += trace.further_units[row]
+        row += 1
+    return int(row)
+
+
+@internal_borrowing
+def amount(trace: TraceArrays, j: int, row: int, r: int) -> int:
+    """Return what one unit of a chunk of job j requests of resource r; ``row`` as ``row_of`` returns it."""
+    return int(trace.request[j, r] if row < 0 else trace.further_request[row, r])
+
+
+@internal_borrowing
+def take_chunks(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> None:
+    """Subtract the units of heterogeneous job j from the amounts of its places, see ``state.take``."""
+    row, left = -1, trace.units[j]
+    for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+        if left == 0:
+            row = trace.first_further[j] if row < 0 else row + 1
+            left = trace.further_units[row]
+        left -= state.share[k]
+        for r in range(free.shape[1]):
+            free[state.place[k], r] -= sign * state.share[k] * amount(trace, j, row, r)
+
+
+@internal_borrowing
+def take_chosen(trace: TraceArrays, state: State, free: Ints, j: int, entries: int) -> None:
+    """Subtract heterogeneous job j from ``free`` on its chosen places."""
+    row, left = -1, trace.units[j]
+    for e in range(entries):
+        if left == 0:
+            row = trace.first_further[j] if row < 0 else row + 1
+            left = trace.further_units[row]
+        left -= state.put[e]
+        for r in range(free.shape[1]):
+            free[state.chosen[e], r] -= state.put[e] * amount(trace, j, row, r)
+
+
+@internal
+def choose_places(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) -> int:
+    """Choose places for all chunks of heterogeneous job j within ``free``; return their number, 0 if they do not fit.
+
+    The chunks are placed one after the other, beginning with each of them in turn until all fit. The places are written
+    to ``state.chosen`` and ``state.put``, chunk after chunk.
+    """
+    first = trace.first_further[j]
+    chunks, (places, resources) = trace.first_further[j + 1] - first + 1, free.shape
+    left, fit = np.empty((places, resources), np.int64), np.empty(places, np.int64)
+    chosen, put = np.empty(state.chosen.size, np.int64), np.empty(state.chosen.size, np.int64)
+    begin, count = np.zeros(chunks, np.int64), np.zeros(chunks, np.int64)
+    for turn in range(chunks):
+        for p in range(places):
+            for r in range(resources):
+                left[p, r] = free[p, r]
+        entries, done = 0, 0
+        while done < chunks:
+            c = (turn + done) % chunks
+            request = trace.request[j] if c == 0 else trace.further_request[first + c - 1]
+            units = trace.units[j] if c == 0 else trace.further_units[first + c - 1]
+            if count_fits(left, request, units, fit) < units:
+                break
+            begin[c] = entries
+            count[c] = spread(left, trace.capacity, fit, units, best, chosen[entries:], put[entries:])
+            for e in range(entries, entries + count[c]):
+                for r in range(resources):
+                    left[chosen[e], r] -= put[e] * request[r]
+            entries += count[c]
+            done += 1
+        if done == chunks:
+            at = 0
+            for c in range(chunks):
+                for e in range(begin[c], begin[c] + count[c]):
+                    state.chosen[at], state.put[at] = chosen[e], put[e]
+                    at += 1
+            return at
+    return 0
+
+
+@internal_borrowing
+def each_fits(trace: TraceArrays, state: State, j: int) -> bool:
+    """Return whether each chunk of job j fits now, alone on the free places."""
+    if count_fits(state.free, trace.request[j], trace.units[j], state.fit) < trace.units[j]:
+        return False
+    for row in range(trace.first_further[j], trace.first_further[j + 1]):
+        units = trace.further_units[row]
+        if count_fits(state.free, trace.further_request[row], units, state.fit) < units:
+            return False
+    return True
+
 
 # indices of the scalars in ``State.clock``
 NOW, NEXT, WAITING, SORTED, RUNNING, ENDED, BLOCKED_SINCE, EARLY, WAKE, DECISIONS, STARTED, DUE, STOP = range(13)

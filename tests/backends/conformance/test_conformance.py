@@ -7,20 +7,16 @@ from collections import Counter
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, Result
-from schedlab.backends.conformance import (
-    agreement,
-    brute_force,
-    copies,
-    declaration,
-    planted_parameters,
-    random_models,
-    random_patterns,
-)
-from schedlab.backends.conformance import planted_faults as faults
+from schedlab.backends.conformance import agreement, brute_force, random_models
+from schedlab.backends.conformance import agreement as copies
+from schedlab.backends.conformance import planted as faults
+from schedlab.backends.conformance import planted as planted_parameters
+from schedlab.backends.conformance import random_models as random_patterns
 from schedlab.backends.conformance import run as conformance
+from schedlab.backends.conformance import run as declaration
 from schedlab.backends.conformance.brute_force import domain
-from schedlab.backends.conformance.constructs import CONSTRUCTS
 from schedlab.backends.conformance.random_models import random_model
+from schedlab.backends.conformance.run import CONSTRUCTS
 from typer.testing import CliRunner
 
 LIMITS = Limits(time=20, threads=1)

@@ -12,7 +12,7 @@ import schedlab as sl
 from notebook import Notebook
 from ortools.sat.python import cp_model
 from schedlab.backends import Limits
-from schedlab.backends.cpsat.search import CpSatRun
+from schedlab.backends.cpsat.backend import CpSatRun
 
 THREADS = 1
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from schedlab.backends.base import Limits
-from schedlab.backends.cpsat import search
+from schedlab.backends.cpsat import backend as search
 from schedlab.backends.cpsat.linked_starts import may_branch_on_order
 from schedlab.backends.cpsat.lowering import CpSatLowering
 
@@ -125,7 +125,7 @@ class TestOn:
         assert on(m)
 
     def test_each_stage_of_ordered_objectives(self):
-        from schedlab.backends.stages import keep, stage_of
+        from schedlab.backends.driver import keep, stage_of
 
         m = sl.Model("shop")
         makespan = shop(m, options=2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.backends.conformance.random_models import random_model
-from schedlab.backends.linear.dual import safe_bound
+from schedlab.backends.linear.form import safe_bound
 
 
 def machine(seed):

@@ -10,7 +10,7 @@ import schedlab as sl
 from schedlab.backends import Limits, UnknownName, run
 from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.random_models import random_model
-from schedlab.backends.pyomo.parameters import options
+from schedlab.backends.pyomo import options
 
 
 def two_jobs() -> tuple[sl.Model, list[object]]:

@@ -16,7 +16,7 @@ from rich.console import Console
 from schedlab.bench.cli import doctor
 from schedlab.bench.records.store import read
 from schedlab.instances import load
-from schedlab.simulation.policies.registry import dispatchers
+from schedlab.simulation.dispatchers.registry import dispatchers
 
 SNAPSHOT = ["eurora_99", "--at", "12:00", "--first", "12"]
 QUICK = ["--methods", "multi-search,cpsat:pool+warm", "--time-limit", "3", "--threads", "1"]

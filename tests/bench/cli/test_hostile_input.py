@@ -8,13 +8,13 @@ import sys
 
 import pytest
 import schedlab.bench
-from schedlab.bench.exit_codes import exit_code
+from schedlab.bench.errors import exit_code
 from schedlab.bench.records.form import first_fault
 from schedlab.bench.records.record import record
 from schedlab.bench.records.store import Store, jobs_file, read, stem_of
 from schedlab.bench.runs.selection import Run, plan
 from schedlab.bench.terminal import Plain
-from schedlab.instances.files.own_files import content_of
+from schedlab.instances.files.folder import content_of
 
 NASTY = "[/red]\x1b[31m\r\u202e:smile:$\\frac[bold]\x07\x9b2J"
 SHOWN = "[/red]\\x1b[31m\\r\\u202e:smile:$\\frac[bold]\\x07\\x9b2J"
@@ -291,14 +291,14 @@ class TestStops:
     @pytest.mark.parametrize(
         ("place", "words"),
         [
-            ("schedlab.bench.ingest.log.read_trace", ("import", "swf", "x", "--out", "out")),
-            ("schedlab.bench.ingest.log.write", ("import", "swf", "log.swf", "--out", "out")),
-            ("schedlab.bench.ingest.weather.read_weather", ("import", "weather", "x", "--out", "out")),
-            ("schedlab.bench.ingest.curie.read_trace", ("import", "curie", "x", "--out", "out")),
+            ("schedlab.bench.ingest.read_trace", ("import", "swf", "x", "--out", "out")),
+            ("schedlab.bench.ingest.write", ("import", "swf", "log.swf", "--out", "out")),
+            ("schedlab.bench.ingest.read_weather", ("import", "weather", "x", "--out", "out")),
+            ("schedlab.bench.ingest.read_trace", ("import", "curie", "x", "--out", "out")),
             ("schedlab.bench.cli.generate.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
             ("schedlab.bench.cli.options.load", ("show", "eurora_99")),
             ("schedlab.bench.plots.page.files", ("plot", "out")),
-            ("schedlab.bench.guide.days.files", ("guide", "out")),
+            ("schedlab.bench.guide.files", ("guide", "out")),
             ("schedlab.bench.records.verify.files", ("verify", "out")),
             ("schedlab.bench.cli.export.lower", ("export", "eurora_99", "--formulation", "pool@900s", "--out", "out")),
         ],

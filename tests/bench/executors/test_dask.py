@@ -17,7 +17,7 @@ from schedlab.bench.executors import dask as module
 from schedlab.bench.executors.base import Setting
 from schedlab.bench.executors.dask import DaskExecutor
 from schedlab.bench.records.store import Store, read
-from schedlab.bench.runs.runner import Plan, supervise_all
+from schedlab.bench.runs.run import Plan, supervise_all
 from schedlab.bench.runs.selection import Run
 
 # A worker process that leaves a mark with its parents, works as long as its method says, and reports its threads.
@@ -184,7 +184,7 @@ def test_wrong_use_is_refused_before_anything_runs(tmp_path, cluster, monkeypatc
         WrongUse, match=r"a run has 3 threads, the largest Dask worker 1: start workers with --nthreads 3"
     ):
         perform(tmp_path, runs_of("work:0", threads=3), None, None, cluster)
-    monkeypatch.setattr("schedlab.bench.executors.probe.write_whole", lambda path, text: None)
+    monkeypatch.setattr("schedlab.bench.executors.node.write_whole", lambda path, text: None)
     with pytest.raises(
         WrongUse, match=r"the Dask worker tcp://\S+ cannot see the folder \S+out: choose --out on a file"
     ):

@@ -10,18 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Result
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.guide.days import Sample
-from schedlab.bench.guide.learning import confusion, errors_by_distance, learn, leave_out, usual
+from schedlab.bench.guide import Sample, confusion, errors_by_distance, learn, leave_out, usual
 from schedlab.bench.kinds.accounts import fields
 from schedlab.bench.records.record import outcome, record
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 from schedlab.heuristics import multi_search
 from schedlab.instances import load
-from schedlab.instances.files.atomic import write_whole
-from schedlab.instances.files.own_files import content_of
-from schedlab.models.profit.efficiency import Day
-from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Leaf, Split
+from schedlab.instances.files.folder import content_of
+from schedlab.instances.files.writing import write_whole
+from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Day, Leaf, Split
 
 BUSY = (9, 9, 9, 8, 3, 2)  # nodes of 10 that are busy, day after day: 0.8 and less is followed by days below 700 W
 UNTIL = len(BUSY) * 86400

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from schedlab.errors import WrongValue
-from schedlab.instances.states.entries import Document
+from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.instances.states.pbs import state_from_pbs
-from schedlab.instances.states.reader import state_of
-from schedlab.simulation.shadow.decide import decide
+from schedlab.simulation.shadow import decide
 
 NOW = 1_479_277_336
 

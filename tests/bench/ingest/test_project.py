@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 import schedlab.bench.suites
-from schedlab.bench.ingest.project import LIBRARIES
 from schedlab.instances import Instance, load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
-from schedlab.instances.formats.benchmarks.flow_shops import read_flow_shop
-from schedlab.instances.formats.benchmarks.taillard import read_taillard_job_shop, read_taillard_open_shop
+from schedlab.instances.classic import LIBRARIES
+from schedlab.instances.formats.shops import read_flow_shop, read_taillard_job_shop, read_taillard_open_shop
 from schedlab.models import kind
 
 EXAMPLES = Path(schedlab.bench.suites.__file__).parent / "examples"

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 from schedlab.errors import WrongValue
-from schedlab.instances.states.arrays import waiting_tasks
-from schedlab.instances.states.entries import Document
-from schedlab.instances.states.reader import state_of
-from schedlab.instances.states.slurm import state_from_slurm
-from schedlab.instances.states.slurm_nodes import SlurmNode, node_words
-from schedlab.simulation.shadow.check import faults
-from schedlab.simulation.shadow.decide import decide
+from schedlab.instances.states.machine_state import Document, state_of
+from schedlab.instances.states.node_sets import waiting_tasks
+from schedlab.instances.states.slurm import SlurmNode, node_words, state_from_slurm
+from schedlab.simulation.shadow import decide
+from schedlab.simulation.shadow_answer import faults
 from shared_data import DATA
 
 NOW = 1_700_000_000

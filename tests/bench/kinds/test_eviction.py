@@ -7,9 +7,8 @@ import pytest
 import schedlab as sl
 from schedlab.bench.cli.app import main
 from schedlab.bench.records.store import files, read
-from schedlab.bench.runs.defaults import defaults
 from schedlab.bench.runs.selection import key_of
-from schedlab.bench.runs.view import View
+from schedlab.bench.runs.view import View, defaults
 from schedlab.bench.tables.eviction import EvictionResults, EvictionRow
 from schedlab.instances import InstanceError, generators, load, write
 

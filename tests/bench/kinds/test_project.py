@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from schedlab.bench.cli.app import main
 from schedlab.bench.records.store import files, read
-from schedlab.bench.runs.defaults import defaults
 from schedlab.bench.runs.selection import RunRequest, plan
+from schedlab.bench.runs.view import defaults
 from schedlab.instances import Instance, generators, load, write
 from schedlab.models import Mode, Project, Resource, Task
-from schedlab.models.display.packing import pack
+from schedlab.models.display.gantt import pack
 from schedlab.models.project.display import TaskRow, bands
 
 pytestmark = pytest.mark.usefixtures("in_process")
@@ -166,7 +166,7 @@ class TestPage:
 class TestRectangles:
     @pytest.mark.parametrize("seed", range(5))
     def test_every_task_has_its_demand_and_no_two_overlap(self, seed: int) -> None:
-        from schedlab.bench.kinds.tasks import fields
+        from schedlab.bench.kinds.project import fields
         from schedlab.heuristics import multi_sgs
 
         project = generators["project"](40, seed).project

@@ -1,8 +1,7 @@
 """Legends of panels: inside with few entries, beside the panel with many."""
 
 import pytest
-from schedlab.bench.plots.panels.legends import FEW, add_legend
-from schedlab.bench.plots.panels.plain import draw_histogram
+from schedlab.bench.plots.panels import FEW, add_legend, draw_histogram
 
 figures = pytest.importorskip("matplotlib.figure")
 

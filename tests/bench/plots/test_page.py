@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.bench.kinds.replays.worker import replay_in_worker
 from schedlab.bench.plots.charts import Frame, chart, means
 from schedlab.bench.plots.page import OTHERS, legend_of, plot
 from schedlab.bench.records.record import plain, record
 from schedlab.bench.records.store import Store, stem_of
-from schedlab.bench.runs.replay_settings import ReplaySettings
+from schedlab.bench.replays.settings import ReplaySettings
+from schedlab.bench.replays.worker import replay_in_worker
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 from schedlab.instances import load
-from schedlab.instances.files.own_files import content_of
+from schedlab.instances.files.folder import content_of
 from schedlab.models import NodeGroup, Platform
-from schedlab.models.display.nodes import rectangles, shares
+from schedlab.models.display.drawing import rectangles, shares
 from schedlab.simulation.outputs.reading import JobsTable, Kind, read_jobs
 from schedlab.simulation.result import NodeRanges
 

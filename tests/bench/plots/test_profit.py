@@ -3,8 +3,18 @@
 import re
 
 import pytest
-from schedlab.bench.plots.profits.curves import Axis, axis_of, known_pues, pues, total_pue, trend
-from schedlab.bench.plots.profits.page import chosen, drawn_of, incumbents, limits
+from schedlab.bench.plots.profit import (
+    Axis,
+    axis_of,
+    chosen,
+    drawn_of,
+    incumbents,
+    known_pues,
+    limits,
+    pues,
+    total_pue,
+    trend,
+)
 from schedlab.bench.records.store import files, read
 from schedlab.bench.tables.profit import scenario_results
 

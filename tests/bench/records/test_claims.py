@@ -4,8 +4,7 @@ import json
 
 import pytest
 import schedlab as sl
-from schedlab.bench.records.answer import answer
-from schedlab.bench.records.record import plain, record
+from schedlab.bench.records.record import answer, plain, record
 from schedlab.bench.records.store import Store
 from schedlab.bench.runs.selection import RunRequest, plan
 from schedlab.instances import load
@@ -96,7 +95,7 @@ def test_a_bound_that_a_schedule_of_another_method_refutes_is_a_fault(bench, res
 def test_a_bound_that_the_best_known_value_refutes_is_a_fault(bench, results):
     folder = results()
     whole = {"at": None, "first": None, "durations": "walltime", "objective": None}
-    from schedlab.bench.records.claims import contradictions
+    from schedlab.bench.records.verify import contradictions
 
     found = {"replay": None, "view": whole, "content": "c", "kind": "project", "drop_impossible": False, "verified": None,
              "objective": None, "bound": 12.0, "status": "unknown", "sense": "minimize", "instance": "shop"}  # fmt: skip

@@ -4,8 +4,16 @@ import json
 
 import pytest
 from report_records import made
-from schedlab.bench.records.manifest import NAME, faults_of_manifest, read_manifest, write_manifest
-from schedlab.bench.records.store import Store, files, name_of, read
+from schedlab.bench.records.store import (
+    NAME,
+    Store,
+    faults_of_manifest,
+    files,
+    name_of,
+    read,
+    read_manifest,
+    write_manifest,
+)
 
 
 @pytest.fixture

@@ -5,15 +5,14 @@ import json
 import numpy as np
 import pytest
 from report_records import made
-from schedlab.bench.kinds.tasks import fields
+from schedlab.bench.kinds.project import fields
 from schedlab.bench.records.instances import Instances
-from schedlab.bench.report.charts import TOO_LARGE, best_runs, charts_of
-from schedlab.bench.report.content import content_of
-from schedlab.bench.report.gantt import LEVELS, TALL, packed
+from schedlab.bench.report.charts import LEVELS, TALL, TOO_LARGE, best_runs, charts_of, packed
+from schedlab.bench.report.page import content_of
 from schedlab.bench.statistics.sample import sample_of
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
-from schedlab.instances.files.own_files import content_of as content_of_files
+from schedlab.instances.files.folder import content_of as content_of_files
 from schedlab.models import Project, Resource, Schedule, Task
 from schedlab.models.display.gantt import Bar, Cells, Gantt, Row
 

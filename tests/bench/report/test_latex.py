@@ -5,8 +5,8 @@ import re
 
 import pytest
 from report_records import made
-from schedlab.bench.report.content import content_of
 from schedlab.bench.report.latex import objectives, table_of, write_latex
+from schedlab.bench.report.page import content_of
 
 NAMES = r"a_b%c&d#e{f}g\h~i^j<k>$l"
 RECORDS = [made(i, m, s, 100.0 + s + 10 * (m == "b")) for i in ("p_1", "p2") for m in ("a", "b") for s in (1, 2, 3)]

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from report_records import made
 from schedlab.bench.records.store import Store
-from schedlab.bench.report.content import content_of
-from schedlab.bench.report.page import page_of
-from schedlab.bench.report.reproduction import commands
+from schedlab.bench.report.page import commands, content_of, page_of
 from schedlab.bench.runs.view import View
 
 HOSTILE = "</script><b>$x"

@@ -6,8 +6,7 @@ import pytest
 from schedlab.bench.records.record import answered, failed
 from schedlab.bench.records.store import Store
 from schedlab.bench.runs import process
-from schedlab.bench.runs.run import RunTask
-from schedlab.bench.runs.runner import supervise
+from schedlab.bench.runs.run import RunTask, supervise
 from schedlab.bench.runs.selection import Run, RunRequest
 from schedlab.bench.runs.view import View
 from schedlab.bench.tables.methods import group_by_view, status

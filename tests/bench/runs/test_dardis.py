@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 import schedlab as sl
-from schedlab.bench.kinds.replays import launch
-from schedlab.simulation.dardis.dispatcher import Dardis
-from schedlab.simulation.dardis.network import Network
+from schedlab.bench.replays import launch
+from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
+from schedlab.simulation.dispatchers.dardis.network import Network
 
 SETUP, FAULT = "first/min-start", "3@40"  # process 3 has the nodes 43 to 64
 PATIENT = ("--timer", "60")  # on a busy machine, a process may answer late

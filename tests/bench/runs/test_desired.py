@@ -7,7 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.bench.studies.study import study_names
 from schedlab.instances.registry import SHIPPED
-from schedlab.simulation.desired.figures import desired_figures
+from schedlab.simulation.desired_use import desired_figures
 
 pytestmark = pytest.mark.usefixtures("in_process")
 DAY_NIGHT = "# period_s = 86400\ntime_s,resource,share\n0,cores,1\n28800,cores,0.6\n72000,cores,1\n"

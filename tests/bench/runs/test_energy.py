@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.bench.plots.panels.nodes import node_curves
+from schedlab.bench.plots.panels import node_curves
 
 SUMMER = ["--scenario", "air,summer,cheap"]
 TARIFF = "time_s,g_co2_per_kwh\n0,300\n{},400\n"
@@ -135,9 +135,9 @@ def test_bad_options(bench, options: list[str], why: str, tmp_path: Path, monkey
 
 def test_a_replay_that_takes_longer_than_the_tariff_is_kept(bench, tmp_path: Path) -> None:
     """The file ends at the least time of any replay; under FCFS jobs wait, and the last day of the file is repeated."""
-    from schedlab.bench.kinds.replays.case import replay_case
-    from schedlab.bench.kinds.replays.energy import earliest_end
-    from schedlab.bench.runs.replay_settings import ReplaySettings
+    from schedlab.bench.replays.case import replay_case
+    from schedlab.bench.replays.energy import earliest_end
+    from schedlab.bench.replays.settings import ReplaySettings
     from schedlab.bench.runs.view import View
 
     least = earliest_end(replay_case("eurora_99", View(), ReplaySettings()))

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from schedlab.bench.cli.replays import simulate
+from schedlab.bench.cli import simulate
 
 pytestmark = pytest.mark.usefixtures("in_process")
 COMMAND = ("simulate", "eurora_99", "--first", "12", "--dispatchers", "fcfs,easy")
@@ -29,6 +29,6 @@ def test_wrong_loads_are_refused(bench, tmp_path):
 def test_replays_use_all_cores(bench, tmp_path, monkeypatch, options, jobs):
     seen = []
     monkeypatch.setattr(simulate, "number_of_cores", lambda: 6)
-    monkeypatch.setattr("schedlab.bench.runs.simulate.carry_out", lambda request, task, *c: seen.append(task) or 0)
+    monkeypatch.setattr("schedlab.bench.replays.simulate.carry_out", lambda request, task, *c: seen.append(task) or 0)
     assert bench(*COMMAND, *options, "--out", tmp_path / "r")[0] == 0
     assert seen[0].request.jobs == jobs

@@ -8,7 +8,8 @@ import pytest
 import schedlab as sl
 from schedlab.bench.cli.app import main
 from schedlab.models import NodeEvent, Queue
-from schedlab.models.production import Reservation, ServerEvent
+from schedlab.models.reservations import Reservation
+from schedlab.models.server_events import ServerEvent
 
 pytestmark = pytest.mark.usefixtures("in_process")
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 import schedlab as sl
-from schedlab.bench.records.answer import answer
-from schedlab.bench.records.record import plain, record
+from schedlab.bench.records.record import answer, plain, record
 from schedlab.bench.records.store import Store, read
 from schedlab.bench.records.verify import Checker
 from schedlab.bench.runs.selection import RunRequest, plan

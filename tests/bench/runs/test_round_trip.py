@@ -13,7 +13,7 @@ import pytest
 from schedlab.bench.cli.app import _command
 from schedlab.bench.records.form import REPLAY, first_fault
 from schedlab.bench.records.store import files, read
-from schedlab.bench.runs.replay_settings import ReplaySettings
+from schedlab.bench.replays.settings import ReplaySettings
 from shared_data import DATA
 
 pytestmark = pytest.mark.usefixtures("in_process")

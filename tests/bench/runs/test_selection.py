@@ -7,12 +7,11 @@ import pytest
 import schedlab as sl
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.kinds.dispatch import LARGE_DISPATCH, SMALL_DISPATCH
-from schedlab.bench.runs.defaults import DAY_REPLAYED, NOON, WHOLE, defaults
-from schedlab.bench.runs.how_long import how_long, worst_case
+from schedlab.bench.runs.progress import how_long, worst_case
 from schedlab.bench.runs.selection import Run, RunRequest, key_of, parse_methods, parse_seeds, plan
-from schedlab.bench.runs.view import View, parse_clock
+from schedlab.bench.runs.view import DAY_REPLAYED, NOON, WHOLE, View, defaults, parse_clock
 from schedlab.instances import load
-from schedlab.instances.files.own_files import content_of
+from schedlab.instances.files.folder import content_of
 
 RUN = Run("day", "instances/day", "c0ffee", "cpsat:pool", solver="cpsat", version="9.15", kind="dispatch")
 

@@ -11,18 +11,18 @@ import pytest
 import schedlab as sl
 from schedlab.bench.cli.app import main
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.kinds.replays.worker import replay_in_worker
 from schedlab.bench.records.record import failed, plain, record
 from schedlab.bench.records.store import Store, read, read_results
-from schedlab.bench.runs.replay_settings import ReplaySettings, parse_stretch
+from schedlab.bench.replays.settings import ReplaySettings, parse_stretch
+from schedlab.bench.replays.simulate import trace_name
+from schedlab.bench.replays.worker import replay_in_worker
 from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
-from schedlab.bench.runs.simulate import trace_name
 from schedlab.bench.runs.view import View
 from schedlab.instances import load
-from schedlab.instances.files.own_files import content_of
+from schedlab.instances.files.folder import content_of
 from schedlab.instances.traces import open_trace
 from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.policies.registry import Named, is_dispatcher
+from schedlab.simulation.dispatchers.registry import Named, is_dispatcher
 from schedlab.simulation.simulator import simulate
 
 pytestmark = pytest.mark.usefixtures("in_process")
@@ -370,7 +370,7 @@ def test_what_a_replay_did_before_it_broke_off_is_checked_without_the_jobs_that_
 def test_the_worker_tells_how_far_it_is(log, tmp_path, monkeypatch):
     monkeypatch.setattr(Named, "make", lambda self, **options: Planted(""))
     monkeypatch.setattr("schedlab.simulation.engine.TELL_EVERY", 0.0)
-    monkeypatch.setattr("schedlab.bench.kinds.replays.worker.NEWS_EVERY", 0.0)
+    monkeypatch.setattr("schedlab.bench.replays.worker.NEWS_EVERY", 0.0)
     events = []
     found = replay_in_worker(spec_of(log, tmp_path)[1], events.append)
     assert found["status"] == "feasible" and events[0] == {"event": "begin", "sense": "minimize", "jobs": JOBS}

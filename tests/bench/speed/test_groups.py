@@ -1,7 +1,7 @@
 """The benchmark of the metrics of groups: its log, and its parts on a small one."""
 
 from schedlab.bench.speed.groups import PARTITIONS, QUEUES, parts, write_log
-from schedlab.instances.formats.swf.reading import read_swf
+from schedlab.instances.formats.swf import read_swf
 from schedlab.simulation.simulator import simulate
 
 

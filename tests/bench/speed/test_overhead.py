@@ -5,7 +5,7 @@ from schedlab.bench.speed.scale.dardis import machine
 from schedlab.bench.speed.scale.overhead import Algorithm4, main, measured, ratios, table
 from schedlab.instances.workload import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
-from schedlab.models.profiles import daily, flat
+from schedlab.models.profiles.builders import daily, flat
 from schedlab.simulation.simulator import simulate
 
 

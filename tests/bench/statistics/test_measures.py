@@ -8,20 +8,24 @@ import numpy as np
 import pytest
 from schedlab.bench.statistics.inference import holm, interval, wilcoxon
 from schedlab.bench.statistics.measures import (
+    below_one,
     by_problem,
+    data_profiles,
     dual_integral,
     gap,
     gap_to_bound,
     gap_to_known,
     penalized,
+    performance_profiles,
     primal_integral,
+    runtime_distribution,
     seconds,
     seconds_to,
     shifted_geometric_mean,
+    statistics_of,
+    virtual_best,
 )
-from schedlab.bench.statistics.profiles import below_one, data_profiles, performance_profiles, runtime_distribution
 from schedlab.bench.statistics.sample import STATES, sample_of
-from schedlab.bench.statistics.summary import statistics_of, virtual_best
 from scipy import stats
 from synthetic_runs import draw, made
 

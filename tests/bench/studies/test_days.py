@@ -5,10 +5,10 @@ from statistics import NormalDist
 
 import pytest
 from schedlab.bench.studies.comparison import compare
-from schedlab.bench.studies.paired import paired, student
+from schedlab.bench.studies.days import paired, student
 from schedlab.bench.studies.study import Exhibit, Quantity, Study, find_study
-from schedlab.bench.tables.replays.results import RECORDED, DispatcherRow
-from schedlab.simulation.policies.registry import check_dispatcher
+from schedlab.bench.tables.replays import RECORDED, DispatcherRow
+from schedlab.simulation.dispatchers.registry import check_dispatcher
 
 pytestmark = pytest.mark.usefixtures("in_process")
 STUDY = """\

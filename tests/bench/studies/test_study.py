@@ -3,11 +3,10 @@
 import pytest
 from schedlab.backends import UnknownName
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.studies.comparison import compare
-from schedlab.bench.studies.drawing import draw_figures
+from schedlab.bench.studies.comparison import compare, draw_figures
 from schedlab.bench.studies.study import Exhibit, Order, Quantity, Study, find_study, study_names
-from schedlab.bench.tables.replays.results import RECORDED, DispatcherRow
-from schedlab.simulation.policies.registry import check_dispatcher
+from schedlab.bench.tables.replays import RECORDED, DispatcherRow
+from schedlab.simulation.dispatchers.registry import check_dispatcher
 
 pytestmark = pytest.mark.usefixtures("in_process")
 WHOLE = {"verified": True, "status": "feasible"}

@@ -91,7 +91,7 @@ def test_a_shipped_suite_can_be_planned(name):
 
 
 def test_the_smoke_suite_takes_two_minutes_at_most():
-    from schedlab.bench.runs.how_long import worst_case
+    from schedlab.bench.runs.progress import worst_case
 
     assert worst_case(planned(["smoke"])[0], 1) <= 120
 

@@ -8,7 +8,7 @@ from schedlab.bench.kinds.accounts import faults_of_account
 from schedlab.bench.records.store import files, read
 from schedlab.bench.runs.view import View
 from schedlab.bench.tables import profit as tables
-from schedlab.bench.tables.efficiency import slope_change, table
+from schedlab.bench.tables.profit import efficiency_table, slope_change
 from schedlab.instances import load
 
 
@@ -45,7 +45,7 @@ def test_a_wrong_slope_change_is_found_and_records_without_one_are_not_at_fault(
 
 def test_each_scenario_has_a_row_with_the_pue_of_its_methods(records):
     ((name, group),) = tables.by_instance(tables.scenario_results(records)).items()
-    made = table(name, group)
+    made = efficiency_table(name, group)
     console = Console(file=io.StringIO(), width=150)
     console.print(made)
     lines = console.file.getvalue().splitlines()

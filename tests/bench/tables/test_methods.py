@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 from schedlab.bench.records.record import failed, plain, record, times
-from schedlab.bench.runs.defaults import NOON
 from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.view import NOON
 from schedlab.bench.tables.methods import ViewResults, group_by_view
 from schedlab.bench.tables.report import show
 

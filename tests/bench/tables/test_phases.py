@@ -1,8 +1,8 @@
 """The seconds of all decisions by phase, on hand-made records and on a replay."""
 
-from schedlab.bench.tables.replays.figures import cycles, phases
-from schedlab.bench.tables.replays.results import ReplayResults
-from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
+from schedlab.bench.tables.replay_figures import cycles, phases
+from schedlab.bench.tables.replays import ReplayResults
+from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
 from schedlab.simulation.simulator import simulate
 
 

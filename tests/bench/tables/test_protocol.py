@@ -1,9 +1,8 @@
 """The table of the cost of distributed dispatching."""
 
 import schedlab as sl
-from schedlab.bench.tables.replays.network import network
-from schedlab.bench.tables.replays.protocol import protocol
-from schedlab.bench.tables.replays.results import ReplayResults
+from schedlab.bench.tables.replay_figures import network, protocol
+from schedlab.bench.tables.replays import ReplayResults
 
 
 def row(name, metrics):

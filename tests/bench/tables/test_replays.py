@@ -5,16 +5,15 @@ import io
 import pytest
 from rich.console import Console
 from schedlab.bench.records.record import record
+from schedlab.bench.replays.settings import ReplaySettings
 from schedlab.bench.runs.progress import Lines, LiveDisplay
-from schedlab.bench.runs.replay_settings import ReplaySettings
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
-from schedlab.bench.tables.replays.columns import columns_of
-from schedlab.bench.tables.replays.figures import all_figures, models
-from schedlab.bench.tables.replays.report import extract_replays
+from schedlab.bench.tables.replay_figures import all_figures, models
+from schedlab.bench.tables.replays import columns_of, extract_replays
 from schedlab.bench.tables.report import show
-from schedlab.models.profiles import flat
-from schedlab.simulation.policies.registry import PREDICTED_BY
+from schedlab.models.profiles.builders import flat
+from schedlab.simulation.dispatchers.registry import PREDICTED_BY
 from schedlab.simulation.simulator import simulate
 
 DAY = View(durations="runtime")

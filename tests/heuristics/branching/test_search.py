@@ -7,18 +7,13 @@ import numpy as np
 import pytest
 import schedlab as sl
 from heuristics.lagrangian.small import OBJECTIVES, optimum, random_problem
-from schedlab.heuristics.branching.case import supported
-from schedlab.heuristics.branching.search import branch_and_bound
-from schedlab.heuristics.branching.tables import tables_of
-from schedlab.heuristics.lagrangian.exact import whole_prices
-from schedlab.heuristics.lagrangian.items import items_of
-from schedlab.heuristics.lagrangian.rows import chosen_rows
-from schedlab.heuristics.lagrangian.search import lagrangian
-from schedlab.heuristics.lagrangian.sets import no_sets
+from schedlab.heuristics.branch_and_bound import branch_and_bound, supported, tables_of
+from schedlab.heuristics.lagrangian import lagrangian
+from schedlab.heuristics.lagrangian_relaxation import chosen_rows, items_of, no_sets, whole_prices
 from schedlab.instances.generators.eurora import generate
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.dispatch.chunks.chunk import Chunk
-from schedlab.models.profiles import flat
+from schedlab.models.dispatch.jobs import Chunk
+from schedlab.models.profiles.builders import flat
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -73,7 +68,7 @@ def test_an_entry_of_a_coarse_table_bounds_all_times_up_to_the_next(monkeypatch:
     price = rng.integers(0, 3, (rows.b.size, 5)) / 4
     prices = whole_prices(items, np.array([0, 3, 4, 9, 15, 31]), rows, no_sets(), price, np.zeros((0, 5)))
     fine = tables_of(items, prices)
-    monkeypatch.setattr("schedlab.heuristics.branching.tables.MOST", fine.least.size)
+    monkeypatch.setattr("schedlab.heuristics.branch_and_bound.MOST", fine.least.size)
     coarse = tables_of(items, prices)
     assert coarse.step > 1 == fine.step
     index = np.arange(fine.rest.size) // coarse.step

@@ -8,16 +8,17 @@ from schedlab import load
 from schedlab.heuristics import ORDERINGS, CriterionUnusable, ListScheduler
 from schedlab.heuristics.clock import running
 from schedlab.heuristics.kernels.aggregate import BLOCK, new_aggregate, no_aggregate
-from schedlab.heuristics.kernels.chunks.hopeless import new_hopeless
+from schedlab.heuristics.kernels.aggregate import possible as _possible
+from schedlab.heuristics.kernels.chunks import new_hopeless
 from schedlab.heuristics.kernels.earliest import new_scratch
-from schedlab.heuristics.kernels.placement import KINDS, POSTPONED
+from schedlab.heuristics.kernels.placement import KINDS
 from schedlab.heuristics.kernels.placement import fill as _fill
 from schedlab.heuristics.kernels.placement import place as _place
-from schedlab.heuristics.kernels.possible import possible as _possible
 from schedlab.heuristics.kernels.profile import NEVER, new_profile
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.compiled import compiled
 from schedlab.models.platform import MOST_CAPACITY
+from schedlab.models.schedule_arrays import POSTPONED
 
 
 @compiled

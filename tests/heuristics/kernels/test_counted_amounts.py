@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from schedlab.heuristics.kernels.events.counting import free as blocks
-from schedlab.heuristics.kernels.events.counting.bounds import bound, new_bounds, note_freed, remember
+from schedlab.heuristics.kernels.events import counted_free as blocks
+from schedlab.heuristics.kernels.events.counted_free import bound, new_bounds, note_freed, remember
 from schedlab.models.compiled import compiled
 
 
@@ -13,7 +13,7 @@ def _free(free, begin, end, amount, now, asked, duration, found):
     for k in range(begin.size):
         blocks.drop_past(free, now[k])
         blocks.add(free, begin[k], end[k], amount[k])
-        found[k, 0] = blocks.earliest(free, asked[k], duration[k])
+        found[k, 0] = blocks.earliest_with_room(free, asked[k], duration[k])
         found[k, 1] = blocks.earlier(free, asked[k], duration[k], end[k], begin[k])
         found[k, 2] = blocks.least_free(free, begin[k], end[k])
         found[k, 3] = blocks.begin_before(free, asked[k], end[k])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from schedlab.heuristics import ListScheduler, NoSchedule
 from schedlab.heuristics.clock import running
-from schedlab.heuristics.kernels.orders import checkpoints
-from schedlab.heuristics.kernels.orders.moves import OrderResult
+from schedlab.heuristics.kernels import orders as checkpoints
+from schedlab.heuristics.kernels.orders import OrderResult
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 
 QUEUES = [Queue("debug", 600), Queue("parallel", 3600)]

@@ -6,12 +6,11 @@ from schedlab import load
 from schedlab.heuristics.kernels.aggregate import count_all, no_aggregate
 from schedlab.heuristics.kernels.costs import objective
 from schedlab.heuristics.kernels.earnings import profit
-from schedlab.heuristics.kernels.placement import POSTPONED
-from schedlab.heuristics.lns.acceptance import SimulatedAnnealing, Threshold
-from schedlab.heuristics.lns.destroy import AroundTime
-from schedlab.heuristics.lns.ruin import OwnSchedule, RuinAndRecreate
+from schedlab.heuristics.lns.control import SimulatedAnnealing, Threshold
+from schedlab.heuristics.lns.ruin import AroundTime, OwnSchedule, RuinAndRecreate
 from schedlab.heuristics.lns.state import LnsSearch
 from schedlab.instances import generators
+from schedlab.models.schedule_arrays import POSTPONED
 
 TURNS = 4
 

@@ -7,12 +7,21 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.backends.gaps import close
-from schedlab.heuristics.lagrangian.exact import exact_bound, rounded_down, whole_prices
-from schedlab.heuristics.lagrangian.grid import Stopped, candidates, uniform
-from schedlab.heuristics.lagrangian.items import items_of
-from schedlab.heuristics.lagrangian.rows import base_rows, chosen_rows, roundings
-from schedlab.heuristics.lagrangian.search import lagrangian
-from schedlab.heuristics.lagrangian.sets import maximal_sets, no_sets
+from schedlab.heuristics.lagrangian import lagrangian
+from schedlab.heuristics.lagrangian_relaxation import (
+    Stopped,
+    base_rows,
+    candidates,
+    chosen_rows,
+    exact_bound,
+    items_of,
+    maximal_sets,
+    no_sets,
+    rounded_down,
+    roundings,
+    uniform,
+    whole_prices,
+)
 from schedlab.models import Job, NodeGroup, Platform, Queue
 from schedlab.models.dispatch.problem import Dispatch
 

@@ -12,9 +12,8 @@ from schedlab import Incumbent, solve
 from schedlab.heuristics import NothingFound
 from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels.earnings import profit
-from schedlab.heuristics.list_scheduling.first_solution import ListScheduler
-from schedlab.heuristics.list_scheduling.orders import order_by
-from schedlab.heuristics.lns.random_keys import bulk_of, drawn, features, keys_of
+from schedlab.heuristics.list_scheduling import ListScheduler, order_by
+from schedlab.heuristics.lns.orders import bulk_of, drawn, features, keys_of
 from schedlab.heuristics.lns.search import lns
 from schedlab.heuristics.lns.state import WEIGHTED, LnsSearch
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, StepFunction

@@ -10,42 +10,43 @@ import pytest
 from schedlab import backends
 from schedlab.heuristics.arrays import Placement, arrays
 from schedlab.heuristics.clock import running
-from schedlab.heuristics.kernels.orders.moves import Mover, OrderResult
-from schedlab.heuristics.kernels.placement import POSTPONED, same_for
-from schedlab.heuristics.kernels.ruin.destroy import AROUND, CONSECUTIVE, ROOM, WAITING, chosen_alone
-from schedlab.heuristics.list_scheduling.moves import not_worse
-from schedlab.heuristics.lns import (
+from schedlab.heuristics.kernels.orders import Mover, OrderResult
+from schedlab.heuristics.kernels.placement import same_for
+from schedlab.heuristics.kernels.ruin import AROUND, CONSECUTIVE, ROOM, WAITING, chosen_alone
+from schedlab.heuristics.list_scheduling import not_worse
+from schedlab.heuristics.lns.control import (
     Alternate,
-    AroundTime,
-    ConsecutiveStarts,
     FirstOf,
     GainPerSecond,
     HillClimbing,
     History,
-    InsertBy,
-    KeyChanges,
-    LnsSearch,
     NoImprovement,
-    Operator,
-    OrderMoves,
-    Population,
     Progress,
     RandomChoice,
     RecordToRecord,
-    RoomForWaiting,
-    RuinAndRecreate,
     Seconds,
     Selection,
     SimulatedAnnealing,
-    SolverWindows,
     Threshold,
     Tolerances,
     Turn,
     Turns,
 )
-from schedlab.heuristics.lns.ruin import OwnSchedule
+from schedlab.heuristics.lns.operators import KeyChanges, Operator, OrderMoves
+from schedlab.heuristics.lns.orders import Population
+from schedlab.heuristics.lns.ruin import (
+    AroundTime,
+    ConsecutiveStarts,
+    InsertBy,
+    OwnSchedule,
+    RoomForWaiting,
+    RuinAndRecreate,
+)
 from schedlab.heuristics.lns.search import lns
+from schedlab.heuristics.lns.solver_windows import SolverWindows
+from schedlab.heuristics.lns.state import LnsSearch
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.models.schedule_arrays import POSTPONED
 
 RNG = np.random.default_rng(0)
 
@@ -251,7 +252,7 @@ class TestDestroy:
         assert np.bincount(steps.repair) / 20_000 == pytest.approx(np.full(8, 1 / 8), abs=0.02)
 
     def test_no_two_choices_share_a_random_number(self) -> None:
-        from schedlab.heuristics.kernels.ruin import destroy as k
+        from schedlab.heuristics.kernels import ruin as k
 
         single = [k.NODES, k.WINDOW, k.JOBS, k.JOBS_FROM, k.WAITING, k.WAITING_FROM]
         ranges = [(k.PAIR_NODE, k.MOST_PAIRS), (k.PAIR_TIME, k.MOST_PAIRS), (k.NODE, k.MOST_NODES), (k.NOISE, 40)]

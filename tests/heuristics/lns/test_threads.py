@@ -2,7 +2,8 @@
 
 import pytest
 from schedlab.errors import SchedlabError
-from schedlab.heuristics.lns import OrderMoves, RuinAndRecreate
+from schedlab.heuristics.lns.operators import OrderMoves
+from schedlab.heuristics.lns.ruin import RuinAndRecreate
 from schedlab.heuristics.lns.search import lns
 from schedlab.instances import load
 

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.heuristics import PRIORITY_RULES, NothingFound, serial_sgs
-from schedlab.heuristics.kernels.projects.generation import generate
-from schedlab.heuristics.kernels.projects.tasks import new_room
-from schedlab.heuristics.lns import RecordToRecord
+from schedlab.heuristics.kernels.projects.schedules import generate, new_room
+from schedlab.heuristics.lns.control import RecordToRecord
 from schedlab.heuristics.project.arrays import ProjectArrays
-from schedlab.heuristics.project.lns.evolution import Evolution
-from schedlab.heuristics.project.lns.search import project_lns, warm_up
-from schedlab.heuristics.project.lns.solver_parts import SolverParts
+from schedlab.heuristics.project.lns import SolverParts, project_lns, warm_up
+from schedlab.heuristics.project.lns_state import Evolution
 from schedlab.models import Project, Resource, Schedule, Task
 
 from .small import job_shop, random_project

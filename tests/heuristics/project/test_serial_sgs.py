@@ -11,11 +11,7 @@ from schedlab import heuristics
 from schedlab.backends import UnknownName
 from schedlab.heuristics import PRIORITY_RULES, NothingFound, UnknownOrder, multi_sgs, serial_sgs
 from schedlab.heuristics.incumbents import Incumbents
-from schedlab.heuristics.project.mode_choice import MOST_TRIED, feasible_modes
-from schedlab.heuristics.project.network import network
-from schedlab.heuristics.project.priorities import priorities
-from schedlab.heuristics.project.serial_sgs import _Generator
-from schedlab.heuristics.project.usage import Usage
+from schedlab.heuristics.project.serial_sgs import MOST_TRIED, Usage, _Generator, feasible_modes, network, priorities
 from schedlab.models import Mode, Project, Resource, Schedule, Task
 
 from .small import random_project

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.heuristics.project.arrays import ProjectArrays
-from schedlab.heuristics.project.lns.search import project_lns
-from schedlab.heuristics.project.lns.tabu.elite import Elite, between, distance
-from schedlab.heuristics.project.lns.tabu.operator import TabuSearch
+from schedlab.heuristics.project.lns import project_lns
+from schedlab.heuristics.project.tabu import Elite, TabuSearch, between, distance
 from schedlab.instances import read_fjsplib, read_jsplib
 from schedlab.models import Project, Resource, Task
 

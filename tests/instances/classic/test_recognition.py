@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import schedlab.bench.suites
 from schedlab.instances import FormatError, load, read_fjsplib, read_jsplib, read_patterson, read_psplib
-from schedlab.instances.classic.recognition import is_classic, read_classic
-from schedlab.instances.formats.benchmarks.flow_shops import read_flow_shop
-from schedlab.instances.formats.benchmarks.knapsacks import read_knapsack
-from schedlab.instances.formats.benchmarks.progen_max import read_progen_max
+from schedlab.instances.classic import is_classic, read_classic
+from schedlab.instances.formats.knapsacks import read_knapsack
+from schedlab.instances.formats.projects import read_progen_max
+from schedlab.instances.formats.shops import read_flow_shop
 from schedlab.models import ProblemError
 from shared_data import DATA
 

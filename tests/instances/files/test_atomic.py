@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 import schedlab
-from schedlab.instances.files.atomic import move_whole, whole_file, write_whole
-from schedlab.instances.files.writing import to_csv, to_toml, write_files
+from schedlab.instances.files.writing import move_whole, to_csv, to_toml, whole_file, write_files, write_whole
 
 ROOT = Path(schedlab.__file__).parent
-OWN = ("instances/files/atomic.py", "bench/speed/", "bench/terminal.py")  # measurements write logs of their own
+OWN = ("instances/files/writing.py", "bench/speed/", "bench/terminal.py")  # measurements write logs of their own
 
 
 @pytest.fixture

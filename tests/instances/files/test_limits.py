@@ -23,9 +23,9 @@ from schedlab.instances.files import lines as limits
 from schedlab.instances.files.lines import read_lines
 from schedlab.instances.formats.cooling_tables import read_cooling
 from schedlab.instances.formats.eurora_trace import COLUMNS, read_eurora
-from schedlab.instances.formats.job_shop_files import read_fjsplib
 from schedlab.instances.formats.numbered_lines import FormatError
-from schedlab.instances.formats.project_files import read_patterson, read_psplib
+from schedlab.instances.formats.projects import read_patterson, read_psplib
+from schedlab.instances.formats.shops import read_fjsplib
 from schedlab.instances.weather import read_weather
 from schedlab.models.dispatch.jobs import Job, Queue
 from schedlab.models.dispatch.problem import Dispatch

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.instances import load
-from schedlab.instances.files.faults import InstanceError
+from schedlab.instances.files.folder import InstanceError
 
 WORKSHOP = 'name = "workshop"\nqueue = "workshop"\nusers = []\nsubmitted_s = 129600\nstart_s = '
 COURSE = 'name = "workshop"\nqueue = "course"\nusers = []\nsubmitted_s = 129600\nstart_s = '

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from schedlab.instances import read_pbs, read_sacct
-from schedlab.instances.workload import Workload, WorkloadError
+from schedlab.instances.report import WorkloadError
+from schedlab.instances.workload import Workload
 from schedlab.models import Chunk
 
 Writer = Callable[[str, str], Path]

@@ -13,8 +13,8 @@ import pytest
 from schedlab.instances import read_sacct
 from schedlab.instances.formats.sacct import sacct_trace
 from schedlab.instances.formats.slurm_values import duration, gpus_in, memory, tres
+from schedlab.instances.report import WorkloadError
 from schedlab.instances.traces import guess_format, open_trace, read_trace
-from schedlab.instances.workload import WorkloadError
 
 Writer = Callable[[str, str], Path]
 HEAD = "JobID|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|State|NodeList|JobName"

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.instances.formats.swf.parsing import FIELDS, LogLines
-from schedlab.instances.formats.swf.reading import read_swf, swf_trace
-from schedlab.instances.workload import Workload, WorkloadError
+from schedlab.instances.formats.swf import FIELDS, LogLines, read_swf, swf_trace
+from schedlab.instances.report import WorkloadError
+from schedlab.instances.workload import Workload
 from shared_data import DATA
 
 HEADER = """\

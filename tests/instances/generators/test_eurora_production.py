@@ -9,7 +9,7 @@ from schedlab.bench.cli.app import main
 from schedlab.errors import WrongValue
 from schedlab.instances import generators, load
 from schedlab.models.dispatch.jobs import DAY
-from schedlab.models.production import ServerEvent
+from schedlab.models.server_events import ServerEvent
 
 WEEK = "eurora_production"
 

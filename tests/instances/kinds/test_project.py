@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances import Instance, InstanceError, load, write
-from schedlab.instances.files.own_files import content_of
+from schedlab.instances.files.folder import content_of
 from schedlab.instances.files.writing import NotReadable
 from schedlab.models import Mode, Project, Resource, Task
 

@@ -8,8 +8,9 @@ import schedlab as sl
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Running, Schedule
-from schedlab.models.dispatch.job_intervals import usable
-from schedlab.models.dispatch.problem import OBJECTIVES, impossible
+from schedlab.models.dispatch.fit import impossible
+from schedlab.models.dispatch.formulations import usable
+from schedlab.models.dispatch.objectives import OBJECTIVES
 
 EURORA_4 = Platform(
     [NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 2, {"cores": 16, "gpus": 0, "mics": 2})]

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.models.dispatch.job_arrays import JobArrays, NodeArrays, distinct, offsets
-from schedlab.models.dispatch.running.amounts import occupied
+from schedlab.models.dispatch.arrays import JobArrays, NodeArrays, distinct, occupied, offsets
 from schedlab.simulation.dispatcher import Moment
-from schedlab.simulation.policies.cp.waiting import FEW, Register
+from schedlab.simulation.dispatchers.cp.placing import FEW, Register
 
 RESOURCES = ("cores", "gpus")
 PLATFORM = Platform([NodeGroup("a", 2, {"cores": 8}), NodeGroup("b", 1, {"cores": 4, "gpus": 4})])

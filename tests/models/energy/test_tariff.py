@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from schedlab.instances.files.faults import InstanceError
-from schedlab.instances.files.series_file import read_tariff
+from schedlab.instances.files.folder import InstanceError
+from schedlab.instances.files.profile_file import read_tariff
 from schedlab.models import ProblemError, StepFunction
-from schedlab.models.energy import Tariff, integral
+from schedlab.models.tariff import Tariff, integral
 
 
 @st.composite

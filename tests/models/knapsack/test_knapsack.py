@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 import schedlab as sl
 from schedlab.models import ProblemError, Schedule
-from schedlab.models.knapsack.problem import Item, Knapsack
+from schedlab.models.knapsack import Item, Knapsack
 
 
 def random_knapsack(seed: int) -> Knapsack:

@@ -11,8 +11,8 @@ from typing import Any, get_args
 import pytest
 import schedlab as sl
 from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.constructs import CONSTRUCTS
 from schedlab.backends.conformance.random_models import random_model
+from schedlab.backends.conformance.run import CONSTRUCTS
 from schedlab.models.language import Comparison, Constraint, json_form
 from schedlab.models.language.expressions import Element, Function
 from schedlab.models.language.listing import CLASSES, functions_of

@@ -4,7 +4,8 @@ import pytest
 from schedlab.errors import WrongValue
 from schedlab.instances import InstanceError, load, read_events, write, write_events
 from schedlab.models import NodeEvent, ProblemError
-from schedlab.models.production import Repeat, Reservation, ServerEvent
+from schedlab.models.reservations import Repeat, Reservation
+from schedlab.models.server_events import ServerEvent
 
 HOUR, DAY = 3600, 86_400
 SETTINGS = """\

@@ -6,8 +6,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import schedlab as sl
 from schedlab.models import Job, NodeGroup, Platform
-from schedlab.models.production import Repeat, Reservation
-from schedlab.models.production.placement import Refusal, Usage, job_refusal, overuse, place
+from schedlab.models.reservations import Refusal, Repeat, Reservation, Usage, job_refusal, overuse, place
 
 MACHINE = Platform([NodeGroup("a", 2, {"cores": 4, "gpus": 1}), NodeGroup("b", 1, {"cores": 8})])
 

@@ -9,17 +9,17 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Cooling, DesiredProfile, Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Schedule
-from schedlab.models.profiles import (
-    Steps,
+from schedlab.models.profiles.builders import (
     Wish,
     daily,
     flat,
     from_schedule,
     from_temperature,
+    most_power,
     power_cap,
     profile_of,
 )
-from schedlab.models.profiles.builders import most_power
+from schedlab.models.profiles.profile import Steps
 from schedlab.models.step_function import DAY, HOUR, StepFunction
 
 MACHINE = Platform([NodeGroup("thin", 3, {"cores": 16}), NodeGroup("gpu", 2, {"cores": 8, "gpus": 2})])

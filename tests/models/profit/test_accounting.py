@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from schedlab.models import ProblemError, Profit, Schedule
-from schedlab.models.profit.accounting import Account, account, daily, makespan, operation
+from schedlab.models.profit.problem import Account, account, daily, makespan, operation
 from small_profits import DAY, cut, half_a_day, tiny
 
 TWO_DAYS = cut(10, until=2 * DAY - 7200)

@@ -3,7 +3,7 @@
 import pytest
 import schedlab as sl
 from schedlab.models import Profit
-from schedlab.models.profit.fluid_relaxation import Fluid, encoding
+from schedlab.models.profit.formulations import Fluid, encoding
 from small_profits import SMALL, best_by_enumeration, cut, tiny
 
 SIZES = [(1, 1), (10, 40), (40, 30_000)]

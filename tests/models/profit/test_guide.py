@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.instances.formats.cooling_tables import cooling
 from schedlab.models import Cooling, Profit, StepFunction
-from schedlab.models.profit.efficiency import days
-from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Leaf, Split
+from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Leaf, Split, days
 
 DAY = 86400
 FULL = Split(0.8482, Leaf(MAXIMISE, 40, 39), Leaf(OPTIMISE, 60, 60))

@@ -6,8 +6,8 @@ import pytest
 import schedlab as sl
 from schedlab.heuristics.rules import schedule_by_rule
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, Schedule, StepFunction
-from schedlab.models.profit import left_out
-from schedlab.models.profit.left_out import with_rest
+from schedlab.models.profit import formulations as left_out
+from schedlab.models.profit.formulations import with_rest
 from schedlab.models.schedule_arrays import Flat
 
 FLAT = Cooling("flat", (0, 40), (0, 10_000), ((0, 1), (0, 1)))

@@ -5,7 +5,7 @@ import schedlab as sl
 from heuristics.project.small import job_shop, random_project
 from schedlab.backends import Limits, run
 from schedlab.models import Project, Resource, Schedule, Task
-from schedlab.models.project.part import part_formulation
+from schedlab.models.project.formulations import part_formulation
 
 
 def solve(part, horizon):

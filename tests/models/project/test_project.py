@@ -7,10 +7,9 @@ import pytest
 import schedlab as sl
 from schedlab.models.platform import ProblemError
 from schedlab.models.problem import Schedule
-from schedlab.models.project import cliques
-from schedlab.models.project.cliques import exclusive_sets
-from schedlab.models.project.problem import Project
-from schedlab.models.project.tasks import Mode, Resource, Task
+from schedlab.models.project import formulations as cliques
+from schedlab.models.project.formulations import exclusive_sets
+from schedlab.models.project.problem import Mode, Project, Resource, Task
 
 
 @pytest.fixture

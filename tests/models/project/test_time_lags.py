@@ -6,7 +6,7 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.models import ProblemError, Resource, Schedule, Task
-from schedlab.models.project.time_lags import ProjectMax
+from schedlab.models.project.problem import ProjectMax
 
 
 def random_project_max(seed: int) -> ProjectMax:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from schedlab.bench.executors.base import Setting
-from schedlab.bench.executors.local import LocalExecutor
+from schedlab.bench.executors.node import LocalExecutor
 
 
 class Listing(LocalExecutor):

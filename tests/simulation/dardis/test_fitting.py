@@ -4,10 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import NodeGroup, Platform
-from schedlab.models.profiles import daily
-from schedlab.simulation.dardis.messages import Limits, Placement, Request
-from schedlab.simulation.dardis.nodes.fitting import limits_of, unlimited
-from schedlab.simulation.dardis.nodes.managers import NodeManagers
+from schedlab.models.profiles.builders import daily
+from schedlab.simulation.dispatchers.dardis.messages import Limits, Placement, Request
+from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers, limits_of, unlimited
 
 
 def ints(*values):

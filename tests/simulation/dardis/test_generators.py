@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.simulation.dardis.messages import Placement, Request, joined
-from schedlab.simulation.dardis.nodes.managers import NodeManagers
+from schedlab.simulation.dispatchers.dardis.messages import Placement, Request, joined
+from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers
 
 
 def ints(*values):

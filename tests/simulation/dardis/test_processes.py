@@ -4,16 +4,21 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
-from schedlab.models.profiles import daily
-from schedlab.simulation.dardis.dispatcher import Dardis
-from schedlab.simulation.dardis.messages import Answering, Extend, Placement, Release, Request
-from schedlab.simulation.dardis.names import GENERATORS, POLICIES
-from schedlab.simulation.dardis.network import Network
-from schedlab.simulation.dardis.transport import in_process
-from schedlab.simulation.dardis.transports.block import Block, Setup, packed, unpacked
-from schedlab.simulation.dardis.transports.link import TransportError
-from schedlab.simulation.dardis.transports.local import LocalLink
-from schedlab.simulation.dardis.transports.processes import Processes
+from schedlab.models.profiles.builders import daily
+from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
+from schedlab.simulation.dispatchers.dardis.messages import Answering, Extend, Placement, Release, Request
+from schedlab.simulation.dispatchers.dardis.names import GENERATORS, POLICIES
+from schedlab.simulation.dispatchers.dardis.network import Network
+from schedlab.simulation.dispatchers.dardis.transport import (
+    Block,
+    LocalLink,
+    Processes,
+    Setup,
+    TransportError,
+    in_process,
+    packed,
+    unpacked,
+)
 
 WHOLE = sl.load("eurora_99").problem
 DAY = WHOLE.replace(jobs=WHOLE.jobs[:25])

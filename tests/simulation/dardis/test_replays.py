@@ -7,15 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import WorkloadError
+from schedlab.instances.report import WorkloadError
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
-from schedlab.models.profiles import flat, power_cap, profile_of
-from schedlab.models.profiles.wishes import Wish
-from schedlab.simulation.dardis.dispatcher import Dardis
-from schedlab.simulation.dardis.messages import Extend, Release
-from schedlab.simulation.dardis.names import SETUPS
-from schedlab.simulation.dardis.nodes.managers import NodeManagers
-from schedlab.simulation.dardis.transport import InProcess
+from schedlab.models.profiles.builders import Wish, flat, power_cap, profile_of
+from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
+from schedlab.simulation.dispatchers.dardis.messages import Extend, Release
+from schedlab.simulation.dispatchers.dardis.names import SETUPS
+from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers
+from schedlab.simulation.dispatchers.dardis.transport import InProcess
 
 THREE = ("throughput", "profile", "balance")
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.simulation.dardis.names import POLICIES
-from schedlab.simulation.dardis.selection import NONE, choose
+from schedlab.simulation.dispatchers.dardis.names import POLICIES
+from schedlab.simulation.dispatchers.dardis.task_manager import NONE, choose
 
 
 def chosen(offers, units, policy, most=None, key=1):

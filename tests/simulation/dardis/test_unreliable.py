@@ -2,8 +2,8 @@
 
 import pytest
 import schedlab as sl
-from schedlab.simulation.dardis.dispatcher import Dardis
-from schedlab.simulation.dardis.unreliable import unreliable
+from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
+from schedlab.simulation.dispatchers.dardis.network import unreliable
 
 SETUPS = ("throughput", "profile", "balance")
 EURORA = sl.load("eurora_99").dispatch

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.simulation.dardis.windows import Calendar, attempts, number_of_responses
+from schedlab.simulation.dispatchers.dardis.task_manager import Calendar, attempts, number_of_responses
 
 
 def most_shared(offered):

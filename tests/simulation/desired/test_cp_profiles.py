@@ -3,10 +3,10 @@
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.profiles import Wish, daily, flat, power_cap, profile_of
-from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
-from schedlab.simulation.policies.production.cycle import CPModel
-from schedlab.simulation.policies.registry import is_dispatcher, parse_dispatcher
+from schedlab.models.profiles.builders import Wish, daily, flat, power_cap, profile_of
+from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
+from schedlab.simulation.dispatchers.production import CPModel
+from schedlab.simulation.dispatchers.registry import is_dispatcher, parse_dispatcher
 
 HOUR = 3600
 ONE = Platform([NodeGroup("n", 1, {"cores": 16})])

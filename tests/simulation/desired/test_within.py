@@ -8,11 +8,11 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
-from schedlab.models.profiles import Wish, daily, flat, power_cap, profile_of
+from schedlab.models.profiles.builders import Wish, daily, flat, power_cap, profile_of
 from schedlab.simulation.dispatcher import Decision
-from schedlab.simulation.policies.policy import POLICIES, WITHIN_PROFILE
+from schedlab.simulation.dispatchers.policy import POLICIES, WITHIN_PROFILE
 from schedlab.simulation.result import SimulationError
-from schedlab.simulation.verification import violations
+from schedlab.simulation.verify.replay import violations
 
 MACHINE = Platform([NodeGroup("a", 2, {"cores": 4, "gpus": 1}), NodeGroup("b", 1, {"cores": 8})])
 EQUAL = Platform([NodeGroup("n", 4, {"cores": 16})])
@@ -243,7 +243,7 @@ def test_a_cap_that_cannot_be_enforced_is_refused(problem, dispatcher, cap, word
 def test_starts_within_a_profile_do_not_depend_on_node_states() -> None:
     """A quarter of the cores of 8 nodes is wished, and each unit takes a quarter of the cores and most of the memory."""
     from schedlab.models import NodeEvent
-    from schedlab.models.profiles import daily
+    from schedlab.models.profiles.builders import daily
 
     platform = sl.Platform([sl.NodeGroup("n", 8, {"cores": 16, "memory": 100})])
     jobs = [sl.Job(f"j{k}", k, 50, units, {"cores": 4, "memory": 70}, "q", runtime=40) for k, units in ((0, 5), (1, 2))]

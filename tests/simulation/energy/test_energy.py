@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.models import Cooling, ProblemError, StepFunction
-from schedlab.models.energy import Tariff
-from schedlab.models.profit.accounting import account as profit_account
-from schedlab.models.profit.accounting import makespan
+from schedlab.models.profit.problem import account as profit_account
+from schedlab.models.profit.problem import makespan
+from schedlab.models.tariff import Tariff
 from schedlab.simulation.energy import (
     BOOTING,
     OFF,

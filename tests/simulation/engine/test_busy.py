@@ -6,16 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.runs.replay_settings import ReplaySettings
+from schedlab.bench.replays.settings import ReplaySettings
+from schedlab.instances.report import WorkloadError
 from schedlab.instances.traces import open_trace
-from schedlab.instances.workload import Workload, WorkloadError
+from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.curves import utilisation
 from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.writing import write_jobs
 from schedlab.simulation.simulator import simulate
-from schedlab.simulation.verification import violations
+from schedlab.simulation.verify.replay import violations
 
 QUEUES = (Queue("any", 60), Queue("day", 60, ((60, 2000),)))
 

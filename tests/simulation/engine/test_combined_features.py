@@ -6,7 +6,7 @@ import pytest
 import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.models import Running
-from schedlab.models.production import Reservation
+from schedlab.models.reservations import Reservation
 from schedlab.simulation import OnDemandJob, Preemption
 
 QUEUES = [sl.Queue("q", 600), sl.Queue("private", 600)]

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.heuristics.kernels.events.counting import replay as counting
-from schedlab.heuristics.kernels.events.counting.numbering import numbered
-from schedlab.heuristics.kernels.events.counting.running import BLOCK, add, none_running, remove, shadow
+from schedlab.heuristics.kernels.events import counted_replay as counting
+from schedlab.heuristics.kernels.events.counted_replay import BLOCK, add, none_running, numbered, remove, shadow
 from schedlab.instances.generators.lublin import workload
 from schedlab.models.compiled import compiled
-from schedlab.simulation.policies.policy import POLICIES
+from schedlab.simulation.dispatchers.policy import POLICIES
 
 POLICY = ("fcfs", "sjf", "rule:est", "rule:wt", "easy", "easy:wt")
 

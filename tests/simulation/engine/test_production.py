@@ -7,12 +7,13 @@ import pytest
 import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.models.production import Repeat, Reservation, ServerEvent
+from schedlab.models.reservations import Repeat, Reservation
+from schedlab.models.server_events import ServerEvent
 from schedlab.simulation import Switching
 from schedlab.simulation.curves import queue_length
 from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.result import SimulationError
-from schedlab.simulation.verification import violations
+from schedlab.simulation.verify.replay import violations
 
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = [Queue("q", 60), Queue("course", 60), Queue("night", 60, ((100, 200),)), Queue("whole", 60, ((0, 50),), True)]

@@ -11,7 +11,7 @@ from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
 from schedlab.simulation.outputs.reading import Replayed
 from schedlab.simulation.result import NodeRanges
 from schedlab.simulation.simulator import simulate
-from schedlab.simulation.verification import MOST, violations
+from schedlab.simulation.verify.replay import MOST, violations
 
 MACHINE = Platform([NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 2, {"cores": 16, "mics": 2})])
 DAY = Queue("day", 3600)

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from schedlab.backends import UnknownName
 from schedlab.instances.workload import Workload
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.energy import Tariff
 from schedlab.models.plugins import PluginError
-from schedlab.models.profiles import flat, nodes_on
-from schedlab.simulation.dardis.messages import Request, Wish
-from schedlab.simulation.dardis.nodes.managers import NodeManagers
+from schedlab.models.profiles.builders import flat
+from schedlab.models.profiles.extraction import nodes_on
+from schedlab.models.tariff import Tariff
+from schedlab.simulation.dispatchers.dardis.messages import Request, Wish
+from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers
+from schedlab.simulation.dispatchers.hybrid import Hybrid, limits_of, wished
+from schedlab.simulation.dispatchers.registry import is_dispatcher, parse_dispatcher
 from schedlab.simulation.energy import Centre
 from schedlab.simulation.forecasts import Persistence
-from schedlab.simulation.hybrid.dispatcher import Hybrid
-from schedlab.simulation.hybrid.wishes import limits_of, wished
-from schedlab.simulation.policies.registry import is_dispatcher, parse_dispatcher
 from schedlab.simulation.result import SimulationError
 
 HOUR, DAY = 3600, 86400

@@ -8,10 +8,10 @@ import pytest
 import schedlab as sl
 from schedlab.instances.workload import Workload
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.energy import Tariff
+from schedlab.models.tariff import Tariff
+from schedlab.simulation.dispatchers.hybrid import Planned
+from schedlab.simulation.dispatchers.registry import parse_dispatcher
 from schedlab.simulation.energy import Centre
-from schedlab.simulation.hybrid.planned import Planned
-from schedlab.simulation.policies.registry import parse_dispatcher
 from schedlab.simulation.result import SimulationError
 
 HOUR, DAY = 3600, 86400

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.outputs.columns import COLUMNS
-from schedlab.simulation.outputs.reading import JobsError, Kind, Replayed, read_jobs
+from schedlab.simulation.outputs.reading import JOB_COLUMNS, JobsError, Kind, Replayed, read_jobs
 from schedlab.simulation.outputs.writing import write_jobs, write_starts
 from schedlab.simulation.result import NodeRanges
 from schedlab.simulation.simulator import simulate
-from schedlab.simulation.verification import violations
+from schedlab.simulation.verify.replay import violations
 
 MACHINE = Platform([NodeGroup("n", 8, {"cores": 16, "gpu cards": 2})])
 QUEUES = [Queue("short; or=long", 3600), Queue("parallel", 60)]
@@ -53,7 +52,7 @@ def test_a_line_of_each_kind_by_hand(tmp_path):
     )
     write_jobs(run, tmp_path / "jobs.csv")
     plain, killed, never, instant = lines(tmp_path / "jobs.csv")
-    assert tuple(plain) == COLUMNS
+    assert tuple(plain) == JOB_COLUMNS
     assert list(plain.values()) == [
         "plain", "mine", "solver, v2", "5", "3", "100", "1", "COMPLETED_SUCCESSFULLY", "10", "20", "30", "5", "25", "1.25",
         "0 4-5", "5000.0", "queue=parallel;user=alice;request=cores:8",

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Outcome
 from schedlab.errors import WrongArgument, WrongValue
-from schedlab.simulation.policies.cp.control.adaptive import AdaptiveControl
-from schedlab.simulation.policies.cp.control.adaptive_limit import AdaptiveLimit, Attempt
-from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
+from schedlab.simulation.dispatchers.cp.control import AdaptiveControl, AdaptiveLimit, Attempt
+from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
 
 
 class FakeSolver:

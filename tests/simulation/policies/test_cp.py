@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.dispatcher import Moment
-from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
-from schedlab.simulation.policies.cp.names import make
+from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
+from schedlab.simulation.dispatchers.cp.names import make
 from schedlab.simulation.simulator import simulate
 
 PLATFORM = Platform([NodeGroup("gpu", 1, {"cores": 4, "gpus": 2}), NodeGroup("cpu", 2, {"cores": 4})])

@@ -6,12 +6,19 @@ from itertools import product
 import numpy as np
 import pytest
 from schedlab.models import Job, NodeGroup, Platform, Queue, Running
-from schedlab.models.dispatch.job_arrays import JobArrays
+from schedlab.models.dispatch.arrays import JobArrays
 from schedlab.simulation.dispatcher import Moment, Start
-from schedlab.simulation.policies.cp.allocation import NodeTimeline, requests_of
-from schedlab.simulation.policies.cp.model import end_of_horizon
-from schedlab.simulation.policies.cp.waiting import Register, can_start_now, on_open_nodes, requested, start_empty
-from schedlab.simulation.policies.production.portfolio import Portfolio
+from schedlab.simulation.dispatchers.cp.model import end_of_horizon
+from schedlab.simulation.dispatchers.cp.placing import (
+    NodeTimeline,
+    Register,
+    can_start_now,
+    on_open_nodes,
+    requested,
+    requests_of,
+    start_empty,
+)
+from schedlab.simulation.dispatchers.production import Portfolio
 
 TWO = Platform([NodeGroup("n", 2, {"cores": 4, "gpus": 1})])
 QUEUES = (Queue("q", 60), Queue("slow", 600))

@@ -5,20 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.models.dispatch.running.amounts import Returns
+from schedlab.models.dispatch.arrays import Returns
 from schedlab.models.language.quantities import windows_of
 from schedlab.simulation.dispatcher import Moment
-from schedlab.simulation.policies.cp.model import (
+from schedlab.simulation.dispatchers.cp.model import (
     FOLLOWED,
+    Held,
+    pooled_start,
     problem_of,
     running_usage,
     windows_of_model,
     without_horizon,
 )
-from schedlab.simulation.policies.cp.names import make
-from schedlab.simulation.policies.cp.objective import pooled_start
-from schedlab.simulation.policies.cp.urgency import Held
-from schedlab.simulation.policies.cp.waiting import Register
+from schedlab.simulation.dispatchers.cp.names import make
+from schedlab.simulation.dispatchers.cp.placing import Register
 
 PLATFORM = Platform([NodeGroup("n", 64, {"cores": 4, "gpus": 1})])
 QUEUES = (Queue("q", 100, daily=()),)

@@ -10,8 +10,8 @@ from plain_easy_plus_plus import Job as PlainJob
 from plain_easy_plus_plus import replay
 from schedlab.models import Dispatch, Job, Platform, Queue
 from schedlab.models.platform import NodeGroup
-from schedlab.simulation.policies.policy import CORRECTIONS, POLICIES
-from schedlab.simulation.policies.registry import parse_dispatcher
+from schedlab.simulation.dispatchers.policy import CORRECTIONS, POLICIES
+from schedlab.simulation.dispatchers.registry import parse_dispatcher
 from shared_data import DATA
 
 KTH = DATA / "kth_sp2_1996" / "KTH-SP2-1996-2.1-cln.swf"

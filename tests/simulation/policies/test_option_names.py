@@ -2,12 +2,12 @@
 
 import pytest
 import schedlab as sl
+from schedlab.simulation.dispatchers.registry import check_dispatcher
 from schedlab.simulation.features.requeue import requeue_of
-from schedlab.simulation.forecasts.registry import parse_forecast
-from schedlab.simulation.node_policies.registry import node_policy_of
-from schedlab.simulation.policies.registry import check_dispatcher
+from schedlab.simulation.forecasts import parse_forecast
+from schedlab.simulation.node_policies import node_policy_of
 from schedlab.simulation.preemption.evictors import evictor_of
-from schedlab.simulation.users.registry import users_of
+from schedlab.simulation.users import users_of
 
 
 @pytest.mark.parametrize(

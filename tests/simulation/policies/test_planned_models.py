@@ -6,9 +6,9 @@ import schedlab as sl
 from schedlab.errors import SchedlabError, WrongArgument
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.simulation.dispatcher import Moment
-from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
-from schedlab.simulation.policies.cp.names import PLANNED, make
-from schedlab.simulation.policies.cp.objective import followed_by, is_best, planned_first
+from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
+from schedlab.simulation.dispatchers.cp.model import followed_by, is_best, planned_first
+from schedlab.simulation.dispatchers.cp.names import PLANNED, make
 
 ONE = Platform([NodeGroup("n", 1, {"cores": 4})])
 QUEUES = (Queue("q", 5),)

@@ -10,7 +10,7 @@ from schedlab.backends import UnknownName
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, Queue
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.policies.registry import check_dispatcher, parse_dispatcher
+from schedlab.simulation.dispatchers.registry import check_dispatcher, parse_dispatcher
 from simulation.policies.test_textbook import machine
 
 

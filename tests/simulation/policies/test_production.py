@@ -8,19 +8,15 @@ import schedlab as sl
 from schedlab.errors import WrongArgument, WrongValue
 from schedlab.models import Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.objectives import find_objective
-from schedlab.models.production.reserved import Reserved
+from schedlab.models.reservations import Reserved
 from schedlab.simulation.dispatcher import Decision, Moment, Start
-from schedlab.simulation.policies.cp.allocation import NodeTimeline, requests_of
-from schedlab.simulation.policies.cp.control.adaptive_limit import AdaptiveLimit
-from schedlab.simulation.policies.cp.model import problem_of, running_usage
-from schedlab.simulation.policies.cp.waiting import Register
-from schedlab.simulation.policies.policy import POLICIES
-from schedlab.simulation.policies.production import checks
-from schedlab.simulation.policies.production.cycle import RETRY, CPModel
-from schedlab.simulation.policies.production.first_plan import first_plan
-from schedlab.simulation.policies.production.horizon import end_of_schedule
-from schedlab.simulation.policies.production.portfolio import Portfolio
-from schedlab.simulation.policies.registry import dispatchers, parse_dispatcher
+from schedlab.simulation.dispatchers import production as checks
+from schedlab.simulation.dispatchers.cp.control import AdaptiveLimit
+from schedlab.simulation.dispatchers.cp.model import problem_of, running_usage
+from schedlab.simulation.dispatchers.cp.placing import NodeTimeline, Register, requests_of
+from schedlab.simulation.dispatchers.policy import POLICIES
+from schedlab.simulation.dispatchers.production import RETRY, CPModel, Portfolio, end_of_schedule, first_plan
+from schedlab.simulation.dispatchers.registry import dispatchers, parse_dispatcher
 
 PLATFORM = Platform([NodeGroup("gpu", 1, {"cores": 4, "gpus": 2}), NodeGroup("cpu", 2, {"cores": 4})])
 QUEUES = (Queue("fast", 100), Queue("slow", 1000))

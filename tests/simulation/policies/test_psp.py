@@ -11,13 +11,11 @@ from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.policies.policy import POLICIES
-from schedlab.simulation.policies.psp import psp
-from schedlab.simulation.policies.registry import check_dispatcher
-from schedlab.simulation.rankers.multifactor import WeightedSum
-from schedlab.simulation.rankers.penalty import Penalty
+from schedlab.simulation.dispatchers.policy import POLICIES, psp
+from schedlab.simulation.dispatchers.registry import check_dispatcher
+from schedlab.simulation.rankers import Penalty, WeightedSum
 from schedlab.simulation.simulator import simulate
-from schedlab.simulation.users.request_accuracy import accuracy_class, request_accuracy
+from schedlab.simulation.users import accuracy_class, request_accuracy
 
 QUEUE = Queue("q", 3600)
 

@@ -9,9 +9,9 @@ from schedlab.backends import Outcome
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
 from schedlab.models.language import Assignment
-from schedlab.simulation.policies.cp import solving
-from schedlab.simulation.policies.cp.control.steps import Control, search
-from schedlab.simulation.policies.cp.dispatcher import CPDispatcher
+from schedlab.simulation.dispatchers.cp import solving
+from schedlab.simulation.dispatchers.cp.control import Control, search
+from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
 
 DAY = sl.load("eurora_99").dispatch
 

@@ -6,9 +6,8 @@ import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.policies.registry import check_dispatcher, is_dispatcher, parse_dispatcher
-from schedlab.simulation.rankers.priorities import Aging, Fairshare, JobSize
-from schedlab.simulation.rankers.registry import parse_ranker
+from schedlab.simulation.dispatchers.registry import check_dispatcher, is_dispatcher, parse_dispatcher
+from schedlab.simulation.rankers import Aging, Fairshare, JobSize, parse_ranker
 
 
 def test_names_of_rankers():

@@ -13,10 +13,9 @@ from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.policies.policy import POLICIES, Policy, by_duration, by_submit
-from schedlab.simulation.policies.registry import check_dispatcher, parse_dispatcher
-from schedlab.simulation.rankers.multifactor import WeightedSum, multifactor
-from schedlab.simulation.rankers.priorities import Aging, Fairshare, JobSize, QueuePriority
+from schedlab.simulation.dispatchers.policy import POLICIES, Policy, by_duration, by_submit
+from schedlab.simulation.dispatchers.registry import check_dispatcher, parse_dispatcher
+from schedlab.simulation.rankers import Aging, Fairshare, JobSize, QueuePriority, WeightedSum, multifactor
 from schedlab.simulation.result import SimulationError
 from schedlab.simulation.simulator import simulate
 

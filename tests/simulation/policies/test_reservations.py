@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.policies.policy import POLICIES, Policy
+from schedlab.simulation.dispatchers.policy import POLICIES, Policy
 from schedlab.simulation.simulator import simulate
 
 DAY = 86400

@@ -8,7 +8,7 @@ import pytest
 import schedlab as sl
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.policies.policy import POLICIES, Policy
+from schedlab.simulation.dispatchers.policy import POLICIES, Policy
 from schedlab.simulation.simulator import simulate
 from shared_data import DATA
 
@@ -116,7 +116,7 @@ def test_easy_is_backfilling_with_one_reservation(seed):
     from schedlab.heuristics.kernels.events.entries import step
     from schedlab.heuristics.kernels.events.machine import trace_of
     from schedlab.heuristics.kernels.events.state import WAITING, new_state
-    from schedlab.simulation.policy_kernels import BACKFILLING, kernel, rules_of
+    from schedlab.simulation.dispatchers.policy_kernels import BACKFILLING, kernel, rules_of
 
     w = synthetic(300, 64, seed)
     trace = trace_of(w, machine(64), w.runtime, True)
@@ -177,7 +177,7 @@ def test_conservative_moves_what_can_move(policy):
     from schedlab.heuristics.kernels.events.entries import step
     from schedlab.heuristics.kernels.events.machine import trace_of
     from schedlab.heuristics.kernels.events.state import WAITING, new_state
-    from schedlab.simulation.policy_kernels import BACKFILLING, rules_of
+    from schedlab.simulation.dispatchers.policy_kernels import BACKFILLING, rules_of
 
     for seed in range(4):
         w = synthetic(300, 64, seed, load=1.2)

@@ -7,11 +7,9 @@ import schedlab as sl
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation.dispatcher import Moment
-from schedlab.simulation.policies.cp.allocation import NodeTimeline
-from schedlab.simulation.policies.cp.model import running_usage
-from schedlab.simulation.policies.cp.names import make
-from schedlab.simulation.policies.cp.urgency import Guard
-from schedlab.simulation.policies.cp.waiting import Register
+from schedlab.simulation.dispatchers.cp.model import Guard, running_usage
+from schedlab.simulation.dispatchers.cp.names import make
+from schedlab.simulation.dispatchers.cp.placing import NodeTimeline, Register
 from schedlab.simulation.simulator import simulate
 
 DAY = 86400

@@ -8,14 +8,11 @@ import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Checkpointing, Dispatch, EvictionPlan, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.simulation.preemption.checkpoints import Daly, Young, checkpoints_of
+from schedlab.simulation.preemption.events import Failure, FailureRate, OnDemandJob, events_of
 from schedlab.simulation.preemption.evictors import evictor_of
-from schedlab.simulation.preemption.failure import Failure
-from schedlab.simulation.preemption.failures import FailureRate, events_of
-from schedlab.simulation.preemption.jobs import OnDemandJob
-from schedlab.simulation.preemption.settings import Preemption
+from schedlab.simulation.preemption.settings import Daly, Preemption, Young, checkpoints_of
 from schedlab.simulation.result import SimulationError
-from schedlab.simulation.verification import violations
+from schedlab.simulation.verify.replay import violations
 
 MACHINE = Platform([NodeGroup("n", 4, {"cores": 1})])
 # 100 MB on each node: 4 s for 2 nodes by the file system (50 MB/s)

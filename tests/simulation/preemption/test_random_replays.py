@@ -6,9 +6,8 @@ import pytest
 import schedlab as sl
 from schedlab.instances.workload import Workload
 from schedlab.models import Checkpointing, Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
-from schedlab.simulation.preemption.checkpoints import Fixed, Never
-from schedlab.simulation.preemption.jobs import OnDemandJob
-from schedlab.simulation.preemption.settings import Preemption
+from schedlab.simulation.preemption.events import OnDemandJob
+from schedlab.simulation.preemption.settings import Fixed, Never, Preemption
 from simulation.second_by_second_evictions import check, least
 
 EVICTORS = ("dp", "greedy", "kill", "dp-knee", "none", "reserve:2", "backtracking", "dp")

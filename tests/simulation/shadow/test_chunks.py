@@ -5,12 +5,10 @@ from pathlib import Path
 import pytest
 from machine_states import NOW, random_state, small_state, waiting, with_chunks, with_reservations
 from schedlab.instances.report import WorkloadError
-from schedlab.instances.states.entries import Document
-from schedlab.instances.states.reader import state_of
+from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.simulation.dispatcher import PlannedStart, Start
-from schedlab.simulation.shadow.answer import Answer
-from schedlab.simulation.shadow.check import faults
-from schedlab.simulation.shadow.decide import decide
+from schedlab.simulation.shadow import decide
+from schedlab.simulation.shadow_answer import Answer, faults
 
 
 def read(values):

@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 from machine_states import NOW, random_state, small_state, waiting
 from schedlab.errors import WrongValue
-from schedlab.instances.states.entries import Document
-from schedlab.instances.states.reader import state_of
+from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
-from schedlab.simulation.policies.production.portfolio import Portfolio
+from schedlab.simulation.dispatchers.production import Portfolio
 from schedlab.simulation.result import SimulationError
-from schedlab.simulation.shadow.answer import Answer
-from schedlab.simulation.shadow.check import faults
-from schedlab.simulation.shadow.decide import decide
+from schedlab.simulation.shadow import decide
+from schedlab.simulation.shadow_answer import Answer, faults
 
 ALL_NODES = {"n1": 1, "n2": 1, "n3": 1}
 

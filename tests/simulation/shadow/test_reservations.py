@@ -5,14 +5,11 @@ from pathlib import Path
 
 import pytest
 from machine_states import NOW, random_state, reservation, small_state, waiting, with_reservations
-from schedlab.instances.states.entries import Document
-from schedlab.instances.states.reader import state_of
+from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
-from schedlab.simulation.policies.production.portfolio import Portfolio
-from schedlab.simulation.shadow.answer import Answer
-from schedlab.simulation.shadow.check import faults
-from schedlab.simulation.shadow.decide import decide
-from schedlab.simulation.shadow.reservations import holding
+from schedlab.simulation.dispatchers.production import Portfolio
+from schedlab.simulation.shadow import decide, holding
+from schedlab.simulation.shadow_answer import Answer, faults
 
 ALL_NODES = {"n1": 1, "n2": 1, "n3": 1}
 MAINTENANCE = reservation("maintenance", 300, 900, {"n3": 8})

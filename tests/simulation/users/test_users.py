@@ -9,15 +9,12 @@ import schedlab as sl
 from schedlab.backends import UnknownName
 from schedlab.errors import WrongValue
 from schedlab.instances.generators import fing
-from schedlab.instances.generators.estimates import improved, intervals_of_users, numbers_by_share, walltime_of
+from schedlab.instances.generators.fing import improved, intervals_of_users, numbers_by_share, walltime_of
 from schedlab.instances.workload import Workload
 from schedlab.models import NodeEvent
 from schedlab.models.plugins import PluginError
 from schedlab.simulation.result import SimulationError
-from schedlab.simulation.users.registry import users_of
-from schedlab.simulation.users.request_accuracy import request_accuracy
-from schedlab.simulation.users.requests import requested
-from schedlab.simulation.users.scenarios import Impatient, Learning, Static
+from schedlab.simulation.users import Impatient, Learning, Static, request_accuracy, requested, users_of
 
 SMALL = fing.generate(jobs=300, seed=3, nodes=8, users=12, load=1.2)
 ALL = ("be", "ge", "cf", "cfg", "di", "hdi", "impatient")

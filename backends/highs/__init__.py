@@ -1,1 +1,0 @@
-"""The HiGHS backend: mixed-integer linear models passed as arrays."""

@@ -1,1 +1,0 @@
-"""The pairwise lowering: binary columns for the order of each pair of intervals."""

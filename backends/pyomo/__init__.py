@@ -1,1 +1,0 @@
-"""The Pyomo backend: the linear form as a ``ConcreteModel``."""

@@ -1,0 +1,199 @@
+"""``bench dardis``: a log or an instance is replayed under DARDIS, with node managers in several processes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..errors import WrongUse
+from ..replays.settings import RESTART, parse_floor
+from ..runs.selection import RunRequest, parse_seeds
+from ..runs.view import View
+from ..terminal import console_for
+from .options import (
+    RUNS,
+    Again,
+    AsJson,
+    Columns,
+    Cores,
+    Drop,
+    DryRun,
+    Explain,
+    First,
+    Format,
+    Jobs,
+    LogNodes,
+    Memory,
+    Out,
+    PerNode,
+    Retry,
+    Seeds,
+    Zone,
+)
+from .replay_options import (
+    BsldFloor,
+    By,
+    Dependencies,
+    Desired,
+    Events,
+    Kill,
+    LatestStart,
+    Load,
+    Partition,
+    QueueFrom,
+    Requeue,
+    Starts,
+    TimeLimit,
+    Window,
+    parse_loads,
+)
+
+NETWORK = "Network"
+HELP = """Replay a log under DARDIS, over MPI, Dask or in simulation.
+
+The workload is a log or an instance, and its clock is simulated. The node managers are spread over several processes; the
+protocol between them and the task manager runs over the transport:
+
+\b
+simulate  processes within this one: the same packets, but no network
+mpi       ranks of an MPI job; rank 0 is the task manager (schedlab[mpi])
+dask      actors on worker processes of dask.distributed (schedlab[dask])
+
+The starts are the same with every transport and number of processes, for the same seed. A process that does not answer
+before the timer ends is not asked any more: its nodes are taken out, and the jobs planned on them are planned anew.
+
+The records are those of bench simulate, with the packets, bytes and wall time of each phase. docs/dardis.md explains them.
+
+Exit code 1 if a replay failed: an error, a crash, jobs that no remaining node can host.
+
+Example: bench dardis eurora_330 --setups uniform/max-prob --transport mpi --processes 4 --seeds 1-3
+
+Example: bench dardis log.swf --nodes 256 --latest-start mean-wait --desired day-night.csv --lost 0.01 --late 0.02
+
+Example: bench dardis eurora_99 --transport dask --processes 4 --fault 2@500 --timer 5
+"""
+
+
+def dardis(
+    workload: Annotated[
+        str,
+        typer.Argument(help="a log (SWF, sacct, ...), a folder with instance.toml, or the name of a shipped instance"),
+    ],
+    setups: Annotated[
+        str,
+        typer.Option(
+            help="throughput, profile, balance or GENERATOR/POLICY: first, uniform, exponential with min-start, max-prob, "
+            "min-prob, random; separated by commas",
+            rich_help_panel=RUNS,
+        ),
+    ] = "throughput,profile,balance",
+    transport: Annotated[str, typer.Option(help="simulate, mpi or dask", rich_help_panel=NETWORK)] = "simulate",
+    processes: Annotated[
+        int,
+        typer.Option(help="processes: the task manager, and the nodes spread over the others", rich_help_panel=NETWORK),
+    ] = 4,
+    timer: Annotated[
+        float | None,
+        typer.Option(help="mpi, dask: seconds in which a process must answer; default: 10", rich_help_panel=NETWORK),
+    ] = None,
+    lost: Annotated[
+        float,
+        typer.Option(
+            help="probability that a request, an offer, a confirmation or an acknowledgement of a node is lost",
+            rich_help_panel=NETWORK,
+        ),
+    ] = 0.0,
+    late: Annotated[
+        float,
+        typer.Option(
+            help="probability that an offer or acknowledgement is late for the timer", rich_help_panel=NETWORK
+        ),
+    ] = 0.0,
+    fault: Annotated[
+        str | None,
+        typer.Option(
+            help="PROCESS@PACKET: this process of node managers, from 1 on, stops at this packet: it is silent (simulate, "
+            "mpi) or killed (dask)",
+            rich_help_panel=NETWORK,
+        ),
+    ] = None,
+    form: Format = None,
+    nodes: LogNodes = None,
+    cores: Cores = None,
+    memory: Memory = None,
+    per_node: PerNode = None,
+    zone: Zone = None,
+    columns: Columns = None,
+    first: First = None,
+    window: Window = None,
+    queue_from: QueueFrom = None,
+    partition: Partition = None,
+    dependencies: Dependencies = False,
+    latest_start: LatestStart = None,
+    load_: Load = None,
+    kill: Kill = False,
+    events: Events = None,
+    requeue: Requeue = RESTART,
+    desired: Desired = None,
+    bsld_floor: BsldFloor = 10.0,
+    by: By = None,
+    time_limit: TimeLimit = 3600.0,
+    seeds: Seeds = "1",
+    jobs: Jobs = None,
+    out: Out = None,
+    starts: Starts = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    retry: Retry = False,
+    again: Again = False,
+    drop_impossible: Drop = False,
+    explain: Explain = False,
+) -> None:
+    """Replay a workload under DARDIS over a transport: the command; its help text is ``HELP``."""
+    from ..replays import simulate as replays
+    from ..replays.launch import network_of, worker_command
+    from ..runs.run import RunTask
+    from ..tables.replay_groups import parse_by
+
+    network = network_of(
+        transport=transport, processes=processes, timer=timer, lost=lost, late=late, fault=fault
+    )  # fmt: skip
+    request = replays.replay_request(
+        workload,
+        dispatchers_of(setups),
+        View(first=first, durations="runtime"),
+        starts,
+        {
+            "format": form, "nodes": nodes, "cores": cores, "memory": memory, "window": window,
+            "per_node": per_node or None, "zone": zone, "columns": columns,
+            "objective": None, "allocator": "best-fit", "kill": kill, "bsld_floor": parse_floor(bsld_floor),
+            "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
+            "latest_start": latest_start, "events": None if events is None else str(events), "requeue": requeue,
+            "desired": None if desired is None else str(desired), "network": network.text,
+        },
+        parse_by(by or ()),
+        loads=parse_loads(load_),
+    )  # fmt: skip
+    limits = RunRequest(
+        time_limit=time_limit, threads=1, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
+    )
+    task = RunTask((), limits, out, dry_run, as_json, retry, again, worker_command(network), explain)
+    raise typer.Exit(replays.carry_out(request, task, console_for(stderr=as_json), console_for(stderr=True)))
+
+
+def dispatchers_of(setups: str) -> list[str]:
+    """Return the names of the dispatchers; ``dardis:`` before a setup may be left out. Raises WrongUse.
+
+    Examples
+    --------
+    >>> dispatchers_of("throughput, dardis:uniform/max-prob")
+    ['dardis:throughput', 'dardis:uniform/max-prob']
+    """
+    from ...simulation.dispatchers.dardis.names import SETUPS
+
+    found = [part.strip().removeprefix("dardis:") for part in setups.split(",") if part.strip()]
+    unknown = [name for name in found if name not in SETUPS]
+    if unknown or not found:
+        raise WrongUse(f"--setups {', '.join(unknown) or repr(setups)}: expected some of {', '.join(SETUPS)}")
+    return [f"dardis:{name}" for name in found]

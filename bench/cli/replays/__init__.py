@@ -1,1 +1,0 @@
-"""The commands that replay workloads, and their options."""

@@ -1,0 +1,305 @@
+"""The commands about folders of results: ``bench compare``, ``merge``, ``report``, ``statistics``, ``plot``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...backends import UnknownName
+from ..errors import WrongUse
+from ..records.store import Record
+from ..runs.selection import parse_methods
+from ..statistics.comparison import ALPHA
+from ..statistics.measures import SHIFT, Measure, seconds, seconds_to
+from ..statistics.sample import records_of
+from ..suites.best_known import known_values
+from ..terminal import console_for, say
+
+# --- The options that the commands about results share.
+
+Folder = Annotated[Path, typer.Argument(help="folder of records, such as results/classic")]
+Target = Annotated[
+    float | None,
+    typer.Option(
+        help="count the seconds to a schedule within this gap to the best known, such as 0.01, not those to the proof"
+    ),
+]
+Shift = Annotated[float, typer.Option(min=0.0, help="seconds added to times before their geometric mean")]
+Methods = Annotated[list[str] | None, typer.Option(help="only these methods, separated by commas")]
+Unproven = Annotated[bool, typer.Option("--unproven", help="only the problems that no run of these methods proved")]
+SHIFT_USUAL = SHIFT
+
+
+def measure_of(target: float | None) -> Measure:
+    """Return the measure of seconds for ``--target``. Raises WrongUse."""
+    if target is None:
+        return seconds
+    if not 0 <= target < 1:
+        raise WrongUse(f"--target {target:g}: expected a gap from 0 to 1, such as 0.01")
+    return seconds_to(target)
+
+
+# --- Reading a folder of records for the commands about results.
+
+
+def records_with(folder: Path, methods: Sequence[str] | None) -> list[Record]:
+    """Return the records of a folder, only those of some methods if these are given. Raises WrongUse, UnknownName."""
+    records = records_of(folder)
+    if methods is None:
+        return records
+    chosen = parse_methods(methods)
+    known = list(dict.fromkeys(r["method"] for r in records))
+    for name in chosen:
+        if name not in known:
+            raise UnknownName("method", name, known, f" in {folder}")
+    return [r for r in records if r["method"] in chosen]
+
+
+def known_of(folder: Path) -> dict[str, float]:
+    """Return the best-known values beside the records."""
+    return {name: known.value for name, known in known_values(folder).items()}
+
+
+# --- ``bench compare``: which differences between methods, or between two folders of records, are real.
+
+
+def compare(
+    results: Folder,
+    other: Annotated[
+        Path | None, typer.Argument(help="a second folder: methods of the same name are compared with each other")
+    ] = None,
+    methods: Methods = None,
+    alpha: Annotated[
+        float, typer.Option(min=1e-6, max=0.5, help="chance of reporting any difference where there is none")
+    ] = ALPHA,
+    target: Target = None,
+    unproven: Unproven = False,
+    shift: Shift = SHIFT_USUAL,
+    explain: Annotated[bool, typer.Option("--explain", help="print what each column means")] = False,
+) -> None:
+    """Print which differences between methods are real.
+
+    Gap, time and primal integral are compared by paired tests over the instances.
+
+    With one folder, all pairs of its methods are compared; with two, the methods of the same name. Each instance counts once,
+    with the mean over its seeds. Wilcoxon's signed-rank test, corrected by Holm's method for the number of tests. Runs without
+    an answer count against their method: gap and integral 1, twice the time limit.
+
+    Example: bench compare results/classic --methods cpsat:modes,cpsat:modes+warm
+
+    Example: bench compare results/before results/after
+    """
+    from ..statistics import sample as samples
+    from ..statistics.comparison import compare as compared
+    from ..statistics.comparison import two_folders
+    from ..tables.comparison import show_comparison
+
+    pairs = None
+    if other is None:
+        sample = samples.required(samples.sample_of(records_with(results, methods), known_of(results)), results)
+        if len(sample.methods) < 2:
+            raise WrongUse(f"{results}: expected at least two methods to compare, found only {sample.methods[0]}")
+    else:
+        if results.resolve() == other.resolve():
+            raise WrongUse(f"{other}: expected another folder than the first")
+        names = (results.name, other.name) if results.name != other.name else (str(results), str(other))
+        chosen = () if methods is None else parse_methods(methods)
+        known = known_of(other) | known_of(results)
+        sample, pairs = two_folders(samples.records_of(results), samples.records_of(other), names, chosen, known)
+    sample = samples.required(sample, results)
+    sample = samples.unproven(sample) if unproven else sample
+    show_comparison(console_for(), sample, compared(sample, pairs, alpha, measure_of(target), shift), alpha, explain)
+
+
+# --- ``bench merge``: folders of records of several machines as one folder.
+
+SHOWN = 20  # runs that are present several times and listed
+
+
+def merge(
+    results: Annotated[list[Path], typer.Argument(help="folders of records, such as results/classic")],
+    out: Annotated[Path, typer.Option(help="new folder")],
+) -> None:
+    """Merge folders of records of several machines.
+
+    The records are copied into a new folder with a manifest. Of a run that is present several times one record is kept: one that did not fail before one that failed, then the one that
+    started first. Folders are refused if the same instance has other files, or if versions of schedlab or of a solver differ. A damaged
+    record is named with its reason; then nothing is written, and the exit code is 1. manifest.json has the SHA-256 and the size of each
+    file; bench verify checks them.
+
+    Example: bench merge machine1/classic machine2/classic --out results/classic
+    """
+    from ..records.merge import merge as merged
+    from ..records.merge import read_folders
+
+    if len({folder.resolve() for folder in results}) < len(results):
+        raise WrongUse("a folder is given twice")
+    found, faults = read_folders(results)
+    for path, fault in faults:
+        say(f"{path}: {fault}")
+    if faults:
+        say(f"{len({path for path, _ in faults})} files with faults; nothing was written")
+        raise typer.Exit(1)
+    made = merged(results, found, out)
+    for run in made.twice[:SHOWN]:
+        r = run.kept.record
+        say(
+            f"{r['instance']}, {r['method']}, seed {r['seed']}: kept {run.kept.path}, not {', '.join(map(str, run.others))}"
+        )
+    more = f" ({len(made.twice) - SHOWN:,} more)" if len(made.twice) > SHOWN else ""
+    twice = f", {len(made.twice):,} runs present several times{more}" if made.twice else ""
+    say(f"{out}: {made.records:,} records of {len(results)} folders{twice}")
+
+
+# --- ``bench report``: a folder of records as one HTML page without network.
+
+
+def report(
+    results: Folder,
+    out: Annotated[Path | None, typer.Option(help="HTML file to write; default: report.html in the folder")] = None,
+    methods: Methods = None,
+    latex: Annotated[
+        Path | None,
+        typer.Option(
+            help="folder for LaTeX tables (booktabs), PDF figures, and a CSV file behind each; needs matplotlib"
+        ),
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(help="Parquet file to write: a row per run with its measures; needs pyarrow")
+    ] = None,
+) -> None:
+    """Write a report as one HTML page that needs no network.
+
+    Runs of methods have sortable tables of methods, problems and runs, performance and data profiles, the objective over time on each
+    problem with the Gantt chart of its best run; replays have the tables and pictures of bench plot. Then follow the machines and
+    versions, and the commands that run everything again. With
+    --latex, its tables and profiles are also written for a paper, with --parquet its runs for other programs.
+
+    Example: bench report results/classic --out report.html
+
+    Example: bench report results/classic --latex paper/figures --parquet runs.parquet
+    """
+    from ..plots.page import replay_sections
+    from ..report.latex import write_latex
+    from ..report.page import content_of, write_report
+    from ..tables.runs import write_parquet
+
+    path = out or results / "report.html"
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise WrongUse(f"--out {path}: the report is a page; expected a name that ends in .html")
+    if not path.parent.is_dir():
+        raise WrongUse(f"--out {path}: cannot be written (there is no folder {path.parent})")
+    records, known = records_with(results, methods), known_of(results)
+    if parquet is not None:  # first: a missing library ends the command before the page is made
+        say(f"{parquet}: {write_parquet(parquet, records, known):,} runs")
+    content = content_of(records, known, results.resolve().name)
+    if latex is not None and not content["problems"]:
+        raise WrongUse(f"--latex: its tables are about runs of methods, and {results} has none; leave it out")
+    replays = [r for r in records if r["replay"] is not None]
+    size = write_report(path, content, replay_sections(results, replays))
+    counts = [(len(records) - len(replays), "runs"), (len(replays), "replays")]
+    say(f"{path}: {', '.join(f'{n:,} {what}' for n, what in counts if n)}, {size / 1e6:.2f} MB")
+    if latex is not None:
+        say(f"{latex}: {len(write_latex(latex, content))} files")
+
+
+# --- ``bench statistics``: statistics of the methods over all instances and seeds of a folder of records.
+
+
+def statistics(
+    results: Folder,
+    methods: Methods = None,
+    target: Target = None,
+    unproven: Unproven = False,
+    shift: Shift = SHIFT_USUAL,
+    plot: Annotated[
+        Path | None, typer.Option(help="SVG file to write: performance profiles, data profiles, shares over the gap")
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(help="CSV file to write: a row per run with its measures")] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(help="Parquet file to write: a row per run with its measures; needs pyarrow")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="print what each column means")] = False,
+) -> None:
+    """Print statistics over instances and seeds.
+
+    These are solved and proven runs, times, gaps, primal and dual integrals, wins, and the virtual best method.
+
+    No run disappears in a mean. A run without a verified schedule (failed, missing, not verified) has the gap 1, the primal
+    integral 1, and a multiple of the time limit as its time. The formulas are in docs/statistics.md.
+
+    Example: bench statistics results/classic
+
+    Example: bench statistics results/classic --methods cpsat:modes,lns@cpsat --unproven
+
+    Example: bench statistics results/classic --target 0.01 --plot profiles.svg
+    """
+    from ..statistics import sample as samples
+    from ..tables.runs import write_csv, write_parquet
+    from ..tables.statistics import show_statistics
+
+    records = records_with(results, methods)
+    known = known_of(results)
+    sample = samples.required(samples.sample_of(records, known), results)
+    if unproven:
+        sample = samples.unproven(sample)
+        kept = {problem.name for problem in sample.problems}
+        records = [r for r in records if samples.name_of(r) in kept]
+    show_statistics(console_for(), sample, measure_of(target), target, shift, explain)
+    if plot is not None:
+        from ..plots.statistics import write_profiles
+
+        write_profiles(plot, sample, measure_of(target), target)
+        say(f"{plot}: profiles of {len(sample.methods)} methods")
+    for path, write in ((csv, write_csv), (parquet, write_parquet)):
+        if path is not None:
+            say(f"{path}: {write(path, records, known)} runs")
+
+
+# --- ``bench plot``: records are drawn on one HTML page.
+
+
+def plot(
+    results: Annotated[
+        Path, typer.Argument(help="folder of records of replays, eviction or profit problems, projects")
+    ],
+    out: Annotated[Path | None, typer.Option(help="HTML file to write; default: plot.html in the folder")] = None,
+    colour: Annotated[str | None, typer.Option(help="colour of the jobs by queue, user or length")] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(help="profit problems: methods to compare, such as lns,rule:est; default: the best two"),
+    ] = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            help="replays: one figure as SVG (--out FILE.svg): ecdf (duration / predicted duration), bars (mean and deviation "
+            "of wait and slowdown), bars-by-length, waits (wait / ewt), ecdf-wait, ecdf-slowdown, running (jobs over time), "
+            "accuracy (mean wait by accuracy of the users), desired (use and desired use), frontier (mean bounded slowdown "
+            "against longest wait), nodes (nodes that are on and that run jobs, of replays with a node policy)"
+        ),
+    ] = None,
+) -> None:
+    """Draw the results of a folder on one HTML page.
+
+    Replays: Gantt charts side by side, used resources and waiting jobs over time, tables of all metrics, and figures of statistics.
+
+    Eviction problems: loss over deadline, extra loss of the greedy method, response times.
+
+    Profit problems: power, temperature, PUE and utilisation over time for the best search and the best rule; the profit of
+    each method, and when it was found.
+
+    Projects: Gantt charts with a band per resource, of the best schedule and of the best one without a solver.
+
+    Needs matplotlib.
+
+    Example: bench plot results/eurora_700 --out eurora.html
+
+    Example: bench plot results/log --figure bars --out bars.svg
+    """
+    from ..plots.page import plot as draw
+
+    path, count = draw(results, out, colour, () if methods is None else parse_methods(methods), figure)
+    say(f"{path}: {count} runs")

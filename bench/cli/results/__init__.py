@@ -1,1 +1,0 @@
-"""Commands about folders of results: statistics, comparisons, reports."""

@@ -1,1 +1,0 @@
-"""The efficiency guide of ``bench guide``, learned from the days of verified schedules."""

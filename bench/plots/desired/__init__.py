@@ -1,1 +1,0 @@
-"""Pictures of desired profiles: alone, over the use of a replay, and slowdown and wait against a power cap."""

@@ -1,0 +1,508 @@
+"""Panels of figures: each function draws on axes from plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...instances.files.lines import csv_rows, read_text, split_lines
+from ...instances.files.writing import write_whole
+from ...models.array_types import Ints
+from ...models.dispatch.arrays import offsets
+from ...models.platform import Platform
+from ...models.step_function import HOUR
+from ..errors import WrongUse
+from ..records.record import CHECKPOINT, EVICTED, Area, areas_of
+from ..records.store import Record, jobs_file
+from ..tables.replays import short
+from .svg import COLOURS, GREY, INK, LINES, require_matplotlib, side_by_side, single
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ...simulation.outputs.reading import JobsTable
+
+
+# --- The legend of a panel with curves or bars, where it covers none of them.
+
+FEW = 4  # most entries of a legend inside the axes
+ENTRY_HEIGHT = 0.115  # inches: height of an entry beside a panel
+
+
+def add_legend(ax: Axes, inside: Literal["best", "lower right"] = "best") -> None:
+    """Add the legend inside the axes, or to the right of them if it has more than ``FEW`` entries; none without entries.
+
+    Parameters
+    ----------
+    ax : Axes
+        The panel; its figure has the layout "constrained".
+    inside : str
+        The place inside the axes: "best" or "lower right".
+    """
+    entries = len(ax.get_legend_handles_labels()[1])
+    if entries > FEW:
+        rows = max(1, int(_height(ax) / ENTRY_HEIGHT))
+        ax.legend(
+            frameon=False, fontsize=6, loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=-(-entries // rows),
+            handlelength=1.8, labelspacing=0.3, borderpad=0.0,
+        )  # fmt: skip
+    elif entries:
+        ax.legend(frameon=False, fontsize=7, loc=inside)
+
+
+def _height(ax: Axes) -> float:
+    """Return the height of the panel in inches: that of the picture, or of its row of panels."""
+    place, figure = ax.get_subplotspec(), ax.figure
+    down = 1 if place is None else place.get_gridspec().nrows
+    return float(figure.bbox.height / figure.dpi / down)
+
+
+# --- Groups of vertical bars.
+
+Groups = Mapping[str, Sequence[float | None]]  # name -> value of each class
+
+
+def draw_grouped(ax: Axes, groups: Groups, names: Sequence[str], label: str) -> None:
+    """Draw groups of vertical bars with their values as text; None leaves the place of a bar empty.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where it is drawn.
+    groups : mapping of str to sequence of float or None
+        Name of a group -> the value of each class.
+    names : sequence of str
+        The names of the classes.
+    label : str
+        The label of the y axis.
+    """
+    width = 0.85 / max(1, len(names))
+    for k, name in enumerate(names):
+        place = np.arange(len(groups)) + (k - (len(names) - 1) / 2) * width
+        values = [row[k] for row in groups.values()]
+        bars = [0.0 if value is None else value for value in values]
+        ax.bar(place, bars, 0.92 * width, label=name, color=COLOURS[k % len(COLOURS)])
+        for x, value in zip(place.tolist(), values, strict=True):
+            if value is not None:
+                ax.text(x, value, f" {short(value)}", ha="center", va="bottom", fontsize=5.5, rotation=90)
+    ax.set_xticks(np.arange(len(groups)), list(groups), fontsize=7)
+    ax.yaxis.set_major_formatter("{x:,g}")
+    ax.margins(y=0.18)
+    ax.set_ylabel(label)
+    ax.legend(frameon=False, fontsize=7, ncols=len(names))
+
+
+# --- Panels of plain data: distribution functions, bars of mean and deviation, histograms, curves over time.
+
+STEPS = 400  # a curve over time is drawn as means over this many intervals
+
+
+class Bar(NamedTuple):
+    """The bar of a dispatcher: its mean and the standard deviation, None if unknown."""
+
+    name: str
+    mean: float
+    std: float | None = None
+
+
+def draw_ecdf(ax: Axes, curves: Mapping[str, Sequence[float]], label: str, log: bool = True) -> None:
+    """Draw empirical distribution functions: for each value x, the share of the jobs with a value of at most x.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where it is drawn.
+    curves : mapping of str to sequence of float
+        Name -> percentiles in equal steps from 0 to 100, such as ``Metrics.percentiles["ratio"]``.
+    label : str
+        The label of the x axis.
+    log : bool
+        Whether the x axis is logarithmic; values of at most 0 are then left out.
+    """
+    from matplotlib.ticker import NullFormatter
+
+    for k, (name, values) in enumerate(curves.items()):
+        x, y = np.asarray(values, np.float64), np.linspace(0, 100, len(values))
+        keep = x > 0 if log else np.ones_like(x, np.bool_)
+        if not keep.any():
+            continue
+        x = np.concatenate(
+            [[x[keep][0]], x[keep], [x[keep][-1]]]
+        )  # equal values: the curve rises there from 0 to 100 %
+        y = np.concatenate([[0.0 if keep.all() else y[keep][0]], y[keep], [100.0]])
+        ax.plot(x, y, label=name, color=COLOURS[k % len(COLOURS)], linestyle=LINES[k % len(LINES)], linewidth=1.3)
+    if log:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
+        begin, end = ax.get_xlim()
+        ax.xaxis.set_minor_formatter("{x:g}" if end < 10 * begin else NullFormatter())
+    ax.set_ylim(0, 102)
+    ax.set_xlabel(label)
+    ax.set_ylabel("jobs, %")
+    ax.grid(color=GREY, alpha=0.25, linewidth=0.5)
+    add_legend(ax)
+
+
+def draw_bars(ax: Axes, bars: Sequence[Bar], label: str) -> None:
+    """Draw a horizontal bar per dispatcher with its mean as text, and an error bar of one standard deviation.
+
+    The lower end of an error bar is cut at 0.
+    """
+    place = np.arange(len(bars))
+    mean = np.array([bar.mean for bar in bars], np.float64)
+    std = np.array([bar.std or 0.0 for bar in bars], np.float64)
+    ax.barh(place, mean, height=0.62, color=COLOURS[0], alpha=0.8)
+    ax.errorbar(mean, place, xerr=[np.minimum(std, mean), std], fmt="none", ecolor=INK, elinewidth=0.8, capsize=2.0)
+    right = float((mean + std).max(initial=0.0)) or 1.0
+    for y, value, end in zip(place.tolist(), mean.tolist(), (mean + std).tolist(), strict=True):
+        ax.text(end + 0.02 * right, y, short(value), va="center", fontsize=7)
+    ax.set_xlim(0, 1.22 * right)
+    ax.set_ylim(len(bars) - 0.4, -0.6)
+    ax.set_yticks(place, [bar.name for bar in bars])
+    ax.tick_params(axis="y", length=0)
+    ax.xaxis.set_major_locator(_few())
+    ax.xaxis.set_major_formatter("{x:,g}")
+    ax.set_xlabel(label)
+
+
+def draw_histogram(ax: Axes, counts: Mapping[str, Mapping[str, float]], label: str) -> None:
+    """Draw shares of jobs by bin, a group of bars per bin with a bar per dispatcher; ``counts``: name -> bin -> jobs."""
+    bins = list(next(iter(counts.values()), {}))
+    width = 0.8 / max(1, len(counts))
+    for k, (name, here) in enumerate(counts.items()):
+        total = sum(here.values()) or 1
+        shares = [100 * here.get(b, 0) / total for b in bins]
+        offset = (k - (len(counts) - 1) / 2) * width
+        repeated = "////" if k // len(COLOURS) % 2 else None  # a second round of the colours is hatched
+        place, colour = np.arange(len(bins)) + offset, COLOURS[k % len(COLOURS)]
+        ax.bar(place, shares, width, label=name, color=colour, hatch=repeated, edgecolor="white", linewidth=0)
+    ax.set_xticks(np.arange(len(bins)), bins, fontsize=6.5, rotation=30, ha="right", rotation_mode="anchor")
+    ax.set_xlabel(label)
+    ax.set_ylabel("jobs, %")
+    add_legend(ax)
+
+
+def draw_over_time(ax: Axes, curves: Mapping[str, tuple[Any, Any]], label: str) -> None:
+    """Draw step functions over time; ``curves``: name -> (times in s, values), as ``simulation.curves`` gives them."""
+    from .charts import means
+
+    known = {name: curve for name, curve in curves.items() if len(curve[0])}
+    begin = min((int(times[0]) for times, _ in known.values()), default=0)
+    end = max((int(times[-1]) for times, _ in known.values()), default=1)
+    edges = np.linspace(begin, max(end, begin + 1), STEPS + 1)
+    unit, seconds = ("hours", HOUR) if end - begin <= 120 * HOUR else ("days", 24 * HOUR)
+    for k, (name, (times, values)) in enumerate(known.items()):
+        colour, style = COLOURS[k % len(COLOURS)], LINES[k % len(LINES)]
+        x = (edges[:-1] + edges[1:]) / 2 - begin
+        ax.plot(x / seconds, means(times, values, edges), label=name, color=colour, linestyle=style, linewidth=1.0)
+    ax.set_xlim(0, (end - begin) / seconds)
+    ax.set_ylim(bottom=0)
+    ax.yaxis.set_major_formatter("{x:,g}")
+    ax.set_xlabel(f"time since the first event, {unit}")
+    ax.set_ylabel(label)
+    add_legend(ax)
+
+
+def _few() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(4)
+
+
+# --- The attempts of jobs that ended early, in Gantt charts: their runs, checkpoints, and where jobs left their nodes.
+
+MARK = 300  # a mark where a job left has this part of the width of the chart
+
+
+def with_attempts(
+    jobs: JobsTable, record: Mapping[str, Any], folder: Path, platform: Platform
+) -> tuple[JobsTable, list[Area]]:
+    """Return the jobs of a replay with a row for each attempt, and its areas with checkpoints and departures.
+
+    The submit time of a later attempt is the end of the one before it. Without attempts that ended early the jobs are
+    returned as they are.
+
+    Parameters
+    ----------
+    jobs : JobsTable
+        The jobs of the replay.
+    record : mapping
+        Its record.
+    folder : Path
+        The folder of the record.
+    platform : Platform
+        The machine.
+    """
+    from ...simulation.outputs.tables import attempts_file
+
+    if (record.get("simulation") or {}).get("attempts_csv") is None:
+        return jobs, list(areas_of(record))
+    path = attempts_file(jobs_file(folder, record))
+    rows = [cells for _, cells in csv_rows(path, split_lines(read_text(path)))][1:]
+    row = {name: k for k, name in enumerate(jobs.ids)}
+    early = [
+        (row[job], int(number), int(start), int(end), _nodes(nodes))
+        for job, number, start, end, nodes, _, _, back in rows
+        if back == "1"
+    ]
+    early.sort(key=lambda a: (a[0], a[1]))
+    submit, last = jobs.submit.copy(), dict[int, int]()
+    begins = []
+    for k, _, _, end, _ in early:
+        begins.append(last.get(k, int(jobs.submit[k])))
+        last[k] = submit[k] = end
+    at = np.concatenate([np.arange(len(jobs)), np.array([a[0] for a in early], np.int64)])
+    p, listed = jobs.placement, [pair for a in early for pair in a[4]]
+    node, units = np.array(listed, np.int64).reshape(-1, 2).T
+    first = np.concatenate([p.first, p.first[-1] + offsets([len(a[4]) for a in early])[1:]])
+    placement = p._replace(
+        first=first,
+        low=np.concatenate([p.low, node]),
+        high=np.concatenate([p.high, node]),
+        units=np.concatenate([p.units, units]),
+    )
+    made = replace(
+        jobs,
+        ids=[jobs.ids[k] for k in at.tolist()],
+        submit=np.concatenate([submit, np.array(begins, np.int64)]),
+        start=np.concatenate([jobs.start, np.array([a[2] for a in early], np.int64)]),
+        end=np.concatenate([jobs.end, np.array([a[3] for a in early], np.int64)]),
+        walltime=jobs.walltime[at],
+        units=jobs.units[at],
+        killed=np.concatenate([jobs.killed, np.zeros(len(early), np.bool_)]),
+        placement=placement,
+        kind=jobs.kind[at],
+    )
+    width = max(1, (int(jobs.end.max()) - int(jobs.submit.min())) // MARK)
+    on = {(jobs.ids[k], number): nodes for k, number, _, _, nodes in early}
+    areas = list(areas_of(record))
+    for d in (record.get("preemption") or {}).get("departures", ()):
+        for n, _ in on.get((d["job"], d["attempt"]), ()):
+            areas.append(Area(platform.nodes[n], d["end"] - width, d["end"], EVICTED))
+            if d["end"] > d["write"]:
+                areas.append(Area(platform.nodes[n], d["write"], d["end"], CHECKPOINT))
+    return made, areas
+
+
+def _nodes(text: str) -> list[tuple[int, int]]:
+    """Return pairs of a node number and units, of all chunks."""
+    pairs = (piece.partition(":") for piece in text.replace("+", " ").split())
+    return [(int(n), int(units)) for n, _, units in pairs]
+
+
+# --- Two figures of each dispatcher against each other, and which dispatchers no other one beats in both.
+
+MARKERS = "osD^vP*X"
+
+
+class Point(NamedTuple):
+    """A dispatcher, and two figures of it; less is better."""
+
+    name: str
+    x: float
+    y: float
+
+    @property
+    def family(self) -> str:
+        """The dispatcher without its order and options: ``plan@lns`` for ``plan:weighted:guard=2@lns:rounds=50``."""
+        first, _, backend = self.name.partition("@")
+        return "@".join(part.split(":")[0] for part in (first, backend) if part)
+
+
+def frontier(points: Sequence[Point]) -> list[Point]:
+    """Return the points for which no other one is at least as good in both figures and better in one, by ``x``.
+
+    Examples
+    --------
+    >>> [p.name for p in frontier([Point("a", 1, 5), Point("b", 2, 3), Point("c", 3, 4), Point("d", 2, 6)])]
+    ['a', 'b']
+    """
+    best: list[Point] = []
+    for point in sorted(points, key=lambda p: (p.x, p.y)):
+        if not best or point.y < best[-1].y or (point.x, point.y) == best[-1][1:]:
+            best.append(point)
+    return best
+
+
+def draw_frontier(ax: Axes, points: Sequence[Point], labels: tuple[str, str]) -> None:
+    """Draw the points on logarithmic axes, a colour and marker per family, and a line through the frontier.
+
+    The dispatchers of the frontier are numbered; their names are in the legend.
+    """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    families = list(dict.fromkeys(p.family for p in points))
+    for k, family in enumerate(families):
+        own = [p for p in points if p.family == family]
+        ax.scatter(
+            [p.x for p in own], [p.y for p in own], s=18, label=family, color=COLOURS[k % len(COLOURS)],
+            marker=MARKERS[k % len(MARKERS)], linewidths=0, zorder=3,
+        )  # fmt: skip
+    best = frontier(points)
+    ax.step([p.x for p in best], [p.y for p in best], where="post", color=INK, linewidth=0.8, alpha=0.5)
+    for k, point in enumerate(best, 1):
+        ax.annotate(str(k), (point.x, point.y), xytext=(3, 4), textcoords="offset points", fontsize=7)
+        ax.plot([], [], " ", label=f"{k} {point.name}")
+    for scale, axis in ((ax.set_xscale, ax.xaxis), (ax.set_yscale, ax.yaxis)):
+        scale("log")
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter("{x:,g}")
+        axis.set_minor_formatter(NullFormatter())
+    ax.grid(color=GREY, alpha=0.25, linewidth=0.5)
+    ax.set_xlabel(labels[0])
+    ax.set_ylabel(labels[1])
+    ax.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+# --- The nodes that are on and those that run jobs over time, of replays with a node policy.
+
+Curve = tuple[Any, Any]
+
+
+def node_curves(record: Record, folder: Path) -> tuple[Curve, Curve] | None:
+    """Return the curves of the nodes that are on, and of those that run jobs; None without a node policy.
+
+    Parameters
+    ----------
+    record : Record
+        The record of a replay.
+    folder : Path
+        Its folder.
+
+    Returns
+    -------
+    tuple of (ndarray, ndarray)
+        Times in seconds, number of nodes.
+
+    Raises
+    ------
+    JobsError
+        If the file of the jobs is not valid.
+    """
+    from ...simulation.curves import busy_nodes, in_use
+    from ...simulation.outputs.reading import read_jobs
+
+    name = (record.get("simulation") or {}).get("node_states_csv")
+    if name is None or not record.get("jobs_csv"):
+        return None
+    jobs = read_jobs(jobs_file(folder, record))
+    p, count = jobs.placement, sum(g["count"] for g in record["simulation"]["platform"])
+    begin, end = int(jobs.submit.min()), int(jobs.end.max())
+    busy = in_use(*(ends := busy_nodes(jobs.start, jobs.end, p.first, p.low, p.high)), np.ones_like(ends[0]))
+    rows = list(csv_rows(folder / name, split_lines(read_text(folder / name))))[1:]
+    changes = {begin: count, end: 0}
+    for _, (_, time, state) in rows:
+        changes[int(time)] = changes.get(int(time), 0) + {"on": 1, "shutting down": -1}.get(state, 0)
+    times = np.array(sorted(t for t in changes if t <= end))
+    return (times, np.cumsum([changes[t] for t in times.tolist()])), busy
+
+
+# --- Radar charts: several quantities of several dispatchers, each as a share of the greatest value.
+
+RINGS = (0.25, 0.5, 0.75, 1.0)
+Shape = Mapping[str, Sequence[float]]  # name -> value of each quantity
+
+
+def draw_radar(ax: Axes, shapes: Shape, names: Sequence[str], title: str) -> None:
+    """Draw one polygon per dispatcher; 0, the best, is in the centre, and the greatest value of a quantity on the outer ring.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where it is drawn.
+    shapes : mapping of str to sequence of float
+        Name of a dispatcher -> its values, not negative, in the order of ``names``.
+    names : sequence of str
+        The names of the quantities.
+    title : str
+        The title of the chart.
+    """
+    angle = np.pi / 2 - 2 * np.pi * np.arange(len(names)) / len(names)
+    around = np.linspace(0, 2 * np.pi, 181)
+    for ring in RINGS:
+        ax.plot(ring * np.cos(around), ring * np.sin(around), color=GREY, alpha=0.35, linewidth=0.5)
+    for x, y, name in zip(np.cos(angle).tolist(), np.sin(angle).tolist(), names, strict=True):
+        ax.plot([0, x], [0, y], color=GREY, alpha=0.35, linewidth=0.5)
+        side = "center" if abs(x) < 0.1 else "left" if x > 0 else "right"
+        ax.text(1.08 * x, 1.12 * y, name, ha=side, va="center", fontsize=7)
+    for k, (name, radius) in enumerate(shares(shapes).items()):
+        x, y = radius * np.cos(angle), radius * np.sin(angle)
+        (shape,) = ax.plot(np.append(x, x[0]), np.append(y, y[0]), label=name, linewidth=1.3, marker=".", markersize=4)
+        shape.set(color=COLOURS[k % len(COLOURS)], linestyle=LINES[k % len(LINES)])
+    ax.set_aspect("equal")
+    ax.set_xlim(-1.85, 1.85)
+    ax.set_ylim(-1.2, 1.2)
+    ax.set_axis_off()
+    ax.set_title(title, fontsize=8)
+    ax.legend(frameon=False, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=1)
+
+
+def shares(shapes: Shape) -> dict[str, NDArray[np.float64]]:
+    """Return each value divided by the greatest one of its quantity; 0 where all are 0.
+
+    Examples
+    --------
+    >>> {name: radius.tolist() for name, radius in shares({"a": [2, 0], "b": [4, 0]}).items()}
+    {'a': [0.5, 0.0], 'b': [1.0, 0.0]}
+    """
+    table = np.array(list(shapes.values()), np.float64)
+    most = table.max(axis=0)
+    radius = np.divide(table, most, out=np.zeros_like(table), where=most > 0)
+    return dict(zip(shapes, radius, strict=True))
+
+
+# --- The jobs that run at one time of a log, as figures 2 to 4 of [Maurya2020].
+
+JOB_ROW, LEAST = 0.17, 1.6  # inches
+
+
+def plot_running(title: str, start: Ints, end: Ints, nodes: Ints, at: int, path: Path) -> None:
+    """Write an SVG picture of jobs as bars over time, with lines where all of them run, and at one time.
+
+    Parameters
+    ----------
+    title : str
+        The title.
+    start, end : ndarray of int64, shape (jobs,)
+        Seconds.
+    nodes : ndarray of int64, shape (jobs,)
+        Nodes of each job.
+    at : int
+        The time in seconds.
+    path : Path
+        The file, which ends in .svg.
+
+    Raises
+    ------
+    WrongUse
+        If matplotlib is missing, the name does not end in .svg or the file cannot be written.
+    """
+    require_matplotlib()
+    if path.suffix.lower() != ".svg":
+        raise WrongUse(f"--plot {path}: expected a file name that ends in .svg")
+    order, first = np.lexsort((end, start)), int(start.min())
+
+    def draw(ax: Axes) -> None:
+        rows = np.arange(len(start))
+        ax.barh(rows, (end - start)[order] / HOUR, left=(start[order] - first) / HOUR, color=COLOURS[0], height=0.75)
+        for row, k in enumerate(order.tolist()):
+            label = f"{nodes[k]:,} "
+            ax.text((int(start[k]) - first) / HOUR, row, label, ha="right", va="center", fontsize=6, color=INK)
+        for time in (int(start.max()), int(end.min())):
+            ax.axvline((time - first) / HOUR, color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
+        ax.axvline((at - first) / HOUR, color="#d62728", linewidth=0.9)
+        ax.set_ylim(len(start) - 0.4, -0.6)
+        ax.set_yticks([])
+        ax.set_ylabel("jobs, with their nodes", labelpad=22)
+        ax.set_xlabel("hours since the first start; dashed: all jobs run in between; red: the moment")
+
+    svg = single(title, draw, max(LEAST, 0.6 + JOB_ROW * len(start)))
+    try:
+        write_whole(path, side_by_side([(title, svg)]))
+    except OSError as e:
+        raise WrongUse(f"--plot {path}: cannot be written ({e.strerror})") from e

@@ -1,1 +1,0 @@
-"""Panels of figures: each function draws on axes from plain data."""

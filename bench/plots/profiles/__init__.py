@@ -1,1 +1,0 @@
-"""Profiles of methods over many problems as pictures."""

@@ -1,0 +1,521 @@
+"""``bench plot`` of profit problems: schedules over time, profits of all methods, cooling, incumbents over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from html import escape
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...backends import UnknownName
+from ...backends.gaps import relative_gap
+from ...instances.files.writing import write_whole
+from ...models.profit.cooling import Cooling
+from ...models.step_function import DAY
+from ..errors import WrongUse
+from ..kinds.accounts import END, HORIZON
+from ..records.store import Record
+from ..tables.methods import MethodRow, number, percent, seconds
+from ..tables.profit import (
+    RULE,
+    ProfitResults,
+    figure,
+    fixed,
+    makespan,
+    precise,
+    scenario_results,
+    share,
+    signed,
+    summary,
+    unit,
+)
+from .svg import COLOURS, GREY, INK, STYLE, as_svg, require_matplotlib, single, stacked, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+# --- The chart of a cooling table: cooling power and PUE over the IT power, one line per temperature. Needs matplotlib.
+
+FORMATS = ("svg", "png", "pdf")
+WIDTH, HEIGHT = 9.0, 3.6  # inches
+SAMPLES = 200  # points of a line of PUE, which is curved
+COLOUR_MAP = "turbo"
+
+
+def plot_cooling(table: Cooling, path: Path) -> None:
+    """Draw a cooling table to a file.
+
+    Parameters
+    ----------
+    table : Cooling
+        The table.
+    path : Path
+        The file; its ending .svg, .png or .pdf decides the format. As SVG, the same table gives the same bytes.
+
+    Raises
+    ------
+    WrongUse
+        If matplotlib is missing, the ending is another one, or the file cannot be written.
+    """
+    require_matplotlib()
+    form = path.suffix.lower().removeprefix(".")
+    if form not in FORMATS:
+        raise WrongUse(f"--plot {path}: expected a file name that ends in {', '.join('.' + f for f in FORMATS)}")
+    from matplotlib import style
+
+    picture = BytesIO()
+    with style.context(["default", {**STYLE, "svg.hashsalt": table.name}]):
+        metadata = dict.fromkeys(("Date", "Creator")) if form == "svg" else None
+        _figure(table).savefig(picture, format=form, metadata=metadata)
+    try:
+        write_whole(path, picture.getvalue())
+    except OSError as e:
+        raise WrongUse(f"--plot {path}: cannot be written ({e.strerror})") from e
+
+
+def _figure(table: Cooling) -> Figure:
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    power, pue = figure.subplots(1, 2)
+    colours = colormaps[COLOUR_MAP]
+    last = max(1, len(table.temperatures) - 1)
+    for k, t in enumerate(table.temperatures):
+        _lines(power, pue, table, t, colours(k / last))
+    for ax, what in ((power, "cooling power, kW"), (pue, "PUE")):
+        ax.set_xlabel("IT power, kW")
+        ax.set_title(what, loc="left", fontsize=8)
+        ax.set_xlim(0, table.most / 1000)
+    power.set_ylim(bottom=0)
+    handles, labels = power.get_legend_handles_labels()
+    figure.legend(
+        handles[::-1], labels[::-1], frameon=False, loc="outside right center", title=f"{table.name}, at\ntemperature"
+    )
+    return figure
+
+
+def _lines(power: Axes, pue: Axes, table: Cooling, temperature: float, colour: object) -> None:
+    """Draw the two lines of a temperature: cooling power between its points, PUE from 1 % of the greatest IT power on."""
+    points = table.curve(temperature)
+    kilowatts = [(p / 1000, w / 1000) for p, w in points]
+    power.plot(*zip(*kilowatts, strict=True), color=colour, linewidth=1.2, label=f"{temperature:g} °C")
+    low = table.most / 100
+    sampled = {low + (table.most - low) * k / SAMPLES for k in range(SAMPLES + 1)}
+    at = sorted(sampled | {p for p, _ in points if low <= p < table.most})
+    values = [1 + table.power(min(p, table.most), temperature) / p for p in at]
+    pue.plot([p / 1000 for p in at], values, color=colour, linewidth=1.2)
+
+
+# --- Charts of the schedule of a profit problem over time: power, temperature, PUE and use of the cores.
+
+WORK, COOLING, WARM, USE = "#4c78a8", "#f58518", "#e45756", "#54a24b"
+POWER, LOW, PUE = 1.5, 0.62, 0.85  # inches: heights of the axes of power, of a low curve, of the PUE
+LEFT = 0.62  # inches: the margin for the labels
+KILO = 2000  # from this power in watts on, the axis is in kW
+LEAST_PUE = 0.05  # the axis of the PUE spans at least this
+Curves = Mapping[str, Any]  # the field "operation" of a record
+
+
+class Axis(NamedTuple):
+    """The ranges of the axes that the charts of all methods of a scenario have in common.
+
+    Attributes
+    ----------
+    begin, end : int
+        The time axis in seconds.
+    watts : float
+        The greatest power, cooling included.
+    pue : (float, float)
+        The least and the greatest PUE.
+    celsius : (float, float)
+        The least and the greatest temperature.
+    """
+
+    begin: int
+    end: int
+    watts: float
+    pue: tuple[float, float]
+    celsius: tuple[float, float]
+
+    def days(self, at: Any) -> Any:
+        """Return times in seconds as days since ``begin``."""
+        return (np.asarray(at, np.float64) - self.begin) / DAY
+
+
+def axis_of(several: Sequence[Curves]) -> Axis:
+    """Return axes that show all curves of several runs; the range of the PUE counts only segments before the horizon."""
+    celsius = [c for curves in several for c in curves["segments"]["celsius"]]
+    known = [p for c in several for p, t in zip(pues(c), _edges(c), strict=False) if p is not None and t < c["until"]]
+    known = known or [1.0]  # all segments before the horizon are idle
+    return Axis(
+        min(c["begin"] for c in several),
+        max(c["end"] for c in several),
+        max(w + c for curves in several for w, c in _powers(curves)),
+        (max(1.0, min(min(known), max(known) - LEAST_PUE)), max(max(known), 1 + LEAST_PUE)),
+        (min(celsius), max(celsius)),
+    )
+
+
+def _powers(curves: Curves) -> list[tuple[float, float]]:
+    return list(zip(curves["segments"]["watts"], curves["segments"]["cooling"], strict=True))
+
+
+def pues(curves: Curves) -> list[float | None]:
+    """Return the PUE of each segment; None if nothing runs in it."""
+    return [1 + cooling / watts if watts > 0 else None for watts, cooling in _powers(curves)]
+
+
+def over_time(title: str, curves: Curves, axis: Axis) -> str:
+    """Draw power, temperature, PUE and use of the cores of a run, one below the other on one time axis, as SVG."""
+    with styled(title):
+        drawing, axes = stacked([POWER, LOW, PUE, LOW], LEFT)
+        _power(axes[0], curves, axis)
+        _steps(axes[1], axis.days(_edges(curves)), curves["segments"]["celsius"], WARM)
+        low, high = axis.celsius
+        axes[1].set_ylim(low - 0.1 * (high - low) - 0.5, high + 0.1 * (high - low) + 0.5)
+        axes[1].set_title("temperature, °C", loc="left", fontsize=8)
+        _pue(axes[2], curves, axis)
+        _use(axes[3], curves, axis)
+        for ax in axes:
+            ax.axvline(axis.days(curves["until"]), color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
+        axes[-1].set_xlim(0, axis.days(axis.end))
+        axes[-1].set_xlabel("time since the start of the problem, days")
+        return as_svg(drawing, title)
+
+
+def _edges(curves: Curves) -> list[int]:
+    return [curves["begin"], *curves["segments"]["end"]]
+
+
+def _steps(ax: Axes, edges: Any, values: Sequence[float | None], colour: str) -> None:
+    """Draw a line that is constant in each segment and has a gap where there is no value."""
+    from matplotlib.ticker import MaxNLocator
+
+    known = np.array([np.nan if v is None else v for v in values], np.float64)
+    ax.stairs(known, edges, baseline=None, color=colour, linewidth=1.3)
+    ax.yaxis.set_major_locator(MaxNLocator(3))
+
+
+def _power(ax: Axes, curves: Curves, axis: Axis) -> None:
+    """Draw the power of the jobs (IT) and, stacked on it, the power of their cooling."""
+    unit, kilo = ("kW", 1000.0) if axis.watts >= KILO else ("W", 1.0)
+    edges = axis.days(_edges(curves))
+    work = np.array(curves["segments"]["watts"], np.float64) / kilo
+    whole = work + np.array(curves["segments"]["cooling"], np.float64) / kilo
+    ax.stairs(work, edges, fill=True, color=WORK, alpha=0.85, linewidth=0, label="jobs (IT)")
+    ax.stairs(whole, edges, baseline=work, fill=True, color=COOLING, alpha=0.85, linewidth=0, label="cooling")
+    ax.set_ylim(0, 1.08 * max(axis.watts, 1e-9) / kilo)
+    ax.set_title(f"power, {unit}", loc="left", fontsize=8)
+    ax.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 0.99), borderaxespad=0.1, fontsize=8)
+
+
+def _pue(ax: Axes, curves: Curves, axis: Axis) -> None:
+    """Draw the PUE of each segment, and the overall PUE up to the horizon."""
+    total = total_pue(curves)
+    if total is not None:
+        ax.plot([0, axis.days(curves["until"])], [total, total], color=COOLING, linewidth=1.0)
+    _steps(ax, axis.days(_edges(curves)), pues(curves), INK)
+    low, high = axis.pue
+    ax.set_ylim(max(1.0, low - 0.1 * (high - low)), high + 0.1 * (high - low))
+    ax.yaxis.set_major_formatter("{x:.2f}" if high - low > 2 * LEAST_PUE else "{x:.3f}")
+    overall = "" if total is None else f" (overall up to the horizon: {total:.4f})"
+    ax.set_title(f"PUE of each segment{overall}", loc="left", fontsize=8)
+
+
+def known_pues(record: Mapping[str, Any]) -> list[tuple[int, float]]:
+    """Return (number of the day from 1, PUE) of the days of the horizon on which something runs."""
+    return [(k, float(d["pue"])) for k, d in enumerate(record.get("daily") or (), 1) if d.get("pue") is not None]
+
+
+def trend(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
+    """Return slope and intercept of the linear regression; a slope of 0 for a single day.
+
+    Examples
+    --------
+    >>> slope, at_0 = trend([(1, 1.1), (2, 1.2), (3, 1.3)])
+    >>> round(slope, 9), round(at_0, 9)
+    (0.1, 1.0)
+    """
+    if len(points) < 2:
+        return 0.0, points[0][1]
+    slope, at_0 = np.polyfit([day for day, _ in points], [pue for _, pue in points], 1).tolist()
+    return slope, at_0
+
+
+def daily_pue(title: str, records: Sequence[Mapping[str, Any]]) -> str:
+    """Draw the PUE of each day of the horizon and its trend, for each run, as SVG [Bridi2018, figure 6.6]."""
+    return single(f"{title}: PUE of each day", lambda ax: _daily_pue(ax, records), 2.6)
+
+
+def _daily_pue(ax: Axes, records: Sequence[Mapping[str, Any]]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for record, colour in zip(records, COLOURS, strict=False):
+        points = known_pues(record)
+        if not points:
+            continue
+        days, values = zip(*points, strict=True)
+        slope, at_0 = trend(points)
+        ax.plot(days, values, color=colour, marker="o", markersize=3, linewidth=1.0, label=record["method"])
+        ends = (days[0], days[-1])
+        text = f"trend: {slope:+.2g} a day"
+        ax.plot(ends, [at_0 + slope * d for d in ends], color=colour, linewidth=1.2, linestyle=(0, (4, 2)), label=text)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.yaxis.set_major_formatter("{x:.4f}")
+    ax.set_xlabel("day")
+    ax.set_ylabel("PUE of the day")
+    ax.legend(frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=7)
+
+
+def total_pue(curves: Curves) -> float | None:
+    """Return the PUE of all segments up to the horizon together; None if nothing runs."""
+    edges = np.minimum(np.array(_edges(curves), np.float64), curves["until"])
+    work, cooling = np.diff(edges) @ np.array(_powers(curves), np.float64).reshape(-1, 2)
+    return 1 + float(cooling / work) if work > 0 else None
+
+
+def _use(ax: Axes, curves: Curves, axis: Axis) -> None:
+    used = 100 * np.array(curves["steps"]["utilisation"], np.float64)
+    edges = np.minimum(curves["begin"] + curves["step"] * np.arange(used.size + 1), curves["end"])
+    ax.stairs(used, axis.days(edges), fill=True, color=USE, alpha=0.75, linewidth=0)
+    ax.set_ylim(0, 108)
+    ax.set_yticks([0, 50, 100], ["0", "50", "100 %"])
+    ax.set_title("cores in use", loc="left", fontsize=8)
+
+
+# --- ``bench plot`` of profit problems: schedules of two methods over time, profits of all methods, incumbents over time.
+
+PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6")
+
+
+def sections(records: Iterable[Record], methods: Sequence[str] = ()) -> tuple[list[str], int]:
+    """Return an HTML section per scenario, and the number of runs in them.
+
+    Parameters
+    ----------
+    records : iterable of Record
+        The records of profit problems.
+    methods : sequence of str
+        The methods whose schedules are drawn over time; by default the best search and the best rule.
+
+    Raises
+    ------
+    UnknownName
+        If a method has no schedule in any scenario.
+    WrongUse
+        If methods are given but no record has a schedule of a profit problem.
+    """
+    scenarios = [(title, results) for title, results in scenario_results(records) if results.schedule is not None]
+    known = dict.fromkeys(row.method for _, results in scenarios for row in results.rows if drawn_of(row) is not None)
+    for name in methods:
+        if not known:
+            raise WrongUse("--methods: only for profit problems, but no record has a schedule of a profit problem")
+        if name not in known:
+            raise UnknownName("method with a schedule among the records", name, list(known))
+    return [_section(title, results, methods) for title, results in scenarios], sum(
+        len(b.records) for _, b in scenarios
+    )
+
+
+def drawn_of(row: MethodRow) -> Record | None:
+    """Return the run of the best seed of a method, which is the one that is drawn; None if it has no schedule."""
+    known = [r for r in row.sound if r.get("operation")]
+    return max(known, key=lambda r: float(r["objective"]), default=None)
+
+
+def chosen(results: ProfitResults, methods: Sequence[str]) -> list[Record]:
+    """Return the runs that are drawn over time: of the given methods, else of the best search and the best rule."""
+    rows = {row.method: row for row in results.rows}
+    if methods:
+        wanted = [rows[name] for name in methods if name in rows]
+    else:
+        wanted = [row for row in (results.best_search, results.best_rule) if row is not None]
+    return [r for r in map(drawn_of, wanted) if r is not None]
+
+
+def _section(title: str, results: ProfitResults, methods: Sequence[str]) -> str:
+    drawn = chosen(results, methods)
+    cards = [
+        _card("Profit", "compared with the best rule", earned(title, results)),
+        _card("Profit over time", "", anytime(title, results)),
+    ]
+    axis = axis_of([r["operation"] for r in drawn]) if drawn else None
+    cards += [
+        _card(r["method"], caption(r), over_time(f"{title}: {r['method']}", r["operation"], axis))
+        for r in drawn
+        if axis
+    ]
+    if any(known_pues(r) for r in drawn):
+        cards.append(_card("PUE of each day", "", daily_pue(title, drawn)))
+    notes = [
+        *(line.plain for line in summary(results)),
+        "Power, temperature and PUE are means over each segment of the problem; the use of the cores is a mean over each hour. "
+        "The dashed line is the horizon: profit counts up to it. The charts of the methods have the same axes. The trend of the PUE of "
+        "the days is a linear regression.",
+    ]
+    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return "\n".join(
+        [
+            f"<section><h2>{escape(title)}</h2>",
+            _table(results),
+            f'<ul class="notes">{items}</ul>',
+            f'<div class="cards">{"".join(cards)}</div>',
+            _days(drawn),
+            "</section>",
+        ]
+    )
+
+
+def _card(name: str, text: str, picture: str) -> str:
+    return f"<figure><figcaption><b>{escape(name)}</b> {escape(text)}</figcaption>{picture}</figure>"
+
+
+def caption(record: Record) -> str:
+    """Return the caption above the curves of a run."""
+    at = record["account"][HORIZON]
+    return (
+        f"{number(record['objective'])} EUR, PUE {fixed(at['pue'], 4)}, {fixed(at['energy_kwh'], 1)} kWh, "
+        f"{percent(at['utilisation'])} of the cores in use"
+    )
+
+
+def _table(results: ProfitResults) -> str:
+    """Return the table that the bench prints as HTML, with a row per method, and the costs."""
+    bound = None if results.bound is None else results.bound["bound"]
+    name, length = unit(results)
+    columns: list[tuple[str, Callable[[MethodRow], str]]] = [
+        ("profit EUR", lambda row: number(row.objective)),
+        ("vs rule", lambda row: signed(results.improvement(row.objective))),
+        ("gap to bound", lambda row: precise(relative_gap(row.objective, bound))),
+        ("gap closed", lambda row: share(results.closed(row.objective))),
+        ("gain EUR", lambda row: number(figure(row, "gain"))),
+        ("energy cost of jobs EUR", lambda row: number(figure(row, "work_cost"))),
+        ("energy cost of cooling EUR", lambda row: number(figure(row, "cooling_cost"))),
+        ("PUE", lambda row: fixed(figure(row, "pue"), 4)),
+        ("energy kWh", lambda row: fixed(figure(row, "energy_kwh"), 1)),
+        ("cores in use", lambda row: percent(figure(row, "utilisation"))),
+        (f"makespan {name}", lambda row: makespan(row, length)),
+        ("profit at the end EUR", lambda row: number(figure(row, "profit", END))),
+        ("PUE at the end", lambda row: fixed(figure(row, "pue", END), 4)),
+        ("best schedule found at s", lambda row: seconds(row.mean(lambda r: r["best_s"]))),
+    ]
+    rows = ["<tr><th>method</th>" + "".join(f"<th>{escape(head)}</th>" for head, _ in columns) + "</tr>"]
+    for row in results.rows:
+        won = ' class="best"' if results.best is not None and row.method == results.best.method else ""
+        cells = "".join(f"<td{won}>{escape(cell(row))}</td>" for _, cell in columns)
+        rows.append(f"<tr><th>{escape(row.method)}</th>{cells}</tr>")
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _days(drawn: Sequence[Record]) -> str:
+    """Return the table of the days up to the horizon: temperature, and use of the cores, PUE and profit of each method."""
+    if not drawn:
+        return ""
+    names = "".join(
+        f"<th>{escape(r['method'])}: {what}</th>" for r in drawn for what in ("cores in use", "PUE", "profit EUR")
+    )
+    rows = [f"<tr><th>day</th><th>mean °C</th>{names}</tr>"]
+    for k, days in enumerate(zip(*(r.get("daily", ()) for r in drawn), strict=False), 1):
+        cells = [fixed(days[0]["celsius"], 1)]
+        for day in days:
+            cells += [percent(day["utilisation"]), fixed(day["pue"], 4), number(day["profit"])]
+        rows.append(f"<tr><th>{k}</th>" + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>")
+    return f"<details><summary>Day by day</summary><table>{''.join(rows)}</table></details>"
+
+
+def earned(title: str, results: ProfitResults) -> str:
+    """Draw a bar per method as SVG: its profit compared with the best rule, or in EUR if there is no rule."""
+    rows = [row for row in results.rows if row.objective is not None]
+    return single(f"{title}: profit", partial(_bars, results=results, rows=rows[::-1]), 0.75 + 0.21 * len(rows))
+
+
+def _bars(ax: Axes, results: ProfitResults, rows: Sequence[MethodRow]) -> None:
+    known = [results.improvement(row.objective) for row in rows]
+    beside = None not in known
+    values = [100 * (v or 0.0) for v in known] if beside else [float(row.objective or 0.0) for row in rows]
+    labels = [signed(v) if beside else number(row.objective) for v, row in zip(known, rows, strict=True)]
+    bars = ax.barh([row.method for row in rows], values, color=[GREY if _rule(r) else WORK for r in rows], height=0.7)
+    ax.bar_label(bars, labels, padding=3, fontsize=7)
+    ax.axvline(0, color=INK, linewidth=0.8)
+    ax.margins(x=0.18)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel("profit above that of the best rule, %" if beside else "profit, EUR")
+
+
+def _rule(row: MethodRow) -> bool:
+    return row.method.startswith(RULE)
+
+
+def anytime(title: str, results: ProfitResults) -> str:
+    """Draw the profit of the incumbent of each method over time as SVG."""
+    return single(f"{title}: anytime", partial(_anytime, results=results), 3.3)
+
+
+def _anytime(ax: Axes, results: ProfitResults) -> None:
+    """Draw a line per search or solver, and horizontal lines for the best rule and the best bound."""
+    runs = [(row.method, r) for row in results.rows if not _rule(row) and (r := drawn_of(row)) is not None]
+    across = (
+        []
+        if results.best_rule is None
+        else [(results.best_rule.objective or 0.0, results.best_rule.method, GREY, (4, 2))]
+    )
+    across += [] if results.bound is None else [(float(results.bound["bound"]), "best bound", INK, (1, 2))]
+    heights = [*(float(r["objective"]) for _, r in runs), *(height for height, *_ in across)]
+    low, high = limits(heights, max((row.objective for row in results.rows if row.objective is not None), default=0.0))
+    for (method, record), colour in zip(runs, PALETTE, strict=False):
+        points = incumbents(record)
+        end = max(points[-1][0], float(record["seconds"]["total"] or 0.0))
+        at, profit = zip(*points, (end, points[-1][1]), strict=True)
+        below = " (below the axis)" if points[-1][1] < low else ""
+        ax.step([max(s, 1e-3) for s in at], profit, where="post", color=colour, linewidth=1.4, label=f"{method}{below}")
+    for height, name, colour, dashes in across:
+        ax.axhline(height, color=colour, linewidth=1.0, linestyle=(0, dashes), label=name)
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.set_ylim(low, high)
+    ax.set_xlabel("time since the start of the run, s")
+    ax.set_ylabel("profit, EUR")
+    ax.legend(frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=7)
+
+
+def incumbents(record: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Return (seconds, best profit so far) of a run; only its end and its objective if it reported no incumbents."""
+    found: list[tuple[float, float]] = []
+    for event in record["incumbents"]:
+        value = event["objective"]
+        if isinstance(value, (int, float)) and (not found or value > found[-1][1]):
+            found.append((float(event["seconds"]), float(value)))
+    if not found and record["objective"] is not None:
+        found.append((float(record["seconds"]["total"] or 0.0), float(record["objective"])))
+    return found
+
+
+def limits(heights: Sequence[float], best: float) -> tuple[float, float]:
+    """Return the range of profits that is shown.
+
+    It contains all heights that are at most 10 % below the best profit, with a margin of the same size below them. A method
+    that is far below would make the differences between the others too small to see.
+
+    Parameters
+    ----------
+    heights : sequence of float
+        The profits and bounds that are drawn.
+    best : float
+        The best profit.
+
+    Examples
+    --------
+    >>> limits([100.0, 98.0, 102.0, 20.0], 100.0)
+    (93.6, 102.4)
+    """
+    near = [h for h in heights if h >= best - 0.1 * abs(best)]
+    low, high = min(near), max(near)
+    room = max(high - low, 1e-3 * abs(best), 1e-9)
+    return round(low - 1.1 * room, 9), round(high + 0.1 * room, 9)

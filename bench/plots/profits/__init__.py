@@ -1,1 +1,0 @@
-"""Charts of profit problems: schedules over time, profits of the methods, cooling."""

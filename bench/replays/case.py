@@ -1,0 +1,678 @@
+"""The workload and the machine of a replay with everything that happens to them: events, reservations, on-demand jobs, desired use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os.path import isfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from ...instances import Instance, load, read_events
+from ...instances.files.folder import content_of
+from ...instances.files.profile_file import read_profile, read_wishes
+from ...instances.kinds.dispatch import DESIRED
+from ...instances.log_preparation import below_power, powered
+from ...instances.registry import folder_of
+from ...instances.report import Report
+from ...instances.workload import Workload, ending_at_walltime
+from ...models.dispatch.problem import Dispatch, with_durations
+from ...models.node_states import NodeEvent, NodeStates
+from ...models.platform import Platform
+from ...models.profiles.builders import power_cap
+from ...models.profiles.profile import DesiredProfile
+from ...models.profit.problem import Profit
+from ...models.reservations import Reservation
+from ...models.server_events import ServerEvent, server_event_kinds
+from ..errors import WrongUse
+from ..records.form import NUMBER, TEXT, anything, either, fields, integer, mapping, maybe, row, several
+from ..runs.view import View, scenarios_of
+from .settings import ReplaySettings
+
+if TYPE_CHECKING:
+    from ...simulation.features.batch_server import Event
+    from ...simulation.preemption.events import Stream
+    from ...simulation.preemption.settings import Preemption
+    from ...simulation.result import Simulation
+    from ...simulation.verify.runs import Replay
+
+
+# --- Reservations and server events of replays: the part of them that a replay has, and their form in records.
+
+JOB_CHANGE = {"time": integer(), "job": TEXT}
+PRODUCTION = maybe(
+    fields(
+        {
+            "bookings": several(
+                fields(
+                    {
+                        **dict.fromkeys(("label", "reservation", "outcome", "why"), TEXT),
+                        **dict.fromkeys(("start", "end"), integer()),
+                        "nodes": mapping(integer(1)),
+                        **dict.fromkeys(("accepted", "ended"), maybe(integer())),
+                    }
+                )
+            ),
+            "left": mapping(TEXT),
+            "refused": several(
+                fields(
+                    {
+                        "time": integer(),
+                        **dict.fromkeys(("kind", "subject", "why"), TEXT),
+                        "value": maybe(either(NUMBER, TEXT)),
+                    }
+                )
+            ),
+            "moves": several(fields({**JOB_CHANGE, "before": TEXT, "after": TEXT})),
+            "walltimes": several(fields({**JOB_CHANGE, "before": integer(1), "after": integer(1)})),
+            "private": several(fields({"job": TEXT, "start": integer(), "booking": integer(0)})),
+        },
+        {"left_at": mapping(integer())},  # records of earlier versions have none
+    )
+)
+"""The form of the field ``production`` of a record, see ``simulation.outputs.records``."""
+
+OUTAGES = several(fields({**dict.fromkeys(("node", "state"), TEXT), "start": integer(), "end": maybe(integer())}))
+"""The form of the field ``outages`` of a record, see ``simulation.outputs.records.outages_json``."""
+
+
+def server_events(events: Sequence[Event]) -> list[ServerEvent]:
+    """Return the events of the batch server."""
+    return [e for e in events if isinstance(e, ServerEvent)]
+
+
+def node_events(events: Sequence[Event]) -> list[NodeEvent]:
+    """Return the events of nodes."""
+    return [e for e in events if isinstance(e, NodeEvent)]
+
+
+def of_part(events: Sequence[Event], workload: Workload) -> tuple[Event, ...]:
+    """Return the events without those of jobs that are not in this part of a workload."""
+    kinds, jobs = server_event_kinds(), {*workload.ids, *(name for name, _ in workload.report.dropped)}
+    return tuple(e for e in events if isinstance(e, NodeEvent) or kinds[e.kind].subject != "job" or e.subject in jobs)
+
+
+def with_production(
+    workload: Workload,
+    platform: Platform,
+    events: Sequence[Event],
+    reservations: Sequence[Reservation],
+    replay: ReplaySettings,
+) -> Workload:
+    """Return the workload without jobs whose users may not use their private queue; check events and reservations.
+
+    Raises
+    ------
+    WrongUse
+        If they contradict the jobs, the machine or the settings of the replay.
+    """
+    server = server_events(events)
+    if not server and not reservations:
+        return workload
+    from ...simulation.features.batch_server import batch_server
+
+    if replay.load is not None:
+        raise WrongUse(
+            f"--load {replay.load:g}: changes the submit times, and the times of reservations and server events would not "
+            "fit to them; leave it out"
+        )
+    try:
+        made = batch_server(server, reservations, workload, platform, False)
+        assert made is not None
+        return made.jobs(workload, platform)
+    except ValueError as e:
+        raise WrongUse(str(e)) from e
+
+
+# --- The desired use and the power cap of a replay, from its settings: reading, and the check of a record.
+
+UNITS = {"": 1.0, "w": 1.0, "kw": 1e3, "mw": 1e6}
+POWER = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([a-z]*)", re.IGNORECASE)
+
+
+def parse_caps(text: str | None) -> tuple[float, ...]:
+    """Return the watts of --power-cap: powers separated by commas, such as 700kW,650kW. Raises WrongUse.
+
+    Examples
+    --------
+    >>> parse_caps("0.7MW, 650kW,500"), parse_caps(None)
+    ((700000.0, 650000.0, 500.0), ())
+    """
+    found = []
+    for part in () if text is None else text.split(","):
+        parts = POWER.fullmatch(part.strip())
+        if parts is None or parts[2].lower() not in UNITS or float(parts[1]) <= 0:
+            raise WrongUse(f"--power-cap {part.strip():.60}: expected a power above 0 such as 600kW, 1.2MW or 500W")
+        found.append(float(parts[1]) * UNITS[parts[2].lower()])
+    return tuple(dict.fromkeys(found))
+
+
+def own_desired(path: str) -> str | None:
+    """Return the file of the desired use in the folder of an instance; None if there is none."""
+    file = folder_of(path) / DESIRED
+    return str(file) if isfile(file) else None
+
+
+def check_desired(replay: ReplaySettings) -> str | None:
+    """Return the hash of the file of --desired, None without one. Raises InstanceError, WorkloadError for a faulty file."""
+    if replay.desired is None:
+        return None
+    read_wishes(replay.desired)
+    return content_of(Path(replay.desired))
+
+
+def desired_of(replay: ReplaySettings, platform: Platform) -> DesiredProfile | None:
+    """Return the desired use of the settings. Raises ValueError, also if the file has been changed since."""
+    if replay.desired is None:
+        return None
+    if content_of(Path(replay.desired)) != replay.desired_content:
+        raise WrongUse(f"--desired {replay.desired}: the file was changed after the replay")
+    return read_profile(replay.desired, platform)
+
+
+def limits_of(replay: ReplaySettings, platform: Platform, dispatcher: str) -> tuple[DesiredProfile, ...]:
+    """Return the profiles to which the starts of a dispatcher must keep, for the check of a record."""
+    from ...simulation.dispatchers.registry import parse_dispatcher
+
+    found = []
+    desired = desired_of(replay, platform)
+    if desired is not None and parse_dispatcher(dispatcher).within_profile:
+        found.append(desired)
+    if replay.power_cap is not None:
+        found.append(power_cap(platform, replay.power_cap))
+    return tuple(found)
+
+
+def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
+    """Check the desired use and the power caps against the workload, before any replay.
+
+    Raises
+    ------
+    WrongUse
+        If the desired use covers nothing of the workload, or a cap cannot be enforced; the message says why.
+    """
+    from ...simulation.features import limits
+
+    if case.desired is None and not caps:
+        return
+    workload, platform = case.workload, case.platform
+    try:
+        limits.desired_of(case.desired, platform, workload)
+        for cap in caps:
+            limits.check_power(workload, power_cap(platform, cap))
+    except ValueError as e:
+        raise WrongUse(f"{'--power-cap' if caps else '--desired'}: {e}") from e
+
+
+def figures_of(replay: Replay, desired: DesiredProfile | None) -> dict[str, float | None]:
+    """Return the figures of a replay beside its desired use, and its greatest power, by their names in records."""
+    from ...simulation.desired_use import desired_figures, power_peak
+
+    found = desired_figures(replay, desired)
+    flat = {f"desired_{what}_{name}": value for what, of in found.items() for name, value in of.items()}
+    return {**flat, "power_peak": power_peak(replay)}
+
+
+def use_of(simulation: Simulation) -> Mapping[str, Any] | None:
+    """Return the use and the desired use of the machine over time, for the plots of a record; None without a profile.
+
+    The curves have at most ``MOST`` steps: means over equal intervals.
+    """
+    from ...simulation.desired_use import mean_curves
+
+    found = mean_curves(simulation, MOST)
+    return found or None
+
+
+MOST = 400  # steps of a curve in a record
+
+
+# --- On-demand jobs, checkpoints and failures of replays, from their settings; the form of their part of a record.
+
+PANEL = "On-demand jobs and failures"
+STREAM, LOG = "stream", "log"
+USUAL_EVICTOR, USUAL_CHECKPOINTS = "dp", "fixed:3600"
+
+OnDemand = Annotated[
+    str | None,
+    typer.Option(
+        help="on-demand jobs: a CSV file id,submit,nodes,start_within,duration[,notice][,power] (seconds, watts), or a random stream with options: "
+        "stream:rate=4:start_within=900:seed=1 (rate: jobs a day)",
+        rich_help_panel=PANEL,
+    ),
+]
+Evictors = Annotated[
+    str | None,
+    typer.Option(
+        "--evictor",
+        help="who leaves for on-demand jobs: none, kill, greedy, dp (default), dp-knee, reserve:NODES, or a method such as "
+        "cpsat:shared; several, separated by commas",
+        rich_help_panel=PANEL,
+    ),
+]
+Checkpoints = Annotated[
+    str | None,
+    typer.Option(
+        help="application checkpoints: fixed:SECONDS (default: 3600), young:RATE, daly:RATE (failures of a node per year), "
+        "none, log:FILE (id,interval)",
+        rich_help_panel=PANEL,
+    ),
+]
+Failures = Annotated[
+    str | None,
+    typer.Option(
+        help="failures of nodes: RATE (of a node per year) with options as 0.5:repair=3600:seed=1, or a CSV file "
+        "time,node[,repair]",
+        rich_help_panel=PANEL,
+    ),
+]
+Restart = Annotated[
+    int | None,
+    typer.Option(help="seconds that a job needs to restart after it left or failed; default: 0", rich_help_panel=PANEL),
+]
+Shared = Annotated[
+    bool,
+    typer.Option(
+        "--shared-bandwidth",
+        help="checkpoints share the bandwidth of the file system; default: they are written one after another",
+        rich_help_panel=PANEL,
+    ),
+]
+
+DEPARTURE = dict.fromkeys(("decided", "stop", "write", "end"), integer())
+CANDIDATE = row(TEXT, integer(1), integer(0), NUMBER, maybe(NUMBER), NUMBER, NUMBER)
+PREEMPTION = maybe(
+    fields(
+        {
+            "first_start": mapping(integer()),
+            "decisions": several(
+                fields(
+                    {
+                        "job": TEXT,
+                        "time": integer(),
+                        "busy": integer(0),
+                        "seconds": NUMBER,
+                        "needed": maybe(integer(0)),
+                        "deadline": maybe(integer(0)),
+                        "candidates": maybe(several(CANDIDATE)),
+                        "plan": maybe(mapping(either(TEXT, anything))),
+                    }
+                )
+            ),
+            "departures": several(
+                fields({**dict.fromkeys(("job", "cause", "strategy"), TEXT), "attempt": integer(1), **DEPARTURE})
+            ),
+        }
+    )
+)
+"""The form of the field ``preemption`` of a record, see ``simulation.outputs.records``."""
+
+
+def preemption_settings(
+    on_demand: str | None,
+    evictors: str | None,
+    checkpoints: str | None,
+    failures: str | None,
+    restart: int | None,
+    shared: bool,
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the fields of ``ReplaySettings`` of the options, and the evictors. Raises WrongUse for impossible values."""
+    names = tuple(dict.fromkeys(n.strip() for n in (evictors or "").split(",") if n.strip()))
+    if not (on_demand or failures):
+        given = {"--evictor": names, "--checkpoints": checkpoints, "--restart": restart, "--shared-bandwidth": shared}
+        unused = next((option for option, value in given.items() if value not in (None, False, ())), None)
+        if unused:
+            raise WrongUse(f"{unused}: only with --on-demand or --failures; give one of them")
+        return {}, ()
+    if names and not on_demand:
+        raise WrongUse(f"--evictor {names[0]}: only with --on-demand")
+    if restart is not None and restart < 0:
+        raise WrongUse(f"--restart {restart}: expected seconds of at least 0")
+    found: dict[str, Any] = {
+        "on_demand": on_demand,
+        "on_demand_content": None if on_demand is None or _is_stream(on_demand) else _content("--on-demand", on_demand),
+        "checkpoints": checkpoints or USUAL_CHECKPOINTS,
+        "failures": failures,
+        "restart": restart or 0,
+        "shared_bandwidth": shared,
+    }
+    found["checkpoints_content"] = _of_log(found["checkpoints"])
+    found["failures_content"] = None if failures is None else _of_failures(failures)
+    names = (names or (USUAL_EVICTOR,)) if on_demand else ("none",)
+    _check(found, names)
+    return found, names
+
+
+def _check(found: dict[str, Any], evictors: Sequence[str]) -> None:
+    """Raise WrongUse, UnknownName or PluginError for values that no replay can have."""
+    from ...errors import WrongValue
+    from ...simulation.preemption.events import read_on_demand
+    from ...simulation.preemption.evictors import evictor_of
+    from ...simulation.preemption.settings import checkpoints_of
+
+    checks: tuple[tuple[str, Callable[[str], object], Sequence[str]], ...] = (
+        ("--evictor", evictor_of, evictors),
+        ("--checkpoints", checkpoints_of, [found["checkpoints"]]),
+    )
+    for option, read, texts in checks:
+        try:
+            for text in texts:
+                read(text)
+        except WrongValue as e:
+            raise WrongUse(f"{option}: {e}") from e
+    if found["on_demand"] is not None:
+        if _is_stream(found["on_demand"]):
+            _stream(found["on_demand"])
+        else:
+            read_on_demand(found["on_demand"])
+
+
+def _is_stream(text: str) -> bool:
+    return text.partition(":")[0] == STREAM
+
+
+def _stream(text: str) -> Stream:
+    """Return the stream of a text ``stream:OPTION=VALUE...``. Raises WrongUse."""
+    from ...simulation.preemption.events import Stream
+
+    known = ("rate", "start_within", "shortest", "longest", "notice", "seed")
+    values: dict[str, float] = {}
+    for part in text.split(":")[1:]:
+        name, _, value = part.partition("=")
+        try:
+            if name not in known:
+                raise WrongUse(f"--on-demand {text}: expected the options {', '.join(known)}, found {part!r}")
+            values[name] = float(value)
+        except ValueError:
+            raise WrongUse(f"--on-demand {text}: {name}: expected a number, found {value!r}") from None
+    try:
+        return Stream(**values)  # type: ignore[arg-type]
+    except ValueError as e:
+        raise WrongUse(f"--on-demand {text}: {e}") from e
+
+
+def _content(option: str, path: str) -> str:
+    if not Path(path).is_file():
+        raise WrongUse(f"{option} {path}: there is no such file")
+    return content_of(Path(path))
+
+
+def _of_log(text: str) -> str | None:
+    name, _, path = text.partition(":")
+    return _content("--checkpoints", path) if name == LOG else None
+
+
+def _of_failures(text: str) -> str | None:
+    from ...simulation.preemption.events import rate_of
+
+    try:
+        return None if rate_of(text) is not None else _content("--failures", text)
+    except ValueError as e:
+        raise WrongUse(f"--failures: {e}") from e
+
+
+def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform) -> Preemption | None:
+    """Return the on-demand jobs, checkpoints and failures of a replay; None without any. Raises WrongUse, InstanceError."""
+    from ...simulation.preemption.events import failures_of, read_on_demand
+    from ...simulation.preemption.settings import Preemption
+
+    if replay.on_demand is None and replay.failures is None:
+        return None
+    if replay.requeue.startswith("checkpoint"):
+        raise WrongUse(
+            f"--requeue {replay.requeue}: not with --on-demand or --failures, where --checkpoints says what jobs keep; "
+            "expected restart or drop"
+        )
+    _check_contents(replay)
+    begin, end = int(workload.submit.min()), int(workload.submit.max())
+    jobs: Sequence[Any] = ()
+    if replay.on_demand is not None and _is_stream(replay.on_demand):
+        jobs = _stream(replay.on_demand).draw(begin, end, len(platform.nodes))
+    elif replay.on_demand is not None:
+        jobs = read_on_demand(replay.on_demand, platform)
+    if replay.watts_per_core is not None:
+        cores = next(iter(platform.groups)).capacity.get("cores", 0)
+        watts = {n: float(replay.watts_per_core * cores * n) for n in {j.nodes for j in jobs}}
+        jobs = [j if j.power is not None else replace(j, power=watts[j.nodes]) for j in jobs]
+    failures = () if replay.failures is None else failures_of(replay.failures, platform, begin, 2 * end - begin)
+    return Preemption(
+        tuple(jobs),
+        replay.evictor or "none",  # type: ignore[arg-type]
+        replay.checkpoints or USUAL_CHECKPOINTS,  # type: ignore[arg-type]
+        restart=replay.restart or 0,
+        shared_bandwidth=bool(replay.shared_bandwidth),
+        failures=failures,
+    )
+
+
+def _check_contents(replay: ReplaySettings) -> None:
+    """Raise WrongUse if a file was changed since the replay."""
+    log = (replay.checkpoints or "").partition(":")[2]
+    pairs = (
+        ("--on-demand", replay.on_demand, replay.on_demand_content),
+        ("--failures", replay.failures, replay.failures_content),
+        ("--checkpoints", log, replay.checkpoints_content),
+    )
+    for option, path, content in pairs:
+        if content is not None and path and content_of(Path(path)) != content:
+            raise WrongUse(f"{option} {path}: the file was changed after the replay")
+
+
+def with_jobs(workload: Workload, platform: Platform, preemption: Preemption) -> tuple[Workload, tuple[int, ...]]:
+    """Return the workload of a replay with its on-demand jobs, and their rows. Raises WrongUse."""
+    from ...errors import WrongValue
+    from ...simulation.features.on_demand import OnDemand
+
+    made = OnDemand(preemption)
+    try:
+        whole = made.jobs(workload, platform)
+        return whole, tuple(made.absent(whole))
+    except WrongValue as e:
+        raise WrongUse(f"--on-demand: {e}") from e
+
+
+def settings_of_each(replay: ReplaySettings, evictors: Sequence[str]) -> list[ReplaySettings]:
+    """Return the settings of the replays: one for each evictor."""
+    return [replace(replay, evictor=name) for name in evictors] or [replay]
+
+
+def check_preemption(path: str, case: ReplayCase, settings: Sequence[ReplaySettings]) -> None:
+    """Check before any replay that on-demand jobs, evictors, jobs and machine fit together. Raises WrongUse."""
+    if case.preemption is None:
+        return
+    for one in settings:
+        made = preemption_of(one, case.workload, case.platform)
+        assert made is not None
+        with_jobs(case.workload, case.platform, made)
+
+
+# --- The workload and the machine of a replay, with its objective.
+
+TRACE_OBJECTIVE = "weighted-wait"
+
+
+@dataclass(frozen=True, eq=False)
+class ReplayCase:
+    """The workload of a replay, its machine and its objective.
+
+    Parameters
+    ----------
+    workload
+        The jobs.
+    platform
+        The machine.
+    objective
+        Name of the objective.
+    kill
+        Whether jobs are killed at their walltime.
+    offline
+        Whether offline methods on the same view solve the same problem, so that objectives can be compared.
+    events
+        The changes of the states of nodes, and the events of the batch server.
+    reservations
+        The reservations of the machine.
+    desired
+        The desired use of the machine.
+    preemption
+        On-demand jobs, checkpoints and failures; the on-demand jobs are not part of the workload.
+    centre
+        The profit problem of the scenario, with cooling, weather and prices.
+    """
+
+    workload: Workload
+    platform: Platform
+    objective: str
+    kill: bool = False
+    offline: bool = False
+    events: tuple[Event, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
+    desired: DesiredProfile | None = None
+    preemption: Preemption | None = None
+    centre: Profit | None = None
+
+    @property
+    def states(self) -> NodeStates | None:
+        """The states of the nodes over time; None without events of nodes."""
+        failures = () if self.preemption is None else self.preemption.failures
+        return NodeStates(self.platform, [*node_events(self.events), *failures]) or None
+
+    def first(self, n: int) -> ReplayCase:
+        """Return the case of the first n jobs, with the events that concern them."""
+        workload = self.workload.first(n)
+        return replace(self, workload=workload, events=of_part(self.events, workload))
+
+    def problem(self) -> Dispatch:
+        """Return the offline problem of the same jobs, in which the duration of a job is its real runtime."""
+        took = np.minimum(self.workload.runtime, self.workload.walltime) if self.kill else self.workload.runtime
+        held = ending_at_walltime(self.workload.running) if self.kill else self.workload.running
+        return replace(self.workload, runtime=took, running=held).dispatch(self.platform, self.objective, "runtime")
+
+    def weighted_wait(self, start: NDArray[np.int64]) -> float:
+        """Return sum_j (start[j] - submit[j]) / ewt[queue of j] [Bridi2018, 4.2]; ``start``: seconds, one value for each job."""
+        ewt = np.array([q.ewt for q in self.workload.queues], np.float64)[self.workload.queue]
+        return float(((start - self.workload.submit) / ewt).sum())
+
+
+def replay_case(
+    path: str, view: View, replay: ReplaySettings, drop_impossible: bool = False, instance: Instance | None = None
+) -> ReplayCase:
+    """Read the workload of a replay.
+
+    Jobs that do not fit on the machine are left out and listed in ``workload.report``.
+
+    Parameters
+    ----------
+    path
+        A trace or an instance.
+    view
+        The part of it that is replayed.
+    replay
+        Settings of the replay.
+    drop_impossible
+        Whether jobs of the instance that can never fit are left out.
+    instance
+        The instance, if it is already loaded.
+
+    Returns
+    -------
+    ReplayCase
+        The workload with its machine and objective.
+
+    Raises
+    ------
+    ValueError, LookupError
+        The trace or instance has faults; the message says which.
+    """
+    if replay.batch is not None:
+        from ...instances.traces import read_trace
+        from .eurora_batch import eurora_batch
+
+        workload, platform = eurora_batch(read_trace(path, "eurora"), path, replay.batch)
+        workload = workload if view.first is None else workload.first(view.first)
+        return _with_events(ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill), view, replay)
+    if replay.trace and replay.scenario is not None:
+        raise WrongUse(f"--scenario {replay.scenario}: only profit instances have scenarios; a log has none")
+    if replay.trace:
+        from ...instances.log_preparation import QUEUE, latest_start_rule, partition_names
+        from ...instances.traces import open_trace
+        from ..log_options import column_names, resources_per_node, time_zone
+
+        workload, platform = open_trace(
+            path,
+            format=replay.format,
+            nodes=replay.nodes,
+            cores=replay.cores,
+            memory=replay.memory,
+            others=resources_per_node(replay.per_node),
+            zone=time_zone(replay.zone),
+            columns=column_names(replay.columns),
+            window=replay.window,
+            load=replay.load,
+            first=view.first,
+            busy=replay.busy,
+            queue_from=replay.queue_from or QUEUE,
+            partitions=partition_names(replay.partition),
+            dependencies=bool(replay.dependencies),
+            latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
+        )
+        workload, desired = _with_power(workload, replay), desired_of(replay, platform)
+        case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, desired=desired)
+        return _with_events(case, view, replay)
+    instance = instance or load(path, drop_impossible=drop_impossible)
+    centre = None
+    if replay.scenario is not None:
+        centre = instance.scenario(scenarios_of(instance, [replay.scenario])[0])
+    if instance.centre is None:
+        whole = cast(Dispatch, View(durations="runtime", objective=view.objective).of(instance))
+    else:  # the jobs of a profit problem
+        whole = with_durations(instance.profit.dispatch, "runtime")
+    workload = Workload.of(whole, instance.name, Report(dict(instance.repairs)))
+    if view.first is not None:
+        workload = workload.first(view.first)
+    if replay.load is not None:
+        workload = workload.at_load(replay.load, whole.platform)
+    # dispatchers ignore deadlines; then offline methods solve another problem
+    ignored = any(j.deadline is not None for j in whole.jobs)
+    offline = not (ignored or replay.kill or replay.load is not None or replay.users is not None)
+    workload, desired = _with_power(workload.on(whole.platform), replay), desired_of(replay, whole.platform)
+    case = ReplayCase(
+        workload,
+        whole.platform,
+        whole.objective,
+        replay.kill,
+        offline,
+        instance.events,
+        instance.reservations,
+        desired,
+        centre=centre,
+    )
+    return _with_events(case, view, replay)
+
+
+def _with_power(workload: Workload, replay: ReplaySettings) -> Workload:
+    if replay.watts_per_core is not None:
+        workload = powered(workload, replay.watts_per_core)
+    return workload if replay.most_power is None else below_power(workload, replay.most_power)
+
+
+def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> ReplayCase:
+    """Return a case with the events of the settings, if there are any, and without jobs that its reservations exclude.
+
+    Raises ValueError, also if the file of the events has been changed since.
+    """
+    events = case.events
+    if replay.events is not None:
+        if content_of(Path(replay.events)) != replay.events_content:
+            raise WrongUse(f"--events {replay.events}: the file was changed after the replay")
+        events = tuple(read_events(replay.events, case.platform))
+    if view.first is not None or replay.window is not None:
+        events = of_part(events, case.workload)
+    workload = with_production(case.workload, case.platform, events, case.reservations, replay)
+    preemption = preemption_of(replay, workload, case.platform)
+    offline = case.offline and not (events or case.reservations or preemption)
+    return replace(case, workload=workload, events=events, offline=offline, preemption=preemption)

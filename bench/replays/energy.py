@@ -1,0 +1,316 @@
+"""Node policies and energy accounts of replays: their options, the settings, and their part of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from ...errors import WrongValue
+from ...instances.files.folder import content_of
+from ...instances.files.profile_file import CARBON, EURO, read_series
+from ...models.platform import ProblemError
+from ...models.profit.cooling import Cooling
+from ...models.server_events import ServerEvent
+from ...models.step_function import StepFunction
+from ...models.tariff import Tariff, check_covers
+from ..errors import WrongUse
+from ..records.form import NUMBER, fields, maybe, several
+from ..records.record import agree
+from .settings import ReplaySettings
+
+if TYPE_CHECKING:
+    from ...simulation.dispatchers.registry import Named
+    from ...simulation.energy import Replayed
+    from ...simulation.node_policies import Switching
+    from .case import ReplayCase
+
+
+PANEL = "Nodes that are switched off, energy"
+PRICE = 0.13  # euro per kWh, [Bridi2018, 6.8]
+LARGEST = 1e12  # W: a plant without cooling has no limit
+
+NodePolicy = Annotated[
+    str | None,
+    typer.Option(
+        help="which nodes are switched off: always-on, idle:30min (after 30 min without a job), profile (as many are on as "
+        "--desired needs, ahead of time), or my_module:MyPolicy; default: nodes are always on (docs/energy.md)",
+        rich_help_panel=PANEL,
+    ),
+]
+Boot = Annotated[str | None, typer.Option(help="time of a boot; default: 300s", rich_help_panel=PANEL)]
+ShutDown = Annotated[str | None, typer.Option(help="time of a shut-down; default: 60s", rich_help_panel=PANEL)]
+MinOff = Annotated[
+    str | None, typer.Option(help="least time that a node is off; default: 15min", rich_help_panel=PANEL)
+]
+IdleWatts = Annotated[
+    float | None,
+    typer.Option(help="power of a core of a node that is on and runs no job; default: 3.9", rich_help_panel=PANEL),
+]
+BootWatts = Annotated[
+    float | None,
+    typer.Option(
+        help="power of a core of a node that boots or shuts down; default: --idle-watts", rich_help_panel=PANEL
+    ),
+]
+Prices = Annotated[
+    Path | None,
+    typer.Option(help="CSV file time_s,euro_per_kwh; default: 0.13 euro per kWh", rich_help_panel=PANEL),
+]
+Carbon = Annotated[Path | None, typer.Option(help="CSV file time_s,g_co2_per_kwh", rich_help_panel=PANEL)]
+Scenario = Annotated[
+    str | None,
+    typer.Option(
+        help="cooling, weather and prices of a profit instance, such as air,summer,low,cheap; default: no cooling, and jobs "
+        "pay nothing",
+        rich_help_panel=PANEL,
+    ),
+]
+
+ACCOUNT = fields(
+    {
+        **dict.fromkeys(
+            ("core_hours", "gain", "busy_kwh", "idle_kwh", "boot_kwh", "cooling_kwh", "cost", "profit"), NUMBER
+        ),
+        **dict.fromkeys(("kg_co2", "pue"), maybe(NUMBER)),
+    },
+    rest=maybe(NUMBER),
+)
+ENERGY = maybe(fields({"last_submission": ACCOUNT, "end": ACCOUNT, "daily": several(ACCOUNT)}))
+"""The form of the field ``energy`` of a record: the accounts up to the last submission, to the last end, and of each day."""
+
+
+def energy_settings(
+    node_policy: str | None,
+    times: Mapping[str, str | None],
+    idle_watts: float | None,
+    boot_watts: float | None,
+    prices: Path | None,
+    carbon: Path | None,
+    scenario: str | None,
+) -> dict[str, Any]:
+    """Return the fields of ``ReplaySettings`` of the options. Raises WrongUse, UnknownName or PluginError.
+
+    ``times``: boot, shut_down and min_off as texts.
+    """
+    from ...simulation.node_policies import node_policy_of, seconds_of
+
+    found: dict[str, Any] = {"node_policy": node_policy, "idle_watts": idle_watts, "boot_watts": boot_watts}
+    for name, text in times.items():
+        seconds = None if text is None else seconds_of(text)
+        if text is not None and seconds is None:
+            raise WrongUse(f"--{name.replace('_', '-')} {text}: expected a time such as 300s, 5min or 1h")
+        found[name] = seconds
+    for option, watts in (("--idle-watts", idle_watts), ("--boot-watts", boot_watts)):
+        if watts is not None and not 0 <= watts < float("inf"):
+            raise WrongUse(f"{option} {watts:g}: expected watts per core of at least 0")
+    try:
+        if node_policy is not None:
+            node_policy_of(node_policy)
+    except WrongValue as e:
+        raise WrongUse(f"--node-policy: {e}") from e
+    for name, path, column in (("prices", prices, EURO), ("carbon", carbon, CARBON)):
+        if path is not None:
+            read_series(path, column)
+            found |= {name: str(path), f"{name}_content": content_of(path)}
+    return {**found, "scenario": scenario}
+
+
+def _times(replay: ReplaySettings) -> dict[str, int]:
+    """Return the times of nodes that are given, in seconds."""
+    given = {"boot": replay.boot, "shut_down": replay.shut_down, "min_off": replay.min_off}
+    return {name: seconds for name, seconds in given.items() if seconds is not None}
+
+
+def times_of(replay: ReplaySettings) -> Switching:
+    """Return the times of nodes that switch, those of the settings or the usual ones."""
+    from ...simulation.node_policies import Switching
+
+    return Switching(**_times(replay))
+
+
+def switching_of(replay: ReplaySettings, dispatcher: object = None) -> Switching | None:
+    """Return the times of nodes; None if neither the settings nor the dispatcher have a node policy."""
+    own = getattr(dispatcher, "node_policy", None)
+    return None if replay.node_policy is None and own is None else times_of(replay)
+
+
+def check_dispatchers(replay: ReplaySettings, named: Sequence[Named]) -> None:
+    """Raise WrongUse if nothing switches the nodes whose times are given, or a dispatcher has no prices to plan with."""
+    given, made = list(_times(replay)), [n.make() for n in named if n.backend is None]
+    if given and replay.node_policy is None and all(getattr(d, "node_policy", None) is None for d in made):
+        raise WrongUse(
+            f"--{given[0].replace('_', '-')}: only with --node-policy, such as --node-policy idle:30min, or with a dispatcher "
+            "that switches nodes, such as hybrid:70"
+        )
+    planning = next((d.name for d in made if getattr(d, "plans_for_profit", False) and d.centre is None), None)
+    if planning is not None and replay.scenario is None:
+        raise WrongUse(
+            f"dispatcher {planning} plans for profit: expected a profit instance with cooling, weather and prices, and a scenario, "
+            "such as --scenario air,summer,cheap"
+        )
+
+
+def _accounted(replay: ReplaySettings, case: ReplayCase) -> bool:
+    """Return whether there are accounts: they are requested, or there is a node policy and all powers are known."""
+    asked = (replay.idle_watts, replay.boot_watts, replay.prices, replay.carbon, replay.scenario)
+    known = not np.isnan(case.workload.power).any()
+    return any(value is not None for value in asked) or (replay.node_policy is not None and known)
+
+
+def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
+    """Check the settings against the workload, before any replay. Raises WrongUse."""
+    from ...simulation.features.node_power import node_power
+
+    if replay.node_policy == "profile" and replay.desired is None:
+        raise WrongUse("--node-policy profile: follows a desired use; give its file with --desired FILE")
+    given = list(_times(replay))
+    policy, option = replay.node_policy, f"--node-policy {replay.node_policy}"
+    if policy is None and given:  # the times of a dispatcher with a node policy of its own: checked with another one
+        policy, option = "idle", f"--{given[0].replace('_', '-')}"
+    try:
+        node_power(policy, None if policy is None else times_of(replay), None, case.workload, None)
+    except WrongValue as e:
+        raise WrongUse(f"{option}: {e}") from e
+    if not _accounted(replay, case):
+        return
+    from ...simulation.energy import Machine
+
+    w = case.workload
+    missing = np.flatnonzero(np.isnan(w.power))
+    if missing.size:
+        raise WrongUse(
+            f"energy accounts: job {w.ids[int(missing[0])]!r} has no power ({missing.size:,} such jobs); give --watts-per-core"
+        )
+    if "cores" not in case.platform.resources:
+        raise WrongUse("energy accounts: the nodes have no cores, to which the idle power belongs")
+    cores = w.job_arrays.amounts[:, w.resources.index("cores")]
+    idle = Machine(case.platform, **_watts(replay)).idle_watts
+    low = np.flatnonzero((cores > 0) & (w.power < idle * cores * (1 - 1e-9)))
+    if low.size:
+        k = int(low[0])
+        raise WrongUse(
+            f"--idle-watts {idle:g}: above the power of job {w.ids[k]!r}, {w.power[k] / cores[k]:g} W per core; give less"
+        )
+    begin = int(w.submit.min()) if w.begin is None else w.begin
+    end = earliest_end(case)
+    for name, column, what in (("prices", EURO, "energy prices"), ("carbon", CARBON, "carbon intensities")):
+        series = _series(replay, name, column)
+        try:
+            if series is not None:
+                check_covers(what, series, begin, end)
+        except ProblemError as e:
+            least = "the least time of any replay of these jobs"
+            raise WrongUse(f"--{name}: {e}, {least}, in {getattr(replay, name)}") from e
+
+
+def earliest_end(case: ReplayCase) -> int:
+    """Return a time in seconds before which no replay of a case can end, whatever the dispatcher.
+
+    No job ends before its release and its runtime, and the jobs that are released from a time on need at least their
+    work divided by the capacity of the machine, for each resource.
+    """
+    w = case.workload
+    runtime = np.minimum(w.runtime, w.walltime) if case.kill else w.runtime
+    deleted = {e.subject for e in case.events if isinstance(e, ServerEvent) and e.kind == "delete"}
+    stays = np.array([name not in deleted for name in w.ids], np.bool_)
+    begin = int(w.submit.min()) if w.begin is None else w.begin
+    release = np.maximum(w.release, begin)[stays]
+    ends = [begin, *(r.true_end for r in w.running), *(release + runtime[stays]).tolist()]
+    order = np.argsort(-release, kind="stable")
+    for r, resource in enumerate(w.resources):
+        total = case.platform.total(resource)
+        work = (w.job_arrays.amounts[stays, r] * runtime[stays])[order].astype(np.float64)
+        if total > 0 and work.size:
+            ends.append(int(np.floor((release[order] + np.cumsum(work) / total).max())))
+    return int(max(ends))
+
+
+def _watts(replay: ReplaySettings) -> dict[str, Any]:
+    idle = {} if replay.idle_watts is None else {"idle_watts": replay.idle_watts}
+    return {**idle, "boot_watts": replay.boot_watts}
+
+
+def centre_of(case: ReplayCase, replay: ReplaySettings, end: int) -> Any:
+    """Return cooling, weather and prices up to ``end`` in seconds. Raises WrongUse if a file has been changed since."""
+    from ...simulation.energy import Centre
+
+    carbon, prices = (_lasting(_series(replay, *which), end) for which in (("carbon", CARBON), ("prices", EURO)))
+    if case.centre is None:
+        plant = Cooling("none", (-90, 65), (0, LARGEST), ((0, 0), (0, 0)))
+        begin = int(case.workload.submit.min()) if case.workload.begin is None else case.workload.begin
+        weather = StepFunction.constant(0, begin, max(end, begin + 1))
+        return Centre(plant, weather, Tariff(PRICE if prices is None else prices, carbon), 0.0)
+    p = case.centre
+    own = p.energy_price.lasting(end) if isinstance(p.energy_price, StepFunction) else p.energy_price
+    return Centre(p.cooling, p.temperature.lasting(end), Tariff(own if prices is None else prices, carbon), p.price)
+
+
+def lend_centre(dispatcher: Any, case: ReplayCase, replay: ReplaySettings) -> None:
+    """Give a dispatcher whose attribute ``centre`` is None cooling, weather and prices of the scenario, if there is one."""
+    if case.centre is not None and getattr(dispatcher, "centre", case) is None:
+        dispatcher.centre = centre_of(case, replay, int(case.workload.submit.max()))
+
+
+def _lasting(series: StepFunction | None, end: int) -> StepFunction | None:
+    """Return a series that covers the time to ``end`` in seconds: its last day is repeated."""
+    return None if series is None else series.lasting(max(end, series.end))
+
+
+def _series(replay: ReplaySettings, name: str, column: str) -> StepFunction | None:
+    path = getattr(replay, name)
+    if path is None:
+        return None
+    if content_of(Path(path)) != getattr(replay, f"{name}_content"):
+        raise WrongUse(f"--{name} {path}: the file was changed after the replay")
+    return read_series(path, column)
+
+
+def energy_json(case: ReplayCase, replay: ReplaySettings, replayed: Replayed) -> dict[str, Any] | None:
+    """Return the accounts of a replay for its record; None if there are none.
+
+    Raises
+    ------
+    ProblemError
+        If weather or prices do not cover the replay.
+    """
+    if not _accounted(replay, case) or not (replayed.start >= 0).any():
+        return None
+    from ...simulation.energy import Machine, replay_energy
+
+    ends = [int(replayed.end.max()), *(r.true_end for r in replayed.workload.running)]
+    found = replay_energy(replayed, centre_of(case, replay, max(ends)), Machine(case.platform, **_watts(replay)))
+    return {
+        "last_submission": _account(found.last_submission),
+        "end": _account(found.end),
+        "daily": [_account(day) for day in found.daily],
+    }
+
+
+def _account(account: Any) -> dict[str, Any]:
+    return {**asdict(account), "profit": account.profit, "pue": account.pue}
+
+
+def energy_faults(recorded: Any, expected: dict[str, Any] | None) -> list[str]:
+    """Return the values of the accounts of a record that are not those of its jobs and node states."""
+    if (recorded is None) != (expected is None):
+        return [
+            f"it has {'no ' if recorded is None else ''}energy accounts; the check {'has none' if recorded else 'has'}"
+        ]
+    if recorded is None or expected is None:
+        return []
+    days, due = recorded["daily"], expected["daily"]
+    if len(days) != len(due):
+        return [f"it has energy accounts of {len(days)} days; the replay has {len(due)}"]
+    pairs = [(f"day {k}", a, b) for k, (a, b) in enumerate(zip(days, due, strict=True), 1)]
+    pairs += [(name.replace("_", " "), recorded[name], expected[name]) for name in ("last_submission", "end")]
+    return [
+        f"it has {name} {a.get(name)} in the energy account of {what}, the check gives {value}"
+        for what, a, b in pairs
+        for name, value in b.items()
+        if value != a.get(name) and not agree(value, a.get(name))
+    ]

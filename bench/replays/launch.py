@@ -1,0 +1,68 @@
+"""How replays of DARDIS over a network are started: the options of ``bench dardis``, and the command of the worker."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import WrongValue
+from ..errors import WrongUse
+from ..runs.process import WORKER
+
+if TYPE_CHECKING:
+    from ...simulation.dispatchers.dardis.network import Network
+
+
+RANKS = (sys.executable, "-m", "schedlab.bench.replays.ranks")
+
+
+def network_of(**options: Any) -> Network:
+    """Return a network from the options of ``bench dardis``. Raises WrongUse."""
+    from ...simulation.dispatchers.dardis.network import Network
+
+    try:
+        return Network(**options)
+    except WrongValue as e:
+        raise WrongUse(f"--{e}") from e
+
+
+def check_processes(network: str | None, nodes: int) -> None:
+    """Raise WrongUse if there are more processes of node managers than nodes."""
+    from ...simulation.dispatchers.dardis.network import Network
+
+    if network is not None and Network.parse(network).processes - 1 > nodes:
+        raise WrongUse(
+            f"--processes {Network.parse(network).processes}: expected at most {nodes + 1}, one for the task manager and one "
+            f"for each of the {nodes} nodes"
+        )
+
+
+def worker_command(network: Network) -> Sequence[str]:
+    """Return the command of a worker whose replays use a network; for MPI, it begins with mpiexec.
+
+    Raises
+    ------
+    WrongUse
+        If a package or mpiexec is not installed.
+    """
+    package = {"mpi": "mpi4py", "dask": "distributed"}.get(network.transport)
+    if package is None:
+        return WORKER
+    if find_spec(package) is None:
+        raise WrongUse(
+            f"--transport {network.transport}: {package} is not installed: pip install 'schedlab[{network.transport}]'"
+        )
+    return WORKER if network.transport != "mpi" else (mpiexec(), "-n", str(network.processes), *RANKS)
+
+
+def mpiexec() -> str:
+    """Return the path of mpiexec: beside Python, where pip installs that of MPICH, else in the search path."""
+    beside = Path(sys.executable).with_name("mpiexec")
+    found = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if found is None:
+        raise WrongUse("--transport mpi: there is no mpiexec: pip install 'schedlab[mpi]'")
+    return found

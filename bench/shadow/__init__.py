@@ -1,1 +1,0 @@
-"""Dispatchers beside a real scheduler."""

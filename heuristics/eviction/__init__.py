@@ -1,1 +1,0 @@
-"""The eviction problem: dynamic program, greedy method, backtracking [Maurya2020]."""

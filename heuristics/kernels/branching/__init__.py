@@ -1,1 +1,0 @@
-"""Kernels of the branch and bound in the order of time."""

@@ -1,1 +1,0 @@
-"""Placement of heterogeneous jobs: all chunks at the same start."""

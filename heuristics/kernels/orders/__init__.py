@@ -1,1 +1,0 @@
-"""Search over orders: changed orders are placed anew from a checkpoint on."""

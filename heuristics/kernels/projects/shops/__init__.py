@@ -1,1 +1,0 @@
-"""Compiled kernels for job shops, also flexible ones: the disjunctive graph, its neighbourhoods, tabu search."""

@@ -1,1 +1,0 @@
-"""List scheduling: jobs in a given order, each at its earliest feasible start."""

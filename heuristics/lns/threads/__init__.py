@@ -1,1 +1,0 @@
-"""Several searches at the same time that share their best order."""

@@ -1,1 +1,0 @@
-"""Large-neighbourhood search for projects: evolution of schedules, tabu search for shops, parts solved by a backend."""

@@ -1,0 +1,235 @@
+"""Files of benchmark libraries as instances: their format is recognised by their content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..models.knapsack import Knapsack
+from ..models.platform import ProblemError
+from ..models.project.problem import Project
+from .formats.knapsacks import read_knapsack
+from .formats.numbered_lines import FormatError, NumberedLine, is_whole, like_number, numbered_lines, wholes_of
+from .formats.projects import is_progen_max, read_mmlib, read_patterson, read_progen_max, read_psplib
+from .formats.shops import (
+    is_flow_shop,
+    read_fjsplib,
+    read_flow_shop,
+    read_jsplib,
+    read_taillard_job_shop,
+    read_taillard_open_shop,
+    shop_of_taillard,
+)
+from .instance import Instance
+
+# --- The benchmark libraries whose files are read: projects, shops, knapsacks; and the instance of such a file.
+
+
+class Library(NamedTuple):
+    """A file format: its reader, what it is, for the help, and whether its problems can be instance folders."""
+
+    read: Callable[[Path], Project | Knapsack]
+    about: str
+    folder: bool = True
+
+
+LIBRARIES = {
+    "psplib": Library(read_psplib, "project (RCPSP, MRCPSP): .sm, .mm of PSPLIB"),
+    "mmlib": Library(read_mmlib, "project with modes (MRCPSP): MMLIB50, MMLIB100, MMLIB+"),
+    "patterson": Library(read_patterson, "project (RCPSP): Patterson format, .rcp"),
+    "jsplib": Library(read_jsplib, "job shop: standard text format"),
+    "fjsplib": Library(read_fjsplib, "flexible job shop: .fjs"),
+    "taillard": Library(read_flow_shop, "flow shop: Taillard's format, one per file"),
+    "taillard-job-shop": Library(read_taillard_job_shop, "job shop: Taillard's format, times and machines"),
+    "taillard-open-shop": Library(read_taillard_open_shop, "open shop: Taillard's format, times and machines"),
+    "progen-max": Library(read_progen_max, "project with maximal time lags (RCPSP/max): .sch of ProGen/max", False),
+    "knapsack": Library(read_knapsack, "0-1 knapsack: items and capacity, then value and weight of each", False),
+}
+ENDINGS = (".gz", ".sm", ".mm", ".rcp", ".fjs", ".sch", ".kp", ".txt", ".dat")
+
+
+def library_name(path: str | Path) -> str:
+    """Return the name of the instance of a file: its file name without the ending of its format.
+
+    Examples
+    --------
+    >>> library_name("jsp/ft06.txt"), library_name("j301_1.sm.gz"), library_name("knapPI_1_100_1000_1")
+    ('ft06', 'j301_1', 'knapPI_1_100_1000_1')
+    """
+    name = Path(path).name
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    return name or Path(path).name
+
+
+def library_instance(file: Path, form: str, name: str) -> Instance:
+    """Read a file of a benchmark library.
+
+    Parameters
+    ----------
+    file
+        The file.
+    form
+        Its format, one of ``LIBRARIES``.
+    name
+        Name of the instance.
+
+    Returns
+    -------
+    Instance
+        The instance; its ``path`` is the file.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves; the message begins with the file.
+    """
+    problem = LIBRARIES[form].read(file)
+    if isinstance(problem, Knapsack):
+        description = f"{name}: {_count(len(problem.items), 'item')}, capacity {float(problem.capacity):g}"
+    else:
+        tasks, modes = len(problem.tasks), sum(len(t.modes) for t in problem.tasks)
+        with_modes = "" if modes == tasks else f" with {modes} modes"
+        description = f"{name}: {_count(tasks, 'task')}{with_modes}, {_count(len(problem.resources), 'resource')}"
+    return Instance(name, problem.kind, problem, file, description, f"{form} file {file.name}")
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
+# --- The format of a file of a benchmark library, recognised by its content alone.
+#
+# PSPLIB and MMLIB files have titles. All others are whole numbers; their shape says which format it is:
+#
+# - job shop: a line with the numbers of jobs and machines, then a line per job with a pair for each machine, in any order;
+# - flexible job shop: the same first line, perhaps with a third number, then a line per job that begins with its steps;
+# - Patterson: tasks and resources, capacities, then durations, demands and successors, with any line breaks;
+# - flow shop: jobs and machines, then a row of durations per machine, perhaps with lines of words;
+# - job shop and open shop of Taillard: jobs and machines, then a row of durations and a row of machines per job;
+# - RCPSP/max: activities and resources, then a line per activity with its successors and lags in brackets;
+# - knapsack: items and capacity, then a line with value and weight per item.
+
+SHAPES = {"jsplib": "job shop", "fjsplib": "flexible job shop", "patterson": "Patterson"}
+LARGEST = 50_000_000  # bytes; the largest files of the literature have less than 2 MB, logs have more
+READABLE = "job shop, flexible job shop, flow shop, open shop, RCPSP and multi-mode RCPSP of PSPLIB and MMLIB, Patterson, RCPSP/max, knapsack"
+
+
+def read_classic(path: str | Path) -> Instance:
+    r"""Read a file of a benchmark library whose format is recognised by its content.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Instance
+        A project or a knapsack; its name is that of the file without its ending.
+
+    Raises
+    ------
+    FormatError
+        The file has none of the formats, or a fault in the format that it has; the message has the line.
+    ProblemError
+        The data contradict themselves; the message begins with the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "two.txt")
+    ...     _ = file.write_text("2 2\n0 3 1 2\n1 4 0 1\n")
+    ...     read_classic(file).description
+    'two: 4 tasks, 2 resources'
+    """
+    return _read(Path(path))[1]
+
+
+def _read(file: Path) -> tuple[str, Instance]:
+    """Return the format of a file and its instance. Raises what ``read_classic`` raises."""
+    lines = numbered_lines(file)
+    reasons: list[str] = []
+    faults: list[FormatError] = []
+    for form in _forms(lines):
+        try:
+            return form, library_instance(file, form, library_name(file))
+        except (FormatError, ProblemError) as e:
+            if form not in SHAPES:
+                raise
+            reasons.append(f"{SHAPES[form]}: {str(e).removeprefix(f'{file}, ')}")
+            faults += [e] if isinstance(e, FormatError) else []
+    if faults:  # the format that fits for the most lines is the likeliest: its fault is the place
+        likely = max(faults, key=lambda fault: fault.line)
+        raise FormatError(file, likely.line, f"one of the formats {READABLE}; as {', as '.join(reasons)}", likely.found)
+    raise FormatError(file, 1, f"one of the formats {READABLE}", lines[0].text.strip()[:80])
+
+
+def is_classic(path: str | Path) -> bool:
+    """Return whether a path is a file that ``read_classic`` can read."""
+    return classic_form(path) is not None
+
+
+def classic_form(path: str | Path) -> str | None:
+    """Return the format of a file, a name of ``libraries.LIBRARIES``; None if ``read_classic`` cannot read it.
+
+    A file with no task and no item is taken for another one that begins with a 0, such as a table of nodes.
+    """
+    file = Path(path)
+    try:
+        if not file.is_file() or file.stat().st_size > LARGEST:
+            return None
+        form, instance = _read(file)
+    except (FormatError, ProblemError, OSError):
+        return None
+    problem = instance.problem
+    if isinstance(problem, Knapsack):
+        return form if problem.items else None
+    return form if isinstance(problem, Project) and problem.tasks else None
+
+
+def _forms(lines: Sequence[NumberedLine]) -> list[str]:
+    """Return the formats that the file may have, most likely first."""
+    if any("PRECEDENCE RELATIONS" in line.text.upper() for line in lines):
+        return ["psplib"]
+    if is_progen_max(lines):
+        return ["progen-max"]
+    shop = shop_of_taillard(lines)
+    if shop is not None:
+        return [f"taillard-{shop.replace(' ', '-')}"]
+    if is_flow_shop(lines):
+        return ["taillard"]
+    if _is_knapsack(lines):
+        return ["knapsack"]
+    head = lines[0].text.split()
+    if len(head) < 2 or not all(map(is_whole, head[:2])):
+        return []
+    return ["jsplib", "fjsplib", "patterson"] if _is_job_shop(lines) else ["fjsplib", "jsplib", "patterson"]
+
+
+def _is_job_shop(lines: Sequence[NumberedLine]) -> bool:
+    """Return whether each job visits each machine once. Some flexible job shops have rows of the same length."""
+    _, count, *_ = wholes_of(lines[0].text.split()[:2]) or (0, 0)
+    rows = [line.text.split() for line in lines[1:]]
+    if any(len(row) != 2 * count for row in rows):  # before a set of the machines: the head may name any number of them
+        return False
+    machines = {str(m) for m in range(count)} if rows else set()
+    return all({*row[::2]} == machines for row in rows)
+
+
+def _is_knapsack(lines: Sequence[NumberedLine]) -> bool:
+    """Return whether a file has a pair of numbers per item, after the numbers of items and capacity.
+
+    A job shop with one machine has the same shape; it has machine 0 in each line.
+    """
+    head = lines[0].text.split()
+    counts = wholes_of(head[:1])
+    if len(head) != 2 or counts is None or not like_number(head[1]) or len(lines) <= counts[0]:
+        return False
+    items = [line.text.split() for line in lines[1 : counts[0] + 1]]
+    pairs = all(len(row) == 2 and all(map(like_number, row)) for row in items)
+    return pairs and (head[1] != "1" or any(row[0] != "0" for row in items))

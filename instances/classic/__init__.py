@@ -1,1 +1,0 @@
-"""Files of benchmark libraries as instances: their format is recognised by their content."""

@@ -1,1 +1,0 @@
-"""Readers of benchmark files of other problems than projects and job shops."""

@@ -1,0 +1,431 @@
+"""Readers of job shops, flexible job shops, flow shops and open shops; each gives a project."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from ...models.arguments import checked
+from ...models.project.problem import Mode, Project, Resource, Task
+from .numbered_lines import NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
+from .projects import MOST, checked_project
+
+# --- Readers of job shop and flexible job shop benchmarks; both give a project.
+
+Steps = list[list[tuple[int, int]]]  # per step of a job the (machine, duration) pairs of the eligible machines
+
+
+@checked
+def read_jsplib(path: str | Path) -> Project:
+    r"""Read a job shop in the standard text format, as JSPLIB has it.
+
+    The first line has the numbers of jobs and machines. Then follows one line per job with its (machine, duration)
+    pairs. Machines are numbered from 0.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named "job 1 step 1" and so on; each machine is a resource of capacity 1.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves, for example a cycle of precedences.
+
+    References
+    ----------
+    .. [1] E. Taillard, "Benchmarks for basic scheduling problems", European Journal of Operational Research 64 (1993),
+       278-285.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "small.txt")
+    ...     _ = file.write_text("2 2\n0 3 1 2\n1 4 0 1\n")
+    ...     project = read_jsplib(file)
+    >>> [task.name for task in project.tasks][:2], project.horizon
+    (['job 1 step 1', 'job 1 step 2'], 10)
+    """
+    lines = numbered_lines(path)
+    lines[0].exactly(2, "the numbers of jobs and machines")
+    jobs, machines = _size(lines[0])
+    steps_of = []
+    for line in _rows(lines, jobs):
+        values = line.exactly(2 * machines, f"{machines} pairs of machine and duration")
+        steps = [[(values[i], values[i + 1])] for i in range(0, len(values), 2)]
+        _check_machines(line, steps, range(machines))
+        steps_of.append(steps)
+    return _shop(path, steps_of, range(machines))
+
+
+@checked
+def read_fjsplib(path: str | Path) -> Project:
+    r"""Read a flexible job shop (``.fjs``).
+
+    The first line has the numbers of jobs and machines, perhaps a mean number of machines per step. Then follows one line per job:
+    its number of steps, and for each step the number of eligible machines and their (machine, duration) pairs. Machines
+    are numbered from 1.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named "job 1 step 1" and so on; a task has one mode per eligible machine, named by it.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+    ProblemError
+        The data contradict themselves, for example a cycle of precedences.
+
+    References
+    ----------
+    .. [1] P. Brandimarte, "Routing and scheduling in a flexible job shop by tabu search", Annals of Operations Research
+       41 (1993), 157-183.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "small.fjs")
+    ...     _ = file.write_text("1 2 1.5\n2 1 1 3 2 1 4 2 2\n")
+    ...     project = read_fjsplib(file)
+    >>> [mode.name for mode in project.tasks[1].modes]
+    ['machine 1', 'machine 2']
+    """
+    lines = numbered_lines(path)
+    jobs, machines = _size(lines[0])
+    rows = _rows(lines, jobs)
+    words = sum(len(line.text.split()) for line in rows)
+    if machines > words:  # each machine becomes a resource, and the head alone must not take memory
+        raise lines[0].error(f"a number of machines of at most the {words} numbers that the lines of the jobs have")
+    steps_of = []
+    for line in rows:
+        steps = _flexible_steps(line)
+        _check_machines(line, steps, range(1, machines + 1))
+        steps_of.append(steps)
+    return _shop(path, steps_of, range(1, machines + 1))
+
+
+def _size(line: NumberedLine) -> tuple[int, int]:
+    """Return the numbers of jobs and of machines; a third number, of machines per step, is not used."""
+    head = line.text.split()
+    counts = wholes_of(head[:2])
+    if not 2 <= len(head) <= 3 or counts is None or None in map(decimal_of, head[2:]):
+        raise line.error("the numbers of jobs and machines")
+    jobs, machines = counts
+    if not jobs or not 1 <= machines <= MOST:
+        raise line.error(f"the numbers of jobs (at least 1) and machines (1 to {MOST:,})")
+    return jobs, machines
+
+
+def _rows(lines: Sequence[NumberedLine], jobs: int) -> Sequence[NumberedLine]:
+    if len(lines) - 1 < jobs:
+        raise end_error(lines, f"{jobs} lines, one per job", f"{len(lines) - 1} of them")
+    if len(lines) - 1 > jobs:
+        raise lines[jobs + 1].error(f"the end of the file after {jobs} jobs")
+    return lines[1:]
+
+
+def _flexible_steps(line: NumberedLine) -> Steps:
+    values = line.numbers("steps, and per step machines with durations", least=1)
+    steps: Steps = []
+    at = 1
+    for _ in range(values[0]):
+        count = values[at] if at < len(values) else 0
+        pairs = values[at + 1 : at + 1 + 2 * count]
+        if not count or len(pairs) != 2 * count:
+            raise line.error(
+                f"{values[0]} steps, each with a number of machines and that number of pairs (step {len(steps) + 1})"
+            )
+        steps.append([(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2)])
+        at += 1 + 2 * count
+    if at != len(values):
+        raise line.error(f"the end of the line after {values[0]} steps")
+    return steps
+
+
+def _check_machines(line: NumberedLine, steps: Steps, machines: range) -> None:
+    for k, options in enumerate(steps, 1):
+        for machine, _ in options:
+            if machine not in machines:
+                raise line.error(f"machines from {machines[0]} to {machines[-1]} (step {k} has machine {machine})")
+
+
+def _shop(path: str | Path, steps_of: Sequence[Steps], machines: range) -> Project:
+    """Make a project with a resource of capacity 1 per machine, and a chain of precedences per job."""
+    tasks, links = [], []
+    for j, steps in enumerate(steps_of, 1):
+        for k, options in enumerate(steps, 1):
+            modes = tuple(Mode(f"machine {m}", d, {f"machine {m}": 1}) for m, d in options)
+            tasks.append(Task(f"job {j} step {k}", modes))
+            if k > 1:
+                links.append((f"job {j} step {k - 1}", f"job {j} step {k}"))
+    return checked_project(path, tasks, [Resource(f"machine {m}", 1) for m in machines], links)
+
+
+# --- Reader of flow shops in the format of Taillard: a row of durations per machine.
+
+
+def read_flow_shop(path: str | Path) -> Project:
+    r"""Read a flow shop in the format of Taillard.
+
+    A line has the numbers of jobs and machines, perhaps a seed and bounds; then follows a row per machine with the duration
+    of each job. Lines of words between them are ignored. A file with several flow shops is refused.
+
+    Every job visits the machines in their order. As in a job shop, the order of the jobs may differ from machine to
+    machine; makespans of *permutation* flow shops in the literature are therefore upper bounds of the optimum.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named "job 1 step 1" and so on; each machine is a resource of capacity 1.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+
+    References
+    ----------
+    .. [1] E. Taillard, "Benchmarks for basic scheduling problems", European Journal of Operational Research 64 (1993),
+       278-285.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "shop.txt")
+    ...     _ = file.write_text("3 2 873654221 9 8\nprocessing times :\n1 2 3\n4 5 6\n")
+    ...     project = read_flow_shop(file)
+    >>> [task.shortest for task in project.tasks], project.precedences[0]
+    ([1, 4, 2, 5, 3, 6], ('job 1 step 1', 'job 1 step 2', 0))
+    """
+    listed = numbered_lines(path)
+    lines = [line for line in listed if line.begins_with_number()] or listed
+    head = lines[0].numbers("the numbers of jobs and machines", least=2)
+    jobs, machines = head[0], head[1]
+    if not jobs or not 0 < machines <= MOST:
+        raise lines[0].error(f"the numbers of jobs (at least 1) and machines (1 to {MOST:,})")
+    if len(lines) - 1 < machines:
+        raise end_error(lines, f"{machines} rows of durations, one per machine", f"{len(lines) - 1} of them")
+    if len(lines) - 1 > machines:
+        raise lines[machines + 1].error(f"the end of the file after {machines} rows; one flow shop per file")
+    if listed[-1] is not lines[-1]:
+        raise listed[-1].error(f"the end of the file after {machines} rows")
+    rows = [line.exactly(jobs, f"{jobs} durations") for line in lines[1:]]
+    tasks = [
+        Task.single(f"job {j + 1} step {m + 1}", rows[m][j], {f"machine {m}": 1})
+        for j in range(jobs)
+        for m in range(machines)
+    ]
+    links = [(f"job {j + 1} step {m}", f"job {j + 1} step {m + 1}") for j in range(jobs) for m in range(1, machines)]
+    return checked_project(path, tasks, [Resource(f"machine {m}", 1) for m in range(machines)], links)
+
+
+def is_flow_shop(lines: Sequence[NumberedLine]) -> bool:
+    """Return whether the lines of numbers are a head and rows of as many durations as there are jobs, one per machine.
+
+    A job shop has a row per job of twice as many numbers as there are machines.
+    """
+    rows = [line.text.split() for line in lines if line.begins_with_number()]
+    sizes = wholes_of(rows[0][:2]) if len(rows) > 1 else None
+    if sizes is None or len(sizes) < 2:
+        return False
+    jobs, machines = sizes
+    titled = len(rows) < len(lines)  # then a second flow shop in the file is a fault of a flow shop
+    rest = rows[1:] if not titled else rows[1 : machines + 1]
+    return len(rest) == machines and all(len(row) == jobs for row in rest) and (titled or jobs != 2 * machines)
+
+
+# --- Readers of job shops and open shops in the format of Taillard: a block of times, then a block of machines.
+
+Rows = list[list[int]]  # a row per job
+
+
+def read_taillard_job_shop(path: str | Path) -> Project:
+    r"""Read a job shop in the format of Taillard.
+
+    A line has the numbers of jobs and machines, perhaps seeds and bounds. Then follow the durations, a row per job with
+    its steps in their order, and the machines of the steps, numbered from 1 (or from 0), a row per job. Lines of words,
+    such as ``Times`` and ``Machines``, stand between them or are missing. A file with several shops is refused.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named "job 1 step 1" and so on; each machine is a resource of capacity 1.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+
+    References
+    ----------
+    .. [1] E. Taillard, "Benchmarks for basic scheduling problems", European Journal of Operational Research 64 (1993),
+       278-285.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "shop.txt")
+    ...     _ = file.write_text("2 2 7 9 8 8\nTimes\n3 2\n4 1\nMachines\n1 2\n2 1\n")
+    ...     project = read_taillard_job_shop(file)
+    >>> [task.shortest for task in project.tasks], dict(project.tasks[2].modes[0].demands)
+    ([3, 2, 4, 1], {'machine 2': 1})
+    """
+    times, machines, names = _blocks(path)
+    tasks = [
+        Task.single(_step(j, k), times[j][k], {names[machine]: 1})
+        for j, row in enumerate(machines)
+        for k, machine in enumerate(row)
+    ]
+    links = [(_step(j, k - 1), _step(j, k)) for j, row in enumerate(machines) for k in range(1, len(row))]
+    return checked_project(path, tasks, [Resource(name, 1) for name in names], links)
+
+
+def read_taillard_open_shop(path: str | Path) -> Project:
+    r"""Read an open shop in the format of Taillard.
+
+    The file is that of a job shop (``read_taillard_job_shop``), but a job may have its steps in any order, one at a time.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Project
+        Tasks are named "job 1 step 1" and so on, without precedences. Each machine and each job is a resource of
+        capacity 1.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+
+    References
+    ----------
+    .. [1] E. Taillard, "Benchmarks for basic scheduling problems", European Journal of Operational Research 64 (1993),
+       278-285.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "shop.txt")
+    ...     _ = file.write_text("2 2 7 9 8 8\nprocessing times :\n3 2\n4 1\nmachines :\n1 2\n2 1\n")
+    ...     project = read_taillard_open_shop(file)
+    >>> dict(project.tasks[2].modes[0].demands), project.precedences
+    ({'machine 2': 1, 'job 2': 1}, ())
+    """
+    times, machines, names = _blocks(path)
+    tasks = [
+        Task.single(_step(j, k), times[j][k], {names[machine]: 1, f"job {j + 1}": 1})
+        for j, row in enumerate(machines)
+        for k, machine in enumerate(row)
+    ]
+    resources = [*names, *(f"job {j + 1}" for j in range(len(times)))]
+    return checked_project(path, tasks, [Resource(name, 1) for name in resources], [])
+
+
+def shop_of_taillard(lines: Sequence[NumberedLine]) -> str | None:
+    """Return "job shop" or "open shop" if a file has a block of times and one of machines; else None.
+
+    The lines of words tell it: "open shop" or "job shop", else "processing times", which Taillard has in open shops, and
+    "times" in job shops. Without any such words it is a job shop.
+    """
+    words = [line.text.strip(" \t:").lower() for line in lines if not line.begins_with_number()]
+    if words and not any(text.startswith("machines") for text in words):
+        return None
+    if not words and not _has_both_blocks(lines):
+        return None
+    for shop in ("open shop", "job shop"):
+        if any(shop in text.replace("-", " ") for text in words):
+            return shop
+    return "open shop" if any(text.startswith("processing times") for text in words) else "job shop"
+
+
+def _step(job: int, step: int) -> str:
+    return f"job {job + 1} step {step + 1}"
+
+
+def _has_both_blocks(lines: Sequence[NumberedLine]) -> bool:
+    """Return whether lines of numbers are a head, a row of durations per job, and a row of all machines per job."""
+    head, *rows = [line.text.split() for line in lines]
+    sizes = wholes_of(head[:2])
+    if sizes is None or len(sizes) < 2 or not rows or len(rows) != 2 * sizes[0]:
+        return False
+    values = [wholes_of(row) for row in rows if len(row) == sizes[1]]
+    known = [row for row in values if row is not None]
+    return len(known) == len(rows) and _first_machine(known[len(rows) // 2 :]) is not None
+
+
+def _first_machine(machines: Rows) -> int | None:
+    """Return the number of the first machine, 1 or 0; None if a row has not every machine once."""
+    for first in (1, 0):
+        if all(sorted(row) == list(range(first, first + len(row))) for row in machines):
+            return first
+    return None
+
+
+def _blocks(path: str | Path) -> tuple[Rows, Rows, list[str]]:
+    """Return the durations and the machines (from 0) of the steps of each job, and the names of the machines."""
+    listed = numbered_lines(path)
+    lines = [line for line in listed if line.begins_with_number()] or listed
+    head = lines[0].numbers("the numbers of jobs and machines, perhaps seeds and bounds", least=2)
+    jobs, machines = head[0], head[1]
+    if not jobs or not 1 <= machines <= MOST:
+        raise lines[0].error(f"the numbers of jobs (at least 1) and machines (1 to {MOST:,})")
+    rows = lines[1:]
+    if len(rows) < 2 * jobs:
+        raise end_error(listed, f"{jobs} rows of durations and {jobs} rows of machines", f"{len(rows)} rows")
+    if len(rows) > 2 * jobs:
+        raise rows[2 * jobs].error(f"the end of the file after {2 * jobs} rows; one shop per file")
+    last = listed[-1]
+    if last is not rows[-1]:
+        raise last.error(f"the end of the file after {2 * jobs} rows")
+    _check_titles(listed, rows[0], rows[jobs])
+    times = [line.exactly(machines, f"{machines} durations, one per step of the job") for line in rows[:jobs]]
+    orders = [line.exactly(machines, f"{machines} machines, one per step of the job") for line in rows[jobs:]]
+    first = _first_machine(orders[:1])
+    for line, order in zip(rows[jobs:], orders, strict=True):
+        if first is None or sorted(order) != list(range(first, first + machines)):
+            raise line.error(f"the machines from 1 to {machines}, each once")
+    names = [f"machine {m}" for m in range(first or 0, machines + (first or 0))]
+    return times, [[machine - (first or 0) for machine in order] for order in orders], names
+
+
+def _check_titles(lines: Sequence[NumberedLine], times: NumberedLine, machines: NumberedLine) -> None:
+    """Check that lines of words stand before the head and before the two blocks only."""
+    for before, line in pairwise(lines):
+        if before is lines[0] or before.begins_with_number() or not line.begins_with_number():
+            continue
+        if line not in (times, machines) and before.number > times.number:
+            raise before.error("words only before the durations and before the machines")

@@ -1,0 +1,363 @@
+"""The method ``auto``: the portfolio of a problem's kind, step by step, each from the best schedule so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..backends import Incumbent, Limits, LoweringTooLarge, Result, SolverUnavailable, WarmStart
+from ..backends.gaps import close, refutation, refutes
+from ..backends.recorder import Offset, gap_of
+from ..backends.solver_thread import INTERRUPTED
+from ..heuristics import HEURISTICS
+from ..heuristics.incumbents import answer, improves
+from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kind
+from ..models.excerpt import with_short_repr
+from ..models.kind import Step
+from ..models.problem import Value
+from ..models.returned import is_false
+from .auto import Auto
+from .method import Method, Start
+from .run_solver import run_solver
+from .runs import OnIncumbent, run_search, start_schedule, without_solver
+from .searches import Search
+from .solvers import SolverMethod
+from .text import parse_method
+
+# --- The steps of ``auto`` for each kind of problem: what runs, and how much of the time limit it may take.
+
+FEW = 40  # jobs: exact methods get most of the time
+SMALL = 100  # jobs: CP-SAT repairs parts of the schedule in LNS
+FINE = 200  # jobs: the linear relaxation has a fine grid
+
+
+def dispatch(problem: Dispatch) -> Sequence[Step]:
+    """Return list schedules, exact methods if the problem is small, LNS, and a relaxation for the bound.
+
+    The relaxation is the linear one if the objective is no sum over jobs.
+    """
+    from ..heuristics import HEURISTICS
+
+    jobs = len(problem.jobs)
+    linear = "highs:pool@600s..36000s-energy" if jobs <= FINE else "highs:pool@1800s..100000s-energy"
+    bound = "lagrangian" if HEURISTICS["lagrangian"].takes(problem) else linear
+    if jobs > SMALL:
+        return [Step("multi-search"), Step("lns", 0.9), Step(bound)]
+    exact = "cpsat:counts"
+    if jobs > FEW:
+        return [Step("multi-search"), Step("lns", 0.55), Step("lns@cpsat", 0.35), Step(bound)]
+    if HEURISTICS["branch-and-bound"].takes(problem):
+        return [Step("multi-search"), Step("branch-and-bound", 0.6), Step(exact, 0.3), Step("lns@cpsat")]
+    return [Step("multi-search"), Step(bound, 0.15), Step(exact, 0.3), Step("lns@cpsat", 0.3), Step(exact)]
+
+
+def profit(problem: Profit) -> Sequence[Step]:
+    """Return list schedules, LNS, and the fluid relaxation for the bound; CP-SAT before them if there are few jobs."""
+    exact = [Step("cpsat:counts", 0.3)] if len(problem.jobs) <= FEW else []
+    return [Step("multi-search"), *exact, Step("highs:fluid@lp", 0.15), Step("lns")]
+
+
+def eviction(problem: Eviction) -> Sequence[Step]:
+    """Return the greedy method, the dynamic program, and CP-SAT where the program is not exact."""
+    exact = [Step("cpsat:shared")] if problem.shared_bandwidth else []
+    return [Step("greedy"), Step("dp"), *exact]
+
+
+def project(problem: Project) -> Sequence[Step]:
+    """Return serial schedule generation, bounds, LNS, CP-SAT, and LNS with CP-SAT."""
+    return [
+        Step("multi-sgs"),
+        Step("bounds", 0.05),
+        Step("lns", 0.1),
+        Step("cpsat:modes", 0.3),
+        Step("lns@cpsat"),
+    ]
+
+
+def usual_steps(problem: Problem) -> Sequence[Step]:
+    """Return the steps for a kind that declares none: its usual start, if it has one, and its first formulation."""
+    known = kind.known(problem.kind)
+    start = [] if known is None or known.start is None else [Step(known.start)]
+    return [*start, *(Step(f"cpsat:{name}") for name in list(problem.formulations)[:1])]
+
+
+def parsed_steps(problem: Problem) -> list[tuple[Method, float]]:
+    """Return the method and the share of the time limit of each step for a problem."""
+    known = kind.known(problem.kind)
+    declared = usual_steps if known is None or known.portfolio is None else kind.resolve(known.portfolio)
+    return [(parse_method(step.method, problem), step.share) for step in declared(problem)]
+
+
+# --- The best schedule and the best bound of several methods on one problem.
+
+Bound = float | tuple[float | None, ...]
+
+
+class Best:
+    """The best schedule, bound and trace of a call; also the callback of its methods.
+
+    Parameters
+    ----------
+    problem : Problem
+    limits : Limits
+        ``gap`` ends the call.
+    on_incumbent : callable or None
+        The caller's; returning False ends the call.
+    began : float
+        Reading of ``time.perf_counter`` when the call began, in seconds.
+
+    Attributes
+    ----------
+    schedule, objective, bound
+        None as long as unknown.
+    trace : list of Incumbent
+    stopped : bool
+        Whether the caller has ended the call.
+    failure : Exception or None
+        What the caller's callback has raised.
+    """
+
+    def __init__(self, problem: Problem, limits: Limits, on_incumbent: OnIncumbent | None, began: float) -> None:
+        self.problem, self.on_incumbent, self.began = problem, on_incumbent, began
+        self.gap_limit = limits.gap or 0.0
+        self.schedule: Schedule | None = None
+        self.objective: Value | None = None
+        self.bound: Bound | None = None
+        self.offset: Offset = 0.0  # of the objective: of the methods that know it
+        self.trace: list[Incumbent] = []
+        self.stopped = False
+        self.failure: Exception | None = None
+
+    def __call__(self, news: Incumbent) -> object:
+        """Report a better schedule of a running method to the caller; return False to end the method."""
+        if news.objective is not None and improves(self.problem, news.objective, self._reported):
+            self._report(news.objective, news.schedule, news.placement)
+        return not self.stopped
+
+    def add(self, found: Result) -> None:
+        """Add the result of a method: its schedule, if it is verified and better, and its bound, if it is better."""
+        if found.status == "error":
+            return
+        if found.schedule is not None and improves(self.problem, found.objective, self.objective):
+            schedule = found.schedule
+            self.schedule, self.objective = schedule, found.objective
+            if improves(self.problem, found.objective, self._reported):
+                self._report(found.objective, lambda: schedule)
+        self.offset = found.offset or self.offset
+        if found.exactness.kind != "restriction" and self._tighter(found.bound):
+            self.bound = found.bound
+            self._report(self._reported)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the best schedule is proven to be optimal."""
+        triples = list(zip(_values(self.objective), _values(self.bound), self._offsets, strict=False))
+        return bool(triples) and all(
+            o is not None and b is not None and close(o, b, offset=less) for o, b, less in triples
+        )
+
+    @property
+    def done(self) -> bool:
+        """Whether the call is over: optimal, within the gap, or ended by the caller."""
+        known = gap_of(self.objective, self.bound, self.offset)
+        gaps = known if isinstance(known, tuple) else (known,)
+        near = bool(gaps) and all(gap is not None and gap <= self.gap_limit for gap in gaps)
+        return self.stopped or self.closed or (near and self.gap_limit > 0)
+
+    @property
+    def _offsets(self) -> tuple[float, ...]:
+        several = len(_values(self.objective))
+        return self.offset if isinstance(self.offset, tuple) else (self.offset,) * several
+
+    @property
+    def _reported(self) -> Value | None:
+        return self.trace[-1].objective if self.trace else None
+
+    def _tighter(self, bound: Bound | None) -> bool:
+        """Return whether a bound is better; with several objectives only a bound on each one counts."""
+        values, old = _values(bound), _values(self.bound)
+        if not values or any(value is None for value in values):
+            return False
+        sign = 1 if self.problem.sense == "minimize" else -1
+        return not old or [sign * v for v in values if v is not None] > [sign * v for v in old if v is not None]
+
+    def _report(
+        self, objective: Value | None, schedule: Callable[[], Schedule | None] | None = None, placement: object = None
+    ) -> None:
+        news = Incumbent(time.perf_counter() - self.began, objective, self.bound).less(self.offset)
+        self.trace.append(news)
+        if self.on_incumbent is None:
+            return
+        try:
+            going = self.on_incumbent(news.giving(schedule, None, placement))
+        except Exception as e:
+            self.failure = e
+            raise
+        if is_false(going):
+            self.stopped = objective is not None
+
+
+def _values(value: Value | Bound | None) -> tuple[float | None, ...]:
+    return () if value is None else value if isinstance(value, tuple) else (value,)
+
+
+def share_of(limits: Limits, share: float, began: float) -> Limits:
+    """Return the limits of a step: its share of the time limit, at most what is left; the gap limit of the call."""
+    if limits.time is None:
+        return limits
+    left = max(0.0, limits.time - (time.perf_counter() - began))
+    return replace(limits, time=min(left, share * limits.time))
+
+
+# --- Run the steps of ``auto``, each from the best schedule so far.
+
+
+@with_short_repr
+class StepOutcome(NamedTuple):
+    """What a step of ``auto`` brought.
+
+    Parameters
+    ----------
+    method
+        Text of the method.
+    status
+        Status of its result.
+    objective, bound
+        Of its result; None: unknown.
+    seconds
+        Wall time.
+    message
+        Why it ended.
+    """
+
+    method: str
+    status: str
+    objective: Value | None
+    bound: Bound | None
+    seconds: float
+    message: str
+
+
+def run_auto(
+    problem: Problem,
+    method: Auto,
+    limits: Limits,
+    given: Schedule | Start | None,
+    on_incumbent: OnIncumbent | None,
+    began: float,
+) -> Result:
+    """Solve a problem by the steps of its kind.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : Auto
+    limits : Limits
+        Each step has its share of the time limit, all threads, the seed and the gap.
+    given : Schedule, Start or None
+        The first schedule.
+    on_incumbent : callable or None
+        Called with each Incumbent; returning False ends the call.
+    began : float
+        Reading of ``time.perf_counter`` when the call began, in seconds.
+
+    Returns
+    -------
+    Result
+        ``details["steps"]``: the `StepOutcome` of each step that ran.
+    """
+    best = Best(problem, limits, on_incumbent, began)
+    start, why = start_schedule(problem, given, limits, best, began)
+    if start is not None:
+        best.add(answer(problem, start))
+    fate = WarmStart("accepted") if start is not None else WarmStart("rejected", why) if why else WarmStart()
+    outcomes: list[StepOutcome] = []
+    ended = why if why == INTERRUPTED else ""
+    infeasible: Result | None = None
+    for step, share in parsed_steps(problem):
+        own = share_of(limits, share, began)
+        if ended or best.done or infeasible is not None or (own.time == 0 and best.schedule is not None):
+            break
+        found = _run_step(problem, step, own, best)
+        best.add(found)
+        outcomes.append(_outcome(step, found))
+        ended = INTERRUPTED if found.message == INTERRUPTED else ""
+        infeasible = found if found.status == "infeasible" and best.schedule is None else None
+    result = _result(problem, method, best, outcomes, ended, infeasible)
+    result.warm_start = replace(fate, returned=start is not None and best.schedule is start)
+    return result
+
+
+def _run_step(problem: Problem, step: Method, limits: Limits, best: Best) -> Result:
+    """Run one step from the best schedule.
+
+    A model that is too large, or a solver that cannot begin, makes its result "unavailable"; any other exception, beside
+    those of the caller's callback, makes it "error": what other steps have found is not lost.
+    """
+    began = time.perf_counter()
+    try:
+        if isinstance(step, Search):
+            start = best.schedule if HEURISTICS[step.name].starts else None
+            return run_search(problem, step, limits, start, best, began)
+        assert isinstance(step, SolverMethod)
+        return run_solver(problem, step, limits, best.schedule, best, began)
+    except (LoweringTooLarge, SolverUnavailable) as e:
+        found = without_solver(problem, step.text, began, str(e))
+        found.status = "unavailable"
+    except Exception as e:
+        if best.failure is not None:
+            raise
+        found = without_solver(problem, step.text, began, "")
+        found.fail(f"{type(e).__name__}: {e}" if str(e) else type(e).__name__)
+    return found
+
+
+def _outcome(step: Method, found: Result) -> StepOutcome:
+    return StepOutcome(step.text, found.status, found.objective, found.bound, found.seconds, found.message)
+
+
+def _told(outcome: StepOutcome) -> str:
+    """Return what a step brought, in words, and why it failed."""
+    text = f"{outcome.method}: {outcome.status} in {outcome.seconds:.1f} s"
+    return f"{text} ({outcome.message})" if outcome.status == "error" else text
+
+
+def _result(
+    problem: Problem,
+    method: Auto,
+    best: Best,
+    outcomes: list[StepOutcome],
+    ended: str,
+    infeasible: Result | None,
+) -> Result:
+    """Return the result of all steps: the best schedule, the best bound, the trace."""
+    from .. import __version__
+
+    message = ended or "; ".join(map(_told, outcomes))
+    details = {"steps": tuple(outcomes)}
+    if best.schedule is None:
+        found = without_solver(problem, method.text, best.began, message)
+        if infeasible is not None:
+            found.status, found.message, found.conflict = "infeasible", infeasible.message, infeasible.conflict
+        elif outcomes and all(o.status == "error" for o in outcomes):
+            found.fail(message)
+        found.version, found.bound, found.details = __version__, best.bound, details
+        return found
+    found = answer(problem, best.schedule, message=message, details=details)
+    found.solver, found.incumbents = method.text, best.trace
+    total = time.perf_counter() - best.began
+    found.phases = {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
+    if found.status != "error":
+        _conclude(found, best)
+    return found
+
+
+def _conclude(found: Result, best: Best) -> None:
+    """Put the best bound into a result; a bound that the schedule refutes makes it an error."""
+    found.bound, found.offset = best.bound, best.offset
+    if refutes(found.objective, found.bound, best.problem.sense):
+        found.fail(refutation(found.bound, found.objective))
+    elif best.closed:
+        found.status = "optimal"

@@ -1,0 +1,233 @@
+"""Run a heuristic as a method or as a start, and what all methods share: the verified schedule, incumbents, an early end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..backends import Incumbent, Limits, Result, WarmStart
+from ..backends.gaps import refutation, refutes
+from ..backends.solver_thread import INTERRUPTED, catch_first
+from ..models import Problem, Schedule
+from ..models.language import Model
+from ..models.problem import objective_of, violations_of
+from ..models.returned import is_false
+from .method import Start, fields_of
+from .searches import Search
+from .text import start_method
+
+if TYPE_CHECKING:
+    from ..heuristics import HeuristicRequest
+
+
+# --- The parts that all methods share: the verified schedule, the report of incumbents, an early end.
+
+OnIncumbent = Callable[[Incumbent], object]
+
+
+def conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
+    """Put the schedule and its objective value into the result, and verify it."""
+    result.schedule = schedule
+    try:
+        result.violations = violations_of(problem, schedule)
+    except KeyboardInterrupt as e:  # the schedule is verified even after Ctrl-C
+        catch_first(e)
+        result.violations, result.message = violations_of(problem, schedule), INTERRUPTED
+    if result.violations:
+        result.fail(f"the schedule violates the problem: {result.violations[0].message}")
+        return
+    if result.status == "error":
+        return
+    result.objective = objective_of(problem, schedule)
+    # a model may have further objectives, which break ties
+    if isinstance(result.objective, tuple) and isinstance(result.bound, tuple):
+        result.bound = result.bound[: len(result.objective)]
+    if result.status == "unknown":
+        result.status = "feasible"
+    if refutes(result.objective, result.bound, problem.sense):
+        result.fail(refutation(result.bound, result.objective))
+
+
+class Reports:
+    """The callback of a call for all of its parts: the seconds of incumbents count from the begin of the call.
+
+    Parameters
+    ----------
+    on_incumbent : callable or None
+        The caller's.
+    began : float
+        Reading of ``time.perf_counter`` when the call began, in seconds.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether the caller has returned False for an answer, so that nothing more is computed.
+    """
+
+    def __init__(self, on_incumbent: OnIncumbent | None, began: float) -> None:
+        self.on_incumbent, self.began = on_incumbent, began
+        self.stopped = False
+        self._refused = False
+
+    def __call__(self, news: Incumbent) -> object:
+        """Report an incumbent of a heuristic to the caller; return what the caller returns."""
+        moved = Incumbent(time.perf_counter() - self.began, news.objective, news.bound).less(news.offset)
+        return self.pass_on(moved.giving(news.schedule, news.assignment, news.placement))
+
+    def pass_on(self, news: Incumbent) -> object:
+        """Report an incumbent whose seconds count from the begin of the call; return what the caller returns."""
+        going = None if self.on_incumbent is None else self.on_incumbent(news)
+        self._refused = self._refused or is_false(going)
+        self.stopped = self._refused and news.objective is not None
+        return going
+
+    @property
+    def callback(self) -> OnIncumbent | None:
+        """The object itself; None if the caller has no callback."""
+        return None if self.on_incumbent is None else self
+
+
+def without_solver(
+    what: Model | Problem, method: str, began: float, message: str, start: Schedule | None = None, why: str = ""
+) -> Result:
+    """Return the result of a call that ended before its method began: the warm start, or ``why`` it was rejected."""
+    result = Result("unknown", method, None, message=message)
+    if isinstance(what, Model):
+        result.model = what
+    else:
+        result.problem = what
+        if start is not None:
+            conclude(result, what, start)
+            result.incumbents = [Incumbent(time.perf_counter() - began, result.objective, None)]
+            result.warm_start = WarmStart("accepted", returned=True)
+        elif why:
+            result.warm_start = WarmStart("rejected", why)
+    total = time.perf_counter() - began
+    result.phases = {"build": total, "lower": 0.0, "solve": 0.0, "total": total}
+    return result
+
+
+# --- Run a heuristic: as a method, or for the start of another method.
+
+START_SHARE = 0.5  # of the limit of a call: most time of its start, also if the start names more
+START_SECONDS = 60.0  # of a start by a solver in a call without a limit: the solver might not end by itself
+
+
+def run_search(
+    problem: Problem,
+    method: Search,
+    limits: Limits,
+    given: Schedule | Start | None,
+    on_incumbent: OnIncumbent | None,
+    began: float,
+) -> Result:
+    """Solve a problem by a heuristic.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : Search
+    limits : Limits
+        Time limit, threads and seed are used.
+    given : Schedule, Start or None
+        Where to start from.
+    on_incumbent : callable or None
+        Called with each Incumbent; returning False stops the search.
+    began : float
+        Reading of ``time.perf_counter`` when the call began, in seconds.
+
+    Returns
+    -------
+    Result
+    """
+    from .. import __version__
+    from ..heuristics import HEURISTICS, NothingFound
+
+    reports = Reports(on_incumbent, began)
+    start, why = start_schedule(problem, given, limits, reports.callback, began)
+    offset = time.perf_counter() - began  # for making the start
+    if why == INTERRUPTED or reports.stopped:
+        found = without_solver(problem, method.text, began, why, start)
+        return replace(found, version=__version__)
+    request = _request(method, remaining(limits, began), reports.callback)
+    try:
+        result = HEURISTICS[method.name].best(problem, request._replace(start=start))
+    except NothingFound as e:
+        return replace(without_solver(problem, method.text, began, str(e), why=why), version=__version__)
+    result.solver = method.text
+    if why:
+        result.warm_start = WarmStart("rejected", why)
+    result.incumbents = [i._replace(seconds=i.seconds + offset).less(i.offset) for i in result.incumbents]
+    result.phases["build"] = offset
+    result.phases["total"] = time.perf_counter() - began
+    return result
+
+
+def start_schedule(
+    problem: Problem, given: Schedule | Start | None, limits: Limits, report: OnIncumbent | None, began: float
+) -> tuple[Schedule | None, str]:
+    """Return the schedule to start from, or None and the reason why there is none.
+
+    Parameters
+    ----------
+    problem : Problem
+    given : Schedule, Start or None
+        The schedule, or the heuristic that makes it.
+    limits : Limits
+        Limits of the whole call.
+    report : callable or None
+        Called with each Incumbent of the heuristic; returning False stops it.
+    began : float
+        Reading of ``time.perf_counter`` when the call began, in seconds.
+
+    Returns
+    -------
+    schedule : Schedule or None
+        A schedule that is verified.
+    reason : str
+        Empty, or why there is no schedule, or "interrupted".
+    """
+    from ..heuristics import HEURISTICS, NothingFound
+
+    if isinstance(given, Start):
+        method = start_method(problem, given)
+        limits = _limits_of_start(given, method, limits, began)
+        try:
+            found = HEURISTICS[method.name].best(problem, _request(method, limits, report))
+        except NothingFound as e:
+            return None, str(e)
+        if found.message == INTERRUPTED:
+            return found.schedule, INTERRUPTED
+        given = found.schedule
+    if given is not None and (broken := violations_of(problem, given)):
+        return None, f"the start violates the problem: {broken[0].message}"
+    return given, ""
+
+
+def _limits_of_start(given: Start, method: Search, limits: Limits, began: float) -> Limits:
+    """Return the limits of the heuristic that makes a start: its own time, at most its share of the call's limit."""
+    times = [] if given.time_limit is None else [given.time_limit]
+    if limits.time is not None:
+        times.append(max(0.0, START_SHARE * limits.time - (time.perf_counter() - began)))
+    elif not times and method.backend_name:
+        times.append(START_SECONDS)
+    return replace(limits, time=min(times, default=None))
+
+
+def remaining(limits: Limits, began: float) -> Limits:
+    """Return the limits with the time that is left since ``began``."""
+    if limits.time is None:
+        return limits
+    return replace(limits, time=max(0.0, limits.time - (time.perf_counter() - began)))
+
+
+def _request(method: Search, limits: Limits, report: OnIncumbent | None) -> HeuristicRequest:
+    from ..heuristics import HeuristicRequest
+
+    options: dict[str, Any] = {name: getattr(method, name) for name in fields_of(type(method), "option")}
+    options = {name: value for name, value in options.items() if value is not None}
+    return HeuristicRequest(
+        method.argument, limits.time, report, limits.seed, limits.threads, method.backend_name, options=options
+    )

@@ -1,1 +1,0 @@
-"""Heterogeneous jobs: groups of units (chunks) with different requests that start and end together."""

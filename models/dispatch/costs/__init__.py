@@ -1,1 +1,0 @@
-"""Costs of the starts of jobs in models, and limits on them."""

@@ -1,1 +1,0 @@
-"""What running jobs occupy, as flat arrays."""

@@ -1,1 +1,0 @@
-"""The 0-1 knapsack problem."""

@@ -1,0 +1,118 @@
+"""The registration of the kinds of problems of schedlab."""
+
+from __future__ import annotations
+
+from .dispatch.problem import Dispatch
+from .eviction.problem import Eviction
+from .kind import ProblemKind
+from .knapsack import Knapsack
+from .profit.problem import Profit
+from .project.problem import Project, ProjectMax
+
+# --- The registration of the kind of problem "dispatch".
+
+DISPATCH = ProblemKind(
+    "dispatch",
+    Dispatch,
+    reader="..instances.kinds.dispatch:read",
+    writer="..instances.kinds.dispatch:write",
+    start="multi-search",
+    portfolio="..methods.portfolio:dispatch",
+    solver_warm_up=("..heuristics.list_scheduling:warm_up_moves",),
+    solver_warm_up_late=(
+        "..heuristics.list_scheduling:warm_up_late",
+        "..heuristics.list_scheduling:warm_up_moves_late",
+    ),
+    allocator="..heuristics.allocation:Allocator",
+    elements=".dispatch.explanation:DispatchElements",
+    bench="..bench.kinds.dispatch:DISPATCH",
+    gantt=".dispatch.display:gantt",
+    rows=".dispatch.display:rows",
+    columns=("job", "queue", "user", "submit", "start", "end", "wait", "duration", "units", "nodes", "node_list"),
+)
+
+
+# --- The registration of the kind of problem "profit".
+
+PROFIT = ProblemKind(
+    "profit",
+    Profit,
+    reader="..instances.kinds.profit:read",
+    writer="..instances.kinds.profit:write",
+    start="multi-search",
+    portfolio="..methods.portfolio:profit",
+    warm_up=(".profit.formulations:warm_up",),
+    solver_warm_up=("..heuristics.list_scheduling:warm_up_moves",),
+    solver_warm_up_late=(
+        "..heuristics.list_scheduling:warm_up_late",
+        "..heuristics.list_scheduling:warm_up_moves_late",
+    ),
+    allocator="..heuristics.allocation:Allocator",
+    elements=".profit.problem:ProfitElements",
+    bench="..bench.kinds.profit:PROFIT",
+    gantt=".profit.problem:gantt",
+    rows=".profit.problem:rows",
+    columns=(
+        "job",
+        "queue",
+        "user",
+        "submit",
+        "start",
+        "end",
+        "wait",
+        "duration",
+        "units",
+        "nodes",
+        "node_list",
+        "watts",
+    ),
+)
+
+
+# --- The registration of the kind of problem "eviction".
+
+EVICTION = ProblemKind(
+    "eviction",
+    Eviction,
+    reader="..instances.kinds.eviction:read",
+    writer="..instances.kinds.eviction:write",
+    start="greedy",
+    portfolio="..methods.portfolio:eviction",
+    solver_warm_up=("..heuristics.eviction:warm_up",),
+    elements=".eviction.elements:EvictionElements",
+    bench="..bench.kinds.eviction:EVICTION",
+    gantt=".eviction.display:gantt",
+    rows=".eviction.display:rows",
+    columns=("job", "strategy", "start", "nodes", "writes", "end", "loss"),
+)
+
+
+# --- The registration of the kinds of problems "project" and "project-max".
+
+PROJECT = ProblemKind(
+    "project",
+    Project,
+    reader="..instances.kinds.project:read",
+    writer="..instances.kinds.project:write",
+    start="multi-sgs",
+    portfolio="..methods.portfolio:project",
+    elements=".project.elements:ProjectElements",
+    bench="..bench.kinds.project:PROJECT",
+    gantt=".project.display:gantt",
+    rows=".project.display:rows",
+    columns=("job", "mode", "start", "end", "duration", "demands", "nodes"),
+)
+
+PROJECT_MAX = ProblemKind(
+    "project-max",
+    ProjectMax,
+    bench="..bench.kinds.project:PROJECT_MAX",
+    gantt=".project.display:gantt",
+    rows=".project.display:rows",
+    columns=("job", "mode", "start", "end", "duration", "demands", "nodes"),
+)
+
+
+# --- The registration of the kind of problem "knapsack".
+
+KNAPSACK = ProblemKind("knapsack", Knapsack, bench="..bench.kinds.plain:KNAPSACK")

@@ -1,0 +1,488 @@
+"""The formulation ``modes`` of a project, with its redundant constraints, and that of a part of a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import language as sl
+from ..array_types import Bools, Ints
+from ..compiled import vectorized
+from ..language import Assignment, Interval, Model
+from ..problem import Encoding, Schedule
+from .problem import Mode, Resource, Task
+
+if TYPE_CHECKING:
+    from .problem import Project
+
+
+# --- Sets of tasks of a project of which no two can run at the same time.
+#
+# Two tasks exclude each other if together they exceed a resource in every pair of their modes, or if one precedes the
+# other. A set of tasks that all exclude each other, also because of different resources, may be declared as
+# ``no_overlap``. The constraint is redundant, but solvers derive bounds from it that no single ``cumulative`` gives
+# (disjunctive sets: Brucker et al., European Journal of Operational Research 107 (1998), section 4).
+
+PLAIN = 200  # tasks up to which numba, whose import takes half a second, is not needed
+MOST_MEMBERS = 100_000  # of all sets together
+
+
+def exclusive_sets(project: Project) -> Iterator[list[str]]:
+    """Yield sets of tasks that exclude each other, until every pair that a resource excludes is in one of them.
+
+    The sets are made by a greedy algorithm. Pairs that share a resource of capacity 1 need no set. No further set is made once all
+    sets together have 100,000 tasks or more (``MOST_MEMBERS``): the first sets cover most pairs.
+
+    Examples
+    --------
+    >>> from schedlab.models.project.problem import Project, Resource, Task
+    >>> tasks = [Task.single(n, 2, {"crew": 3}) for n in "abc"]
+    >>> [sorted(found) for found in exclusive_sets(Project(tasks, [Resource("crew", 5)], []))]
+    [['a', 'b', 'c']]
+    """
+    names = [t.name for t in project.tasks]
+    lasting = np.array([min(m.duration for m in project.possible(t)) > 0 for t in project.tasks], dtype=bool)
+    pairs = lasting[:, None] & lasting[None, :] & ~np.eye(len(names), dtype=bool)
+    apart, machine = _kept_apart(project)
+    ordered = _ordered(project)
+    exclusive = (apart | ordered) & pairs
+    left = apart & pairs & ~ordered & ~machine
+    if not left.any():
+        return
+    for found in (_cover if len(names) <= PLAIN else _cover_many)(exclusive, left):
+        yield [names[k] for k in found]
+
+
+def _cover(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
+    """Yield sets of tasks that cover all pairs of ``left``, which are deleted."""
+    missing = left.sum(axis=1)  # pairs of each task that are in no set
+    while missing.any():
+        found = _grow(exclusive, left, int(missing.argmax()))
+        inside = np.ix_(found, found)
+        missing[found] -= left[inside].sum(axis=1)
+        left[inside] = False
+        yield found.tolist()
+
+
+def _cover_many(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
+    """Yield the same sets as ``_cover``, up to the limit of members."""
+    members, first = cover(rows_of_bits(exclusive), rows_of_bits(left), MOST_MEMBERS)
+    return (some.tolist() for some in np.split(members, first[1:-1]))
+
+
+def _kept_apart(project: Project) -> tuple[Bools, Bools]:
+    """Return the pairs of tasks that together exceed a resource, and those that exceed a resource of capacity 1."""
+    n = len(project.tasks)
+    apart, machine = np.zeros((n, n), dtype=bool), np.zeros((n, n), dtype=bool)
+    for r in project.resources:
+        if r.renewable:
+            demands = [min(m.demands.get(r.name, 0) for m in project.possible(t)) for t in project.tasks]
+            least = np.array(demands, dtype=np.int64)
+            exceeding = least[:, None] + least[None, :] > r.capacity
+            apart |= exceeding
+            if r.capacity == 1:
+                machine |= exceeding
+    return apart, machine
+
+
+def _ordered(project: Project) -> Bools:
+    """Return the pairs of tasks that precedences without negative delays put in order."""
+    import networkx as nx
+
+    at = {t.name: k for k, t in enumerate(project.tasks)}
+    after = np.zeros((len(at), len(at)), dtype=bool)
+    for name in reversed(list(nx.topological_sort(project.graph))):
+        for successor, edge in project.graph.succ[name].items():
+            if edge["delay"] >= 0:
+                after[at[name]] |= after[at[successor]]
+                after[at[name], at[successor]] = True
+    return after | after.T
+
+
+def _grow(exclusive: Bools, left: Bools, first: int) -> NDArray[np.intp]:
+    """Return a maximal set that covers many pairs of ``left``, starting from a task.
+
+    The next task is the one that brings most of these pairs; of several ones, the one that excludes most of the tasks that
+    can still be added.
+    """
+    found = [first]
+    candidates = np.flatnonzero(exclusive[first])
+    brings = left[first, candidates].astype(np.int64)
+    while candidates.size:
+        best = np.flatnonzero(brings == brings.max())
+        if best.size > 1:
+            room = exclusive[np.ix_(candidates[best], candidates)].sum(axis=1)
+            best = best[[room.argmax()]]
+        chosen = candidates[best[0]]
+        found.append(int(chosen))
+        kept = exclusive[chosen, candidates]
+        candidates, brings = candidates[kept], brings[kept]
+        brings += left[chosen, candidates]
+    return np.array(sorted(found), dtype=np.intp)
+
+
+# --- Compiled search for sets of tasks that exclude each other, for large projects. A row of bits per task holds the tasks it excludes.
+
+Bits = NDArray[np.uint64]
+
+ODD, PAIRS, NIBBLES = (
+    np.uint64(0x5555555555555555),
+    np.uint64(0x3333333333333333),
+    np.uint64(0x0F0F0F0F0F0F0F0F),
+)
+BYTES = np.uint64(0x0101010101010101)
+ONE, TWO, FOUR, TOP = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+
+
+def rows_of_bits(matrix: NDArray[np.bool_]) -> Bits:
+    """Return a square matrix as rows of 64-bit words; bit k of word w is column 64 w + k."""
+    n = len(matrix)
+    wide = np.zeros((n, -(-n // 64) * 8), np.uint8)
+    packed = np.packbits(matrix, axis=1, bitorder="little")
+    wide[:, : packed.shape[1]] = packed
+    return wide.view("<u8").astype(np.uint64)
+
+
+@vectorized
+def cover(exclusive: Bits, left: Bits, most: int) -> tuple[Ints, Ints]:
+    """Find sets of tasks that exclude each other and cover pairs, as ``cliques.exclusive_sets`` describes.
+
+    Parameters
+    ----------
+    exclusive : ndarray of uint64, shape (tasks, words)
+        The tasks that each task excludes.
+    left : ndarray of uint64, shape (tasks, words)
+        The pairs to cover; those that are covered are deleted.
+    most : int
+        No further set is begun once all sets together have this number of members.
+
+    Returns
+    -------
+    members : ndarray of int64
+        The tasks of the sets, one set after another, each in ascending order.
+    first : ndarray of int64, shape (sets + 1,)
+        The place of the first task of each set in ``members``, and the number of all members.
+    """
+    n, words = exclusive.shape
+    members, first = np.empty(most + n, np.int64), np.zeros(most // 2 + 2, np.int64)
+    candidates, brings, inside = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(words, np.uint64)
+    missing, sets = np.empty(n, np.int64), 0
+    for k in range(n):
+        missing[k] = shared(left[k], left[k])
+    while first[sets] < most:
+        task = 0
+        for k in range(n):
+            if missing[k] > missing[task]:
+                task = k
+        if missing[task] == 0:
+            break
+        grow(exclusive, left, task, candidates, brings, inside)
+        end = first[sets]
+        for k in range(n):
+            if inside[k >> 6] >> np.uint64(k & 63) & ONE:
+                members[end] = k
+                end += 1
+                missing[k] -= shared(left[k], inside)
+                for w in range(words):
+                    left[k, w] &= ~inside[w]
+        sets += 1
+        first[sets] = end
+    return members[: first[sets]].copy(), first[: sets + 1].copy()
+
+
+@vectorized
+def grow(exclusive: Bits, left: Bits, task: int, candidates: Ints, brings: Ints, inside: Bits) -> None:
+    """Set the bits of ``inside`` for a maximal set with a task, as ``cliques._grow`` does; the other arrays are overwritten."""
+    n, words = exclusive.shape
+    free = exclusive[task].copy()
+    inside[:] = np.uint64(0)
+    inside[task >> 6] |= ONE << np.uint64(task & 63)
+    count = 0
+    for k in range(n):
+        if free[k >> 6] >> np.uint64(k & 63) & ONE:
+            candidates[count], brings[count] = k, left[task, k >> 6] >> np.uint64(k & 63) & ONE
+            count += 1
+    while count:
+        most = -1
+        for i in range(count):
+            most = max(most, int(brings[i]))
+        chosen, room = -1, -1
+        for i in range(count):
+            if brings[i] == most:
+                here = shared(exclusive[candidates[i]], free)
+                if here > room:
+                    chosen, room = candidates[i], here
+        inside[chosen >> 6] |= ONE << np.uint64(chosen & 63)
+        for w in range(words):
+            free[w] &= exclusive[chosen, w]
+        kept = 0
+        for i in range(count):
+            k = candidates[i]
+            if free[k >> 6] >> np.uint64(k & 63) & ONE:
+                candidates[kept] = k
+                brings[kept] = brings[i] + np.int64(left[chosen, k >> 6] >> np.uint64(k & 63) & ONE)
+                kept += 1
+        count = kept
+
+
+@vectorized
+def shared(a: Bits, b: Bits) -> int:
+    """Return the number of bits that are set in both rows."""
+    total = np.uint64(0)
+    for w in range(a.size):
+        x = a[w] & b[w]
+        x -= x >> ONE & ODD
+        x = (x & PAIRS) + (x >> TWO & PAIRS)
+        x = x + (x >> FOUR) & NIBBLES
+        total += x * BYTES >> TOP
+    return int(np.int64(total))
+
+
+# --- The formulation ``modes`` of a project (exact): intervals for tasks and modes.
+#
+# Data: task i has modes m with duration ``d[i,m]`` and demand ``q[i,m,r]`` of resource r, which has the capacity
+# ``C[r]``. Modes whose demand exceeds a capacity are left out. ``H[i]`` is the earliest start of task i, ``T[i]`` the
+# least time from its end to the end of the project (longest paths), and ``Z`` the horizon.
+#
+# Variables: an interval ``v[i]`` per task; if it has several modes, an optional interval ``o[i,m]`` of size ``d[i,m]``
+# with start in [H[i], Z - T[i] - d[i,m]] per mode; with one mode, ``o[i,m]`` is ``v[i]`` itself::
+#
+#     minimize  max_i v[i].end
+#     alternative(v[i], {o[i,m] for all m})                                  for each task i with several modes
+#     cumulative(o[i,m], demand q[i,m,r]) <= C[r]                            for each renewable r
+#     sum_i,m q[i,m,r] * presence(o[i,m]) <= C[r]                            for each other r
+#     v[i].end + delay <= v[k].start                                         for each precedence i -> k
+#
+# For ``C[r] = 1`` the cumulative is a ``no_overlap``. Redundant constraints::
+#
+#     no_overlap(v[i], i in S)                                               for each set S of ``exclusive_sets``
+#     sum_i,m q[i,m,r] * d[i,m] * presence(o[i,m])
+#         <= C[r] * (makespan - min_i H[i] - min_i T[i])                     for each renewable r, over the tasks i that
+#                                                                            use r, if one of them has several modes
+
+
+@dataclass
+class Tasks:
+    """The intervals of a project.
+
+    Parameters
+    ----------
+    project : Project
+        The project.
+    model : Model
+        The model.
+    of_task : dict
+        The interval of each task, by name.
+    of_mode : dict
+        The (mode, interval) pairs of each task; for a task with one mode, the interval of the task itself.
+    horizon : int
+        The greatest makespan. Modes with which it would be exceeded are left out.
+    """
+
+    project: Project
+    model: Model
+    horizon: int
+    of_task: dict[str, Interval] = field(default_factory=dict)
+    of_mode: dict[str, list[tuple[Mode, Interval]]] = field(default_factory=dict)
+
+    def add(self, task: Task) -> None:
+        """Declare the intervals of one task, without the modes that exceed a capacity."""
+        possible = [m for m in self.project.possible(task) if _lasts(self._window(task, m.duration))]
+        sizes = [m.duration for m in possible]
+        window = self._window(task, min(sizes))
+        whole = self.model.interval(task.name, size=(min(sizes), max(sizes)), start=window)
+        self.of_task[task.name] = whole
+        if len(possible) == 1:
+            self.of_mode[task.name] = [(possible[0], whole)]
+            return
+        options = []
+        for mode in possible:
+            window = self._window(task, mode.duration)
+            name = f"{task.name} in mode {mode.name}"
+            options.append((mode, self.model.interval(name, mode.duration, window, optional=True)))
+        self.of_mode[task.name] = options
+        self.model.add(sl.alternative(whole, [o for _, o in options]), f"mode of {task.name}")
+
+    def _window(self, task: Task, duration: int) -> tuple[int, int]:
+        return self.project.start_window(task, duration, self.horizon)
+
+    def read(self, assignment: Assignment) -> Schedule:
+        """Return the starts and modes of an assignment."""
+        schedule = Schedule({}, {})
+        for name, options in self.of_mode.items():
+            schedule.start[name] = assignment.start[self.of_task[name].index]
+            schedule.nodes[name] = {m.name: 1 for m, o in options if assignment.present[o.index]}
+        return schedule
+
+    def write(self, schedule: Schedule) -> Assignment:
+        """Return the assignment of a schedule; the mode of a task with one mode may be omitted."""
+        a = Assignment(self.model)
+        for name, options in self.of_mode.items():
+            start = schedule.start[name]
+            for mode, option in options:
+                if len(options) == 1 or schedule.nodes.get(name, {}).get(mode.name):
+                    a.set(option, start, start + mode.duration)
+                    a.set(self.of_task[name], start, start + mode.duration)
+        return a
+
+
+def modes(project: Project, horizon: int | None = None, exclusive: Iterable[Sequence[str]] | None = None) -> Encoding:
+    """Make the formulation with an interval per task, and one per mode for tasks with several modes.
+
+    Parameters
+    ----------
+    project : Project
+        The project.
+    horizon : int or None
+        The greatest makespan, not less than the longest path with the shortest modes; None: ``project.horizon``.
+    exclusive : iterable of sequences of str or None
+        Names of tasks that exclude each other; None: ``exclusive_sets``.
+    """
+    tasks = intervals(project, horizon, exclusive)
+    return Encoding(tasks.model, tasks.read, tasks.write)
+
+
+def intervals(project: Project, horizon: int | None = None, exclusive: Iterable[Sequence[str]] | None = None) -> Tasks:
+    """Return the intervals and the model of the formulation ``modes``, with the arguments of ``modes``."""
+    most = project.horizon if horizon is None else horizon
+    tasks = Tasks(project, Model(f"project of {len(project.tasks)} tasks", horizon=most), most)
+    for task in project.tasks:
+        tasks.add(task)
+    makespan = _makespan(tasks)
+    for resource in project.resources:
+        _limit(tasks, resource)
+        if resource.renewable and resource.capacity:
+            _load(tasks, resource, makespan)
+    for k, names in enumerate(exclusive_sets(project) if exclusive is None else exclusive, 1):
+        tasks.model.add(sl.no_overlap([tasks.of_task[name] for name in names]), f"exclusive tasks {k}")
+    for before, after, edge in project.graph.edges(data=True):
+        link = sl.end_before_start(tasks.of_task[before], tasks.of_task[after], edge["delay"])
+        tasks.model.add(link, f"{before} -> {after}")
+    tasks.model.minimize(makespan)
+    return tasks
+
+
+def _lasts(window: tuple[int, int]) -> bool:
+    return window[0] <= window[1]
+
+
+def _makespan(tasks: Tasks) -> sl.Linear:
+    """Return the greatest end. Tasks that another task must follow with a delay >= 0 are left out."""
+    succ = tasks.project.graph.succ
+    last = [v.end for name, v in tasks.of_task.items() if all(e["delay"] < 0 for e in succ[name].values())]
+    return sl.max(last) if last else sl.sum([])
+
+
+def _load(tasks: Tasks, resource: Resource, makespan: sl.Linear) -> None:
+    """Add the redundant constraint: the work on a resource fits between the least head and tail of its tasks."""
+    project = tasks.project
+    used = {n: [(o, m) for m, o in options if m.demands.get(resource.name)] for n, options in tasks.of_mode.items()}
+    users = [name for name, options in used.items() if options]
+    if all(len(tasks.of_mode[name]) == 1 for name in users):
+        return
+    rows = [(o, m.demands[resource.name] * m.duration) for name in users for o, m in used[name]]
+    work = sl.sum([o.presence for o, _ in rows], weights=[amount for _, amount in rows])
+    idle = min(project.heads[n] for n in users) + min(project.tails[n] for n in users)
+    tasks.model.add(work + resource.capacity * idle <= resource.capacity * makespan, f"load of {resource.name}")
+
+
+def _limit(tasks: Tasks, resource: Resource) -> None:
+    """Add the constraint of one resource, unless its capacity cannot be exceeded."""
+    amounts = {
+        name: [(o, m.demands.get(resource.name, 0)) for m, o in options] for name, options in tasks.of_mode.items()
+    }
+    if sum(max(d for _, d in options) for options in amounts.values()) <= resource.capacity:
+        return
+    rows = [(o, d) for options in amounts.values() for o, d in options if d]
+    if not resource.renewable:
+        used = sl.sum([o.presence for o, _ in rows], weights=[d for _, d in rows])
+        tasks.model.add(used <= resource.capacity, resource.name)
+    elif resource.capacity == 1:
+        tasks.model.add(sl.no_overlap([o for o, _ in rows]), resource.name)
+    else:
+        tasks.model.add(sl.cumulative([o for o, _ in rows], [d for _, d in rows], resource.capacity), resource.name)
+
+
+# --- The formulation of a part of a schedule: some tasks are free, all others keep their modes and their order.
+#
+# The order of the tasks that are not free is a partial one [Godard2005]: on each renewable resource, what a task takes was
+# free from the beginning or is given by tasks that have ended before, and these stay before it. Any starts that keep the
+# precedences and this order keep the resources, as far as these tasks alone use them.
+
+
+def part_formulation(
+    project: Project,
+    schedule: Schedule,
+    free: Collection[str],
+    horizon: int,
+    exclusive: Sequence[Sequence[str]] | None = None,
+) -> Encoding | None:
+    """Return the formulation of a part of a schedule; None if the longest path shows that it has no solution.
+
+    Parameters
+    ----------
+    project : Project
+        The project.
+    schedule : Schedule
+        A feasible schedule: each task has a start and a mode.
+    free : collection of str
+        The tasks whose modes and order may change.
+    horizon : int
+        The greatest makespan.
+    exclusive : sequence of sequences of str or None
+        As for ``modes``: those of the project, to save their computation.
+
+    Returns
+    -------
+    Encoding or None
+
+    Examples
+    --------
+    >>> from schedlab.models import Project, Resource, Task
+    >>> p = Project([Task.single(n, 2, {"saw": 1}) for n in "abc"], [Resource("saw", 1)])
+    >>> part = part_formulation(p, Schedule({"a": 0, "b": 2, "c": 4}, {}), free=["c"], horizon=6)
+    >>> len(part.model.intervals), [c.name for c in part.model.constraints]
+    (3, ['saw', 'a -> b'])
+    """
+    from .problem import Project, mode_of
+
+    chosen = {t.name: mode for t in project.tasks if (mode := mode_of(t, schedule)) is not None}
+    tasks = [t if t.name in free else Task(t.name, (chosen[t.name],)) for t in project.tasks]
+    fixed = sorted((schedule.start[t.name], t.name) for t in project.tasks if t.name not in free)
+    order = [
+        link
+        for resource in project.resources
+        if resource.renewable
+        for link in _order(resource, [(start, name, chosen[name]) for start, name in fixed])
+    ]
+    part = Project(tasks, project.resources, [*project.precedences, *dict.fromkeys(order)])
+    shortest = {t.name: min(m.duration for m in part.possible(t)) for t in part.tasks}
+    if any(part.heads[name] + duration + part.tails[name] > horizon for name, duration in shortest.items()):
+        return None
+    return modes(part, horizon, exclusive)
+
+
+def _order(resource: Resource, fixed: Sequence[tuple[int, str, Mode]]) -> Iterator[tuple[str, str]]:
+    """Yield (before, after): which tasks give a resource to which ones; ``fixed`` is sorted by start."""
+    given: list[tuple[int, int, str]] = []  # end, amount, task
+    untouched = resource.capacity
+    for start, name, mode in fixed:
+        missing = mode.demands.get(resource.name, 0) if mode.duration else 0
+        if not missing:
+            continue
+        given.append((start + mode.duration, missing, name))
+        kept: list[tuple[int, int, str]] = []
+        # the task that ended last first: links to it make other links redundant
+        for end, amount, before in sorted(given[:-1], reverse=True):
+            taken = min(missing, amount) if end <= start else 0
+            if taken:
+                missing -= taken
+                yield before, name
+            if taken < amount:
+                kept.append((end, amount - taken, before))
+        untouched -= missing
+        given[:] = [*kept, given[-1]]

@@ -1,1 +1,0 @@
-"""The side of the nodes: fitting index, generators of start times, node managers."""

@@ -1,0 +1,578 @@
+"""Backfilling with several reservations, one decision; compiled."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...heuristics.kernels.chunks import next_change
+from ...heuristics.kernels.earliest import Scratch, earliest, new_scratch
+from ...heuristics.kernels.events.counted_free import (
+    Bounds,
+    Free,
+    add,
+    begin_before,
+    bound,
+    drop_past,
+    earlier,
+    earliest_with_room,
+    least_free,
+    new_bounds,
+    new_free,
+    note_freed,
+    remember,
+    set_free,
+)
+from ...heuristics.kernels.events.rules import ALL, Rules, rank, step
+from ...heuristics.kernels.events.state import (
+    DECISIONS,
+    EARLY,
+    ENDED,
+    NOW,
+    RUNNING,
+    WAITING,
+    WAKE,
+    State,
+    TraceArrays,
+    allowed_from,
+    amount,
+    begin,
+    choose_places,
+    compact,
+    has_chunks,
+    keep_places,
+    row_of,
+    spread,
+    take,
+    units_that_fit,
+)
+from ...heuristics.kernels.profile import NEVER, Profile, grown, occupy, segment
+from ...models.array_types import Ints
+from ...models.compiled import compiled, internal, internal_borrowing
+
+# --- Conservative backfilling on one place: which reservations can move; compiled.
+#
+# A reservation of ``u`` units and duration ``d`` that starts at ``s`` can move to an earlier time if and only if ``u`` units
+# are free just before ``s``, where its own units begin, or for ``d`` seconds before ``s``. One pass over the breakpoints
+# before ``s`` tells the second. If they are not, neither are more units, for a longer time, before an earlier ``s``, until
+# the next job moves and frees its units. Jobs that cannot move are not tried: the starts are the same.
+
+SLOTS = 32  # reservations that are remembered
+
+
+class Stuck(NamedTuple):
+    """Reservations that cannot move.
+
+    Parameters
+    ----------
+    number
+        Number of them since a job moved, shape (1,).
+    kind, units, duration, start
+        Distinct request, units, duration and start in seconds of the last ones, shape (SLOTS,).
+    """
+
+    number: Ints
+    kind: Ints
+    units: Ints
+    duration: Ints
+    start: Ints
+
+
+@internal
+def new_stuck() -> Stuck:
+    """Return no reservations."""
+    return Stuck(
+        np.zeros(1, np.int64),
+        np.empty(SLOTS, np.int64),
+        np.empty(SLOTS, np.int64),
+        np.empty(SLOTS, np.int64),
+        np.empty(SLOTS, np.int64),
+    )
+
+
+@internal_borrowing
+def forget(stuck: Stuck) -> None:
+    """Forget the reservations: a job has moved."""
+    stuck.number[0] = 0
+
+
+@internal_borrowing
+def is_stuck(stuck: Stuck, kind: int, units: int, duration: int, start: int) -> bool:
+    """Return whether a remembered reservation tells that this one cannot move."""
+    for i in range(min(stuck.number[0], SLOTS)):
+        if (
+            stuck.units[i] <= units
+            and stuck.duration[i] <= duration
+            and stuck.start[i] >= start
+            and stuck.kind[i] == kind
+        ):
+            return True
+    return False
+
+
+@internal_borrowing
+def remember_stuck(stuck: Stuck, kind: int, units: int, duration: int, start: int) -> None:
+    """Remember a reservation that cannot move."""
+    at = stuck.number[0] % SLOTS
+    stuck.kind[at], stuck.units[at], stuck.duration[at], stuck.start[at] = kind, units, duration, start
+    stuck.number[0] += 1
+
+
+@internal
+def may_move(profile: Profile, stuck: Stuck, trace: TraceArrays, state: State, j: int) -> bool:
+    """Return whether the reservation of job j can move to an earlier time; True if that is not known.
+
+    On several places, another choice of nodes counts as a move; calendars and heterogeneous jobs are not looked at.
+    """
+    if trace.capacity.shape[0] > 1 or has_chunks(trace, j) or trace.own[j] >= 0 or trace.daily[j] >= 0:
+        return True
+    kind, units, duration, start = trace.kind[j], trace.units[j], state.expected[j], state.reserved[j]
+    if start > state.clock[NOW]:
+        before = profile.free[0, segment(profile, 0, start - 1)]
+        if units_that_fit(before, trace.request[j], units) == units:
+            return True
+    if is_stuck(stuck, kind, units, duration, start):
+        return False
+    if _has_room(profile, trace.request[j], units, duration, state.clock[NOW], start):
+        return True
+    remember_stuck(stuck, kind, units, duration, start)
+    return False
+
+
+@internal_borrowing
+def _has_room(profile: Profile, request: Ints, units: int, duration: int, now: int, start: int) -> bool:
+    """Return whether the units fit at place 0 for the duration, from some time from now on, before ``start``."""
+    i, first = segment(profile, 0, now), -1
+    while i < profile.length[0] and profile.time[0, i] < start:
+        if units_that_fit(profile.free[0, i], request, units) < units:
+            first = -1
+        else:
+            if first < 0:
+                first = max(now, profile.time[0, i])
+            end = profile.time[0, i + 1] if i + 1 < profile.length[0] else NEVER
+            if min(end, start) - first >= duration:
+                return True
+        i += 1
+    return False
+
+
+@internal
+def follows(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profile, bool]:
+    """Bring the profile of the last decision to the present; return it and whether it is valid.
+
+    Jobs that ended early free their units. It is not valid if a job runs longer than expected, a reservation has passed,
+    or there are several places.
+    """
+    clock = state.clock
+    now = clock[NOW]
+    if trace.capacity.shape[0] > 1 or (clock[RUNNING] > 0 and state.running_end[0] <= now):
+        return profile, False
+    for i in range(clock[WAITING]):
+        at = state.reserved[state.waiting[i]]
+        if 0 <= at < now:
+            return profile, False
+    for i in range(clock[ENDED]):
+        j = state.ended[i]
+        end = state.start[j] + state.expected[j]
+        if has_chunks(trace, j):
+            return profile, False
+        if end > now:
+            if profile.length[0] + 2 > profile.time.shape[1]:
+                profile = grown(profile)
+            occupy(profile, 0, now, end, trace.request[j], -trace.units[j])
+    _drop_past(profile, now)
+    return profile, True
+
+
+@internal_borrowing
+def _drop_past(profile: Profile, now: int) -> None:
+    """Let the profile of place 0 begin now."""
+    past = segment(profile, 0, now)
+    if past > 0:
+        profile.length[0] -= past
+        for i in range(profile.length[0]):
+            profile.time[0, i] = profile.time[0, i + past]
+            for r in range(profile.free.shape[2]):
+                profile.free[0, i, r] = profile.free[0, i + past, r]
+    profile.time[0, 0] = now
+
+
+SPARE = 32  # breakpoints per node beyond those of the running jobs, at first
+
+_new_scratch = internal(new_scratch)
+
+
+@internal
+def running_profile(trace: TraceArrays, state: State) -> Profile:
+    """Return the free capacity of each place from now on, given the expected ends of the running jobs."""
+    now, n = state.clock[NOW], state.clock[RUNNING]
+    places, resources = trace.capacity.shape
+    length = np.empty(places, np.int64)
+    for p in range(places):
+        length[p] = 1
+    for i in range(n):
+        j = state.running[i]
+        for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+            length[state.place[k]] += 1
+    room = 0
+    for p in range(places):
+        room = max(room, length[p] + SPARE)
+        length[p] = 1
+    profile = Profile(length, np.empty((places, room), np.int64), np.empty((places, room, resources), np.int64))
+    for p in range(places):
+        profile.time[p, 0] = now
+        for r in range(resources):
+            profile.free[p, 0, r] = state.free[p, r]
+    for i in range(n):
+        j, end = state.running[i], max(state.running_end[i], now + 1)
+        for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+            p, row = state.place[k], row_of(trace, state, j, k)
+            last = profile.length[p] - 1
+            if profile.time[p, last] < end:
+                profile.time[p, last + 1] = end
+                for r in range(resources):
+                    profile.free[p, last + 1, r] = profile.free[p, last, r]
+                last += 1
+                profile.length[p] += 1
+            for r in range(resources):
+                profile.free[p, last, r] += state.share[k] * amount(trace, j, row, r)
+    return profile
+
+
+@internal
+def hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int) -> Profile:
+    """Subtract the reservation of job j from the profile (sign 1), or add it back (-1).
+
+    The returned profile is a larger copy if there was no room for more breakpoints.
+    """
+    begin_, end = state.reserved[j], state.reserved[j] + state.expected[j]
+    for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+        if profile.length[state.place[k]] + 2 > profile.time.shape[1]:
+            profile = grown(profile)
+        row = row_of(trace, state, j, k)
+        request = trace.request[j] if row < 0 else trace.further_request[row]
+        occupy(profile, state.place[k], begin_, end, request, sign * state.share[k])
+    return profile
+
+
+@internal
+def _least_free(profile: Profile, start: int, end: int) -> Ints:
+    """Return the least free amounts of each place in [start, end), shape (places, resources)."""
+    places, _, resources = profile.free.shape
+    found = np.empty((places, resources), np.int64)
+    for p in range(places):
+        i = segment(profile, p, start)
+        for r in range(resources):
+            found[p, r] = profile.free[p, i, r]
+        while i + 1 < profile.length[p] and profile.time[p, i + 1] < end:
+            i += 1
+            for r in range(resources):
+                found[p, r] = min(found[p, r], profile.free[p, i, r])
+    return found
+
+
+@internal
+def _keep_chunks(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
+    """Return whether the reservation of heterogeneous job j still fits into the profile."""
+    left = _least_free(profile, state.reserved[j], state.reserved[j] + state.expected[j])
+    take(trace, left, state, j, 1)
+    for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+        for r in range(left.shape[1]):
+            if left[state.place[k], r] < 0:
+                return False
+    return True
+
+
+@internal
+def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
+    """Return whether the reservation of job j still fits into the profile."""
+    start, end = state.reserved[j], state.reserved[j] + state.expected[j]
+    if has_chunks(trace, j):
+        return _keep_chunks(profile, trace, state, j)
+    for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+        p = state.place[k]
+        i = segment(profile, p, start)
+        while i < profile.length[p] and profile.time[p, i] < end:
+            if units_that_fit(profile.free[p, i], trace.request[j], state.share[k]) < state.share[k]:
+                return False
+            i += 1
+    return True
+
+
+@internal
+def hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profile, bool]:
+    """Subtract all reservations from the profile; if one does not fit any more, delete all and return False."""
+    now, n = state.clock[NOW], state.clock[WAITING]
+    for i in range(n):
+        j = state.waiting[i]
+        if state.reserved[j] < 0:
+            continue
+        if state.reserved[j] < now or not _keeps(profile, trace, state, j):
+            for other in range(n):
+                state.reserved[state.waiting[other]] = -1
+            return running_profile(trace, state), False
+        profile = hold(profile, trace, state, j, 1)
+    return profile, True
+
+
+@internal
+def _earliest(
+    profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, first: int, latest: int, best: bool
+) -> int:
+    """Return the earliest start of job j in [first, latest] that nodes and calendars allow; -1 if there is none."""
+    request, units, duration = trace.request[j], trace.units[j], max(1, state.expected[j])
+    start = allowed_from(trace, j, first)
+    if start > latest:
+        return -1
+    for p in range(s.most.size):
+        s.most[p] = units_that_fit(trace.capacity[p], request, units)
+    while start <= latest:
+        fits = earliest(profile, s, None, j, request, units, duration, start, latest)
+        start = allowed_from(trace, j, fits) if fits >= 0 else NEVER
+        if start == fits:
+            if not has_chunks(trace, j):
+                return int(start)
+            left = _least_free(profile, start, start + duration)
+            if choose_places(trace, state, left, j, best) > 0:
+                return int(start)
+            start = allowed_from(trace, j, next_change(profile, start))
+    return -1
+
+
+@internal
+def reserve(
+    profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, first: int, latest: int, best: bool
+) -> Profile:
+    """Reserve the earliest start of job j in [first, latest], if there is one; return the profile or a larger copy."""
+    units = trace.units[j]
+    start = _earliest(profile, s, trace, state, j, first, latest, best)
+    state.reserved[j] = start
+    if start < 0:
+        return profile
+    if has_chunks(trace, j):
+        left = _least_free(profile, start, start + max(1, state.expected[j]))
+        keep_places(trace, state, j, choose_places(trace, state, left, j, best))
+        return hold(profile, trace, state, j, 1)
+    places, resources = state.free.shape
+    free = np.empty((places, resources), np.int64)
+    for p in range(places):
+        i = segment(profile, p, start)
+        for r in range(resources):
+            free[p, r] = profile.free[p, i, r]
+    state.pieces[j] = spread(free, trace.capacity, s.fits, units, best, state.chosen, state.put)
+    for k in range(state.pieces[j]):
+        state.place[trace.first[j] + k], state.share[trace.first[j] + k] = state.chosen[k], state.put[k]
+    return hold(profile, trace, state, j, 1)
+
+
+@internal
+def backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
+    """Make one decision: at most ``rules.reservations`` jobs hold reservations, the others start if they delay none.
+
+    The steps are those of the module docstring. Only the first ``rules.candidates`` waiting jobs are examined.
+    """
+    profile, kept = hold_all(running_profile(trace, state), trace, state)
+    backfill_on(profile, kept, trace, state, rules)
+
+
+@internal
+def backfill_on(profile: Profile, kept: bool, trace: TraceArrays, state: State, rules: Rules) -> Profile:
+    """Make one decision on the profile with all reservations (step 4); return it with those of the next decision.
+
+    ``kept``: no reservation was deleted in step 3.
+    """
+    rank(state, rules.base, rules.slope, rules.dynamic)
+    clock = state.clock
+    now = clock[NOW]
+    moving = not kept or clock[EARLY] > 0 or rules.dynamic
+    s, stuck, held = _new_scratch(trace.capacity.shape[0]), new_stuck(), 0
+    for i in range(min(clock[WAITING], rules.candidates)):
+        j = state.waiting[i]
+        full = held >= rules.reservations
+        before = state.reserved[j]
+        if before >= 0 and (full or (moving and may_move(profile, stuck, trace, state, j))):
+            profile = hold(profile, trace, state, j, -1)
+            state.reserved[j] = -1
+        if state.reserved[j] < 0:
+            profile = reserve(profile, s, trace, state, j, now, now if full else NEVER // 2, rules.best)
+            if before >= 0 and state.reserved[j] != before:
+                forget(stuck)
+        if state.reserved[j] < 0:
+            continue
+        if state.first_reserved[j] < 0:
+            state.first_reserved[j] = state.reserved[j]
+        if state.reserved[j] == now:
+            begin(trace, state, j)
+        else:
+            held += 1
+    compact(state)
+    wake(state)
+    return profile
+
+
+@internal
+def wake(state: State) -> None:
+    """Add an event at the start of the next reservation.
+
+    While a job runs longer than expected, a reservation at now + 1 s adds no event: there would be one in every second.
+    """
+    clock = state.clock
+    late = clock[RUNNING] > 0 and state.running_end[0] <= clock[NOW]
+    for i in range(clock[WAITING]):
+        at = state.reserved[state.waiting[i]]
+        if at > clock[NOW] + (1 if late else 0):
+            clock[WAKE] = min(clock[WAKE], at)
+
+
+# --- Conservative backfilling on one place with one resource, whose free amount is only counted; compiled.
+#
+# The starts are those of ``conservative``. The free amount over time is kept from one event to the next, in blocks
+# (``counting.free``). Most reservations keep their start, and bounds from those before them show it (``counting.bounds``).
+
+
+def suits(trace: TraceArrays, state: State, rules: Rules) -> bool:
+    """Return whether this module can replay: all jobs hold reservations, one resource is counted, no calendars."""
+    counted = trace.capacity.shape == (1, 1) and not trace.further_units.size and not trace.period.size
+    all_reserve = rules.reservations >= ALL and rules.candidates >= ALL and not rules.planning.on
+    return counted and all_reserve and bool(state.expected.min(initial=1) >= 1)
+
+
+def new_arrays(trace: TraceArrays) -> tuple[Ints, Free, Bounds]:
+    """Return the amount of each job and the arrays of a replay."""
+    return trace.units * trace.request[:, 0], new_free(2 * trace.units.size + 4), new_bounds()
+
+
+@compiled
+def replay(
+    trace: TraceArrays,
+    state: State,
+    rules: Rules,
+    amounts: Ints,
+    free: Free,
+    bounds: Bounds,
+    period: int,
+    events: int,
+) -> bool:
+    """Replay at most ``events`` events; return False if nothing happens any more."""
+    clock, known, before = state.clock, False, -NEVER  # known: ``free`` is that of the last event
+    for _ in range(events):
+        if not step(trace, state, period):
+            return False
+        kept = True
+        if known:
+            known = _go_on(state, amounts, free, before)
+        before = clock[NOW]
+        if clock[WAITING] > 0:
+            clock[DECISIONS] += 1
+            if not known:
+                kept = _hold_all(state, amounts, free)
+            _decide(trace, state, rules, amounts, free, bounds, kept)
+            known = True
+    return True
+
+
+@internal_borrowing
+def _set_running(state: State, amounts: Ints, free: Free) -> None:
+    """Set what is free beside the running jobs. One that runs longer than expected is taken to end at now + 1 s."""
+    now, all_free = state.clock[NOW], state.free[0, 0]
+    for i in range(state.clock[RUNNING]):
+        all_free += amounts[state.running[i]]
+    set_free(free, now, all_free)
+    for i in range(state.clock[RUNNING]):
+        add(free, now, max(state.running_end[i], now + 1), -amounts[state.running[i]])
+
+
+@internal_borrowing
+def _hold_all(state: State, amounts: Ints, free: Free) -> bool:
+    """Set what is free beside the running jobs and reservations; if one does not fit, delete all and return False."""
+    _set_running(state, amounts, free)
+    now, n = state.clock[NOW], state.clock[WAITING]
+    for i in range(n):
+        j = state.waiting[i]
+        start, end = state.reserved[j], state.reserved[j] + state.expected[j]
+        if start < 0:
+            continue
+        if start < now or least_free(free, start, end) < amounts[j]:
+            for other in range(n):
+                state.reserved[state.waiting[other]] = -1
+            _set_running(state, amounts, free)
+            return False
+        add(free, start, end, -amounts[j])
+    return True
+
+
+@internal_borrowing
+def _go_on(state: State, amounts: Ints, free: Free, before: int) -> bool:
+    """Bring ``free`` from the last event, at time ``before``, to the present; return whether all reservations fit.
+
+    Jobs that ended early free their nodes; a job that runs longer than expected is taken to end at now + 1 s.
+    """
+    clock, late = state.clock, 0
+    now = clock[NOW]
+    for i in range(clock[WAITING]):
+        if 0 <= state.reserved[state.waiting[i]] < now:
+            return False
+    drop_past(free, now)
+    for i in range(clock[ENDED]):
+        j = state.ended[i]
+        end = state.start[j] + state.expected[j]
+        add(free, now, end, amounts[j])
+    for i in range(clock[RUNNING]):
+        if state.running_end[i] > now:
+            break
+        late += amounts[state.running[i]]
+    if late > 0:
+        if now == before or least_free(free, now, now + 1) < late:
+            return False
+        add(free, now, now + 1, -late)
+    return True
+
+
+@internal_borrowing
+def _move(free: Free, bounds: Bounds, amount: int, duration: int, start: int, now: int) -> int:
+    """Move a reservation, which starts after now, to its earliest start and return this."""
+    least = bound(bounds, amount, duration, now)
+    if now < least < start:
+        least = begin_before(free, amount, least)
+    least = min(least, begin_before(free, amount, start))
+    if least == start:
+        return start
+    found = earlier(free, amount, duration, start, least)
+    remember(bounds, amount, duration, found)
+    if found < start:
+        taken_end, freed = min(start, found + duration), max(start, found + duration)
+        add(free, found, taken_end, -amount)
+        add(free, freed, start + duration, amount)
+        note_freed(bounds, freed)
+    return found
+
+
+@internal
+def _decide(
+    trace: TraceArrays, state: State, rules: Rules, amounts: Ints, free: Free, bounds: Bounds, kept: bool
+) -> None:
+    """Make one decision; ``kept``: no reservation was deleted."""
+    rank(state, rules.base, rules.slope, rules.dynamic)
+    clock, waiting, reserved = state.clock, state.waiting, state.reserved
+    now, moving = clock[NOW], kept and (clock[EARLY] > 0 or rules.dynamic)
+    bounds.number[0] = 0
+    for i in range(clock[WAITING]):
+        j = waiting[i]
+        start, duration, amount = reserved[j], state.expected[j], amounts[j]
+        if start < 0:
+            start = earliest_with_room(free, amount, duration)
+            if not 0 <= start <= NEVER // 2:
+                continue
+            reserved[j], state.pieces[j] = start, 1
+            state.place[trace.first[j]], state.share[trace.first[j]] = 0, trace.units[j]
+            add(free, start, start + duration, -amount)
+        elif moving and start > now:
+            start = _move(free, bounds, amount, duration, start, now)
+            reserved[j] = start
+        if state.first_reserved[j] < 0:
+            state.first_reserved[j] = start
+        if start == now:
+            begin(trace, state, j)
+    compact(state)
+    wake(state)

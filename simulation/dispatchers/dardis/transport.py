@@ -1,0 +1,451 @@
+"""What carries messages between the task manager and the node managers, within a process or to several of them."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import time
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ....errors import SchedlabError, WrongValue
+from ....models.array_types import Ints
+from .messages import Event, Extend, Limits, Offers, Placement, Release, Request, Traffic, joined
+from .nodes import Moves, NodeManagers
+
+# --- What carries messages between the task manager and the node managers.
+
+
+class Transport(Protocol):
+    """The node managers of a machine, as the task manager reaches them.
+
+    A transport has four methods and two attributes. It waits for answers until its timer ends, and goes on without those that have not
+    arrived [Bridi2018, 5.3, phase 4]. It never changes a message, and delivers what it sends to one node in order.
+
+    Attributes
+    ----------
+    silent : ndarray of int64
+        The nodes whose managers do not answer any more, ascending; it only grows. They are not asked any more, and the jobs
+        that are planned on them are planned anew.
+    traffic : Traffic or None
+        What is measured between processes; None: there is one process.
+    """
+
+    @property
+    def silent(self) -> Ints:
+        """The nodes whose managers do not answer any more."""
+
+    @property
+    def traffic(self) -> Traffic | None:
+        """What is measured between processes."""
+
+    def ask(self, request: Request) -> Offers:
+        """Send a request to all node managers, or to ``request.nodes``, and collect the offers (phases 1 to 3).
+
+        Offers that arrive after the timer are lost. The entries are in the order of the nodes.
+        """
+
+    def next_move(self, moves: Moves, first: int, now: int) -> int:
+        """Return the first of the notified jobs from ``first`` on that may have an earlier start on its nodes.
+
+        Node managers in one process answer at once for the jobs that have none. Between processes it is ``first``: each
+        job runs the protocol, with the same result.
+        """
+
+    def confirm(self, placement: Placement) -> Ints:
+        """Send a placement to all node managers, or to ``placement.to`` (phases 5, 6); the chosen ones acknowledge it.
+
+        Returns those of the chosen nodes it was sent to that have not acknowledged it, ascending.
+        """
+
+    def post(self, event: Event) -> Ints:
+        """Send an event to the node managers that it concerns.
+
+        Returns the nodes that report reservations beyond their capacity because of it, ascending.
+        """
+
+
+class InProcess:
+    """Node managers in this process; no message is lost.
+
+    Parameters
+    ----------
+    managers : sequence of NodeManagers
+        The managers of disjoint ranges that together are all nodes.
+    """
+
+    silent = np.empty(0, np.int64)
+    traffic = None
+
+    def __init__(self, managers: Sequence[NodeManagers]) -> None:
+        self._managers = managers
+
+    def ask(self, request: Request) -> Offers:
+        """Collect the offers."""
+        if len(self._managers) == 1:
+            return self._managers[0].answer(request)
+        return joined([m.answer(request) for m in self._managers])
+
+    def next_move(self, moves: Moves, first: int, now: int) -> int:
+        """Pass over the jobs whose nodes have no room before their starts."""
+        return self._managers[0].next_move(moves, first, now) if len(self._managers) == 1 else first
+
+    def confirm(self, placement: Placement) -> Ints:
+        """Let the chosen nodes reserve; all do."""
+        for m in self._managers:
+            m.reserve(placement)
+        return np.empty(0, np.int64)
+
+    def post(self, event: Event) -> Ints:
+        """Deliver an event."""
+        full = [m.receive(event) for m in self._managers]
+        return full[0] if len(full) == 1 else np.sort(np.concatenate(full))
+
+
+Connect = Callable[[Ints, str, Limits | None], Transport]
+"""Function of the capacity (nodes, resources), the name of the generator and the desired use, which returns a transport."""
+
+
+def in_process(capacity: Ints, generator: str, limits: Limits | None) -> Transport:
+    """Return all node managers in this process."""
+    return InProcess([NodeManagers(capacity, generator, limits)])
+
+
+# --- What an engine such as MPI provides: one exchange of packets with the processes of the node managers.
+
+
+class TransportError(SchedlabError, RuntimeError):
+    """The processes of the node managers cannot be started, one of them has failed, or none of them answers any more."""
+
+
+class Link(Protocol):
+    """Connection of the task manager with processes, each of which runs one ``Block``; they have numbers from 0.
+
+    An implementation hands each packet to ``Block.handle`` in its process and returns the answer. It neither reads nor
+    changes packets, and has at most one packet to a process on its way.
+
+    Attributes
+    ----------
+    processes : int
+        Number of processes, without that of the task manager.
+    """
+
+    processes: int
+
+    def exchange(self, packets: Mapping[int, bytes], seconds: float) -> Mapping[int, bytes]:
+        """Send packets to processes and return the answers that arrive within a time.
+
+        Parameters
+        ----------
+        packets : mapping of int to bytes
+            Number of the process -> packet.
+        seconds : float
+            The timer of the protocol. A process that has not answered by then never gets a packet again.
+
+        Returns
+        -------
+        mapping of int to bytes
+            Number of the process -> answer. Processes that are known to have ended may be left out earlier.
+        """
+
+    def close(self) -> None:
+        """End the processes, if the link has started them."""
+
+
+# --- The side of the node managers: a process that has those of a range of nodes.
+
+PROTOCOL = 4  # of pickle: 5 makes read-only arrays of some, for which the kernels would be compiled again
+
+
+class Setup(NamedTuple):
+    """The first message of a replay: the nodes of this process, which begin without reservations.
+
+    Parameters
+    ----------
+    capacity : ndarray of int64, shape (nodes, resources)
+        Amounts of each node of the range.
+    generator : str
+        Name of the generator of starts.
+    limits : Limits or None
+        The desired use of these nodes.
+    first : int
+        Number of the first node of the range in the platform.
+    fault : int or None
+        The packet, counted from 1, from which on this process does not answer any more: an experiment. None: it always does.
+    """
+
+    capacity: Ints
+    generator: str
+    limits: Limits | None
+    first: int
+    fault: int | None
+
+
+class Failure(NamedTuple):
+    """The answer of a process in which an exception was raised: its traceback."""
+
+    text: str
+
+
+Message = Setup | Request | Placement | Event
+Answer = Offers | Ints | Failure
+
+
+def packed(what: Message | Answer) -> bytes:
+    """Return a message or an answer as bytes; several messages in sequence are a packet."""
+    return pickle.dumps(what, PROTOCOL)
+
+
+def unpacked(answer: bytes) -> Answer:
+    """Return an answer."""
+    found: Answer = pickle.loads(answer)
+    return found
+
+
+class Block:
+    """The node managers of one process, as packets reach them. The first message is a ``Setup``."""
+
+    def __init__(self) -> None:
+        self._managers: NodeManagers | None = None
+        self._fault: int | None = None
+        self._packets = 0
+
+    def handle(self, packet: bytes) -> bytes | None:
+        """Carry out the messages of a packet in their order and return the answer to the last one.
+
+        The answer is an ``Offers`` to a ``Request``, the nodes that have reserved to a ``Placement``, the nodes beyond their
+        capacity to an event, a ``Failure`` after an exception. None: from now on, this process does not answer.
+        """
+        self._packets += 1
+        if self._fault is not None and self._packets >= self._fault:
+            return None
+        stream, answer = io.BytesIO(packet), np.empty(0, np.int64)
+        found: Answer = answer
+        try:
+            while stream.tell() < len(packet):
+                found = self._answer(pickle.load(stream))
+        except Exception:  # the task manager raises it
+            found = Failure(traceback.format_exc())
+        return packed(found)
+
+    def _answer(self, message: Message) -> Answer:
+        if isinstance(message, Setup):
+            warm_up(message.generator)
+            self._managers = NodeManagers(message.capacity, message.generator, message.limits, message.first)
+            self._packets, self._fault = 0, message.fault
+            return np.empty(0, np.int64)
+        assert self._managers is not None, "the first message is a Setup"
+        if isinstance(message, Request):
+            return self._managers.answer(message)
+        if isinstance(message, Placement):
+            self._managers.reserve(message)
+            return self._own(message.nodes if message.to is None else np.intersect1d(message.nodes, message.to))
+        return self._managers.receive(message)
+
+    def _own(self, nodes: Ints) -> Ints:
+        """Return those of these nodes that belong to this process."""
+        assert self._managers is not None
+        first = self._managers.first
+        return np.asarray(nodes[(nodes >= first) & (nodes < first + self._managers.capacity.shape[0])])
+
+
+def warm_up(generator: str) -> None:
+    """Compile or load all that node managers call, before the timer of the first request runs."""
+    one, none = np.ones(1, np.int64), np.zeros(1, np.int64)
+    managers = NodeManagers(np.ones((1, 1), np.int64), generator)
+    managers.answer(Request("", 0, 1, one, 1, np.array([[0, 1]]), 1, False, 0))
+    managers.reserve(Placement("", 0, 1, none, one, one, 0))
+    managers.receive(Extend("", 2))
+    managers.receive(Release("", 1))
+
+
+# --- A transport over processes: the nodes are spread over them in ranges, and each exchange has a timer.
+
+SETUP = 900.0  # seconds for the first answer: a new installation compiles the kernels
+
+
+class Processes:
+    """Node managers in several processes; the same for all engines.
+
+    A packet has the messages to a process since the one before, in their order; its last message is answered. So messages
+    that need no answer (releases, placements on other nodes) cost no packet. A process that has not answered when the
+    timer ends is silent for the rest of the replay, and so are its nodes.
+
+    Parameters
+    ----------
+    link : Link
+        The connection with the processes.
+    capacity : ndarray of int64, shape (nodes, resources)
+        Amounts of each node.
+    generator : str
+        Name of the generator of starts.
+    limits : Limits, optional
+        The desired use of the nodes. None: up to the capacity.
+    timer : float
+        Seconds in which a process must answer.
+    fault : tuple of int, optional
+        A process and the packet from which on it does not answer.
+
+    Attributes
+    ----------
+    silent : ndarray of int64
+        The nodes whose managers do not answer any more, ascending.
+    traffic : Traffic
+        What was measured.
+
+    Raises
+    ------
+    WrongValue
+        If there are more processes than nodes, or no process to fail.
+    TransportError
+        If a process cannot be set up.
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        capacity: Ints,
+        generator: str,
+        limits: Limits | None = None,
+        timer: float = 10.0,
+        fault: tuple[int, int] | None = None,
+    ) -> None:
+        nodes, count = capacity.shape[0], link.processes
+        if count > nodes:
+            raise WrongValue(
+                f"{count} processes of node managers for {nodes} nodes; expected at most one for each node"
+            )
+        if fault is not None and not 0 <= fault[0] < count:
+            raise WrongValue(f"process {fault[0]} of node managers cannot fail; expected one from 0 to {count - 1}")
+        self._link, self._timer, self._seconds = link, timer, SETUP
+        self._edges = [k * nodes // count for k in range(count + 1)]
+        self._process = np.repeat(np.arange(count), np.diff(self._edges))  # of each node
+        self._held: list[list[bytes]] = [[] for _ in range(count)]  # messages that go with the next packet
+        self._answers = np.ones(count, np.bool_)
+        self.silent = np.empty(0, np.int64)
+        self.traffic = Traffic()
+        for k in range(count):
+            a, b = self._edges[k : k + 2]
+            own = None if limits is None else limits._replace(curve=limits.curve[a:b])
+            last = None if fault is None or fault[0] != k else fault[1]
+            self._held[k].append(packed(Setup(capacity[a:b], generator, own, a, last)))
+        self._send(None, range(count))
+        if self.silent.size:
+            raise TransportError(f"processes of node managers did not begin within {SETUP:g} s")
+        self._seconds, self.traffic = timer, Traffic()
+
+    def ask(self, request: Request) -> Offers:
+        """Collect the offers that arrive before the timer ends."""
+        began = time.perf_counter()
+        answers = self._send(request, self._of(request.nodes))
+        self.traffic.seconds["wall_offers"] += time.perf_counter() - began
+        return joined([offers for offers in answers if isinstance(offers, Offers)])
+
+    def next_move(self, moves: Moves, first: int, now: int) -> int:
+        """Return ``first``: the nodes are asked by messages."""
+        return first
+
+    def confirm(self, placement: Placement) -> Ints:
+        """Confirm a placement; the processes of chosen nodes acknowledge it."""
+        began = time.perf_counter()
+        nodes = placement.nodes if placement.to is None else np.intersect1d(placement.nodes, placement.to)
+        chosen = self._of(nodes)
+        self._hold(placement, np.setdiff1d(self._of(placement.to), chosen))
+        silent = np.setdiff1d(nodes, _together(self._send(placement, chosen)))
+        self.traffic.seconds["wall_reservation"] += time.perf_counter() - began
+        return silent
+
+    def post(self, event: Event) -> Ints:
+        """Deliver an event; only an extension is answered."""
+        if not isinstance(event, Extend):
+            self._hold(event, self._of(None))
+            return np.empty(0, np.int64)
+        began = time.perf_counter()
+        full = np.sort(_together(self._send(event, self._of(None))))
+        self.traffic.seconds["wall_events"] += time.perf_counter() - began
+        return full
+
+    def _of(self, nodes: Ints | None) -> Ints:
+        """Return the processes that have any of these nodes, or any node; without silent ones."""
+        found = np.arange(self._answers.size) if nodes is None else np.unique(self._process[nodes])
+        return np.asarray(found[self._answers[found]])
+
+    def _hold(self, message: Message, processes: Iterable[int]) -> None:
+        """Keep a message for the next packet to these processes."""
+        data = packed(message)
+        for k in processes:
+            self._held[k].append(data)
+
+    def _send(self, message: Message | None, processes: Iterable[int]) -> list[Answer]:
+        """Send a message, with those that were held, and return the answers in the order of the nodes."""
+        data = b"" if message is None else packed(message)
+        packets = {int(k): b"".join((*self._held[k], data)) for k in processes}
+        if not packets:
+            return []
+        for k in packets:
+            self._held[k].clear()
+        answers = self._link.exchange(packets, self._seconds)
+        self.traffic.packets += len(packets) + len(answers)
+        self.traffic.bytes += sum(map(len, packets.values())) + sum(map(len, answers.values()))
+        self._drop([k for k in packets if k not in answers])
+        found = [unpacked(answers[k]) for k in sorted(answers)]
+        for answer in found:
+            if isinstance(answer, Failure):
+                raise TransportError(f"a process of node managers has failed:\n{answer.text}")
+        return found
+
+    def _drop(self, processes: list[int]) -> None:
+        """Note that processes are silent."""
+        if not processes:
+            return
+        self._answers[processes] = False
+        for k in processes:
+            self._held[k].clear()
+        self.silent = np.flatnonzero(~self._answers[self._process])
+        if not self._answers.any():
+            raise TransportError(
+                "no process of node managers answers any more; the last ones did not before the timer ended"
+            )
+
+
+def _together(answers: list[Answer]) -> Ints:
+    """Return the nodes of several answers."""
+    return np.concatenate([np.empty(0, np.int64), *(nodes for nodes in answers if isinstance(nodes, np.ndarray))])
+
+
+# --- The processes of node managers simulated in this process: the same packets, which no network carries.
+
+
+class LocalLink:
+    """A link to blocks in this process; one that does not answer is silent at once.
+
+    Parameters
+    ----------
+    processes : int
+        Number of blocks.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
+    >>> from schedlab.simulation.dispatchers.dardis.network import Network
+    >>> dispatcher = Dardis("throughput", connect=Network(processes=4).over(LocalLink(3)))
+    >>> run = sl.simulate("eurora_99", dispatcher=dispatcher)
+    >>> run.schedule() == sl.simulate("eurora_99", dispatcher="dardis:throughput").schedule()
+    True
+    """
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self._blocks = [Block() for _ in range(processes)]
+
+    def exchange(self, packets: Mapping[int, bytes], seconds: float) -> dict[int, bytes]:
+        """Return the answers."""
+        answers = {k: self._blocks[k].handle(packet) for k, packet in packets.items()}
+        return {k: answer for k, answer in answers.items() if answer is not None}
+
+    def close(self) -> None:
+        """Do nothing: there is no process to end."""

@@ -1,0 +1,496 @@
+"""Policies that plan the whole queue at each decision, and search for better plans; compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...backends import UnknownName
+from ...errors import SchedlabError
+from ...heuristics.kernels.earliest import Scratch, new_scratch
+from ...heuristics.kernels.events.rules import Planning, Rules, rank
+from ...heuristics.kernels.events.state import (
+    DECISIONS,
+    NOW,
+    RUNNING,
+    SORTED,
+    WAITING,
+    State,
+    TraceArrays,
+    begin,
+    compact,
+    count_fits,
+    has_chunks,
+    may_start,
+)
+from ...heuristics.kernels.profile import NEVER, Profile
+from ...heuristics.kernels.sorting import sort_by
+from ...models.array_types import Floats, Ints
+from ...models.compiled import internal, internal_borrowing
+from ...models.plugins import PluginError
+from .conservative import reserve, running_profile
+from .policy import Plan, Policy, by_duration, by_slowdown, by_submit
+
+# --- Lower bounds of earliest starts within one plan; compiled.
+#
+# While a plan is built, jobs are only added to the profile of the free capacity. So if a job of ``u`` units and duration
+# ``d`` has its earliest start at ``t``, no later job of the same request with at least ``u`` units and duration ``d``
+# starts before ``t``. The last results of each distinct request are kept.
+
+SLOTS = 24  # results kept for each distinct request
+
+
+class Known(NamedTuple):
+    """Earliest starts that are known, for each distinct request.
+
+    Parameters
+    ----------
+    number
+        Number of results so far, shape (kinds,).
+    units, duration, start
+        Units, duration in seconds and earliest start in seconds of each result, shape (kinds, SLOTS).
+    """
+
+    number: Ints
+    units: Ints
+    duration: Ints
+    start: Ints
+
+
+@internal
+def new_known(kinds: int) -> Known:
+    """Return no results for this number of distinct requests."""
+    shape = (kinds, SLOTS)
+    return Known(
+        np.zeros(kinds, np.int64), np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape, np.int64)
+    )
+
+
+@internal
+def not_before(known: Known, kind: int, units: int, duration: int, now: int) -> int:
+    """Return a time in seconds, at least ``now``, before which such a job cannot start."""
+    found = now
+    for i in range(min(SLOTS, known.number[kind])):
+        if known.start[kind, i] > found and known.units[kind, i] <= units and known.duration[kind, i] <= duration:
+            found = known.start[kind, i]
+    return int(found)
+
+
+@internal
+def remember(known: Known, kind: int, units: int, duration: int, start: int) -> None:
+    """Keep the earliest start of a job; it replaces a result that it implies, else the oldest one."""
+    n = known.number[kind]
+    at = n % SLOTS
+    for i in range(min(SLOTS, n)):
+        implied = known.units[kind, i] >= units and known.duration[kind, i] >= duration
+        if implied and known.start[kind, i] <= start:
+            known.units[kind, i], known.duration[kind, i], known.start[kind, i] = units, duration, start
+            return
+    known.units[kind, at], known.duration[kind, at], known.start[kind, at] = units, duration, start
+    known.number[kind] = n + 1
+
+
+# --- Fair waits of jobs, keys that weigh their work, and overdue jobs; compiled.
+#
+# The *fair wait* of a job is the time that the whole machine needs for what runs and waits when the job arrives, and for
+# the job itself, by expected durations: without idle capacity, first come, first served starts the job within it.
+
+
+@internal_borrowing
+def _amount(trace: TraceArrays, j: int, r: int) -> int:
+    """Return what all units of job j request of resource r."""
+    total = trace.units[j] * trace.request[j, r]
+    for row in range(trace.first_further[j], trace.first_further[j + 1]):
+        total += trace.further_units[row] * trace.further_request[row, r]
+    return int(total)
+
+
+@internal_borrowing
+def _add(trace: TraceArrays, ahead: Floats, j: int, seconds: int) -> None:
+    """Add the amounts of job j times seconds to the work ``ahead``, shape (resources,)."""
+    for r in range(ahead.size):
+        ahead[r] += max(1, seconds) * _amount(trace, j, r)
+
+
+@internal_borrowing
+def _machine_time(ahead: Floats, total: Floats) -> float:
+    """Return the seconds that the whole machine needs for the work ``ahead``; ``total``: its capacity."""
+    found = 0.0
+    for r in range(ahead.size):
+        if total[r] > 0:
+            found = max(found, ahead[r] / total[r])
+    return found
+
+
+@internal_borrowing
+def _own_work(state: State, planning: Planning, j: int) -> float:
+    """Return the work of waiting job j, without the changes of a search; 0 if work is not weighed."""
+    return float(max(1, state.expected[j]) * planning.worth[j]) if planning.work > 0 else 0.0
+
+
+@internal
+def observe(trace: TraceArrays, state: State, planning: Planning, base: Floats) -> float:
+    """Set the fair waits of jobs that have arrived, and the keys in ``base`` of all waiting jobs if work is weighed.
+
+    The key is ``arrival + work * T * own work / mean work of the waiting jobs``, where T is the time that the whole
+    machine needs for all running and waiting jobs. Return ``work * T / mean work``, or 0 if work is not weighed.
+    """
+    clock, resources = state.clock, trace.request.shape[1]
+    total, ahead, work = np.zeros(resources), np.zeros(resources), 0.0
+    for p in range(trace.capacity.shape[0]):
+        for r in range(resources):
+            total[r] += trace.capacity[p, r]
+    for i in range(clock[RUNNING]):
+        _add(trace, ahead, state.running[i], state.running_end[i] - clock[NOW])
+    for i in range(clock[WAITING]):
+        j = state.waiting[i]
+        if state.fair[j] >= 0:
+            _add(trace, ahead, j, state.expected[j])
+    for i in range(clock[WAITING]):
+        j = state.waiting[i]
+        if state.fair[j] < 0:
+            _add(trace, ahead, j, state.expected[j])
+            state.fair[j] = int(_machine_time(ahead, total))
+            state.seen[j] = min(clock[NOW], trace.release[j])  # jobs that follow another one have no release
+            state.work[j] = _own_work(state, planning, j)
+        work += _own_work(state, planning, j)
+    if planning.work == 0 or work <= 0:
+        return 0.0
+    scale = planning.work * _machine_time(ahead, total) * clock[WAITING] / work
+    for i in range(clock[WAITING]):
+        j = state.waiting[i]
+        base[j] = state.seen[j] + scale * state.work[j]
+    clock[SORTED] = 0
+    return float(scale)
+
+
+@internal_borrowing
+def due(state: State, planning: Planning, j: int) -> float:
+    """Return the time in seconds from which job j is overdue."""
+    return float(state.seen[j] + max(float(planning.least), planning.guard * state.fair[j]))
+
+
+@internal
+def overdue_first(state: State, planning: Planning) -> tuple[Ints, int]:
+    """Return the waiting jobs in the order in which they are planned, and the number of those that are overdue.
+
+    These go first, in the order of the trace.
+    """
+    n, now = state.clock[WAITING], state.clock[NOW]
+    order, late = np.empty(n, np.int64), 0
+    for i in range(n):
+        j = state.waiting[i]
+        if now > due(state, planning, j):
+            k = late
+            while k > 0 and order[k - 1] > j:
+                order[k] = order[k - 1]
+                k -= 1
+            order[k] = j
+            late += 1
+    first = late
+    for i in range(n):
+        j = state.waiting[i]
+        if not now > due(state, planning, j):
+            order[first] = j
+            first += 1
+    return order, late
+
+
+# --- One job of a plan at its earliest start; compiled.
+
+LAST = NEVER // 2  # the latest start that is looked for, in seconds
+
+
+@internal
+def place_one(
+    profile: Profile, s: Scratch, known: Known, trace: TraceArrays, state: State, j: int, best: bool
+) -> tuple[Profile, int]:
+    """Place job j at its earliest start; return the profile or a larger copy, and the start (-1: none) in seconds."""
+    kind, units, duration = trace.kind[j], trace.units[j], state.expected[j]
+    alike = not has_chunks(trace, j)
+    first = not_before(known, kind, units, duration, state.clock[NOW]) if alike else state.clock[NOW]
+    profile = reserve(profile, s, trace, state, j, first, LAST, best)
+    start = state.reserved[j]
+    state.reserved[j] = -1
+    if alike and trace.own[j] < 0 and trace.daily[j] < 0:  # else calendars may have delayed it
+        remember(known, kind, units, duration, start if start >= 0 else LAST)
+    return profile, start
+
+
+# --- A search for better plans: changes of the order in which jobs are placed; compiled.
+#
+# The objective of a plan is the sum over the first ``depth`` jobs of its order of
+#
+#     delay / duration + delay / mean duration + LATE * max(0, start - due) / mean duration
+#
+# with the expected durations, the mean over these jobs, delay = start - now, and the time ``due`` from which a job is
+# overdue: slowdown and wait count alike, and waits near the guard count more. Each round moves one job to another place of
+# the order, places all of them, and keeps the order if the plan is better. Jobs that are overdue stay first. The keys of
+# the jobs move with them, so that the next decision begins with the improved order.
+
+LATE = 3.0  # weight of a second after ``due``
+
+_new_scratch = internal(new_scratch)
+
+
+@internal_borrowing
+def _draw(random: Ints, size: int) -> int:
+    """Return a number below ``size`` (a linear congruential generator modulo 2**48, its upper 31 bits)."""
+    random[0] = (random[0] * 25214903917 + 11) & 281474976710655
+    return int((random[0] >> 17) % size)
+
+
+@internal
+def _copy(profile: Profile) -> Profile:
+    """Return a copy of the profile."""
+    return Profile(profile.length.copy(), profile.time.copy(), profile.free.copy())
+
+
+@internal
+def cost_of(
+    profile: Profile, s: Scratch, trace: TraceArrays, state: State, rules: Rules, order: Ints, mean: float, most: float
+) -> float:
+    """Return the objective of the plan of these jobs, or a number of at least ``most`` if it is not below ``most``."""
+    planned, known, cost = _copy(profile), new_known(state.room.size), 0.0
+    for i in range(order.size):
+        j = order[i]
+        planned, start = place_one(planned, s, known, trace, state, j, rules.best)
+        if start < 0:  # it never starts, in every order
+            continue
+        delay = start - state.clock[NOW]
+        cost += delay / max(1, state.expected[j]) + delay / mean
+        cost += LATE * max(0.0, start - due(state, rules.planning, j)) / mean
+        if cost >= most:
+            break
+    return cost
+
+
+@internal
+def improve(
+    profile: Profile, trace: TraceArrays, state: State, rules: Rules, order: Ints, late: int, scale: float
+) -> None:
+    """Improve the order of the first jobs after the ``late`` ones that are overdue.
+
+    ``order`` and the keys of the jobs are changed, also the work from which keys come (``scale``, see ``observe``); the
+    profile is not.
+    """
+    size = min(order.size - late, rules.planning.depth)
+    if size < 2:
+        return
+    s, head, tried = _new_scratch(trace.capacity.shape[0]), order[: late + size], np.empty(late + size, np.int64)
+    random, mean = np.empty(1, np.int64), 0.0
+    random[0] = rules.planning.seed * 7919 + state.clock[DECISIONS] * 104729 + 12345
+    for i in range(head.size):
+        mean += max(1, state.expected[head[i]]) / head.size
+    best, better = cost_of(profile, s, trace, state, rules, head, mean, np.inf), False
+    for _ in range(rules.planning.rounds):
+        a, b = late + _draw(random, size), late + _draw(random, size)
+        if a == b:
+            continue
+        for i in range(head.size):
+            tried[i] = head[i]
+        step = 1 if b > a else -1
+        for i in range(a, b, step):
+            tried[i] = tried[i + step]
+        tried[b] = head[a]
+        cost = cost_of(profile, s, trace, state, rules, tried, mean, best)
+        if cost < best:
+            best, better = cost, True
+            for i in range(head.size):
+                head[i] = tried[i]
+    if better and not rules.dynamic:
+        _move_keys(state, rules.base, head, scale)
+
+
+@internal
+def _move_keys(state: State, base: Floats, head: Ints, scale: float) -> None:
+    """Give the smallest of the keys of these jobs to the first one, and so on, and sort the queue by the keys."""
+    by_key = head.copy()
+    sort_by(by_key, by_key.size, base)
+    keys = np.empty(head.size, np.float64)
+    for i in range(head.size):
+        keys[i] = base[by_key[i]]
+    for i in range(head.size):
+        base[head[i]] = keys[i]
+        if scale > 0:
+            state.work[head[i]] = (keys[i] - state.seen[head[i]]) / scale
+    sort_by(state.waiting, state.clock[WAITING], base)
+
+
+# --- Plans of the whole queue, one decision; compiled.
+#
+# At each decision all waiting jobs are placed anew, in order of priority, each at its earliest start beside the running
+# jobs and the jobs before it. Jobs whose start is now begin. No job delays the planned start of a job before it, and no
+# plan is kept: this is conservative backfilling [Bridi2018, 2.2] with priorities that may change at each decision.
+#
+# A job that runs longer than expected is taken to end at now + 1 s. A job that is *overdue* (``fair_waits``) goes
+# before all that are not.
+#
+# Jobs after the last one that fits into what is free now cannot start now, wherever they are placed. They are not placed;
+# what starts now is the same.
+
+
+@internal_borrowing
+def fits_now(trace: TraceArrays, state: State, j: int) -> bool:
+    """Return whether job j (its first chunk) fits into what is free now, and its calendars are open."""
+    room, kind = state.room, trace.kind[j]
+    if trace.units[j] > room[kind] or not may_start(trace, j, state.clock[NOW]):
+        return False
+    fits = count_fits(state.free, trace.request[j], trace.units[j], state.fit)
+    if fits < trace.units[j]:
+        room[kind] = fits
+    return bool(fits >= trace.units[j])
+
+
+@internal_borrowing
+def last_that_fits(trace: TraceArrays, state: State, order: Ints, first: int, last: int) -> int:
+    """Return the index of the last of the jobs ``order[first:last + 1]`` that fits now; ``first - 1``: none."""
+    while last >= first and not fits_now(trace, state, order[last]):
+        last -= 1
+    return last
+
+
+@internal
+def place_next(profile: Profile, trace: TraceArrays, state: State, rules: Rules, order: Ints) -> Profile:
+    """Place the jobs in this order; those whose start is now begin. Return the profile or a larger copy."""
+    now = state.clock[NOW]
+    s, known = _new_scratch(trace.capacity.shape[0]), new_known(state.room.size)
+    last = last_that_fits(trace, state, order, 0, min(order.size, rules.candidates) - 1)
+    i = 0
+    while i <= last:
+        j = order[i]
+        profile, start = place_one(profile, s, known, trace, state, j, rules.best)
+        i += 1
+        if start == now:
+            begin(trace, state, j)
+            last = last_that_fits(trace, state, order, i, last)
+    return profile
+
+
+@internal
+def plan(trace: TraceArrays, state: State, rules: Rules) -> None:
+    """Make one decision: place all waiting jobs anew, and start those whose start is now."""
+    plan_on(running_profile(trace, state), trace, state, rules)
+
+
+@internal
+def plan_on(profile: Profile, trace: TraceArrays, state: State, rules: Rules) -> None:
+    """Make one decision on the free capacity over time, a profile that is changed."""
+    scale = observe(trace, state, rules.planning, rules.base)
+    rank(state, rules.base, rules.slope, rules.dynamic)
+    order, late = overdue_first(state, rules.planning)
+    if last_that_fits(trace, state, order, 0, order.size - 1) < 0:
+        return
+    if rules.planning.rounds > 0:
+        improve(profile, trace, state, rules, order, late, scale)
+    place_next(profile, trace, state, rules, order)
+    compact(state)
+
+
+# --- The names of policies that plan: ``plan[:ORDER[:OPTION=VALUE]...][@lns[:OPTION=VALUE]...]``.
+
+FAMILY, SEARCH, USUAL = "plan", "lns", "weighted"
+ROUNDS = 20  # of the search, unless the name says otherwise
+ORDERS = {
+    name: Policy(f"{FAMILY}:{name}", key, reservations=None, plan=plan)
+    for name, key, plan in (
+        ("submit", by_submit, Plan()),
+        ("wt", by_duration, Plan(guard=1.0)),
+        ("slowdown", by_slowdown, Plan(guard=1.0)),
+        (USUAL, by_submit, Plan(work=1.0, ewt=1.0, guard=1.0)),
+    )
+}
+"""The policies by order, without search."""
+OPTIONS = ("work", "ewt", "guard", "least")
+SEARCH_OPTIONS = {"rounds": ROUNDS, "depth": Plan.depth}
+
+
+def is_plan(name: str) -> bool:
+    """Return whether a name is that of a policy that plans."""
+    return name.partition(":")[0] == FAMILY
+
+
+def plan_named(name: str, search: str | None) -> Policy:
+    """Return the policy of a name.
+
+    Parameters
+    ----------
+    name : str
+        ``plan[:ORDER][:OPTION=VALUE]...``. ``ORDER`` is a key of ``ORDERS``, by default ``weighted``; the options are
+        ``work`` and ``ewt`` (of ``weighted``), ``guard`` and ``least``, see ``Plan``.
+    search : str or None
+        ``lns[:OPTION=VALUE]...`` with the options ``rounds`` and ``depth``; None: no search.
+
+    Returns
+    -------
+    Policy
+        The policy; its name is ``name``, and ``search`` after "@".
+
+    Raises
+    ------
+    UnknownName
+        If the order, the search or an option is unknown; the message lists similar names.
+    PluginError
+        If a value is not valid.
+
+    Examples
+    --------
+    >>> policy = plan_named("plan:weighted:work=2", "lns:rounds=50")
+    >>> policy.name, policy.plan.work, policy.plan.rounds
+    ('plan:weighted:work=2@lns:rounds=50', 2.0, 50)
+    """
+    text = name if search is None else f"{name}@{search}"
+    _, *parts = name.split(":")
+    order = parts.pop(0) if parts and "=" not in parts[0] else USUAL
+    if order not in ORDERS:
+        raise UnknownName("order of a plan called", order, list(ORDERS))
+    policy = ORDERS[order]
+    known = [o for o in OPTIONS if order == USUAL or o in ("guard", "least")]
+    values: dict[str, Any] = dict(_values(text, parts, known))
+    usual = policy.plan
+    assert usual is not None
+    _check_effect(text, values, "least", "guard", np.inf, usual.guard)
+    _check_effect(text, values, "ewt", "work", 0, usual.work)
+    if search is not None:
+        what, *more = search.split(":")
+        if what != SEARCH:
+            if what.startswith(f"{SEARCH}-"):  # the predictor stands before the search
+                raise UnknownName("dispatcher", text, [f"{name}{what[len(SEARCH) :]}@{SEARCH}"])
+            raise UnknownName("search of a plan called", what, [SEARCH])
+        given = _values(text, more, list(SEARCH_OPTIONS))
+        _check_effect(text, given, "depth", "rounds", 0, ROUNDS)
+        found = SEARCH_OPTIONS | given
+        for option, value in found.items():
+            if not float(value).is_integer():
+                raise PluginError(f"dispatcher {text}: {option} is {value:g}, expected a whole number")
+        values |= {option: int(value) for option, value in found.items()}
+    try:
+        return replace(policy, name=text, plan=replace(usual, **values))
+    except SchedlabError as e:
+        raise PluginError(f"dispatcher {text}: {e}") from e
+
+
+def _check_effect(text: str, given: Mapping[str, float], option: str, switch: str, off: float, usual: float) -> None:
+    """Raise PluginError if an option is given that has no effect, because another one is off."""
+    value = given.get(switch, usual)
+    if option in given and value == off:
+        raise PluginError(f"dispatcher {text}: {option} has no effect, as {switch} is {value:g}; leave one of them out")
+
+
+def _values(text: str, parts: list[str], known: list[str]) -> dict[str, float]:
+    """Return the options as numbers."""
+    found: dict[str, float] = {}
+    for part in parts:
+        option, equals, value = part.partition("=")
+        if option not in known:
+            raise UnknownName(f"option of dispatcher {text} called", option, known)
+        if option in found or not equals:
+            raise PluginError(f"dispatcher {text}: expected options as NAME=VALUE after a colon, each once")
+        try:
+            found[option] = float(value)
+        except ValueError:
+            raise PluginError(f"dispatcher {text}: {option} is {value!r}, expected a number") from None
+    return found

@@ -1,0 +1,344 @@
+"""Policies: dispatchers without a solver, given by a priority, strictness and a number of reservations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...errors import WrongArgument, WrongValue
+from ...heuristics.kernels.events.rules import Planning
+from ...instances.workload import Workload
+from ...models.arguments import named
+from ...models.array_types import Floats, Ints
+from ...models.excerpt import excerpt, with_short_repr
+from ...models.plugins import explained
+from ...models.whole_numbers import is_real, is_whole, shown
+from ..rankers import Penalty, Ranker, check_ranker
+
+# --- The parameters of a policy that plans.
+
+DAY = 86400
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a policy plans its queue at each decision; see ``docs/plans.md``.
+
+    Parameters
+    ----------
+    work : float
+        Weight of a job's work in its key, at least 0. 0: the key of the policy alone. Above 0: the key of the policy is
+        not used, but ``arrival + work * T * own work / mean work``. The work of a job is its number of units times its
+        expected duration, the mean is that of the waiting jobs, and T is the time that the whole machine needs for all
+        running and waiting jobs.
+    ewt : float
+        Exponent, at least 0: the work of a job is multiplied by (ewt of its queue / mean ewt) ** ewt. 0: queues are
+        alike.
+    guard : float
+        A job that has waited ``guard`` times its fair wait goes before all others; above 0, ``math.inf``: never.
+    least : float
+        No job goes first for that reason before it has waited this many seconds, at least 0.
+    rounds : int
+        Changes of the order that the search tries at each decision, at least 0.
+    depth : int
+        Number of jobs at the head of the plan that the search may change, at least 2.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not valid.
+    """
+
+    work: float = 0.0
+    ewt: float = 0.0
+    guard: float = np.inf
+    least: float = DAY
+    rounds: int = 0
+    depth: int = 30
+
+    def __post_init__(self) -> None:
+        for name, least in (("work", 0), ("ewt", 0), ("least", 0)):
+            value = getattr(self, name)
+            if not is_real(value) or not least <= value < np.inf:
+                raise WrongValue(f"plan: {name} is {shown(value)}; expected a number of at least {least}")
+        if not (self.guard == np.inf or is_real(self.guard)) or not self.guard > 0:
+            raise WrongValue(f"plan: guard is {shown(self.guard)}; expected a number above 0")
+        for name, fewest in (("rounds", 0), ("depth", 2)):
+            value = getattr(self, name)
+            if not is_whole(value) or value < fewest:
+                raise WrongValue(f"plan: {name} is {shown(value)}; expected a whole number of at least {fewest}")
+
+    def planning(self, workload: Workload, seed: int) -> Planning:
+        """Return the parameters as the kernels take them, for the jobs of a workload."""
+        worth = np.empty(0)
+        if self.work > 0:
+            ewt = np.array([q.ewt for q in workload.queues], np.float64)
+            worth = workload.job_arrays.all_units * ((ewt / ewt.mean()) ** self.ewt)[workload.queue]
+        return Planning(
+            True, float(self.work), float(self.guard), int(self.least), worth, int(self.rounds), int(self.depth), seed
+        )
+
+
+MINUTE, HOUR = 60, 3600
+CORRECTIONS = (
+    1 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, 1 * HOUR, 2 * HOUR, 5 * HOUR, 10 * HOUR, 20 * HOUR, 50 * HOUR,
+    100 * HOUR,
+)  # fmt: skip
+"""Increments of an expired prediction under EASY++ in seconds, the first one first [Gaussier2015]."""
+
+Key = Callable[[Workload, Ints], "Floats | Ints | tuple[Floats, Floats]"]
+"""Function ``key(workload, expected)`` that returns the priority of each job, an array of shape (jobs,).
+
+``expected`` holds the expected durations in seconds. The job with the smallest value goes first; ties go by submit
+time. A pair ``(base, slope)`` of arrays is a priority that changes with time: ``base + slope * now``.
+"""
+
+
+def by_submit(workload: Workload, expected: Ints) -> Ints:
+    """Return the submit times: first come, first served."""
+    return workload.submit
+
+
+def by_release(workload: Workload, expected: Ints) -> Ints:
+    """Return the releases: max(submit time, earliest start) of each job."""
+    return workload.release
+
+
+def by_latest_start(workload: Workload, expected: Ints) -> Ints:
+    """Return the latest starts: the most urgent job first; jobs without one come last, by submit time."""
+    return workload.latest_start
+
+
+def by_duration(workload: Workload, expected: Ints) -> Ints:
+    """Return the expected durations: the shortest job first."""
+    return expected
+
+
+def by_profit(workload: Workload, expected: Ints) -> Floats:
+    """Return a key that puts the job with the highest profit per cost first [Bridi2018, 6.3].
+
+    See ``heuristics.rules.most_profit_first``.
+    """
+    from ...heuristics.rules import most_profit_first  # lazy: it imports numba
+
+    cores = workload.job_arrays.amounts[:, _cores(workload)]
+    return most_profit_first(cores, expected, workload.power)
+
+
+def by_slowdown(workload: Workload, expected: Ints) -> tuple[Floats, Floats]:
+    """Return a key that puts the job with the highest slowdown first [Galleguillos2019, 4].
+
+    The slowdown at time ``now`` is ``(now - submit + d) / d``, where d is the expected duration, at least 1 s.
+    """
+    d = np.maximum(1, expected).astype(np.float64)
+    return (workload.submit - d) / d, -1 / d
+
+
+def _cores(workload: Workload) -> int:
+    return workload.resources.index("cores") if "cores" in workload.resources else 0
+
+
+@named
+@with_short_repr
+@dataclass(frozen=True)
+class Policy:
+    """A dispatcher that starts waiting jobs in order of priority, with or without backfilling; compiled.
+
+    Parameters
+    ----------
+    name : str
+        The name in results and error messages.
+    key : callable
+        The priority: ``key(workload, expected)`` returns one number per job, smallest first; see ``Key``.
+    strict : bool
+        Only with ``reservations=0``: whether the first job that does not fit blocks all later jobs.
+    reservations : int, optional
+        Number of jobs that hold a reservation: the first jobs in the order that cannot start now, for lack of nodes or
+        because their calendars are closed. Later jobs must not delay a reservation. 0: no backfilling. 1: EASY.
+        None: all waiting jobs (conservative backfilling).
+    candidates : int, optional
+        Number of jobs at the head of the queue that are examined at each event. None: all.
+    ranker : Ranker, optional
+        Sorts the waiting jobs at each decision by what it has learned during the replay; ``key`` orders jobs of equal
+        rank. See ``schedlab.simulation.rankers``. The loop of the replay is then in Python.
+    shortest_first : bool
+        Only with ``reservations=1``: whether the jobs behind the reservation are tried in the order of their expected
+        durations, shortest first, instead of the order of the queue.
+    corrections : tuple of int
+        Only with ``reservations=1``: increments in seconds of a prediction that has expired, the first one first; see
+        ``schedlab.simulation.dispatchers.easy``. Empty: a job that runs longer than expected is taken to end at
+        once.
+    predictor : str
+        Name of the predictor that is used unless another one is given.
+    plan : Plan, optional
+        Only with ``reservations=None``: plan the whole queue anew at each decision; see ``docs/plans.md``.
+    within_profile : bool
+        Whether jobs start only where the use stays within the desired profile of the replay at the time of the start
+        [Bridi2018, 5.4, algorithm 4, corrected]. Reservations take the desired use of that time to last.
+
+    Raises
+    ------
+    ValueError
+        If ``plan`` is given with a number of reservations, ``reservations`` is negative, ``candidates`` is below 1, a correction is below 1 s, or ``shortest_first`` or
+        ``corrections`` are given without ``reservations=1``.
+    WrongArgument
+        If an argument has another type: ``key`` is no function, ``reservations`` no whole number, ...
+    PluginError
+        If ``ranker`` is not a ranker.
+
+    Examples
+    --------
+    Shortest job first with EASY backfilling, where only the first 10 jobs may start:
+
+    >>> import schedlab as sl
+    >>> from schedlab.simulation.dispatchers.policy import by_duration
+    >>> policy = sl.Policy("short-easy", by_duration, reservations=1, candidates=10)
+    >>> sl.simulate("eurora_99", dispatcher=policy).violations
+    []
+    """
+
+    name: str
+    key: Key = by_submit
+    strict: bool = False
+    reservations: int | None = 0
+    candidates: int | None = None
+    ranker: Ranker | None = None
+    shortest_first: bool = False
+    corrections: tuple[int, ...] = ()
+    predictor: str = "walltime"
+    within_profile: bool = False
+    plan: Plan | None = None
+
+    def __post_init__(self) -> None:
+        self._check_types()
+        if isinstance(self.ranker, type):
+            with explained(f"policy {self.name!r}: the argument ranker ({self.ranker!r:.100}) cannot be created"):
+                object.__setattr__(self, "ranker", self.ranker())
+        if self.ranker is not None:
+            check_ranker(f"policy {self.name!r}: the argument ranker ({self.ranker!r:.100})", self.ranker)
+        for what, least in (("reservations", 0), ("candidates", 1)):
+            value = getattr(self, what)
+            if value is not None and value < least:
+                raise WrongValue(f"policy {self.name!r}: {what} is {value}, expected at least {least}, or None for all")
+        if (self.shortest_first or self.corrections) and self.reservations != 1:
+            raise WrongValue(
+                f"policy {self.name!r}: shortest_first and corrections are for EASY; expected reservations=1, "
+                f"not {self.reservations}"
+            )
+        if any(not is_whole(step) or step < 1 for step in self.corrections):
+            raise WrongValue(
+                f"policy {self.name!r}: corrections is {shown(self.corrections)}; expected whole seconds of at least 1"
+            )
+
+        if self.plan is not None and self.reservations is not None:
+            raise WrongValue(
+                f"policy {self.name!r}: reservations is {self.reservations}; with a plan all jobs are planned, expected None"
+            )
+
+    def _check_types(self) -> None:
+        """Raise WrongArgument for the first argument of another type than expected."""
+        if not isinstance(self.name, str) or not self.name:
+            raise WrongArgument(f"Policy: name is {excerpt(self.name)}; expected a text")
+        truth = "True or False"
+        wanted = (
+            ("key", callable(self.key), "a function of (workload, expected) that returns one number per job"),
+            ("strict", isinstance(self.strict, bool), truth),
+            (
+                "reservations",
+                self.reservations is None or is_whole(self.reservations),
+                "a whole number, or None for all",
+            ),
+            ("candidates", self.candidates is None or is_whole(self.candidates), "a whole number, or None for all"),
+            ("shortest_first", isinstance(self.shortest_first, bool), truth),
+            ("corrections", isinstance(self.corrections, tuple), "a tuple of whole seconds"),
+            ("predictor", isinstance(self.predictor, str), "the name of a predictor, such as 'walltime'"),
+            ("within_profile", isinstance(self.within_profile, bool), truth),
+            ("plan", self.plan is None or isinstance(self.plan, Plan), "a Plan, or None"),
+        )
+        for argument, right, expected in wanted:
+            if not right:
+                found = excerpt(getattr(self, argument))
+                raise WrongArgument(f"policy {self.name!r}: {argument} is {found}; expected {expected}")
+
+    @property
+    def compiled(self) -> bool:
+        """Whether one loop of compiled code can replay the policy, if durations never change and decisions take no time."""
+        return not (self.shortest_first or self.corrections) and self.ranker is None
+
+    def with_ranker(self, ranker: Ranker, name: str | None = None) -> Policy:
+        """Return this policy with a ranker, which sorts the waiting jobs at each decision.
+
+        Parameters
+        ----------
+        ranker : Ranker
+            The ranker, for example ``schedlab.simulation.rankers.Fairshare(half_life=86400)``.
+        name : str, optional
+            The name of the new policy. Default: the names of the policy and the ranker, joined by "+".
+
+        Returns
+        -------
+        Policy
+            The new policy.
+
+        Raises
+        ------
+        PluginError
+            If ``ranker`` is not a ranker.
+        """
+        return replace(self, ranker=ranker, name=name or f"{self.name}+{getattr(ranker, 'name', '')}")
+
+
+_PLAIN = (
+    Policy("fcfs", by_submit, strict=True),
+    Policy("sjf", by_duration, strict=True),
+    Policy("rule:est", by_release),
+    Policy("rule:est-strict", by_release, strict=True),
+    Policy("rule:lst", by_latest_start),
+    Policy("rule:lst-strict", by_latest_start, strict=True),
+    Policy("rule:wt", by_duration),
+    Policy("rule:wt-strict", by_duration, strict=True),
+    Policy("rule:profit", by_profit),
+    Policy("rule:profit-strict", by_profit, strict=True),
+    Policy("rule:slowdown", by_slowdown),
+    Policy("rule:slowdown-strict", by_slowdown, strict=True),
+    Policy("easy", by_submit, reservations=1),
+    Policy("easy:lst", by_latest_start, reservations=1),
+    Policy("easy:wt", by_duration, reservations=1),
+    Policy("easy++", by_submit, reservations=1, shortest_first=True, corrections=CORRECTIONS, predictor="last-two"),
+    Policy("conservative", by_submit, reservations=None),
+    Policy("pbs-fifo", by_submit, reservations=10),
+    Policy("pbs-walltime", by_duration, reservations=400),
+)
+POLICIES: dict[str, Policy] = {p.name: p for p in _PLAIN}
+"""The policies by name.
+
+``pbs-fifo`` and ``pbs-walltime`` are the two PBS configurations of [Bridi2018, 4.5], with backfill depth 10 and 400.
+The backfill depth is taken as in PBS Professional: the number of jobs that hold a reservation, while all later jobs may
+start if they delay none of them. It could also mean the number of jobs that are examined; that is ``candidates``.
+"""
+WITHIN = "-profile"
+WITHIN_PROFILE: dict[str, Policy] = {
+    f"{p.name}{WITHIN}": replace(p, name=f"{p.name}{WITHIN}", within_profile=True) for p in _PLAIN
+}
+"""The same policies, named ``easy-profile`` etc., which keep to the desired profile of the replay at each start."""
+
+
+# --- The penalty scheduling policy under EASY and under conservative backfilling [Rocchetti2015, 4].
+
+
+def psp() -> Policy:
+    """Return EASY with jobs of accurate users first; the same as ``easy+psp``, a new ranker for each call.
+
+    Examples
+    --------
+    >>> psp().ranker
+    Penalty(last=10, classes=5, first_class='best', aging=inf)
+    """
+    return POLICIES["easy"].with_ranker(Penalty(), "psp")
+
+
+def psp_conservative() -> Policy:
+    """Return conservative backfilling with jobs of accurate users first; the same as ``conservative+psp``."""
+    return POLICIES["conservative"].with_ranker(Penalty(), "psp-conservative")

@@ -1,0 +1,265 @@
+"""The compiled functions of a policy: one decision, and the replay of a whole stretch up to the next action.
+
+There is one loop per kind of policy. A single loop with all kinds would pass the arguments of the largest kernel in every
+decision and would be slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SchedlabError
+from ...heuristics.kernels.events import counted_replay as counting
+from ...heuristics.kernels.events.rules import ALL, NO_PLANNING, Rules, by_rule, replay_by_rule, step
+from ...heuristics.kernels.events.state import (
+    DECISIONS,
+    NOW,
+    RUNNING,
+    UNSTARTED,
+    WAITING,
+    State,
+    TraceArrays,
+    each_fits,
+    may_start,
+)
+from ...instances.workload import Workload
+from ...models.array_types import Floats, Ints
+from ...models.compiled import compiled
+from ...models.excerpt import excerpt
+from ...models.returned import WrongAnswer, returned_numbers
+from ..features.feature import Replay
+from ..given_parts import only_read, seen_by
+from ..result import SimulationError
+from . import conservative as counted
+from .conservative import backfill, backfill_on, follows, hold_all, running_profile
+from .easy import Holds, decide_beside, easy, easy_shortest_first
+from .plans import plan
+from .policy import Policy
+
+
+@compiled
+def _easy(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
+    for _ in range(events):
+        if not step(trace, state, period):
+            return False
+        if state.clock[WAITING] > 0:
+            state.clock[DECISIONS] += 1
+            easy(trace, state, rules)
+    return True
+
+
+@compiled
+def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
+    profile, known = running_profile(trace, state), False  # known: the profile was that of the last event
+    for _ in range(events):
+        if not step(trace, state, period):
+            return False
+        kept = False
+        if known:
+            profile, kept = follows(profile, trace, state)
+        known = state.clock[WAITING] > 0
+        if known:
+            state.clock[DECISIONS] += 1
+            if not kept:
+                profile, kept = hold_all(running_profile(trace, state), trace, state)
+            profile = backfill_on(profile, kept, trace, state, rules)
+    return True
+
+
+@compiled
+def _plan(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
+    for _ in range(events):
+        if not step(trace, state, period):
+            return False
+        if state.clock[WAITING] > 0:
+            state.clock[DECISIONS] += 1
+            plan(trace, state, rules)
+    return True
+
+
+@compiled
+def _decide_by_rule(trace: TraceArrays, state: State, rules: Rules) -> None:
+    by_rule(trace, state, rules)
+
+
+@compiled
+def _decide_easy(trace: TraceArrays, state: State, rules: Rules) -> None:
+    easy(trace, state, rules)
+
+
+@compiled
+def _decide_shortest_first(trace: TraceArrays, state: State, rules: Rules) -> None:
+    """Make one decision of EASY with the shortest job first in backfilling."""
+    easy_shortest_first(trace, state, rules)
+
+
+@compiled
+def _decide_backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
+    backfill(trace, state, rules)
+
+
+@compiled
+def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
+    """Return the mask of the waiting jobs that their calendars allow to start now."""
+    found = np.empty(state.clock[WAITING], np.bool_)
+    for i in range(found.size):
+        found[i] = may_start(trace, state.waiting[i], state.clock[NOW])
+    return found
+
+
+@compiled
+def any_fits(trace: TraceArrays, state: State) -> bool:
+    """Return whether at least one waiting job could start now, alone on the free places (each chunk for itself)."""
+    for i in range(state.clock[WAITING]):
+        j = state.waiting[i]
+        if may_start(trace, j, state.clock[NOW]) and each_fits(trace, state, j):
+            return True
+    return False
+
+
+@compiled
+def _decide_plan(trace: TraceArrays, state: State, rules: Rules) -> None:
+    plan(trace, state, rules)
+
+
+class Kernel(NamedTuple):
+    """The compiled functions of a policy.
+
+    ``decide(trace, state, rules)`` makes one decision. ``replay(trace, state, rules, period, events)`` replays at most
+    ``events`` events, and returns False if there are no more events.
+    """
+
+    decide: Callable[[TraceArrays, State, Rules], None]
+    replay: Callable[[TraceArrays, State, Rules, int, int], bool]
+
+
+BACKFILLING = Kernel(_decide_backfill, _backfill)  # any number of reservations
+PLANNING = Kernel(_decide_plan, _plan)
+
+
+def kernel(rules: Rules, shortest_first: bool = False) -> Kernel:
+    """Return the compiled functions for the number of reservations: none, one (EASY), or several; or for plans."""
+    if rules.planning.on:
+        return PLANNING
+    if rules.reservations == 0:
+        return Kernel(_decide_by_rule, replay_by_rule)
+    if shortest_first:
+        return Kernel(_decide_shortest_first, _easy)
+    return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING
+
+
+def kernel_of_replay(engine: Replay, rules: Rules) -> Kernel:
+    """Return the compiled functions of a replay: where nodes are counted, the faster ones of ``counting`` and ``counted``."""
+    usual, trace, state = kernel(rules), engine.trace, engine.state
+    if usual is BACKFILLING and counted.suits(trace, state, rules):
+        arrays = counted.new_arrays(trace)
+        return usual._replace(
+            replay=lambda trace, state, rules, period, events: counted.replay(
+                trace, state, rules, *arrays, period, events
+            )
+        )
+    plain = not engine.features and engine.options.by_count
+    if not (plain and counting.suits(trace, state, rules, engine.options.period)):
+        return usual
+    counts = counting.new_counts(trace, rules)
+    return usual._replace(
+        replay=lambda trace, state, rules, period, events: counting.replay(trace, state, *counts, events)
+    )
+
+
+def decide_beside_holds(engine: Replay, rules: Rules, holds: Holds, shortest_first: bool) -> None:
+    """Make one decision beside what the timeline keeps over time.
+
+    Beside reservations each job is taken to last as long as its walltime allows: it must not run into one.
+    """
+    state = engine.state
+    rows = state.waiting[: state.clock[WAITING]].copy()
+    predicted = state.expected[rows]
+    if engine.timeline.holds:
+        state.expected[rows] = np.maximum(predicted, engine.ledger.limits(rows))
+        holds = _with_running(engine, holds)
+    decide_beside(engine.trace, state, rules, holds, shortest_first)
+    left = state.start[rows] == UNSTARTED
+    state.expected[rows[left]] = predicted[left]
+    if rules.reservations < 2:  # the only reservation is computed anew at each decision
+        state.reserved[rows[left]] = -1
+
+
+def _with_running(engine: Replay, holds: Holds) -> Holds:
+    """Return the holds, and what running jobs may use after their expected ends, up to their walltimes."""
+    state, now = engine.state, engine.now
+    uses = []
+    for j in state.running[: state.clock[RUNNING]].tolist():
+        since, until = max(int(state.start[j] + state.expected[j]), now + 1), engine.ledger.walltime_end(j)
+        if since < until:
+            uses += engine.ledger.uses_of(j, since, until)
+    if not uses:
+        return holds
+    more = engine.timeline.holds_of(uses)
+    return Holds(*(np.concatenate(columns) for columns in zip(holds, more, strict=True)))
+
+
+def rules_of(policy: Policy, workload: Workload, expected: Ints, best: bool, seed: int = 0) -> Rules:
+    """Return a policy in the form that the compiled kernels take.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    workload : Workload
+        The jobs.
+    expected : ndarray of int64, shape (jobs,)
+        Expected durations in seconds.
+    best : bool
+        Whether the allocator is best-fit (else first-fit).
+    seed : int
+        Seed of a search for better plans.
+
+    Returns
+    -------
+    Rules
+        Priority of each job, and the options of the policy.
+
+    Raises
+    ------
+    SimulationError
+        If the key of the policy raises, or returns something else than one number per job, or a pair of such arrays.
+    """
+    base, slope = _key_of(policy, workload, expected)
+    return Rules(
+        base,
+        np.zeros(len(workload)) if slope is None else slope,
+        slope is not None,
+        policy.strict,
+        ALL if policy.reservations is None else policy.reservations,
+        ALL if policy.candidates is None else policy.candidates,
+        best,
+        NO_PLANNING if policy.plan is None else policy.plan.planning(workload, seed),
+    )
+
+
+def _key_of(policy: Policy, workload: Workload, expected: Ints) -> tuple[Floats, Floats | None]:
+    """Return the key of a policy, checked: base and slope, shape (jobs,), no slope if it does not change with time."""
+    who = f"policy {policy.name!r}: its key"
+    try:
+        key = policy.key(seen_by(policy.key, workload), only_read(policy.key, expected))
+    except SchedlabError:
+        raise
+    except Exception as e:
+        raise SimulationError(f"{who} raised {type(e).__name__}: {e}") from e
+    try:
+        if not isinstance(key, tuple):
+            return returned_numbers(who, key, len(workload), "jobs"), None
+        if len(key) != 2:
+            what = f"a tuple of {len(key)} values, {excerpt(key)}"
+            raise WrongAnswer(f"{who} returned {what}; expected an array, or a pair (base, slope) of arrays")
+        base, slope = (
+            returned_numbers(f"{who}, a pair (base, slope),", part, len(workload), "jobs", finite=True) for part in key
+        )
+    except WrongAnswer as e:
+        raise SimulationError(str(e)) from e
+    return base, slope

@@ -1,0 +1,422 @@
+"""The names of dispatchers: policies, CP dispatchers with a backend, those of third parties; each with a predictor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from typing import Any, NamedTuple
+
+from ...backends import UnknownName
+from ...backends import names as backend_names
+from ...models.dispatch.objectives import objective_names
+from ...models.plugins import REFERENCE, PluginError, Registry, check_parts, explained, is_module
+from ...models.source_hash import source_hash
+from ..rankers import NamedRanker, parse_ranker
+from ..references import Options, made_with_options, referred, split_options
+from .cp.desired import FOLLOWING, keeps_to_profile, split_cost
+from .cp.names import MODELS
+from .dardis.names import SETUPS
+from .day_plan import EVERY, FORECAST, METHOD, VARIANTS
+from .plans import ORDERS, is_plan, plan_named
+from .policy import POLICIES, WITHIN_PROFILE, Policy, psp, psp_conservative
+
+# --- The dispatchers of schedlab by name; those in Python are imported when they are made.
+
+CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3", *MODELS)
+
+
+def _with_backend(name: str) -> Callable[..., Any]:
+    def made(backend: str, **options: Any) -> Any:
+        from .cp.names import make
+
+        return make(name, backend, **options)
+
+    return made
+
+
+def _cpmodel(backend: str, **options: Any) -> Any:
+    from .production import CPModel
+
+    return CPModel(backend, **options)
+
+
+def _cpmodel_profile(backend: str, **options: Any) -> Any:
+    return _cpmodel(backend, profile=True, **options)
+
+
+def _portfolio(backend: str, **options: Any) -> Any:
+    from .production import Portfolio
+
+    return Portfolio(backend, **options)
+
+
+def _dardis(setup: str) -> Callable[[], Any]:
+    def made() -> Any:
+        from .dardis.dispatcher import Dardis
+
+        return Dardis(setup)
+
+    return made
+
+
+def _hybrid(percent: int) -> Callable[..., Any]:
+    def made(forecast: str = FORECAST, method: str = METHOD, limit: float = 0.0, hours: float = 24.0) -> Any:
+        from .hybrid import Hybrid
+
+        return Hybrid(percent, forecast, method, limit, hours)
+
+    def all_on() -> Any:  # nothing is planned: it takes no options of plans
+        from .hybrid import Hybrid
+
+        return Hybrid(percent)
+
+    return made if percent < 100 else all_on
+
+
+def _planned(
+    every: float = EVERY, forecast: str = FORECAST, method: str = METHOD, limit: float = 0.0, hours: float = 24.0
+) -> Any:
+    from .hybrid import Planned
+
+    return Planned(every, forecast, method, limit, hours)
+
+
+OWN = {
+    **POLICIES,
+    **WITHIN_PROFILE,
+    **{policy.name: policy for policy in ORDERS.values()},
+    "psp": psp,
+    "psp-conservative": psp_conservative,
+    **{name: _with_backend(name) for name in CP},
+    **{name: _with_backend(name) for name in FOLLOWING},
+    "cpmodel": _cpmodel,
+    "cpmodel-profile": _cpmodel_profile,
+    "portfolio": _portfolio,
+    **{f"dardis:{setup}": _dardis(setup) for setup in SETUPS},
+    **{f"hybrid:{percent}": _hybrid(percent) for percent in VARIANTS},
+    "planned": _planned,
+}
+DRAWING = {f"dardis:{name}" for name, setup in SETUPS.items() if setup.generator != "first" or setup.policy == "random"}
+
+
+PRODUCTION = ("cpmodel", "cpmodel-profile", "portfolio")
+SOLVING = (*CP, *PRODUCTION, *FOLLOWING)  # the dispatchers with a backend
+PARTS = ("name", "begin", "decide")  # of a dispatcher in Python
+PREDICTED_BY = {"w": "walltime", "d": "data-driven", "r": "real", "l": "last-two"}
+
+
+class Named(NamedTuple):
+    """The parts of a dispatcher's name.
+
+    Parameters
+    ----------
+    text : str
+        The whole name.
+    dispatcher : str
+        The name without predictor and backend.
+    predictor : str
+        Name of the predictor.
+    backend : str or None
+        Backend of a CP dispatcher; None for the others.
+    objective : str or None
+        Objective of a CP dispatcher; None: that of its version.
+    ranker : NamedRanker, optional
+        The ranker of a policy.
+    over_cost : float, optional
+        The cost of an amount-hour above the desired profile; None: there is none.
+    options : mapping of str to str, optional
+        The options in the name; None: there are none.
+    plan : Policy, optional
+        The policy, if the name is that of one that plans.
+    """
+
+    text: str
+    dispatcher: str
+    predictor: str
+    backend: str | None
+    objective: str | None = None
+    ranker: NamedRanker | None = None
+    over_cost: float | None = None
+    options: Mapping[str, str] | None = None
+    plan: Policy | None = None
+
+    @property
+    def within_profile(self) -> bool:
+        """Whether a desired profile limits its starts."""
+        return keeps_to_profile(self.dispatcher, self.over_cost, tuple(WITHIN_PROFILE))
+
+    @property
+    def needs_profile(self) -> bool:
+        """Whether it needs a desired profile."""
+        return self.within_profile or self.dispatcher in FOLLOWING
+
+    def make(self, **options: Any) -> Any:
+        """Return the dispatcher; ``options`` go to those with a backend, the others take none.
+
+        Raises
+        ------
+        PluginError
+            If the dispatcher or the ranker cannot be imported or created, or is none; or if there is a ranker, and the
+            dispatcher is not a policy without one.
+        """
+        if self.ranker is None:
+            return self._unranked(options)
+        ranker = self.ranker.make()
+        policy = None if self.backend is not None else self._unranked(options)
+        if not isinstance(policy, Policy) or policy.ranker is not None:
+            why = "is not a policy" if policy is None or not isinstance(policy, Policy) else "has a ranker of its own"
+            raise PluginError(
+                f"{self.text}: a ranker sorts the queue of a policy, such as easy+{self.ranker.name}; "
+                f"{self.dispatcher} {why}"
+            )
+        return policy.with_ranker(ranker, f"{policy.name}+{self.ranker.text}")
+
+    def _unranked(self, options: Mapping[str, Any]) -> Any:
+        """Return the dispatcher without its ranker."""
+        if self.plan is not None:
+            return self.plan
+        if self.backend is not None:
+            own: dict[str, Any] = {} if self.objective is None else {"objective": self.objective}
+            own |= {} if self.over_cost is None else {"over_cost": self.over_cost}
+            return DISPATCHERS[self.dispatcher](self.backend, **{**options, **own})
+        if self.options is not None:
+            named = Options(self.text, self.dispatcher, dict(self.options))
+            return dispatcher_of(*made_with_options(named, DISPATCHERS, "decide"))
+        if self.dispatcher in DISPATCHERS:
+            found = DISPATCHERS[self.dispatcher]
+            return found if isinstance(found, Policy) else dispatcher_of(found, DISPATCHERS.label(self.dispatcher))
+        return dispatcher_of(_referred(self.dispatcher), self.dispatcher)
+
+    @property
+    def seeded(self) -> bool:
+        """Whether a dispatcher of schedlab without a solver draws, so that its starts depend on the seed."""
+        searching = self.plan is not None and self.plan.plan is not None and self.plan.plan.rounds > 0
+        return self.dispatcher in DRAWING or searching or "method" in (self.options or {})
+
+    @property
+    def source(self) -> str | None:
+        """A hash of the source of a third party's dispatcher and ranker; None for those of schedlab."""
+        if self.dispatcher in DISPATCHERS or self.plan is not None:
+            own = None if self.plan is not None else DISPATCHERS.source(self.dispatcher)
+        else:
+            own = source_hash(self.dispatcher.partition(":")[0])
+        parts = [own, None if self.ranker is None else self.ranker.source]
+        return "+".join(part for part in parts if part is not None) or None
+
+
+def dispatcher_of(what: Any, label: str) -> Any:
+    """Return the dispatcher that ``what`` is, or that it returns if it is a class or a function without arguments.
+
+    Raises PluginError, which begins with ``label`` and says what is missing.
+    """
+    found = what
+    if isinstance(what, type) or (callable(what) and not hasattr(what, "decide")):
+        with explained(f"{label} cannot be created"):
+            found = what()
+    lacking = [] if isinstance(found, Policy) else [part for part in PARTS if not hasattr(found, part)]
+    if lacking:
+        raise PluginError(f"{label} is not a dispatcher: it has no {' and no '.join(lacking)} (docs/simulation.md)")
+    if not isinstance(found, Policy):
+        check_parts(label, found, ("begin", "decide"))
+    return found
+
+
+def _referred(text: str) -> Any:
+    """Return the object ``module:attribute``. Raises UnknownName, PluginError."""
+    return referred("dispatcher", text, _near(text))
+
+
+DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
+"""The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""
+
+
+def dispatchers() -> list[str]:
+    """Return the names of all dispatchers, without predictor and backend.
+
+    Returns
+    -------
+    list of str
+        The names, in the order of the documentation.
+    """
+    return list(DISPATCHERS)
+
+
+def is_dispatcher(text: str) -> bool:
+    """Return whether a text names a dispatcher, with or without a predictor and a backend.
+
+    A name ``module:attribute`` counts if there is such a module and no heuristic or backend of that name; the attribute
+    and the backend are not checked.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    bool
+        Whether it names one.
+
+    Examples
+    --------
+    >>> is_dispatcher("easy-r"), is_dispatcher("cpsat:counts")
+    (True, False)
+    """
+    from ...heuristics import HEURISTICS
+
+    head = text.partition("@")[0]
+    names = [split_options(name)[0] for name in (head, head.rpartition("-")[0])]
+    names += [name.partition("+")[0] for name in names]
+    if any(name in DISPATCHERS or is_plan(name) or name.partition(":")[0] in FOLLOWING for name in names):
+        return True
+    module = head.partition(":")[0]
+    if module in HEURISTICS or module in backend_names():
+        return False
+    return any(REFERENCE.fullmatch(name) for name in names) and is_module(module)
+
+
+def check_dispatcher(text: str) -> Named:
+    """Return the parts of a dispatcher's name, like ``parse_dispatcher``; create it, unless it needs a backend.
+
+    What a third party's module prints when it is imported goes to the standard error.
+
+    Parameters
+    ----------
+    text : str
+        The name, such as ``"easy-d"``, ``"cp@cpsat"`` or ``"my_module:MyDispatcher"``.
+
+    Returns
+    -------
+    Named
+        The parts of the name.
+
+    Raises
+    ------
+    UnknownName
+        If a part is unknown.
+    PluginError
+        If the dispatcher of a third party cannot be imported or created, or is not a dispatcher.
+    """
+    with redirect_stdout(sys.stderr):
+        named = parse_dispatcher(text)
+        if named.backend is None or named.ranker is not None:
+            named.make()
+    return named
+
+
+def parse_dispatcher(text: str) -> Named:
+    """Split the name of a dispatcher, ``NAME[+RANKER][-w|-d|-r|-l][@BACKEND[:OBJECTIVE]]``, into its parts.
+
+    The name of a dispatcher without a solver may have options: ``hybrid:70:forecast=weekly``.
+
+    A dispatcher ``module:attribute`` is imported, from the current folder or an installed package, but not created.
+
+    Parameters
+    ----------
+    text : str
+        ``NAME`` is one of ``dispatchers()``, or ``module:attribute``, a dispatcher, or a class or function without
+        arguments that returns one. ``RANKER`` sorts the queue of a policy, see ``parse_ranker``. The letter selects the
+        predictor: ``w`` walltime (default; ``easy++``: last-two), ``d`` data-driven, ``r`` real (the runtimes), ``l``
+        last-two. ``BACKEND`` is the solver of a CP dispatcher, by default ``cpsat``, and ``OBJECTIVE`` its objective, by
+        default that of its version; ``mks`` and the other models of the thesis (``cp.names``) have their own. ``NAME`` with
+        ``-profile`` keeps to the desired profile; a CP dispatcher with ``-profile:COST`` pays for each amount-hour above it.
+
+        ``plan:ORDER[:OPTION=VALUE]...[@lns]`` are the policies of ``plans.names``.
+
+    Returns
+    -------
+    Named
+        The parts of the name.
+
+    Raises
+    ------
+    UnknownName
+        If a part is unknown; the message lists similar names.
+    PluginError
+        If the module of a dispatcher ``module:attribute`` cannot be imported.
+
+    Examples
+    --------
+    >>> named = parse_dispatcher("hcp3-d@cpsat")
+    >>> named.dispatcher, named.predictor, named.backend, named.objective
+    ('hcp3', 'data-driven', 'cpsat', None)
+    >>> parse_dispatcher("hcp3-profile:0.5@cpsat").over_cost
+    0.5
+    >>> parse_dispatcher("pcp3@highs:weighted-wait").objective
+    'weighted-wait'
+    >>> named = parse_dispatcher("easy+fairshare:half_life=86400-d")
+    >>> named.dispatcher, named.ranker.name, named.predictor
+    ('easy', 'fairshare', 'data-driven')
+    """
+    head, at, solver = text.partition("@")
+    backend, colon, objective = solver.partition(":")
+    name, dash, letter = head.rpartition("-")
+    if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
+        name, letter = head, ""
+    ranker = None
+    if is_plan(name):
+        return _plan(text, name, PREDICTED_BY.get(letter, "walltime"), solver if at else None)
+    name, own_options = split_options(name)
+    try:
+        name, over_cost = split_cost(name)
+    except ValueError:
+        raise UnknownName("dispatcher", text, [f"{name.partition(':')[0]}:0.5@{backend or 'cpsat'}"]) from None
+    if name not in DISPATCHERS and name.partition("+")[0] in MODELS:
+        raise UnknownName("dispatcher", text, list(MODELS))
+    if name not in DISPATCHERS and "+" in name:
+        name, _, ranked_by = name.rpartition("+")
+        ranker = parse_ranker(ranked_by)
+    if name not in DISPATCHERS:
+        if not REFERENCE.fullmatch(name):
+            raise UnknownName("dispatcher", text if ranker is None else name, _near(name))
+        _referred(name)
+    if name not in SOLVING:
+        if at:
+            raise UnknownName("dispatcher", text, [head])
+        own = {**POLICIES, **WITHIN_PROFILE}.get(name)
+        usual = "walltime" if own is None else own.predictor
+        return Named(text, name, PREDICTED_BY.get(letter, usual), None, None, ranker, options=own_options)
+    if own_options is not None:
+        raise UnknownName("dispatcher", text, [f"{name}@{backend or 'cpsat'}"])
+    backend = backend or "cpsat"
+    if backend not in backend_names():
+        solver, dash, of_job = backend.rpartition("-")
+        moved = [f"{name}-{of_job}@{solver}"] if dash and of_job in PREDICTED_BY and solver in backend_names() else []
+        raise UnknownName("backend", backend, [*moved, *backend_names()])
+    if colon and objective not in objective_names():
+        raise UnknownName("objective", objective, list(objective_names()))
+    if colon and name in MODELS:
+        raise UnknownName("dispatcher", text, [text.rpartition(":")[0], f"pcp@{backend}:{objective}"])
+    chosen = objective if colon else MODELS.get(name, (None,))[0]
+    return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, chosen, ranker, over_cost)
+
+
+def _plan(text: str, name: str, predictor: str, search: str | None) -> Named:
+    """Return the parts of the name of a policy that plans."""
+    name, plus, ranked_by = name.partition("+")
+    ranker = parse_ranker(ranked_by) if plus else None
+    planning = plan_named(name, search)
+    if plus and planning.plan is not None and planning.plan.work > 0:
+        raise PluginError(f"dispatcher {text}: it has an order of its own; a ranker sorts plan:submit+{ranked_by}")
+    return Named(text, name, predictor, None, ranker=ranker, plan=planning)
+
+
+def _near(name: str) -> list[str]:
+    """Return the names to compare an unknown name with; ``pcp3:waiting`` lacks the backend before its objective."""
+    head, colon, objective = name.partition(":")
+    complete = [f"{head}@cpsat:{objective}"] if colon and head.partition("-")[0] in SOLVING else []
+    return [*complete, *dispatchers()]
+
+
+# --- The names of the allocators of a replay; ``heuristics.kernels.events.state`` implements them.
+
+ALLOCATORS = ("first-fit", "best-fit")
+"""How a compiled policy chooses the nodes of a job [Galleguillos2019, 2.2].
+
+- ``first-fit``: the nodes in the order of the platform.
+- ``best-fit``: the nodes in increasing order of ``sum over resources r of free[n, r] / capacity[n, r]``; ties in the
+  order of the platform.
+
+Both put as many units on a node as fit before they go to the next node.
+"""

@@ -1,0 +1,439 @@
+"""Forecasts of the jobs that will be submitted: persistence, weekly, perfect, learned; their protocol and names [Bridi2018, 7.2]."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import MissingPackage, SchedlabError, WrongArgument, WrongValue
+from ..instances.report import WorkloadError
+from ..instances.workload import UNKNOWN, Workload
+from ..models.arguments import checked, expect
+from ..models.array_types import Floats, Ints
+from ..models.excerpt import excerpt, with_short_repr
+from ..models.plugins import PluginError, Registry
+from .references import Options, made_with_options, parse_options, source_of
+
+if TYPE_CHECKING:
+    from sklearn.linear_model import PoissonRegressor
+
+
+# --- The work of the jobs of a log.
+
+
+def core_seconds(workload: Workload) -> NDArray[np.float64]:
+    """Return the core-seconds of each job, by its runtime; unit-seconds if the log has no resource ``cores``."""
+    arrays = workload.job_arrays
+    if "cores" in workload.resources:
+        width = arrays.amounts[:, workload.resources.index("cores")]
+    else:
+        width = arrays.all_units
+    return np.maximum(workload.runtime, 0) * width.astype(np.float64)
+
+
+# --- The protocol of forecasts of jobs, and the call that checks what a forecast returns [Bridi2018, 7.2].
+
+DAY = 86400  # seconds
+
+PARTS = ("name", "begin", "jobs")  # of a forecast
+
+
+class EmptyForecast(WorkloadError):
+    """A forecast has no job: a plan made from it would switch off the whole machine. The message says why."""
+
+
+class Forecast(Protocol):
+    """The protocol of forecasts: an object that returns the jobs that are expected in a period.
+
+    Attributes
+    ----------
+    name : str
+        The name in results and messages.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in results and messages."""
+
+    def begin(self, workload: Workload) -> None:
+        """Prepare for a log; only a forecast that serves as a bound, such as ``perfect``, may keep it."""
+
+    def jobs(self, history: Workload, now: int, end: int) -> Workload:
+        """Return the jobs that are expected to be submitted in [now, end).
+
+        Parameters
+        ----------
+        history : Workload
+            The jobs submitted before ``now``, see ``history_at``.
+        now, end : int
+            The period in seconds.
+
+        Returns
+        -------
+        Workload
+            The jobs; their runtimes are the expected durations. ``forecast_jobs`` gives them names of their own.
+
+        Raises
+        ------
+        EmptyForecast
+            If no job is expected, or the history is too short.
+        """
+
+
+@checked
+def history_at(workload: Workload, now: int, ended: NDArray[np.bool_] | None = None) -> Workload:
+    """Return what is known of a log at a time: the jobs submitted before, with the runtimes of those that have ended.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log.
+    now : int
+        The time in seconds.
+    ended : array of bool, shape (jobs,), optional
+        Whether each job has ended. None: by its recorded start; without one, as if it had started when it was submitted.
+
+    Returns
+    -------
+    Workload
+        The jobs. The runtime of a job that has not ended is its walltime.
+
+    Raises
+    ------
+    EmptyForecast
+        If no job was submitted before.
+    """
+    before = workload.submit < now
+    if not before.any():
+        raise EmptyForecast(
+            f"{workload.name}: no job was submitted before {now} s (the first one at {workload.submit[0]} s), "
+            "so there is no history to forecast from"
+        )
+    if ended is None:
+        known = workload.recorded_start != UNKNOWN
+        ended = np.where(known, workload.recorded_start, workload.submit) + workload.runtime <= now
+    seen = replace(workload, runtime=np.where(ended, workload.runtime, workload.walltime))
+    return seen.keep(before)
+
+
+def forecast_jobs(forecast: Forecast, history: Workload, now: int, end: int) -> Workload:
+    """Return the jobs that a forecast expects in [now, end), after a check.
+
+    Parameters
+    ----------
+    forecast : Forecast
+        The forecast; its ``begin`` has been called.
+    history : Workload
+        What is known, see ``history_at``.
+    now, end : int
+        The period in seconds, ``now < end``.
+
+    Returns
+    -------
+    Workload
+        The jobs, named ``forecast-1``, ``forecast-2``, ..., by submit time.
+
+    Raises
+    ------
+    EmptyForecast
+        If the forecast has no job.
+    ForecastError
+        If the period has no length, a job is submitted outside of it, or the forecast raises or returns no Workload.
+    """
+    if isinstance(forecast, type) or not all(hasattr(forecast, part) for part in PARTS):
+        raise WrongArgument(
+            f"forecast of forecast_jobs is {excerpt(forecast)}; expected an object with name, begin and jobs, "
+            "such as parse_forecast('persistence').make()"
+        )
+    if end <= now:
+        raise ForecastError(f"a forecast from {now} s to {end} s: the end must be after the begin")
+    try:
+        found = forecast.jobs(history, now, end)
+    except SchedlabError:
+        raise
+    except Exception as e:
+        raise ForecastError(f"the forecast {forecast.name} raised {type(e).__name__}: {e}") from e
+    if not isinstance(found, Workload):
+        raise ForecastError(
+            f"the forecast {forecast.name} returned {excerpt(found)}; expected a Workload with the jobs that are "
+            f"submitted from {now} s to {end} s"
+        )
+    if not len(found):
+        raise EmptyForecast(f"the forecast {forecast.name} expects no job from {now} s to {end} s")
+    outside = np.flatnonzero((found.submit < now) | (found.submit >= end))
+    if outside.size:
+        raise ForecastError(
+            f"the forecast {forecast.name} from {now} s to {end} s has a job that is submitted at "
+            f"{found.submit[outside[0]]} s; all jobs must be submitted in the period"
+        )
+    order = np.argsort(found.submit, kind="stable")
+    found = found if (np.diff(order) > 0).all() else found.keep(order)
+    return replace(found, ids=tuple(f"forecast-{k}" for k in range(1, len(found) + 1)))
+
+
+class ForecastError(PluginError, ValueError):
+    """A forecast breaks its protocol; the message names it."""
+
+
+def moved(workload: Workload, rows: NDArray[np.bool_] | Ints, submit: Ints) -> Workload:
+    """Return jobs of a log as expected jobs: with other submit times, without what was recorded of them.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log.
+    rows : array of bool, shape (jobs,), or array of int
+        The jobs, as a mask or as indices, which may repeat.
+    submit : array of int, shape (rows,)
+        The new submit times in seconds. The time from submission to release is kept.
+    """
+    index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+    kept = replace(workload, after={}, windows={}, arrays={}).keep(index)
+    return replace(
+        kept,
+        submit=submit,
+        release=submit + np.maximum(0, kept.release - kept.submit),
+        recorded_start=np.full(len(kept), UNKNOWN, np.int64),
+        latest_start=np.zeros(0, np.int64),  # none
+        begin=None,
+        running=(),
+    )
+
+
+# --- Forecasts without a model: the jobs of the day before, of the week before, and those that will come.
+
+
+@with_short_repr
+class _Shifted:
+    """A forecast that repeats the jobs of an earlier period.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    every : int
+        The period is moved by a multiple of these seconds: the least one that reaches into the past.
+    """
+
+    def __init__(self, name: str, every: int) -> None:
+        self.name, self._every = name, every
+
+    def begin(self, workload: Workload) -> None:
+        """Keep nothing of the log."""
+
+    def jobs(self, history: Workload, now: int, end: int) -> Workload:
+        """Return the jobs of the earlier period, moved to [now, end)."""
+        shift = self._every * -(-(end - now) // self._every)
+        there = (history.submit >= now - shift) & (history.submit < end - shift)
+        if not there.any():
+            first = int(history.submit[0])
+            why = f"; the history begins at {first} s" if first > now - shift else ""
+            raise EmptyForecast(
+                f"the forecast {self.name} of {now} s to {end} s repeats {now - shift} s to {end - shift} s, "
+                f"in which no job was submitted{why}"
+            )
+        return moved(history, there, history.submit[there] + shift)
+
+
+class Persistence(_Shifted):
+    """The submissions of the last 24 h again; for a longer period those of the last whole days [Bridi2018, 7.7]."""
+
+    def __init__(self) -> None:
+        super().__init__("persistence", DAY)
+
+
+class Weekly(_Shifted):
+    """The submissions of the same weekdays of the week before."""
+
+    def __init__(self) -> None:
+        super().__init__("weekly", 7 * DAY)
+
+
+@with_short_repr
+class Perfect:
+    """The jobs that will come, with their runtimes: an upper bound on what a forecast is worth."""
+
+    name = "perfect"
+
+    def begin(self, workload: Workload) -> None:
+        """Keep the log."""
+        self._log = workload
+
+    def jobs(self, history: Workload, now: int, end: int) -> Workload:
+        """Return the jobs of the log in [now, end)."""
+        there = (self._log.submit >= now) & (self._log.submit < end)
+        if not there.any():
+            raise EmptyForecast(f"the forecast perfect: no job is submitted from {now} s to {end} s")
+        return moved(self._log, there, self._log.submit[np.flatnonzero(there)])
+
+
+# --- A forecast learned from the log: numbers of jobs per hour by a Poisson regression, jobs drawn from the recent past.
+#
+# The number of submissions of an hour is a Poisson regression (scikit-learn, ``PoissonRegressor``) on the logarithms of: the
+# submissions in the same hour of the last day that is known, in the same hour of the week before it, the mean of that hour
+# of the day over the last week, and the mean per hour of the last day and of the last week. It is trained on the periods of
+# the past that begin a whole number of days before ``now``, as a forecast made then would have seen them. The jobs are a
+# systematic sample of those of the last week by their core-hours: every part of the distribution has its share. Their hours
+# are drawn by a seeded permutation, and the second within the hour is that of the sampled job.
+
+HOUR, WEEK = 3600, 7 * DAY
+LEAST = 8  # days of history: a week of periods, and a day before the first of them
+
+
+@with_short_repr
+class Learned:
+    """The forecast.
+
+    Parameters
+    ----------
+    days : float, default 28
+        The number of past periods that it is trained on, at most.
+    seed : float, default 0
+        The seed of the permutation; a whole number.
+    """
+
+    name = "learned"
+
+    def __init__(self, days: float = 28, seed: float = 0) -> None:
+        if days < LEAST - 1:
+            raise WrongValue(f"the forecast learned: days is {days:g}; at least {LEAST - 1} are expected")
+        self.days, self.seed = int(days), int(seed)
+
+    def begin(self, workload: Workload) -> None:
+        """Keep nothing of the log; raise MissingPackage if scikit-learn is missing."""
+        _regressor()
+
+    def jobs(self, history: Workload, now: int, end: int) -> Workload:
+        """Return the expected jobs of [now, end)."""
+        known = (now - int(history.submit[0])) / DAY
+        lead = -(-(end - now) // DAY)
+        if known < LEAST - 1 + lead:
+            raise EmptyForecast(
+                f"the forecast learned has {known:.1f} days of history before {now} s; "
+                f"at least {LEAST - 1 + lead} are expected"
+            )
+        number = self._per_hour(history, now, end, lead)
+        if not number.sum():
+            raise EmptyForecast(f"the forecast learned expects no job from {now} s to {end} s")
+        return self._sample(history, number, now, end)
+
+    def _per_hour(self, history: Workload, now: int, end: int, lead: int) -> Ints:
+        """Return the number of jobs expected in each hour of the period."""
+        hours = -(-(end - now) // HOUR)
+        past = (now - int(history.submit[0])) // HOUR  # whole hours of history
+        ago = (now - 1 - history.submit) // HOUR  # hours before now, 0 for the last one
+        count = np.bincount(ago[ago < past], minlength=past)[::-1].astype(float)  # oldest first
+        origins = [past - 24 * d for d in range(lead, self.days + lead) if past - 24 * d >= 24 * lead]
+        given = np.concatenate([_features(count, o, hours, lead) for o in origins])
+        with _one_thread():
+            made = _regressor().fit(given, np.concatenate([count[o : o + hours] for o in origins]))
+        mean: Floats = made.predict(_features(count, past, hours, lead))
+        return np.diff(np.round(np.cumsum(mean)), prepend=0.0).astype(np.int64)
+
+    def _sample(self, history: Workload, number: Ints, now: int, end: int) -> Workload:
+        """Return jobs of the last week with the core-hours of a systematic sample, in the hours of ``number``."""
+        recent = np.flatnonzero(history.submit >= min(now - WEEK, int(history.submit[-1])))
+        total = int(number.sum())
+        ordered = recent[np.argsort(core_seconds(history)[recent], kind="stable")]
+        chosen = ordered[((np.arange(total) + 0.5) * len(ordered) / total).astype(np.int64)]
+        chosen = chosen[np.random.default_rng([self.seed, abs(now)]).permutation(total)]
+        hour = now + HOUR * np.repeat(np.arange(len(number)), number)
+        submit = np.minimum(hour + (history.submit[chosen] - now) % HOUR, end - 1)
+        order = np.argsort(submit, kind="stable")
+        return moved(history, chosen[order], submit[order])
+
+
+def _features(count: Floats, origin: int, hours: int, lead: int) -> Floats:
+    """Return a row per hour of a period from ``origin`` on, of what is known at its begin; shape (hours, 5)."""
+    target = np.arange(origin, origin + hours)
+    last = target - 24 * lead
+    days = [last - 24 * d for d in range(7)]
+    known = [d for d in days if d[0] >= 0]
+    same = np.mean([count[d] for d in known], axis=0)
+    week = target - 7 * 24 * -(-lead // 7)
+    recent = [np.full(hours, count[max(0, origin - n) : origin].mean()) for n in (24, 168)]
+    found: Floats = np.log1p(np.column_stack([count[last], count[week] if week[0] >= 0 else same, same, *recent]))
+    return found
+
+
+def _regressor() -> PoissonRegressor:
+    """Return the model; raise MissingPackage if scikit-learn is missing."""
+    try:
+        from sklearn.linear_model import PoissonRegressor
+    except ImportError as e:
+        raise MissingPackage("the forecast learned needs scikit-learn: pip install 'schedlab[guide]'") from e
+    return PoissonRegressor(alpha=1e-2, solver="newton-cholesky")
+
+
+def _one_thread() -> AbstractContextManager[object]:
+    """Limit the threads of scikit-learn: on so little data several ones wait for each other on a busy machine."""
+    from threadpoolctl import threadpool_limits
+
+    limited: AbstractContextManager[object] = threadpool_limits(1)
+    return limited
+
+
+# --- The names of forecasts: those of schedlab and of third parties, with options as text.
+
+OWN = {"persistence": Persistence, "weekly": Weekly, "learned": Learned, "perfect": Perfect}
+FORECASTS: Registry[Any] = Registry("forecast", "schedlab.forecasts", OWN)
+"""The forecasts by name: a forecast, or a class or function that returns one."""
+
+
+class NamedForecast(Options):
+    """The parts of a forecast's name; see ``Options``."""
+
+    def make(self) -> Forecast:
+        """Return the forecast.
+
+        Raises
+        ------
+        UnknownName
+            If the forecast has no such option; the message lists similar ones.
+        PluginError
+            If the forecast cannot be imported or created with these options, or is not a forecast.
+        """
+        found, label = made_with_options(self, FORECASTS, "jobs")
+        for part in ("name", "begin", "jobs"):
+            if not hasattr(found, part):
+                raise PluginError(f"{label} has no {part}; a forecast has name, begin and jobs")
+        made: Forecast = found
+        return made
+
+    @property
+    def source(self) -> str | None:
+        """A hash of the source of a third party's forecast; None for those of schedlab."""
+        return source_of(self, FORECASTS)
+
+
+def parse_forecast(text: str) -> NamedForecast:
+    """Split the name of a forecast, ``NAME[:OPTION=VALUE]...``, into its parts.
+
+    Parameters
+    ----------
+    text : str
+        ``NAME`` is one of ``FORECASTS``, or ``module:attribute``, a forecast, or a class or function that returns one.
+
+    Returns
+    -------
+    NamedForecast
+        The parts of the name.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such forecast; the message lists similar names.
+    PluginError
+        If the module of a forecast ``module:attribute`` cannot be imported.
+
+    Examples
+    --------
+    >>> parse_forecast("learned:days=14").make().days
+    14
+    """
+    expect("text of parse_forecast", text, str)
+    return NamedForecast(*parse_options(text, FORECASTS))

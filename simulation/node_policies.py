@@ -1,0 +1,435 @@
+"""Node policies: which nodes are switched off and on during a replay; their protocol and names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..backends import UnknownName
+from ..errors import WrongValue
+from ..models import DesiredProfile, Job, Platform
+from ..models.array_types import Ints
+from ..models.excerpt import with_short_repr
+from ..models.plugins import (
+    REFERENCE,
+    NoSuchAttribute,
+    NoSuchModule,
+    PluginError,
+    Registry,
+    check_parts,
+    explained,
+    load_reference,
+)
+from ..models.profiles.extraction import count_on
+from ..models.whole_numbers import is_whole, shown
+from .energy import BOOTING
+
+# --- How long nodes take to boot and to shut down, and the states that they go through.
+
+ON = 3
+STATE_NAMES = ("off", "booting", "shutting down", "on")
+"""The names of the states ``OFF``, ``BOOTING``, ``SHUTTING_DOWN`` and ``ON``, which are indices of this tuple."""
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class Switching:
+    """The times of nodes that are switched off and on: on -> shutting down -> off -> booting -> on.
+
+    Parameters
+    ----------
+    boot : int, default 300
+        Seconds from the begin of the boot until jobs may start.
+    shut_down : int, default 60
+        Seconds from the switch-off until the node is off.
+    min_off : int, default 900
+        Least time in seconds that a node is off before it boots. It cannot be shortened.
+
+    Raises
+    ------
+    WrongValue
+        If a time is not a whole number of seconds of at least 0.
+
+    Examples
+    --------
+    >>> Switching(boot=45 * 60).away
+    3660
+    """
+
+    boot: int = 300
+    shut_down: int = 60
+    min_off: int = 900
+
+    def __post_init__(self) -> None:
+        for name in ("boot", "shut_down", "min_off"):
+            value = getattr(self, name)
+            if not is_whole(value) or value < 0:
+                raise WrongValue(f"switching: {name} is {shown(value)} s; a whole number of at least 0 is expected")
+
+    @property
+    def away(self) -> int:
+        """The least time in seconds from a switch-off until jobs may start again."""
+        return self.shut_down + self.min_off + self.boot
+
+
+# --- The protocol of node policies: the input (``NodeMoment``) and the output (``NodeDecision``) of one call.
+#
+# A node policy is an object with an attribute ``name`` and two methods, ``begin`` and ``decide``. Pass it to
+# ``schedlab.simulate(..., node_policy=...)``; a dispatcher that has an attribute ``node_policy`` brings its own.
+#
+# 1. At each event jobs end, jobs arrive, and the dispatcher decides. Then the engine boots the nodes that are needed (see
+#    below) and calls ``decide`` once. ``NodeDecision.wake`` requests a further call.
+# 2. ``decide`` returns the nodes to switch off and to boot. A node shuts down, is off for a least time, boots, and is on
+#    again (``Switching``); none of this can be shortened.
+#
+# The engine keeps these rules for every policy:
+#
+# - No job starts on a node that is not on. A dispatcher sees such a node as in use up to ``Moment.ready``, the earliest
+#   time at which it can be on, and may plan on it from then on.
+# - A planned start (``Decision.plan``, a kept reservation of conservative backfilling) is *needed*: its nodes that are off
+#   boot so early that they are on at its time, if there is time for that.
+# - So is a waiting job without a plan: jobs are taken in the order of the queue; nodes that are off boot as far as a job
+#   does not fit on those that are on. For the first job that has to wait for running jobs, they boot so early that they
+#   are on when these are expected to end.
+# - A node may be switched off if it is on, runs no job, and is not needed before it could be on again:
+#   ``NodeMoment.may_switch_off``. A decision that names another node ends the replay with ``SimulationError``.
+#
+# All nodes are on at the begin of a replay.
+#
+# Examples
+# --------
+# Switch every node off as soon as it is idle:
+#
+# >>> import numpy as np
+# >>> class OffAtOnce:
+# ...     name = "off-at-once"
+# ...
+# ...     def begin(self, platform, switching, desired):
+# ...         pass
+# ...
+# ...     def decide(self, moment: NodeMoment) -> NodeDecision:
+# ...         return NodeDecision(off=np.flatnonzero(moment.may_switch_off))
+
+
+@with_short_repr
+@dataclass(frozen=True, eq=False)
+class NodeMoment:
+    """The nodes, the queue and the plan after the dispatcher's decision; arrays of shape (nodes,), in platform order.
+
+    Times are seconds on the clock of the replay; ``NEVER`` (``heuristics.kernels.profile``) stands for no such time.
+
+    Parameters
+    ----------
+    now : int
+        The current time.
+    platform : Platform
+        The machine.
+    state : ndarray of int
+        ``ON``, ``OFF``, ``BOOTING`` or ``SHUTTING_DOWN``.
+    since : ndarray of int
+        The time at which the node came into this state.
+    ready : ndarray of int
+        The earliest time at which jobs may start: ``now`` if the node is on.
+    idle_since : ndarray of int
+        The time since which a node that is on has run no job; NEVER if it runs one or is not on.
+    busy_until : ndarray of int
+        The latest expected end of a job that runs or is planned on the node; ``now`` if there is none.
+    needed : ndarray of int
+        The time at which the node must be on for a planned start or a waiting job; NEVER if it is not needed.
+    may_switch_off : ndarray of bool
+        Whether the node may be switched off now.
+    waiting : sequence of Job
+        The waiting jobs, as the dispatcher sees them.
+    """
+
+    now: int
+    platform: Platform
+    state: Ints
+    since: Ints
+    ready: Ints
+    idle_since: Ints
+    busy_until: Ints
+    needed: Ints
+    may_switch_off: NDArray[np.bool_]
+    waiting: Sequence[Job]
+
+
+@with_short_repr
+@dataclass(frozen=True, eq=False)
+class NodeDecision:
+    """The nodes to switch off and to boot now, as indices into ``platform.nodes``.
+
+    Parameters
+    ----------
+    off : sequence of int
+        Nodes that ``NodeMoment.may_switch_off`` allows.
+    on : sequence of int
+        Nodes to boot; those that cannot boot yet (shutting down, or off for less than the least time) boot as soon as
+        they can, those that are on or boot are left.
+    wake : int, optional
+        A later time in seconds at which the policy is called as well.
+    """
+
+    off: Sequence[int] | Ints = ()
+    on: Sequence[int] | Ints = field(default=())
+    wake: int | None = None
+
+
+class NodePolicy(Protocol):
+    """An object that decides which nodes are switched off and on; see the module docstring.
+
+    Attributes
+    ----------
+    name : str
+        The name in results and error messages.
+    """
+
+    name: str
+
+    def begin(self, platform: Platform, switching: Switching, desired: DesiredProfile | None) -> None:
+        """Prepare for a replay; called once before the first event.
+
+        Parameters
+        ----------
+        platform : Platform
+            The machine.
+        switching : Switching
+            The times of boot, shut-down and the least time off.
+        desired : DesiredProfile or None
+            The desired profile of the replay (``simulate(desired=...)``). A policy of your own may keep another one and
+            change it during the replay.
+        """
+
+    def decide(self, moment: NodeMoment) -> NodeDecision:
+        """Return the nodes to switch off and to boot."""
+
+
+# --- Node policies without knowledge of the future: always on, and off after some idle time.
+
+UNITS = {"": 1, "s": 1, "min": 60, "h": 3600}
+DURATION = re.compile(r"(\d+)\s*(s|min|h|)")
+USUAL = "30min"
+
+
+def seconds_of(text: str) -> int | None:
+    """Return the seconds of a text such as 300, 300s, 30min or 2h; None if it is no such text.
+
+    Examples
+    --------
+    >>> seconds_of("30min"), seconds_of("45"), seconds_of("soon")
+    (1800, 45, None)
+    """
+    found = DURATION.fullmatch(text.strip())
+    return None if found is None else int(found[1]) * UNITS[found[2]]
+
+
+@with_short_repr
+class AlwaysOn:
+    """Switch no node off."""
+
+    name = "always-on"
+
+    def begin(self, platform: Platform, switching: Switching, desired: DesiredProfile | None) -> None:
+        """Do nothing."""
+
+    def decide(self, moment: NodeMoment) -> NodeDecision:
+        """Return no node."""
+        return NodeDecision()
+
+
+@with_short_repr
+class Idle:
+    """Switch nodes off that have run no job for some time.
+
+    Parameters
+    ----------
+    after : str, default "30min"
+        The time, such as 300s, 30min or 2h.
+
+    Raises
+    ------
+    WrongValue
+        If it is no time.
+    """
+
+    def __init__(self, after: str = USUAL) -> None:
+        seconds = seconds_of(after)
+        if seconds is None:
+            raise WrongValue(f"node policy idle:{after}: expected a time such as idle:300s, idle:30min or idle:2h")
+        self.after, self.name = seconds, f"idle:{after}"
+
+    def begin(self, platform: Platform, switching: Switching, desired: DesiredProfile | None) -> None:
+        """Do nothing."""
+
+    def decide(self, moment: NodeMoment) -> NodeDecision:
+        """Return the nodes that have been idle for long enough, and the next time at which there is one."""
+        since = moment.idle_since[moment.may_switch_off] + self.after
+        later = since[since > moment.now]
+        off = np.flatnonzero(moment.may_switch_off & (moment.idle_since + self.after <= moment.now))
+        return NodeDecision(off, wake=int(later.min()) if later.size else None)
+
+
+# --- The node policy that follows a desired profile: nodes are on ahead of time, and off when the profile needs fewer.
+
+
+@with_short_repr
+class FollowProfile:
+    """Keep as many nodes of each group on as the desired profile needs [Bridi2018, 7.4].
+
+    Of a group of N nodes with the desired share d of cores, ``ceil(N d)`` are on. A node boots so early that it is on
+    when the profile rises. When the profile falls, nodes are switched off unless it rises again before they could be
+    back. Nodes in use, reserved or needed stay on, those that are needed longest first; then come those that are on, and
+    the others, in the order of the platform.
+
+    Parameters
+    ----------
+    desired : DesiredProfile, optional
+        The profile; it may be replaced during a replay. None: that of the replay.
+
+    Attributes
+    ----------
+    desired : DesiredProfile or None
+        The profile.
+    """
+
+    name = "profile"
+
+    def __init__(self, desired: DesiredProfile | None = None) -> None:
+        self.desired, self._own = desired, desired is not None
+
+    def begin(self, platform: Platform, switching: Switching, desired: DesiredProfile | None) -> None:
+        """Take the profile of the replay, unless there is one already. Raises WrongValue if there is none."""
+        self.desired = self.desired if self._own else desired
+        if self.desired is None:
+            raise WrongValue(
+                "node policy profile follows a desired profile; give one (desired=..., bench simulate --desired FILE)"
+            )
+        self._times, counts = switching, [g.count for g in platform.groups]
+        self._groups = list(zip(platform.groups, [0, *accumulate(counts)], strict=False))
+
+    def decide(self, moment: NodeMoment) -> NodeDecision:
+        """Return the nodes that the profile does not need, and those that it needs soon."""
+        assert self.desired is not None
+        now, boot, away = moment.now, self._times.boot, self._times.away
+        changes = [now, *self._changes(now, now + away)]
+        off, on = list[int](), list[int]()
+        for group, first in self._groups:
+            nodes = np.arange(first, first + group.count)
+            wanted = [(t, count_on(self.desired, group, t)) for t in changes]
+            keep = max(count for _, count in wanted)
+            boots = max(count for t, count in wanted if t <= now + boot)
+            order = nodes[np.lexsort((nodes, _rank(moment, nodes), -moment.busy_until[nodes]))]
+            there = np.isin(moment.state[order], (ON, BOOTING))
+            on += order[:boots][~there[:boots]].tolist()
+            rest = order[keep:]
+            off += rest[moment.may_switch_off[rest]].tolist()
+        return NodeDecision(off, on, self._next(now))
+
+    def _changes(self, begin: int, end: int) -> list[int]:
+        """Return the times of the steps of the profile in (begin, end]."""
+        found, t = list[int](), self._after(begin)
+        while t is not None and t <= end:
+            found.append(t)
+            t = self._after(t)
+        return found
+
+    def _after(self, t: int) -> int | None:
+        assert self.desired is not None
+        return self.desired.next_change(t)
+
+    def _next(self, now: int) -> int | None:
+        """Return the next time at which a step of the profile may change the decision; None if there is none."""
+        ahead = (0, self._times.boot, self._times.away)
+        times = [(self._after(now + d), d) for d in ahead]
+        return min((t - d for t, d in times if t is not None), default=None)
+
+
+def _rank(moment: NodeMoment, nodes: Ints) -> Ints:
+    """Return 0 for nodes that are needed, 1 for those that are on or boot, 2 for the others."""
+    on = np.isin(moment.state[nodes], (ON, BOOTING))
+    needed = moment.needed[nodes] <= moment.now
+    return np.where(needed, 0, np.where(on, 1, 2))
+
+
+# --- The names of node policies: those of schedlab and of third parties.
+
+OWN: dict[str, Any] = {"always-on": AlwaysOn, "idle": Idle, "profile": FollowProfile}
+NODE_POLICIES: Registry[Any] = Registry("node policy", "schedlab.node_policies", OWN)
+"""The node policies by name: classes or functions that return one, called with the text after the name, if there is one."""
+PARTS = ("name", "begin", "decide")
+
+
+def node_policy_of(what: str | NodePolicy | type[NodePolicy]) -> NodePolicy:
+    """Return a node policy by its name, or check an object.
+
+    Parameters
+    ----------
+    what : str or NodePolicy
+        ``"always-on"``, ``"idle:30min"``, ``"profile"``, ``"NAME"`` or ``"NAME:TEXT"`` of a third party,
+        ``"module:attribute"``, or an object.
+
+    Returns
+    -------
+    NodePolicy
+        The policy.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such policy; the message lists similar names.
+    PluginError
+        If it cannot be imported or created, or lacks a part.
+    WrongValue
+        If its text is wrong.
+
+    Examples
+    --------
+    >>> node_policy_of("idle:30min").name
+    'idle:30min'
+    """
+    if not isinstance(what, str):
+        return _made(what, f"the argument node_policy ({what!r:.100})", ())
+    name, colon, text = what.partition(":")
+    texts = (text,) if text else ()
+    if colon and not text:
+        raise WrongValue(f"node policy {what}: nothing stands after the colon; expected {name}, or an option after it")
+    if name in OWN:
+        if text and OWN[name] is not Idle:
+            raise WrongValue(f"node policy {what}: {name} takes no option; expected {name}")
+        own: NodePolicy = OWN[name](*texts)
+        return own
+    if name in NODE_POLICIES:
+        return _made(NODE_POLICIES[name], NODE_POLICIES.label(name), texts)
+    if REFERENCE.fullmatch(what):
+        try:
+            return _made(load_reference(what), what, ())
+        except NoSuchModule:
+            note = f", and no module {name} in the current folder or installed"
+            raise UnknownName("node policy", what, list(NODE_POLICIES), note) from None
+        except NoSuchAttribute as e:
+            raise UnknownName(f"object of the module {name} called", text, e.known) from None
+    raise UnknownName("node policy", what, list(NODE_POLICIES))
+
+
+def _made(found: Any, label: str, texts: tuple[str, ...]) -> NodePolicy:
+    if isinstance(found, type) or (callable(found) and not hasattr(found, "decide")):
+        with explained(f"{label} cannot be created"):
+            found = found(*texts)
+    elif texts:
+        raise WrongValue(f"{label} takes no option; expected its name alone, not {texts[0]!r} after it")
+    return _checked(found, label)
+
+
+def _checked(found: Any, label: str) -> NodePolicy:
+    lacking = [part for part in PARTS if not hasattr(found, part)]
+    if lacking:
+        raise PluginError(f"{label} is not a node policy: it has no {' and no '.join(lacking)} (docs/energy.md)")
+    check_parts(label, found, ("begin", "decide"))
+    policy: NodePolicy = found
+    return policy

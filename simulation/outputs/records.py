@@ -1,0 +1,286 @@
+"""What a replay did with reservations, server events and on-demand jobs as JSON data, for its record; writing and reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, cast, get_args
+
+from ...instances.workload import Workload
+from ...models import Eviction, EvictionCandidate, EvictionPlan
+from ...models.excerpt import excerpt
+from ...models.node_states import NodeStates, members
+from ...models.reservations import Reservation
+from ...models.server_events import ServerEvent
+from ..preemption.settings import Preemption
+from ..records import (
+    Booking,
+    Change,
+    Departure,
+    EvictionDecision,
+    Outcome,
+    PreemptionRecord,
+    PrivateRun,
+    ProductionRecord,
+    RefusedEvent,
+    bookings_of,
+)
+from .reading import JobsError
+
+# --- What a replay did for on-demand jobs as JSON data, for its record; writing and reading.
+#
+# The data are an object with
+#
+# - ``first_start``: on-demand job -> its first start (s);
+# - ``decisions``: ``job``, ``time``, ``busy``, ``seconds``, ``needed`` (nodes), ``deadline``, ``candidates`` (rows of id, nodes, loss,
+#   system_s, application_s, wait_s, mb_s) and ``plan`` (job -> strategy; null: no job leaves). ``candidates`` is null if the
+#   running jobs had too few nodes;
+# - ``departures``: ``job``, ``attempt``, ``cause``, ``strategy``, ``decided``, ``stop``, ``write``, ``end`` (s).
+
+CANDIDATE = ("id", "nodes", "loss", "system_s", "application_s", "wait_s", "mb_s")
+TIMES = ("decided", "stop", "write", "end")
+
+
+def preemption_json(record: PreemptionRecord, workload: Workload) -> dict[str, Any]:
+    """Return a record as JSON data."""
+    ids = workload.ids
+    return {
+        "first_start": {ids[row]: start for row, start in record.first_start.items()},
+        "decisions": [decision_json(d) for d in record.decisions],
+        "departures": [
+            {
+                "job": ids[d.row],
+                "attempt": d.attempt,
+                "cause": d.cause,
+                "strategy": d.strategy,
+                **{name: getattr(d, name) for name in TIMES},
+            }
+            for d in record.departures
+        ],
+    }
+
+
+def decision_json(decision: EvictionDecision) -> dict[str, Any]:
+    """Return a decision as JSON data; jobs that stay are not part of its plan."""
+    p, plan = decision.problem, decision.plan
+    chosen = None
+    if plan is not None:
+        chosen = {job: what for job, what in plan.as_json().items() if plan.strategy[job] != "keep"}
+    return {
+        "job": decision.job,
+        "time": decision.time,
+        "busy": decision.busy,
+        "seconds": decision.seconds,
+        "needed": None if p is None else p.nodes_needed,
+        "deadline": None if p is None else p.deadline_s,
+        "candidates": None if p is None else [[getattr(c, name) for name in CANDIDATE] for c in p.candidates],
+        "plan": chosen,
+    }
+
+
+def read_decision(data: Mapping[str, Any], settings: Preemption) -> EvictionDecision:
+    """Read the data of ``decision_json``. Raises ProblemError, WrongValue."""
+    problem = plan = None
+    if data["candidates"] is not None:
+        jobs = [EvictionCandidate(**dict(zip(CANDIDATE, row, strict=True))) for row in data["candidates"]]
+        bandwidth, shared = settings.storage.file_system_mb_s, settings.shared_bandwidth
+        problem = Eviction(
+            jobs, data["needed"], data["deadline"], settings.step, data["time"], bandwidth, shared_bandwidth=shared
+        )
+    if data["plan"] is not None and problem is not None:
+        plan = EvictionPlan.from_json({**dict.fromkeys((c.id for c in problem.candidates), "keep"), **data["plan"]})
+    return EvictionDecision(data["job"], data["time"], data["busy"], problem, plan, data["seconds"])
+
+
+def read_preemption(
+    data: Mapping[str, Any], workload: Workload, settings: Preemption, rows: tuple[int, ...]
+) -> PreemptionRecord:
+    """Read the data of ``preemption_json``.
+
+    Parameters
+    ----------
+    data : mapping
+        The data.
+    workload : Workload
+        The jobs, with the on-demand ones.
+    settings : Preemption
+        The settings of the replay.
+    rows : tuple of int
+        The rows of the on-demand jobs.
+
+    Raises
+    ------
+    JobsError
+        If a job is unknown.
+    ProblemError, WrongValue
+        If an eviction problem or a plan is not valid.
+    """
+    row = {name: k for k, name in enumerate(workload.ids)}
+    named = [*data["first_start"], *(d["job"] for d in data["departures"])]
+    unknown = next((name for name in named if name not in row), None)
+    if unknown is not None:
+        raise JobsError(f"preemption: {excerpt(unknown)} is no job of the replay")
+    departures = tuple(
+        Departure(row[d["job"]], d["attempt"], d["cause"], d["strategy"], *(d[name] for name in TIMES))
+        for d in data["departures"]
+    )
+    decisions = tuple(read_decision(d, settings) for d in data["decisions"])
+    first = {row[name]: start for name, start in data["first_start"].items()}
+    return PreemptionRecord(settings, rows, decisions, departures, first)
+
+
+# --- What a replay did with reservations and server events as JSON data, for its record; writing and reading.
+#
+# The data are an object with
+#
+# - ``bookings``: for each repetition of each reservation ``label``, ``reservation`` (name), ``start``, ``end`` (s), ``outcome``,
+#   ``nodes`` (node -> units), ``why``, ``accepted`` and ``ended`` (s or null);
+# - ``left``: job -> why it left without a start; ``left_at``: job -> the second in which it left;
+# - ``refused``: server events that were not possible: ``time``, ``kind``, ``subject``, ``value``, ``why``;
+# - ``moves``, ``walltimes``: ``time``, ``job``, ``before``, ``after`` (names of queues; seconds);
+# - ``private``: runs inside of reservations: ``job``, ``start``, ``booking`` (index).
+
+
+def production_json(record: ProductionRecord, workload: Workload) -> dict[str, Any]:
+    """Return a record as JSON data."""
+    ids, queues = workload.ids, [q.name for q in workload.queues]
+    return {
+        "bookings": [
+            {
+                "label": b.label, "reservation": b.reservation.name, "start": b.start, "end": b.end, "outcome": b.outcome,
+                "nodes": dict(b.nodes), "why": b.why, "accepted": b.accepted, "ended": b.ended,
+            }
+            for b in record.bookings
+        ],
+        "left": {ids[row]: why for row, why in record.left.items()},
+        "left_at": {ids[row]: time for row, time in record.left_at.items()},
+        "refused": [{**_event_json(r.event), "why": r.why} for r in record.refused],
+        "moves": [
+            {"time": c.time, "job": ids[c.row], "before": queues[c.before], "after": queues[c.after]}
+            for c in record.moves
+        ],
+        "walltimes": [
+            {"time": c.time, "job": ids[c.row], "before": c.before, "after": c.after} for c in record.walltimes
+        ],
+        "private": [{"job": ids[p.row], "start": p.start, "booking": p.booking} for p in record.private],
+    }  # fmt: skip
+
+
+def outages_json(states: NodeStates | None) -> list[dict[str, Any]]:
+    """Return when nodes take no starts: ``node``, ``state``, ``start`` and ``end`` (s; null: to the end) of each time."""
+    if states is None:
+        return []
+    rows, names, found = members(states.platform), states.platform.nodes, []
+    for n in sorted({n for event in states.events for name in event.nodes for n in rows[name]}):
+        node = names[n]
+        for (start, name), (end, _) in pairwise([*states.of(node), (None, "")]):
+            if name != "up":
+                found.append({"node": node, "state": name, "start": start, "end": end})
+    return found
+
+
+def _event_json(event: ServerEvent) -> dict[str, Any]:
+    return {"time": event.time, "kind": event.kind, "subject": event.subject, "value": event.value}
+
+
+def read_production(
+    data: Mapping[str, Any], workload: Workload, reservations: Iterable[Reservation], events: Sequence[ServerEvent]
+) -> tuple[Workload, ProductionRecord]:
+    """Read the data of ``production_json``.
+
+    Parameters
+    ----------
+    data : mapping
+        The data.
+    workload : Workload
+        The jobs as they were submitted.
+    reservations : iterable of Reservation
+        The reservations of the replay.
+    events : sequence of ServerEvent
+        The server events of the replay.
+
+    Returns
+    -------
+    Workload
+        The jobs with the queues and walltimes that they have in the end.
+    ProductionRecord
+        The record.
+
+    Raises
+    ------
+    JobsError
+        If a name is unknown, a value is not valid, or a repetition of a reservation is missing.
+    """
+    later = tuple(sorted((e for e in events if e.kind != "reserve"), key=lambda e: e.time))
+    expected = bookings_of(reservations)
+    found = _bookings(data["bookings"], expected)
+    rows = {name: k for k, name in enumerate(workload.ids)}
+    queues = {q.name: k for k, q in enumerate(workload.queues)}
+    moves = tuple(
+        Change(c["time"], _known(rows, c["job"], "job"), *(_known(queues, c[n], "queue") for n in ("before", "after")))
+        for c in data["moves"]
+    )
+    walltimes = tuple(
+        Change(c["time"], _known(rows, c["job"], "job"), c["before"], c["after"]) for c in data["walltimes"]
+    )
+    changed = replace(workload, queue=workload.queue.copy(), walltime=workload.walltime.copy())
+    for column, changes in ((changed.queue, moves), (changed.walltime, walltimes)):
+        for c in changes:
+            if column[c.row] != c.before:
+                raise JobsError(
+                    f"production: job {workload.ids[c.row]!r} has another value before its change at {c.time}"
+                )
+            column[c.row] = c.after
+    private = tuple(
+        PrivateRun(_known(rows, p["job"], "job"), p["start"], _booking_index(p["booking"], found))
+        for p in data["private"]
+    )
+    refused = tuple(RefusedEvent(_event_of(r, later), r["why"]) for r in data["refused"])
+    left = {_known(rows, name, "job"): why for name, why in data["left"].items()}
+    left_at = {_known(rows, name, "job"): int(time) for name, time in data.get("left_at", {}).items()}
+    return changed, ProductionRecord(tuple(found), later, left, refused, moves, walltimes, private, left_at)
+
+
+def _bookings(listed: Sequence[Mapping[str, Any]], expected: Sequence[Booking]) -> list[Booking]:
+    """Return the bookings of the data, which are those of the reservations, in their order."""
+    if [b["label"] for b in listed] != [b.label for b in expected]:
+        raise JobsError(
+            f"production: its {len(listed)} bookings are not those of the reservations, {len(expected)}; "
+            "expected one for each repetition, in order"
+        )
+    for b, plain in zip(listed, expected, strict=True):
+        if b["outcome"] not in get_args(Outcome):
+            raise JobsError(
+                f"production: booking {plain.label!r}: outcome: expected one of {', '.join(get_args(Outcome))}, "
+                f"found {excerpt(b['outcome'])}"
+            )
+        if (b["reservation"], b["start"], b["end"]) != (plain.reservation.name, plain.start, plain.end):
+            raise JobsError(f"production: booking {plain.label!r} has not the times of its reservation")
+    return [
+        replace(
+            plain, outcome=cast(Outcome, b["outcome"]), nodes=dict(b["nodes"]), why=b["why"], accepted=b["accepted"],
+            ended=b["ended"],
+        )
+        for b, plain in zip(listed, expected, strict=True)
+    ]  # fmt: skip
+
+
+def _known(numbers: Mapping[str, int], name: str, what: str) -> int:
+    if name not in numbers:
+        raise JobsError(f"production: {excerpt(name)} is no {what} of the replay")
+    return numbers[name]
+
+
+def _booking_index(index: int, bookings: Sequence[Booking]) -> int:
+    if not 0 <= index < len(bookings):
+        raise JobsError(f"production: booking {index} of a run; expected 0 to {len(bookings) - 1}")
+    return index
+
+
+def _event_of(data: Mapping[str, Any], events: Sequence[ServerEvent]) -> ServerEvent:
+    wanted = {key: data[key] for key in ("time", "kind", "subject", "value")}
+    found = next((e for e in events if _event_json(e) == wanted), None)
+    if found is None:
+        raise JobsError(f"production: refused event {excerpt(wanted)} is no event of the replay")
+    return found

@@ -1,1 +1,0 @@
-"""Policies (rules and backfilling), CP dispatchers, and their names."""

@@ -1,1 +1,0 @@
-"""Desired profiles in CP dispatchers."""

@@ -1,0 +1,544 @@
+"""Predictors of the duration of jobs: walltime, data-driven, last two runtimes, real runtime; their protocol and names."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NoReturn, Protocol, TypeVar
+
+import numpy as np
+
+from ..backends import UnknownName
+from ..errors import SchedlabError
+from ..instances.workload import Workload
+from ..models.array_types import Ints
+from ..models.excerpt import excerpt, with_short_repr
+from ..models.plugins import REFERENCE, PluginError, check_parts, explained
+from ..models.returned import WrongAnswer, returned_wholes
+from ..models.whole_numbers import is_whole, whole_array, wrong
+from .given_parts import notes_of, seen_by
+from .references import referred
+from .result import SimulationError
+
+# --- The protocol of predictors of the duration of jobs.
+
+
+class Predictor(Protocol):
+    """The protocol of predictors: an object that returns the expected duration of each job of a workload.
+
+    A job is its row in the workload. Durations are whole seconds, at least 1. The predictors of schedlab, except
+    ``real``, never predict more than the walltime. The simulator calls ``begin`` once. If it returns None, the
+    simulator calls ``learn`` for each job that ends, and ``predict`` for each job that arrives and again for each
+    waiting job of the users that ``learn`` returns.
+
+    Attributes
+    ----------
+    name : str
+        The name in results and error messages.
+    notes : tuple of str
+        Remarks on data that the trace lacks, set by ``begin``; they go to ``Simulation.notes``.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in results and error messages."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on data that the trace lacks."""
+
+    def begin(self, workload: Workload) -> Ints | None:
+        """Prepare for a replay.
+
+        Returns
+        -------
+        ndarray of int64, shape (jobs,), or None
+            The expected durations in seconds, if they never change during the replay; else None.
+        """
+
+    def predict(self, job: int) -> int:
+        """Return the expected duration of a job in seconds, given the jobs that have ended so far."""
+
+    def learn(self, job: int, took: int) -> tuple[int, ...]:
+        """Record that a job has ended after ``took`` seconds.
+
+        Returns
+        -------
+        tuple of int
+            The users (values of ``workload.user``) whose expected durations may have changed.
+        """
+
+
+# --- Names of users and programs: prefixes of programs, and notes on jobs without a name.
+
+
+def prefix(program: str) -> str:
+    """Return the name of a program without the digits at its end; a name of digits alone stays as it is.
+
+    Parameters
+    ----------
+    program : str
+        The name.
+
+    Returns
+    -------
+    str
+        The name without the digits, not empty unless ``program`` is.
+
+    Examples
+    --------
+    >>> prefix("run_017"), prefix("lammps"), prefix("4711")
+    ('run_', 'lammps', '4711')
+    """
+    return re.sub(r"\d+$", "", program) or program
+
+
+def notes_on_users(workload: Workload, who: str = "the predictor") -> tuple[str, ...]:
+    """Return a note on jobs without a user, if there are some; ``who`` treats them as jobs of one user."""
+    nameless = _nameless(workload.users, workload.user)
+    if nameless == len(workload):
+        return (f"the trace has no users: {who} treats all jobs as jobs of one user",)
+    return (f"{nameless} jobs have no user: {who} treats them as jobs of one user",) if nameless else ()
+
+
+def notes_on_programs(workload: Workload) -> tuple[str, ...]:
+    """Return a note on jobs without a program name, if there are some."""
+    nameless = _nameless(workload.programs, workload.program)
+    if nameless == len(workload):
+        return (
+            "the trace has no program names: similar jobs of a user are those with the same queue, walltime and "
+            "requests, then those with the same queue and walltime, then all",
+        )
+    return (f"{nameless} jobs have no program name: the predictor treats them as one program",) if nameless else ()
+
+
+def _nameless(names: tuple[str, ...], column: Ints) -> int:
+    """Return how many jobs have an empty name."""
+    return int(np.isin(column, [k for k, name in enumerate(names) if not name.strip()]).sum())
+
+
+# --- Predictors without similar jobs: the walltime, the real runtime, and the mean of the user's last two runtimes.
+
+
+@with_short_repr
+class Walltime:
+    """A predictor that returns the walltime of each job."""
+
+    name = "walltime"
+    notes: tuple[str, ...] = ()
+
+    def begin(self, workload: Workload) -> Ints:
+        """Return the walltimes, at least 1 s."""
+        self._walltime = workload.walltime  # not a copy: users may choose walltimes during the replay
+        return np.maximum(workload.walltime, 1)
+
+    def predict(self, job: int) -> int:
+        """Return the walltime of the job, at least 1 s."""
+        return max(1, int(self._walltime[job]))
+
+    def learn(self, job: int, took: int) -> tuple[int, ...]:
+        """Return no users: nothing is learned."""
+        return ()
+
+
+@with_short_repr
+class Real:
+    """A predictor that knows the runtime of each job, also if it is longer than the walltime.
+
+    Parameters
+    ----------
+    kill_at_walltime : bool
+        Whether jobs are killed at their walltime, so that none runs longer.
+    """
+
+    name = "real"
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, kill_at_walltime: bool = False) -> None:
+        self._kill = kill_at_walltime
+
+    def begin(self, workload: Workload) -> Ints:
+        """Return the durations of all jobs in the replay, at least 1 s."""
+        took = np.minimum(workload.runtime, workload.walltime) if self._kill else workload.runtime
+        self._expected = np.maximum(took, 1)
+        return self._expected
+
+    def predict(self, job: int) -> int:
+        """Return the duration of the job in the replay, at least 1 s."""
+        return int(self._expected[job])
+
+    def learn(self, job: int, took: int) -> tuple[int, ...]:
+        """Return no users: nothing is learned."""
+        return ()
+
+
+@with_short_repr
+class LastTwo:
+    """A predictor from the last two jobs of the same user that have ended [Bridi2018, 2.3].
+
+    It returns ``min(walltime, ceil((a + b) / 2))``, where a and b are the runtimes of these jobs. After one job it
+    returns ``min(walltime, a)``, before that the walltime.
+    """
+
+    name = "last-two"
+
+    def __init__(self) -> None:
+        self.notes: tuple[str, ...] = ()
+
+    def begin(self, workload: Workload) -> None:
+        """Start without any ended job."""
+        self.notes = notes_on_users(workload)
+        self._user: list[int] = workload.user.tolist()
+        self._walltime = workload.walltime  # not a copy: users may choose walltimes during the replay
+        self._took: dict[int, tuple[int, int]] = {}  # user -> runtimes of the last job and of the job before
+
+    def predict(self, job: int) -> int:
+        """Return the mean runtime of the user's last two jobs, at most the walltime."""
+        walltime = max(1, int(self._walltime[job]))
+        took = self._took.get(self._user[job])
+        return walltime if took is None else min(walltime, (took[0] + took[1] + 1) // 2)
+
+    def learn(self, job: int, took: int) -> tuple[int, ...]:
+        """Record the job as the last of its user; return this user."""
+        user, took = self._user[job], max(1, took)
+        before = self._took.get(user)
+        self._took[user] = (took, took if before is None else before[0])
+        return (user,)
+
+
+# --- The data-driven predictor: the duration of the last similar job of the same user.
+#
+# [Galleguillos2019] uses such a predictor and cites an earlier paper for it, without the rules. The six rules here follow
+# the programs that its authors have published; ties and the distance of amounts of 0 are ours.
+
+
+@with_short_repr
+class DataDriven:
+    """A predictor from the last similar job of the same user that has ended; see the module for the source of its rules.
+
+    It returns the runtime of that job, at most the walltime. The first of these rules that finds an ended job decides
+    which jobs are similar:
+
+    1. same name, queue, walltime and requests (units, and amount of each resource per unit);
+    2. as rule 1, but with the same prefix of the name (see ``prefix``);
+    3. same name, queue and walltime, with any requests;
+    4. as rule 3, but with the same prefix of the name;
+    5. same name;
+    6. same prefix of the name.
+
+    If no rule finds a job, the prediction is the walltime. If a rule finds several jobs, it takes the one that ended
+    last (of those that ended at the same time, the one learned last). Rules 3 and 4 first keep the jobs with the
+    smallest distance of requests. The distance of the requests a and b is ``sum_i |log(a[i] / b[i])|``, where i runs
+    over the number of units and the amounts per unit; so it does not depend on units of measure. An amount of 0 counts
+    as half of the smallest positive amount of that resource in the trace.
+    """
+
+    name = "data-driven"
+
+    def __init__(self) -> None:
+        self.notes: tuple[str, ...] = ()
+
+    def begin(self, workload: Workload) -> None:
+        """Start without any ended job."""
+        self.notes = (*notes_on_users(workload), *notes_on_programs(workload))
+        stems: dict[str, int] = {}
+        stem_of = np.array([stems.setdefault(prefix(p), len(stems)) for p in workload.programs], np.int64)
+        kind, logs = _kinds(workload)
+        rest = _group(workload.queue, workload.walltime)
+        groups = []
+        for name in (workload.program, stem_of[workload.program]):
+            loose = _group(workload.user, name)
+            profile = _group(loose, rest)
+            groups.append((_group(profile, kind), profile, loose))
+        (one, three, five), (two, four, six) = groups
+        self._rules: tuple[_Latest | _Similar, ...] = (
+            _Latest(one),
+            _Latest(two),
+            _Similar(three, kind, logs),
+            _Similar(four, kind, logs),
+            _Latest(five),
+            _Latest(six),
+        )
+        self._user: list[int] = workload.user.tolist()
+        self._walltime: list[int] = np.maximum(workload.walltime, 1).tolist()
+
+    def predict(self, job: int) -> int:
+        """Return the runtime that the first matching rule finds, at most the walltime; without one the walltime."""
+        walltime = self._walltime[job]
+        for rule in self._rules:
+            took = rule.find(job)
+            if took:
+                return min(took, walltime)
+        return walltime
+
+    def rule(self, job: int) -> int:
+        """Return the number of the rule that ``predict`` would use now, 1 to 6; 0 if none matches."""
+        return next((number for number, rule in enumerate(self._rules, 1) if rule.find(job)), 0)
+
+    def learn(self, job: int, took: int) -> tuple[int, ...]:
+        """Record the job as the last one of its groups; return its user."""
+        took = max(1, took)
+        for rule in self._rules:
+            rule.learn(job, took)
+        return (self._user[job],)
+
+
+class _Latest:
+    """The runtime of the last ended job of each group; ``group`` holds the group of each job."""
+
+    def __init__(self, group: Ints) -> None:
+        self._group: list[int] = group.tolist()
+        self._took: dict[int, int] = {}
+
+    def find(self, job: int) -> int:
+        """Return the runtime of the last ended job of this job's group, in seconds; 0 if none has ended."""
+        return self._took.get(self._group[job], 0)
+
+    def learn(self, job: int, took: int) -> None:
+        self._took[self._group[job]] = took
+
+
+class _Similar:
+    """The runtime of the last ended job with the most similar requests, in the group of a job.
+
+    ``kind`` numbers the distinct requests. For each group, the kinds seen so far are kept in order of first appearance,
+    each with its last job. For each (group, kind) looked up, the nearest kinds are kept, so that the next lookup
+    compares only the kinds that are new.
+    """
+
+    def __init__(self, group: Ints, kind: Ints, logs: list[tuple[float, ...]]) -> None:
+        self._group: list[int] = group.tolist()
+        self._kind: list[int] = kind.tolist()
+        self._logs = logs
+        self._clock = 0
+        self._seen: dict[int, dict[int, tuple[int, int]]] = {}  # group -> kind -> (time of learning, runtime)
+        self._order: dict[int, list[int]] = {}  # group -> kinds in order of first appearance
+        self._nearest: dict[tuple[int, int], tuple[int, float, list[int]]] = {}  # -> (kinds compared, distance, kinds)
+
+    def find(self, job: int) -> int:
+        """Return the runtime of the last of the most similar jobs, in seconds; 0 if none has ended."""
+        group = self._group[job]
+        seen = self._seen.get(group)
+        return max(seen[k] for k in self._near(group, self._kind[job]))[1] if seen else 0
+
+    def _near(self, group: int, kind: int) -> list[int]:
+        order = self._order[group]
+        done, least, nearest = self._nearest.get((group, kind), (0, float("inf"), []))
+        if done == len(order):
+            return nearest
+        here = self._logs[kind]
+        for other in order[done:]:
+            # rounded, so that 2 : 4 and 4 : 8 are equally far apart
+            distance = round(sum(abs(a - b) for a, b in zip(here, self._logs[other], strict=True)), 9)
+            if distance < least:
+                least, nearest = distance, [other]
+            elif distance == least:
+                nearest.append(other)
+        self._nearest[group, kind] = len(order), least, nearest
+        return nearest
+
+    def learn(self, job: int, took: int) -> None:
+        group, kind = self._group[job], self._kind[job]
+        seen = self._seen.setdefault(group, {})
+        if kind not in seen:
+            self._order.setdefault(group, []).append(kind)
+        self._clock += 1
+        seen[kind] = self._clock, took
+
+
+def _group(*columns: Ints) -> Ints:
+    """Return a number for each row; two rows have the same number if and only if they agree in all columns."""
+    found = np.unique(columns[0], return_inverse=True)[1].reshape(-1)
+    for column in columns[1:]:
+        numbers = np.unique(column, return_inverse=True)[1].reshape(-1)
+        found = np.unique(found * (int(numbers.max(initial=0)) + 1) + numbers, return_inverse=True)[1].reshape(-1)
+    return found.astype(np.int64)
+
+
+def _kinds(workload: Workload) -> tuple[Ints, list[tuple[float, ...]]]:
+    """Return the kind of each job, and for each kind the logarithms of its units and amounts per unit."""
+    kind = _group(workload.units, workload.request_kind)
+    _, sample = np.unique(kind, return_index=True)
+    amounts = np.column_stack([workload.units, workload.request])[sample].astype(np.float64)
+    for column in amounts.T:
+        positive = column[column > 0]
+        column[column <= 0] = positive.min() / 2 if positive.size else 1.0
+    return kind, [tuple(row) for row in np.log(amounts).tolist()]
+
+
+# --- A predictor as a replay calls it: its answers are checked, and its time is measured.
+
+R = TypeVar("R")
+
+
+@with_short_repr
+class TimedPredictor:
+    """A predictor that checks the answers of another one and measures its wall time, and otherwise behaves as it.
+
+    Attributes
+    ----------
+    seconds : float
+        Wall time of all calls of ``begin``, ``predict`` and ``learn`` so far, in seconds.
+
+    Raises
+    ------
+    SimulationError
+        By all methods: if the predictor raises, or returns durations that are no whole seconds of at least 1, a wrong
+        number of them, or users that are none.
+    """
+
+    def __init__(self, predictor: Predictor) -> None:
+        self._predictor = predictor
+        self._ids: Sequence[str] = ()
+        self._users = 0
+        self.seconds = 0.0
+
+    @property
+    def name(self) -> str:
+        """The name of the predictor."""
+        return self._predictor.name
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on data that the trace lacks; none if the predictor has no ``notes``."""
+        return notes_of(self._predictor)
+
+    def begin(self, workload: Workload) -> Ints | None:
+        """Prepare for a replay; see ``Predictor.begin``."""
+        self._ids, self._users = workload.ids, len(workload.users)
+        predicted = self._call("begin", lambda: self._predictor.begin(seen_by(self._predictor, workload)))
+        if predicted is None:
+            return None
+        try:
+            return returned_wholes(f"predictor {self.name}: begin", predicted, len(workload), "jobs", 1, "of seconds ")
+        except WrongAnswer as e:
+            message = str(e)
+        values, fault = whole_array(predicted) if np.shape(predicted) == (len(workload),) else (None, None)
+        if fault is None and values is not None:
+            fault = next(((j, value) for j, value in enumerate(values.tolist()) if value < 1), None)
+        if fault is None:
+            raise SimulationError(message)
+        self._refuse(fault[0], fault[1])
+
+    def predict(self, job: int) -> int:
+        """Return the expected duration of a job in seconds."""
+        predicted = self._call("predict", lambda: self._predictor.predict(job))
+        if not is_whole(predicted) or not 1 <= predicted < 2**63:
+            self._refuse(job, predicted)
+        return int(predicted)
+
+    def learn(self, job: int, took: int) -> tuple[int, ...]:
+        """Record that a job has ended; return the users whose expected durations may have changed."""
+        users = self._call("learn", lambda: self._predictor.learn(job, took))
+        if isinstance(users, tuple) and not users:
+            return ()
+        if not isinstance(users, Collection | np.ndarray) or not all(
+            is_whole(u) and 0 <= u < self._users for u in users
+        ):
+            raise SimulationError(
+                f"predictor {self.name}: learn returned {excerpt(users)}; expected the numbers of the users whose "
+                f"expected durations may have changed, each from 0 to {self._users - 1}, or ()"
+            )
+        return tuple(int(u) for u in users)
+
+    def _call(self, method: str, call: Callable[[], R]) -> R:
+        began = time.perf_counter()
+        try:
+            return call()
+        except SchedlabError:
+            raise
+        except Exception as e:
+            raise SimulationError(f"predictor {self.name} raised in {method}: {type(e).__name__}: {e}") from e
+        finally:
+            self.seconds += time.perf_counter() - began
+
+    def _refuse(self, job: int, predicted: object) -> NoReturn:
+        """Raise SimulationError for the duration of a job that is no whole number of seconds, or below 1."""
+        name = self._ids[job]
+        why = wrong(predicted)
+        if is_whole(predicted):
+            why = f"is {excerpt(predicted)} s; at least 1 s {'and below 2**63 s ' if predicted > 0 else ''}is expected"
+        raise SimulationError(f"predictor {self.name}: the duration of job {name!r} {why}", job=name)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._predictor, name)
+
+
+# --- The names of predictors.
+
+PREDICTORS: dict[str, Callable[[], Predictor]] = {
+    "walltime": Walltime,
+    "data-driven": DataDriven,
+    "last-two": LastTwo,
+    "real": Real,
+}
+
+
+PARTS = ("name", "begin", "predict", "learn")  # of a predictor
+
+
+def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
+    """Return a new predictor by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of ``PREDICTORS``.
+    kill_at_walltime : bool
+        Whether jobs are killed at their walltime; it only changes ``real``.
+
+    Returns
+    -------
+    Predictor
+        The predictor.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such predictor; the message lists similar names.
+
+    Examples
+    --------
+    >>> predictor("last-two").name
+    'last-two'
+    """
+    if name not in PREDICTORS:
+        raise UnknownName("predictor", name, list(PREDICTORS))
+    return Real(kill_at_walltime) if name == Real.name else PREDICTORS[name]()
+
+
+def predictor_of(what: str | Predictor | type[Predictor], kill_at_walltime: bool = False) -> Predictor:
+    """Return a predictor by its name, or ``module:attribute``; check an object, or make one of a class without arguments.
+
+    Parameters
+    ----------
+    what : str, Predictor or type
+        The name, the object or the class.
+    kill_at_walltime : bool
+        Whether jobs end at their walltimes, which the recorded durations of ``"real"`` then do not exceed.
+
+    Returns
+    -------
+    Predictor
+        The predictor.
+
+    Raises
+    ------
+    UnknownName
+        If there is no predictor with this name.
+    PluginError
+        If the object lacks a part of a predictor, or the class cannot be created.
+    """
+    if isinstance(what, str) and not REFERENCE.fullmatch(what):
+        return predictor(what, kill_at_walltime)
+    made: Any = referred("predictor", what, list(PREDICTORS)) if isinstance(what, str) else what
+    label = what if isinstance(what, str) else f"the argument predictor ({what!r:.100})"
+    if isinstance(made, type):
+        with explained(f"{label} cannot be created"):
+            made = made()
+    if missing := [part for part in PARTS if not hasattr(made, part)]:
+        raise PluginError(f"{label} is not a predictor: it has no {' and no '.join(missing)} (docs/simulation.md)")
+    check_parts(label, made, ("begin", "predict", "learn"))
+    checked: Predictor = made
+    return checked

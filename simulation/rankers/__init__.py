@@ -1,1 +1,0 @@
-"""Rankers: priorities of waiting jobs that are learned during a replay."""

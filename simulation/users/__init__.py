@@ -1,1 +1,0 @@
-"""Users who choose the walltimes of their jobs during a replay."""
