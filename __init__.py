@@ -84,45 +84,23 @@ if TYPE_CHECKING:
     from .models.profit.guide import Guide
     from .models.profit.problem import account
     from .simulation.dispatchers.policy import Policy
-    from .simulation.result import Simulation, SimulationError
+    from .simulation.errors import SimulationError
+    from .simulation.result import Simulation
     from .simulation.simulator import simulate
 
 __version__ = "0.1.0"
 LATER = {  # module: its names
     "bench.records.store": ("read_results",),
-    "heuristics": (
-        "delay_search",
-        "first_solution",
-        "multi_search",
-        "relaxation_search",
-        "trade_off",
-    ),
+    "heuristics": ("delay_search", "first_solution", "multi_search", "relaxation_search", "trade_off"),
     "heuristics.lns.search": ("lns",),
-    "instances": (
-        "Instance",
-        "InstanceError",
-        "Workload",
-        "WorkloadError",
-        "load",
-        "read_swf",
-        "read_trace",
-    ),
-    "instances.formats.projects": (
-        "read_mmlib",
-        "read_patterson",
-        "read_psplib",
-    ),
-    "instances.formats.shops": (
-        "read_fjsplib",
-        "read_jsplib",
-    ),
+    "instances": ("Instance", "InstanceError", "Workload", "WorkloadError", "load", "read_swf", "read_trace"),
+    "instances.formats.projects": ("read_mmlib", "read_patterson", "read_psplib"),
+    "instances.formats.shops": ("read_fjsplib", "read_jsplib"),
     "models.profit.guide": ("Guide",),
     "models.profit.problem": ("account",),
     "simulation.dispatchers.policy": ("Policy",),
-    "simulation.result": (
-        "Simulation",
-        "SimulationError",
-    ),
+    "simulation.errors": ("SimulationError",),
+    "simulation.result": ("Simulation",),
     "simulation.simulator": ("simulate",),
 }
 PACKAGES = ("backends", "bench", "heuristics", "instances", "methods", "simulation")

@@ -17,7 +17,7 @@ from .models.arguments import checked
 from .models.elements import Answer, ConstraintElements, Element, Elements, Explanation, Progress, minimal_set
 from .models.language import Model
 from .models.language.clock import OutOfTime, within
-from .models.language.model import NamedConstraint
+from .models.language.data import NamedConstraint
 from .models.problem import objective_of, violations_of
 from .models.returned import is_false
 from .models.whole_numbers import is_real

@@ -16,7 +16,7 @@ from ..models.given import is_problem
 from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
 from ..models.language.defined import defined
-from ..models.language.horizon import without_end
+from ..models.language.model import without_end
 from ..models.language.offsets import REAL_TOLERANCE, offset_of, origin_of
 from .base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Status, WarmStart, Watch
 from .gaps import refutation, size_of

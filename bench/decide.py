@@ -45,7 +45,7 @@ def decide(
     """
     from ..instances.files.writing import write_whole
     from ..instances.states.machine_state import read_state
-    from ..simulation.result import SimulationError
+    from ..simulation.errors import SimulationError
     from ..simulation.shadow import SMALLEST_PART
     from ..simulation.shadow import decide as decide_for
 

@@ -22,7 +22,7 @@ from ..instances.classic import library_instance
 from ..instances.eurora_batches import BATCHES
 from ..instances.files.lines import read_json, read_text
 from ..instances.files.writing import write_whole
-from ..instances.generators.computing_centre import SEASONS, synthetic
+from ..instances.generators.climate import SEASONS, synthetic
 from ..instances.generators.theta import DEADLINE, NEEDED, SOURCE, STEP
 from ..instances.log_preparation import latest_start_rule, partition_names
 from ..instances.log_windows import midnight
@@ -330,7 +330,7 @@ def _seasons(file: Path | None, days: int, seed: int) -> tuple[Mapping[str, Weat
     """Return the temperatures of both seasons, and a text about their source."""
     if file is None:
         about = f"synthetic, seed {seed}"
-        return {w: Weather(f"a synthetic {w}", f"schedlab.instances.generators.computing_centre, seed {seed}", synthetic(w, days, seed))
+        return {w: Weather(f"a synthetic {w}", f"schedlab.instances.generators.climate, seed {seed}", synthetic(w, days, seed))
                 for w in SEASONS}, about  # fmt: skip
     whole = read_weather(file)
     try:

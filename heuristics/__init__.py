@@ -61,30 +61,12 @@ __all__ = [
 ]
 
 LATER = {  # module: its names
-    "allocation": (
-        "Allocator",
-        "allocate",
-    ),
+    "allocation": ("Allocator", "allocate"),
     "arrays": ("Placement",),
     "delays": ("delay_search",),
-    "errors": (
-        "CriterionUnusable",
-        "NoSchedule",
-        "NotForThisProblem",
-        "NothingFound",
-        "UnknownOrder",
-    ),
-    "eviction": (
-        "TradeOff",
-        "backtracking",
-        "greedy",
-        "trade_off",
-    ),
-    "incumbents": (
-        "Incumbents",
-        "OnIncumbent",
-        "answer",
-    ),
+    "errors": ("CriterionUnusable", "NoSchedule", "NotForThisProblem", "NothingFound", "UnknownOrder"),
+    "eviction": ("TradeOff", "backtracking", "greedy", "trade_off"),
+    "incumbents": ("Incumbents", "OnIncumbent", "answer"),
     "list_scheduling": (
         "CRITERIA",
         "ListScheduler",
@@ -96,25 +78,10 @@ LATER = {  # module: its names
     ),
     "project.bounds": ("project_bounds",),
     "project.lns": ("project_lns",),
-    "project.serial_sgs": (
-        "PRIORITY_RULES",
-        "multi_sgs",
-        "serial_sgs",
-    ),
-    "registry": (
-        "HEURISTICS",
-        "Heuristic",
-        "HeuristicRequest",
-        "allocator",
-        "usual_start",
-        "warm_up_for",
-    ),
+    "project.serial_sgs": ("PRIORITY_RULES", "multi_sgs", "serial_sgs"),
+    "registry": ("HEURISTICS", "Heuristic", "HeuristicRequest", "allocator", "usual_start", "warm_up_for"),
     "relaxation": ("relaxation_search",),
-    "rules": (
-        "LeftWaiting",
-        "RULES",
-        "schedule_by_rule",
-    ),
+    "rules": ("LeftWaiting", "RULES", "schedule_by_rule"),
 }
 __getattr__ = names_later(__name__, LATER)
 

@@ -285,7 +285,7 @@ ROUNDS = 4  # of lns for each job
 RELAXATION_SHARE = 0.4  # of the time limit, LNS included
 
 
-@compiled_first("branching.search:warm_up")
+@compiled_first("branch_and_bound:warm_up")
 def branch_and_bound(
     problem: Dispatch,
     *,

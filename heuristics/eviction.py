@@ -377,7 +377,7 @@ def greedy(problem: Eviction) -> EvictionPlan:
     return with_starts(p, strategy)
 
 
-@compiled_first("eviction.search:warm_up")
+@compiled_first("eviction:warm_up")
 def backtracking(
     problem: Eviction,
     *,

@@ -59,7 +59,7 @@ SETS_SHARE = 0.3  # of the remaining time, for the sets
 NEAR = 0.02  # relative: from this gap on the exact bound is computed after each temperature
 
 
-@compiled_first("lagrangian.search:warm_up")
+@compiled_first("lagrangian:warm_up")
 def lagrangian(
     problem: Dispatch,
     *,

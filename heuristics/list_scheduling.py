@@ -357,7 +357,7 @@ AFTERWARDS = 2.0  # time to convert and verify the best schedule, relative to th
 
 
 @checked(skip=("problem", "warm_start"))
-@compiled_first("list_scheduling.warm_up:warm_up")
+@compiled_first("list_scheduling:warm_up")
 def multi_search(
     problem: Dispatch | Profit | WithProblem | str,
     *,
@@ -581,7 +581,7 @@ FIRST_BATCH = 4  # moves of the first call with a time limit
 BATCH_SECONDS = 0.1  # wanted time of one call with a time limit
 
 
-@compiled_first("list_scheduling.warm_up:warm_up_moves")
+@compiled_first("list_scheduling:warm_up_moves")
 def move_jobs(
     problem: Dispatch | Profit,
     order: str | Sequence[str],

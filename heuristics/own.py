@@ -156,7 +156,7 @@ def _nothing_to_compile() -> None:
 
 
 LNS_OPTIONS = ("rounds", "operators", "selection", "acceptance", "stopping", "population", "turn_seconds")
-LISTS_LATE = (f"{__package__}.list_scheduling.warm_up:warm_up_late",)
+LISTS_LATE = (f"{__package__}.list_scheduling:warm_up_late",)
 DELAYS_LATE = (*LISTS_LATE, f"{__package__}.delays:warm_up_late")
 LNS_LATE = (*LISTS_LATE, f"{__package__}.lns.search:warm_up_late")
 MULTI_SEARCH = Heuristic(_multi_search, warm_up_late=LISTS_LATE, starts=True, proves=False)

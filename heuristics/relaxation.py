@@ -67,7 +67,7 @@ class Window(NamedTuple):
 
 
 @checked(skip=("problem", "warm_start"))
-@compiled_first("list_scheduling.warm_up:warm_up")
+@compiled_first("list_scheduling:warm_up")
 def relaxation_search(
     problem: Dispatch | Profit | WithProblem | str,
     *,

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeVar
 
 from .excerpt import with_short_repr
 from .language import Model
+from .language.data import NamedConstraint
 from .language.defined import defined
-from .language.model import NamedConstraint
 from .words import MOST
 
 # --- The removable elements of a problem: what ``schedlab.explain`` may name as a cause of infeasibility.

@@ -8,8 +8,9 @@ A package adds a kind by an entry point of the group ``schedlab.problems`` that 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 from ..errors import SchedlabError, WrongArgument
 from .comparing import hashable
 from .excerpt import excerpt
-from .unknown_names import hint, similar
+from .unknown_names import ByName, hint, similar
 
 GROUP = "schedlab.problems"
 OWN = {  # a dictionary, not entry points, because the package is also used without being installed
@@ -197,6 +198,20 @@ def known(name: str) -> ProblemKind | None:
     if not isinstance(found, ProblemKind) or found.name != name:
         raise WrongArgument(f"{place}: expected a ProblemKind named {name!r}, found {excerpt(repr(found))}")
     return found
+
+
+def formulations_of(problem: Any, place: str) -> Mapping[str, Callable[[], Any]]:
+    """Return the formulations of a problem, by name.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    place : str
+        Where its formulations are, as "module:attribute": a mapping from names to functions ``(problem) -> Encoding``, the
+        default one first. They stand above the problem, which they import; see ``resolve``.
+    """
+    return ByName("formulation", {name: partial(make, problem) for name, make in resolve(place).items()})
 
 
 def having(part: str) -> list[str]:

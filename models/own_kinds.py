@@ -9,8 +9,6 @@ from .knapsack import Knapsack
 from .profit.problem import Profit
 from .project.problem import Project, ProjectMax
 
-# --- The registration of the kind of problem "dispatch".
-
 DISPATCH = ProblemKind(
     "dispatch",
     Dispatch,
@@ -30,9 +28,6 @@ DISPATCH = ProblemKind(
     rows=".dispatch.display:rows",
     columns=("job", "queue", "user", "submit", "start", "end", "wait", "duration", "units", "nodes", "node_list"),
 )
-
-
-# --- The registration of the kind of problem "profit".
 
 PROFIT = ProblemKind(
     "profit",
@@ -68,9 +63,6 @@ PROFIT = ProblemKind(
     ),
 )
 
-
-# --- The registration of the kind of problem "eviction".
-
 EVICTION = ProblemKind(
     "eviction",
     Eviction,
@@ -85,9 +77,6 @@ EVICTION = ProblemKind(
     rows=".eviction.display:rows",
     columns=("job", "strategy", "start", "nodes", "writes", "end", "loss"),
 )
-
-
-# --- The registration of the kinds of problems "project" and "project-max".
 
 PROJECT = ProblemKind(
     "project",
@@ -111,8 +100,5 @@ PROJECT_MAX = ProblemKind(
     rows=".project.display:rows",
     columns=("job", "mode", "start", "end", "duration", "demands", "nodes"),
 )
-
-
-# --- The registration of the kind of problem "knapsack".
 
 KNAPSACK = ProblemKind("knapsack", Knapsack, bench="..bench.kinds.plain:KNAPSACK")

@@ -343,7 +343,7 @@ def place(
     Examples
     --------
     >>> from schedlab.models import NodeGroup
-    >>> from schedlab.models.production import Reservation
+    >>> from schedlab.models.reservations import Reservation
     >>> platform = Platform([NodeGroup("n", 2, {"cores": 4})])
     >>> busy = Usage.of(platform, [({"n-1": 1}, {"cores": 2}, 0, 50)])
     >>> def ask(units, start):

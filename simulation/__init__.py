@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from .dispatchers.hybrid import Hybrid, Planned
     from .dispatchers.policy import POLICIES, Policy
     from .dispatchers.production import CPModel, Portfolio
-    from .dispatchers.registry import check_dispatcher, dispatchers, is_dispatcher, parse_dispatcher
+    from .dispatchers.registry import check_dispatcher, dispatcher_names, is_dispatcher, parse_dispatcher
+    from .errors import SimulationError
     from .features.requeue import Requeue, requeue_of
     from .node_policies import NodeDecision, NodeMoment, NodePolicy, Switching, node_policy_of
     from .outputs.reading import JobsError, JobsTable, read_jobs
@@ -22,92 +23,37 @@ if TYPE_CHECKING:
     from .preemption.evictors import Evictor, evictor_of
     from .preemption.settings import CheckpointModel, Preemption, checkpoints_of
     from .rankers import Ranker, parse_ranker
-    from .result import Decisions, NodeRanges, Simulation, SimulationError
+    from .records import Decisions, NodeRanges
+    from .result import Simulation
     from .shadow import decide
     from .simulator import simulate
     from .users import Users, users_of
     from .verify.replay import violations
 
 LATER = {  # module: its names
-    "dispatcher": (
-        "Decision",
-        "Dispatcher",
-        "FailedStart",
-        "Moment",
-        "PlannedStart",
-        "Start",
-    ),
+    "dispatcher": ("Decision", "Dispatcher", "FailedStart", "Moment", "PlannedStart", "Start"),
     "dispatchers.cp.dispatcher": ("CPDispatcher",),
     "dispatchers.dardis.dispatcher": ("Dardis",),
-    "dispatchers.hybrid": (
-        "Hybrid",
-        "Planned",
-    ),
-    "dispatchers.policy": (
-        "POLICIES",
-        "Policy",
-    ),
-    "dispatchers.production": (
-        "CPModel",
-        "Portfolio",
-    ),
-    "dispatchers.registry": (
-        "check_dispatcher",
-        "dispatchers",
-        "is_dispatcher",
-        "parse_dispatcher",
-    ),
-    "features.requeue": (
-        "Requeue",
-        "requeue_of",
-    ),
-    "node_policies": (
-        "NodeDecision",
-        "NodeMoment",
-        "NodePolicy",
-        "Switching",
-        "node_policy_of",
-    ),
-    "outputs.reading": (
-        "JobsError",
-        "JobsTable",
-        "read_jobs",
-    ),
-    "outputs.tables": (
-        "read_attempts",
-        "write_attempts",
-    ),
+    "dispatchers.hybrid": ("Hybrid", "Planned"),
+    "dispatchers.policy": ("POLICIES", "Policy"),
+    "dispatchers.production": ("CPModel", "Portfolio"),
+    "dispatchers.registry": ("check_dispatcher", "dispatcher_names", "is_dispatcher", "parse_dispatcher"),
+    "features.requeue": ("Requeue", "requeue_of"),
+    "node_policies": ("NodeDecision", "NodeMoment", "NodePolicy", "Switching", "node_policy_of"),
+    "outputs.reading": ("JobsError", "JobsTable", "read_jobs"),
+    "outputs.tables": ("read_attempts", "write_attempts"),
     "outputs.writing": ("write_jobs",),
-    "predictors": (
-        "Predictor",
-        "predictor_of",
-    ),
+    "predictors": ("Predictor", "predictor_of"),
     "preemption.events": ("OnDemandJob",),
-    "preemption.evictors": (
-        "Evictor",
-        "evictor_of",
-    ),
-    "preemption.settings": (
-        "CheckpointModel",
-        "Preemption",
-        "checkpoints_of",
-    ),
-    "rankers": (
-        "Ranker",
-        "parse_ranker",
-    ),
-    "result": (
-        "Decisions",
-        "NodeRanges",
-        "Simulation",
-        "SimulationError",
-    ),
+    "preemption.evictors": ("Evictor", "evictor_of"),
+    "preemption.settings": ("CheckpointModel", "Preemption", "checkpoints_of"),
+    "rankers": ("Ranker", "parse_ranker"),
+    "errors": ("SimulationError",),
+    "records": ("Decisions", "NodeRanges"),
+    "result": ("Simulation",),
     "shadow": ("decide",),
     "simulator": ("simulate",),
-    "users": (
-        "Users",
-        "users_of",
-    ),
+    "users": ("Users", "users_of"),
     "verify.replay": ("violations",),
 }
 __getattr__ = names_later(__name__, LATER)
@@ -147,7 +93,7 @@ __all__ = [
     "check_dispatcher",
     "checkpoints_of",
     "decide",
-    "dispatchers",
+    "dispatcher_names",
     "evictor_of",
     "is_dispatcher",
     "node_policy_of",

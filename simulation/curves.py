@@ -15,11 +15,10 @@ from ..instances.workload import Workload
 from ..models.array_types import Ints
 
 if TYPE_CHECKING:
-    from .records import History
-    from .result import Simulation
+    from .records import History, ReplayData
 
 
-def queue_length(simulation: Simulation) -> tuple[Ints, Ints]:
+def queue_length(simulation: ReplayData) -> tuple[Ints, Ints]:
     """Return the number of waiting jobs over time.
 
     A job waits from its submit time to its start, and after an attempt that ended early to the next one; a job that
@@ -39,13 +38,13 @@ def queue_length(simulation: Simulation) -> tuple[Ints, Ints]:
     return queue_curve(simulation.workload.submit, simulation.start, simulation.history, left_at(simulation))
 
 
-def left_at(simulation: Simulation) -> Ints:
+def left_at(simulation: ReplayData) -> Ints:
     """Return the seconds at which jobs left the queue without a start, in any order."""
     record = simulation.production
     return np.array([] if record is None else list(record.left_at.values()), np.int64)
 
 
-def utilisation(simulation: Simulation, resource: str) -> tuple[Ints, Ints]:
+def utilisation(simulation: ReplayData, resource: str) -> tuple[Ints, Ints]:
     """Return the used amount of a resource over time; jobs that run at the begin of the replay count.
 
     Parameters
@@ -84,7 +83,7 @@ def usage(
     return use_curve(start, end, amount, history)
 
 
-def running(simulation: Simulation) -> tuple[Ints, Ints]:
+def running(simulation: ReplayData) -> tuple[Ints, Ints]:
     """Return the number of running jobs over time.
 
     Parameters
@@ -100,7 +99,7 @@ def running(simulation: Simulation) -> tuple[Ints, Ints]:
     return use_curve(simulation.start, simulation.end, np.ones_like(simulation.start), simulation.history)
 
 
-def resources(simulation: Simulation) -> dict[str, tuple[Ints, Ints]]:
+def resources(simulation: ReplayData) -> dict[str, tuple[Ints, Ints]]:
     """Return the used amount of each resource of the platform over time, as ``utilisation`` does for one of them."""
     return {name: utilisation(simulation, name) for name in simulation.platform.resources}
 

@@ -11,10 +11,11 @@ from ..models.array_types import Floats, Ints
 from ..models.compiled import compiled, internal
 from ..models.profiles.profile import POWER, DesiredProfile
 from .curves import usage
-from .verify.runs import Replay, Runs, runs_of
+from .records import ReplayData
+from .verify.runs import Runs, runs_of
 
 if TYPE_CHECKING:
-    from .result import Simulation
+    from .records import MeasuredReplay
 
 
 # --- The volume of use above a desired profile, summed over the nodes; compiled.
@@ -179,12 +180,12 @@ def power_steps(runs: Runs) -> tuple[Ints, Floats]:
 HOUR = 3600
 
 
-def desired_figures(replay: Replay, profile: DesiredProfile | None) -> Mapping[str, Any]:
+def desired_figures(replay: ReplayData, profile: DesiredProfile | None) -> Mapping[str, Any]:
     """Return the figures of a replay beside its desired profile.
 
     Parameters
     ----------
-    replay : Replay
+    replay : ReplayData
         A ``Simulation``, or a replay that was read from a file.
     profile : DesiredProfile, optional
         The desired profile.
@@ -218,7 +219,7 @@ def desired_figures(replay: Replay, profile: DesiredProfile | None) -> Mapping[s
     return found
 
 
-def power_peak(replay: Replay) -> float | None:
+def power_peak(replay: ReplayData) -> float | None:
     """Return the greatest power of all running jobs of a replay in watts; None if the power of a job is unknown."""
     w = replay.workload
     if np.isnan(w.power).any() or any(r.job.power is None for r in w.running):
@@ -263,7 +264,7 @@ def dissimilarity(desired: Floats, used: Floats, length: Floats) -> float | None
 
 
 def _curves(
-    replay: Replay, profile: DesiredProfile, resource: str, begin: int, finish: int
+    replay: ReplayData, profile: DesiredProfile, resource: str, begin: int, finish: int
 ) -> tuple[Ints, Floats, Floats]:
     """Return times in [begin, finish) and the amounts of the machine in use and desired from each of them on."""
     if _is_power(profile, resource):
@@ -283,7 +284,7 @@ def _is_power(profile: DesiredProfile, resource: str) -> bool:
     return resource == POWER and POWER not in profile.platform.resources
 
 
-def mean_curves(simulation: Simulation, steps: int) -> dict[str, dict[str, list[float | None]]]:
+def mean_curves(simulation: MeasuredReplay, steps: int) -> dict[str, dict[str, list[float | None]]]:
     """Return use and desired use of the machine as means over equal intervals, for each resource with a wish.
 
     Parameters

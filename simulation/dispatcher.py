@@ -78,7 +78,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +88,6 @@ from ..models.array_types import Ints
 
 if TYPE_CHECKING:
     from ..models.reservations import Reserved
-    from .dispatchers.policy import Policy
 
 
 class Start(NamedTuple):
@@ -291,7 +290,7 @@ class Decision:
     plan: Iterable[PlannedStart] | None = None
     withdrawn: Collection[str] = ()
     requested: Mapping[str, int] = field(default_factory=dict)
-    policy: Policy | None = None
+    policy: Any = None  # a Policy: its module is above this one
     used: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from ..instances.report import WorkloadError
-from ..instances.workload import Workload
 from ..models.array_types import Floats, Ints
 from ..models.comparing import hashable
 from ..models.platform import Platform, ProblemError
@@ -18,14 +16,14 @@ from ..models.profit.problem import segments_between
 from ..models.step_function import DAY, StepFunction
 from ..models.tariff import GRAMS, JOULES, Tariff, check_covers, integral
 from ..models.whole_numbers import is_number, shown
+from .node_policies import OFF
+from .records import OffIntervals, ReplayData
 
 # --- The IT power of a machine over time: jobs, idle cores of nodes that are on, and nodes that boot or shut down.
 #
 # ``P(t) = sum of the powers of the running jobs + idle * (cores of the nodes that are on - cores in use) + boot * (cores of
 # the nodes that boot or shut down)``. [Bridi2018, 7] gives no idle power; its results need one, see docs/profit.md.
 
-OFF, BOOTING, SHUTTING_DOWN = 0, 1, 2
-"""The states of a node other than on."""
 IDLE = 3.9  # W per core: half of the least power of a job in [Bridi2018, 6.8.1]
 
 
@@ -48,32 +46,6 @@ class Runs:
     end: Ints
     cores: Ints
     watts: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class NodeStates:
-    """Intervals in which nodes are not on; arrays of shape (intervals,). At all other times a node is on.
-
-    Parameters
-    ----------
-    node : array of int
-        The index of the node in ``platform.nodes``.
-    state : array of int
-        ``OFF``, ``BOOTING`` or ``SHUTTING_DOWN``.
-    begin, end : array of int
-        The interval [begin, end) in seconds.
-    """
-
-    node: Ints
-    state: Ints
-    begin: Ints
-    end: Ints
-
-    @classmethod
-    def always_on(cls) -> NodeStates:
-        """Return the states of nodes that are always on."""
-        none = np.zeros(0, np.int64)
-        return cls(none, none, none, none)
 
 
 @dataclass(frozen=True)
@@ -134,7 +106,7 @@ class Power:
         return StepFunction(self.busy.times, values.tolist(), self.busy.end)
 
 
-def power_of(machine: Machine, runs: Runs, states: NodeStates, begin: int, end: int) -> Power:
+def power_of(machine: Machine, runs: Runs, states: OffIntervals, begin: int, end: int) -> Power:
     """Return the use and the power of a machine over a period.
 
     Parameters
@@ -143,7 +115,7 @@ def power_of(machine: Machine, runs: Runs, states: NodeStates, begin: int, end: 
         The machine.
     runs : Runs
         The jobs.
-    states : NodeStates
+    states : OffIntervals
         When nodes were not on.
     begin, end : int
         The period in seconds, ``begin < end``.
@@ -194,7 +166,7 @@ def _level(times: Ints, begin: Ints, end: Ints, amount: Ints | Floats) -> Floats
     return np.where(count > 0, found, 0.0)
 
 
-def _check(machine: Machine, runs: Runs, states: NodeStates) -> None:
+def _check(machine: Machine, runs: Runs, states: OffIntervals) -> None:
     per_core = runs.watts / np.maximum(1, runs.cores)
     low = np.flatnonzero((runs.cores > 0) & (per_core < machine.idle_watts * (1 - 1e-9)))
     if low.size:
@@ -389,57 +361,6 @@ def at_the_end(centre: Centre, power: Power, runs: Runs, begin: int) -> tuple[En
 # --- The energy accounts of a replay: from its jobs and the states of its nodes.
 
 
-class States(Protocol):
-    """The states of nodes of a replay, such as ``Simulation.power``."""
-
-    def intervals(self, end: int) -> NodeStates:
-        """Return the intervals in which nodes are not on, up to ``end`` in seconds."""
-
-
-class Attempts(Protocol):
-    """The attempts of jobs that ended early, such as ``Simulation.history``."""
-
-    @property
-    def rows(self) -> Ints:
-        """The row of the job of each attempt, shape (attempts,)."""
-
-    @property
-    def start(self) -> Ints:
-        """Starts in seconds."""
-
-    @property
-    def end(self) -> Ints:
-        """Ends in seconds."""
-
-
-class Replayed(Protocol):
-    """The part of a replay that the accounts need, such as a ``Simulation``."""
-
-    @property
-    def workload(self) -> Workload:
-        """The jobs."""
-
-    @property
-    def platform(self) -> Platform:
-        """The machine."""
-
-    @property
-    def start(self) -> Ints:
-        """Starts in seconds; -1: never started."""
-
-    @property
-    def end(self) -> Ints:
-        """Ends in seconds."""
-
-    @property
-    def history(self) -> Attempts | None:
-        """The attempts that ended early; None if there are none."""
-
-    @property
-    def power(self) -> States | None:
-        """The states of the nodes; None: always on."""
-
-
 @hashable
 @dataclass(frozen=True)
 class ReplayEnergy:
@@ -460,7 +381,7 @@ class ReplayEnergy:
     daily: Sequence[EnergyAccount]
 
 
-def replay_energy(replay: Replayed, centre: Centre, machine: Machine) -> ReplayEnergy:
+def replay_energy(replay: ReplayData, centre: Centre, machine: Machine) -> ReplayEnergy:
     """Return the energy accounts of a replay; attempts of jobs that failed count as well.
 
     A node that is down or drained takes the power of its state: idle power if it is on.
@@ -491,7 +412,7 @@ def replay_energy(replay: Replayed, centre: Centre, machine: Machine) -> ReplayE
     >>> import schedlab as sl
     >>> from schedlab.instances.log_preparation import powered
     >>> from schedlab.models import StepFunction
-    >>> from schedlab.models.energy import Tariff
+    >>> from schedlab.models.tariff import Tariff
     >>> from schedlab.models.profit.cooling import Cooling
     >>> run = sl.simulate("eurora_99", dispatcher="easy", node_policy="idle:30min")
     >>> run.workload = powered(run.workload, 10)  # W per core
@@ -505,13 +426,13 @@ def replay_energy(replay: Replayed, centre: Centre, machine: Machine) -> ReplayE
     runs = _runs(replay)
     begin = int(runs.submit.min()) if replay.workload.begin is None else replay.workload.begin
     end = int(runs.end.max())
-    states = NodeStates.always_on() if replay.power is None else replay.power.intervals(end)
+    states = OffIntervals.always_on() if replay.power is None else replay.power.intervals(end)
     power: Power = power_of(machine, runs, states, begin, end)
     last, whole = at_the_end(centre, power, runs, begin)
     return ReplayEnergy(last, whole, tuple(daily(centre, power, begin, end)))
 
 
-def _runs(replay: Replayed) -> Runs:
+def _runs(replay: ReplayData) -> Runs:
     """Return the jobs that ran, with those that ran at the begin and the attempts that ended early."""
     w, started = replay.workload, replay.start >= 0
     cores = w.job_arrays.amounts[:, w.resources.index("cores")]

@@ -39,12 +39,14 @@ from .dispatcher import Decision, Dispatcher, FailedStart, Moment
 from .dispatchers import policy_kernels as kernels
 from .dispatchers.easy import correct
 from .dispatchers.policy import Policy
+from .errors import SimulationError
 from .features.feature import Feature
 from .ledger import Ledger
 from .progress import STOPPED, Batches, OnProgress, Progress, Standstill, check_all_started
 from .ranking import Ranking
+from .records import Decisions
 from .replay_setup import Setup, result_of
-from .result import Decisions, Simulation, SimulationError
+from .result import Simulation
 from .starts import CallStatistics, StartChecks
 from .timeline import Timeline, Use
 

@@ -24,12 +24,10 @@ from .curves import left_at, over_time, queue_curve, share_used, usage, use_curv
 from .desired_use import desired_figures, power_peak
 from .dispatcher import Ended
 from .groups import GROUPINGS, Groups, JobFigures, Spread, groups_of
-from .records import ModelSizes
+from .records import MeasuredReplay, ModelSizes
 
 if TYPE_CHECKING:
-    from .records import History
-    from .result import Decisions, Simulation
-    from .verify.runs import Replay
+    from .records import Decisions, History, ReplayData
 
 
 # --- Late starts: jobs that start after the latest start of their data.
@@ -126,12 +124,12 @@ HOUR = 3600
 Figures = dict[str, float | None]
 
 
-def preemption_figures(replay: Replay, figures: JobFigures) -> Figures:
+def preemption_figures(replay: ReplayData, figures: JobFigures) -> Figures:
     """Return the figures of a replay by name; an empty dict without preemption.
 
     Parameters
     ----------
-    replay : Replay
+    replay : ReplayData
         The replay.
     figures : JobFigures
         Wait and slowdown of its jobs.
@@ -179,7 +177,7 @@ def _mean(values: list[int] | list[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _losses(replay: Replay) -> Figures:
+def _losses(replay: ReplayData) -> Figures:
     """Return the node-hours that batch jobs lost, and the number of attempts that failed."""
     found, history, units = replay.preemption, replay.history, replay.workload.units
     assert found is not None
@@ -509,7 +507,7 @@ def _flatten(name: str, value: Any, into: dict[str, Any]) -> None:
 PHASES = ("start", "model", "solve", "allocate")
 
 
-def metrics(simulation: Simulation, bsld_floor: float = BSLD_FLOOR) -> Metrics:
+def metrics(simulation: MeasuredReplay, bsld_floor: float = BSLD_FLOOR) -> Metrics:
     """Return the metrics of a replay, or of the partial result of a replay that failed.
 
     Parameters

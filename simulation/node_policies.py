@@ -28,10 +28,12 @@ from ..models.plugins import (
 )
 from ..models.profiles.extraction import count_on
 from ..models.whole_numbers import is_whole, shown
-from .energy import BOOTING
 
 # --- How long nodes take to boot and to shut down, and the states that they go through.
 
+OFF = 0
+BOOTING = 1
+SHUTTING_DOWN = 2
 ON = 3
 STATE_NAMES = ("off", "booting", "shutting down", "on")
 """The names of the states ``OFF``, ``BOOTING``, ``SHUTTING_DOWN`` and ``ON``, which are indices of this tuple."""

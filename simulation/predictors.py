@@ -17,9 +17,9 @@ from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import REFERENCE, PluginError, check_parts, explained
 from ..models.returned import WrongAnswer, returned_wholes
 from ..models.whole_numbers import is_whole, whole_array, wrong
+from .errors import SimulationError
 from .given_parts import notes_of, seen_by
 from .references import referred
-from .result import SimulationError
 
 # --- The protocol of predictors of the duration of jobs.
 

@@ -12,8 +12,9 @@ import numpy as np
 from ..heuristics.kernels.events.state import NOW, STARTED, WAITING, WAKE
 from ..heuristics.kernels.profile import NEVER
 from ..models.dispatch.jobs import DAY
+from .errors import SimulationError
 from .features.feature import Replay
-from .result import Simulation, SimulationError
+from .result import Simulation
 
 # --- The end of a replay in which jobs still wait: nothing can happen any more that would let one start.
 #

@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from ..models import Eviction, EvictionPlan, Platform, Running
-from ..models.array_types import Ints
-from ..models.comparing import hashable
+from ..instances.workload import Workload
+from ..models import DesiredProfile, Eviction, EvictionPlan, Platform, Running, Schedule
+from ..models.array_types import Bools, Floats, Ints
+from ..models.comparing import compared_by_identity, hashable
 from ..models.excerpt import with_short_repr
+from ..models.node_states import NodeStates
 from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
 from .dispatcher import Decision
-from .energy import NodeStates
 from .node_policies import ON, STATE_NAMES, Switching
 from .preemption.settings import Preemption
-
-if TYPE_CHECKING:
-    from .result import Simulation
-
 
 # --- Attempts: the runs of a job, of which only the last one finishes its work.
 
@@ -185,16 +182,30 @@ class AttemptLog:
         return History.of(self.early, self.rows, self.dropped, self.saved.size, self.begun, self.gone)
 
 
-def attempts_of(simulation: Simulation) -> list[Attempt]:
+def schedule_of(replay: ReplayData) -> Schedule:
+    """Return starts and nodes in the form that offline problems use; jobs that never started are left out."""
+    # lazy: it imports numba, which reading a result needs not
+    from ..heuristics.kernels.events.machine import by_name, named_parts
+
+    at = replay.placement
+    ranges = (at.first, at.low, at.high, at.units)
+    ids, nodes = replay.workload.ids, by_name(ranges, replay.platform.nodes)
+    started = np.flatnonzero(replay.start >= 0).tolist()
+    several = [(k, ids[k], [c.units for c in cs]) for k, cs in replay.workload.chunks.items() if replay.start[k] >= 0]
+    parts = named_parts(ranges, several, replay.platform.nodes)
+    return Schedule({ids[k]: int(replay.start[k]) for k in started}, {ids[k]: nodes[k] for k in started} | parts)
+
+
+def attempts_of(replay: ReplayData) -> list[Attempt]:
     """Return all attempts of a replay, ordered by start; jobs that never started have none."""
-    schedule, ids, found = simulation.schedule(), simulation.workload.ids, simulation.history
-    nodes, chunks = schedule.nodes, simulation.workload.chunks
+    schedule, ids, found = schedule_of(replay), replay.workload.ids, replay.history
+    nodes, chunks = schedule.nodes, replay.workload.chunks
     counts = Counter(found.rows.tolist()) if found is not None else Counter[int]()
     dropped = found.dropped if found is not None else {}
     listed = [*found.early, *found.gone] if found is not None else []
-    for k in np.flatnonzero(simulation.start >= 0).tolist():
-        start, end = int(simulation.start[k]), int(simulation.end[k])
-        why = dropped.get(k, KILLED if simulation.killed[k] else COMPLETED)
+    for k in np.flatnonzero(replay.start >= 0).tolist():
+        start, end = int(replay.start[k]), int(replay.end[k])
+        why = dropped.get(k, KILLED if replay.killed[k] else COMPLETED)
         restart = 0 if found is None or found.restarted is None else int(found.restarted[k])
         done = 0 if k in dropped else max(0, end - start - restart)
         further = tuple(schedule.further_chunks(ids[k])) if k in chunks else ()
@@ -495,6 +506,32 @@ class PreemptionRecord:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class OffIntervals:
+    """Intervals in which nodes are not on; arrays of shape (intervals,). At all other times a node is on.
+
+    Parameters
+    ----------
+    node : array of int
+        The index of the node in ``platform.nodes``.
+    state : array of int
+        ``OFF``, ``BOOTING`` or ``SHUTTING_DOWN``.
+    begin, end : array of int
+        The interval [begin, end) in seconds.
+    """
+
+    node: Ints
+    state: Ints
+    begin: Ints
+    end: Ints
+
+    @classmethod
+    def always_on(cls) -> OffIntervals:
+        """Return the states of nodes that are always on."""
+        none = np.zeros(0, np.int64)
+        return cls(none, none, none, none)
+
+
 @with_short_repr
 @dataclass(frozen=True, eq=False)
 class PowerRecord:
@@ -525,7 +562,7 @@ class PowerRecord:
         rows = zip(self.node.tolist(), self.time.tolist(), self.state.tolist(), strict=True)
         return [(platform.nodes[n], t, STATE_NAMES[s]) for n, t, s in rows]
 
-    def intervals(self, end: int) -> NodeStates:
+    def intervals(self, end: int) -> OffIntervals:
         """Return the intervals in which nodes are not on, cut at ``end`` in seconds: what the energy accounts take."""
         order = np.lexsort((np.arange(self.time.size), self.node))
         node, begin, state = self.node[order], self.time[order], self.state[order]
@@ -533,4 +570,161 @@ class PowerRecord:
         last = np.append(node[1:] != node[:-1], True)[: node.size]
         until = np.minimum(np.where(last, end, until[: node.size]), end)
         kept = (state != ON) & (begin < until)
-        return NodeStates(node[kept], state[kept], begin[kept], until[kept])
+        return OffIntervals(node[kept], state[kept], begin[kept], until[kept])
+
+
+@with_short_repr
+@compared_by_identity
+class NodeRanges(NamedTuple):
+    """The nodes of all jobs, as ranges of node numbers.
+
+    Job k has the ranges ``first[k] .. first[k + 1] - 1``.
+
+    Parameters
+    ----------
+    first : ndarray of int64, shape (jobs + 1,)
+        Index of the first range of each job; ``first[0]`` is 0, the last entry is the number of ranges.
+    low, high : ndarray of int64, shape (ranges,)
+        First and last node of the range, both included; indices into ``platform.nodes``.
+    units : ndarray of int64, shape (ranges,)
+        Units of the job on each single node of the range. A heterogeneous job has the ranges of its chunks one after
+        the other; their units tell where a chunk ends.
+    """
+
+    first: Ints
+    low: Ints
+    high: Ints
+    units: Ints
+
+
+@with_short_repr
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Statistics of the calls of a dispatcher in one replay.
+
+    Parameters
+    ----------
+    made : int
+        Number of calls.
+    skipped : int
+        Number of events without a call, because no waiting job could have started.
+    ended : mapping of str to int
+        How the calls ended (``moment.Ended``) -> number of calls. Empty for policies.
+    seconds : mapping of str to ndarray
+        Wall time of each call in seconds, for the keys ``"total"``, ``"start"``, ``"model"``, ``"solve"``, ``"allocate"``. Empty for
+        compiled replays, which are timed as a whole.
+    total_seconds : float
+        Wall time of all calls in seconds; for compiled replays, of the whole replay.
+    gains : ndarray of float
+        Relative improvement over the warm start, one entry per call that reported it (``Decision.gain``).
+    urgent : int
+        Sum of ``Decision.urgent``: how often ``max_stretch`` put a job before all others.
+    models : ModelSizes
+        Mean sizes of the models of these calls.
+    phases : mapping of str to float
+        Wall time in seconds of all calls in each part of ``Decision.seconds`` that is not in ``seconds``.
+    used : mapping of str to int
+        Name of a method (``Decision.used``) -> number of calls in which the dispatcher used it.
+    counts : mapping of str to int
+        The sums of ``Decision.counts``.
+    """
+
+    made: int
+    skipped: int = 0
+    ended: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, Floats] = field(default_factory=dict)
+    total_seconds: float = 0.0
+    gains: Floats = field(default_factory=lambda: np.empty(0))
+    urgent: int = 0
+    models: ModelSizes = field(default_factory=ModelSizes)
+    phases: Mapping[str, float] = field(default_factory=dict)
+    used: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+class Ranges(Protocol):
+    """The nodes of all jobs, see ``simulation.NodeRanges``."""
+
+    @property
+    def first(self) -> Ints:
+        """Index of the first range of each job, shape (jobs + 1,)."""
+
+    @property
+    def low(self) -> Ints:
+        """First node of each range."""
+
+    @property
+    def high(self) -> Ints:
+        """Last node of each range, included."""
+
+    @property
+    def units(self) -> Ints:
+        """Units on each node of the range."""
+
+
+class ReplayData(Protocol):
+    """A replay as data: what it did to each job and node. A ``Simulation`` is one, and so is a replay read from files."""
+
+    @property
+    def workload(self) -> Workload:
+        """The jobs."""
+
+    @property
+    def platform(self) -> Platform:
+        """The machine."""
+
+    @property
+    def start(self) -> Ints:
+        """Starts of the last attempts in seconds; -1: never started."""
+
+    @property
+    def end(self) -> Ints:
+        """Ends of the last attempts in seconds."""
+
+    @property
+    def killed(self) -> Bools:
+        """Whether each job was killed at its walltime."""
+
+    @property
+    def placement(self) -> Ranges:
+        """The nodes of each job."""
+
+    @property
+    def history(self) -> History | None:
+        """The attempts that ended early."""
+
+    @property
+    def states(self) -> NodeStates | None:
+        """The states of the nodes."""
+
+    @property
+    def production(self) -> ProductionRecord | None:
+        """What became of reservations and server events."""
+
+    @property
+    def preemption(self) -> PreemptionRecord | None:
+        """Evictions for on-demand jobs."""
+
+    @property
+    def power(self) -> PowerRecord | None:
+        """The states of the nodes that were switched off and on."""
+
+
+class MeasuredReplay(ReplayData, Protocol):
+    """A replay with what its metrics need beyond its runs. A ``Simulation`` is one."""
+
+    @property
+    def expected(self) -> Ints:
+        """The expected durations in seconds at the starts."""
+
+    @property
+    def decisions(self) -> Decisions:
+        """Statistics of the calls of the dispatcher."""
+
+    @property
+    def prediction_seconds(self) -> float | None:
+        """Wall time of the predictor in seconds."""
+
+    @property
+    def desired(self) -> DesiredProfile | None:
+        """The desired use."""

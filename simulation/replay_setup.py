@@ -20,8 +20,8 @@ from .features.feature import Feature, Options, Replay
 from .features.limits import of_nodes
 from .features.running import ending_at, is_counted
 from .predictors import TimedPredictor
-from .records import History
-from .result import Decisions, NodeRanges, Simulation
+from .records import Decisions, History, NodeRanges
+from .result import Simulation
 
 # --- The rows, arrays and options of a replay, made of its jobs, its machine and its features.
 

@@ -2,95 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingPackage, SchedlabError
+from ..errors import MissingPackage
 from ..instances.workload import Workload
 from ..models import DesiredProfile, NodeStates, Platform, Schedule
-from ..models.array_types import Floats, Ints
-from ..models.comparing import compared_by_identity
-from ..models.excerpt import one_line, with_short_repr
+from ..models.array_types import Ints
+from ..models.excerpt import one_line
 from ..models.language import Violation
-from .records import Attempt, History, ModelSizes, PowerRecord, PreemptionRecord, ProductionRecord, attempts_of
+from .records import (
+    Attempt,
+    Decisions,
+    History,
+    NodeRanges,
+    PowerRecord,
+    PreemptionRecord,
+    ProductionRecord,
+    attempts_of,
+    schedule_of,
+)
 
 if TYPE_CHECKING:
     import pandas
 
     from .metrics import Metrics
-
-
-@with_short_repr
-@compared_by_identity
-class NodeRanges(NamedTuple):
-    """The nodes of all jobs, as ranges of node numbers.
-
-    Job k has the ranges ``first[k] .. first[k + 1] - 1``.
-
-    Parameters
-    ----------
-    first : ndarray of int64, shape (jobs + 1,)
-        Index of the first range of each job; ``first[0]`` is 0, the last entry is the number of ranges.
-    low, high : ndarray of int64, shape (ranges,)
-        First and last node of the range, both included; indices into ``platform.nodes``.
-    units : ndarray of int64, shape (ranges,)
-        Units of the job on each single node of the range. A heterogeneous job has the ranges of its chunks one after
-        the other; their units tell where a chunk ends.
-    """
-
-    first: Ints
-    low: Ints
-    high: Ints
-    units: Ints
-
-
-@with_short_repr
-@dataclass(frozen=True, eq=False)
-class Decisions:
-    """Statistics of the calls of a dispatcher in one replay.
-
-    Parameters
-    ----------
-    made : int
-        Number of calls.
-    skipped : int
-        Number of events without a call, because no waiting job could have started.
-    ended : mapping of str to int
-        How the calls ended (``moment.Ended``) -> number of calls. Empty for policies.
-    seconds : mapping of str to ndarray
-        Wall time of each call in seconds, for the keys ``"total"``, ``"start"``, ``"model"``, ``"solve"``, ``"allocate"``. Empty for
-        compiled replays, which are timed as a whole.
-    total_seconds : float
-        Wall time of all calls in seconds; for compiled replays, of the whole replay.
-    gains : ndarray of float
-        Relative improvement over the warm start, one entry per call that reported it (``Decision.gain``).
-    urgent : int
-        Sum of ``Decision.urgent``: how often ``max_stretch`` put a job before all others.
-    models : ModelSizes
-        Mean sizes of the models of these calls.
-    phases : mapping of str to float
-        Wall time in seconds of all calls in each part of ``Decision.seconds`` that is not in ``seconds``.
-    used : mapping of str to int
-        Name of a method (``Decision.used``) -> number of calls in which the dispatcher used it.
-    counts : mapping of str to int
-        The sums of ``Decision.counts``.
-    """
-
-    made: int
-    skipped: int = 0
-    ended: Mapping[str, int] = field(default_factory=dict)
-    seconds: Mapping[str, Floats] = field(default_factory=dict)
-    total_seconds: float = 0.0
-    gains: Floats = field(default_factory=lambda: np.empty(0))
-    urgent: int = 0
-    models: ModelSizes = field(default_factory=ModelSizes)
-    phases: Mapping[str, float] = field(default_factory=dict)
-    used: Mapping[str, int] = field(default_factory=dict)
-    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -207,14 +146,7 @@ class Simulation:
 
     def schedule(self) -> Schedule:
         """Return starts and nodes in the form that offline problems use; jobs that never started are left out."""
-        # lazy: it imports numba, which reading a result needs not
-        from ..heuristics.kernels.events.machine import by_name, named_parts
-
-        ids, nodes = self.workload.ids, by_name(self.placement, self.platform.nodes)
-        started = np.flatnonzero(self.start >= 0).tolist()
-        several = [(k, ids[k], [c.units for c in cs]) for k, cs in self.workload.chunks.items() if self.start[k] >= 0]
-        parts = named_parts(self.placement, several, self.platform.nodes)
-        return Schedule({ids[k]: int(self.start[k]) for k in started}, {ids[k]: nodes[k] for k in started} | parts)
+        return schedule_of(self)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a table with one row per job.
@@ -266,37 +198,3 @@ def _pandas(what: str) -> Any:
     except ImportError as e:
         raise MissingPackage(f"{what} needs pandas: pip install 'schedlab[pandas]'") from e
     return pandas
-
-
-class SimulationError(SchedlabError, RuntimeError):
-    """A replay that cannot continue.
-
-    Reasons: the dispatcher raised an exception, its decision was not valid, it left jobs in the queue when no event was
-    left, or a predictor returned something other than whole seconds.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong, with the job, node and time.
-    job, node : str, optional
-        Id of the job and name of the node concerned.
-    time : int, optional
-        The simulated time in seconds.
-    partial : Simulation, optional
-        The replay so far; jobs that were not started have a start of -1.
-    waiting : mapping of str to str
-        Id of each job that waits although no event is left -> why it does not start.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        job: str | None = None,
-        node: str | None = None,
-        time: int | None = None,
-        partial: Simulation | None = None,
-        waiting: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.job, self.node, self.time, self.partial = job, node, time, partial
-        self.waiting = dict(waiting or {})

@@ -43,10 +43,10 @@ from .dispatchers.easy import Holds, correct, decide_beside, shadow_of
 from .dispatchers.policy import Policy
 from .dispatchers.policy_kernels import rules_of
 from .dispatchers.registry import ALLOCATORS, parse_dispatcher
+from .errors import SimulationError
 from .predictors import Predictor, TimedPredictor
 from .predictors import predictor as predictor_named
 from .ranking import Ranking
-from .result import SimulationError
 from .shadow_answer import Answer, faults
 from .simulator import check_takes_chunks
 from .timeline import CLOSED

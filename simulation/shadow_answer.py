@@ -34,7 +34,7 @@ class Answer:
     starts : sequence of Start
         The jobs that start now.
     planned : sequence of PlannedStart
-        The starts that the dispatcher plans for later times, by time; see ``schedlab.simulation.shadow.decide``.
+        The starts that the dispatcher plans for later times, by time; see ``schedlab.simulation.decide``.
     expected : mapping of str to int
         Id of a waiting job -> the duration in seconds that the dispatcher expects.
     left_out : mapping of str to str

@@ -17,8 +17,7 @@ from ..models.problem import part_name
 from .decisions import DecisionFault, Shortage, fault_of_units, shortage
 from .dispatcher import Decision, FailedStart, PlannedStart, Start
 from .features.feature import Replay
-from .records import SizeCount
-from .result import Decisions
+from .records import Decisions, SizeCount
 from .timeline import Use
 
 # --- The starts that a dispatcher in Python asks for: checked, and made now, or kept for later.

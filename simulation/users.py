@@ -18,10 +18,10 @@ from ..models.excerpt import with_short_repr
 from ..models.plugins import PluginError, Registry, check_parts, explained
 from ..models.returned import WrongAnswer, returned_wholes
 from ..models.whole_numbers import is_number, shown
+from .errors import SimulationError
 from .given_parts import notes_of, seen_by
 from .predictors import notes_on_users
 from .references import made_with_options, parse_options, source_of
-from .result import SimulationError
 
 # --- The protocol of users: they choose the walltime of each job when it is submitted, by what they have experienced.
 #

@@ -16,10 +16,10 @@ import schedlab as sl
 from schedlab import methods
 from schedlab.instances.workload import Workload
 from schedlab.models.comparing import hashable
-from schedlab.simulation.energy import NodeStates
 from schedlab.simulation.node_policies import NodeDecision, Switching
 from schedlab.simulation.preemption.events import OnDemandJob
 from schedlab.simulation.preemption.settings import Preemption
+from schedlab.simulation.records import OffIntervals
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("backends", "composite", "explain", "heuristics", "instances", "methods", "models", "simulation", "solve")
@@ -115,7 +115,7 @@ IDENTITY: list[Callable[[], Any]] = [
     lambda: sl.solve(problem(), "multi-search"),
     model,
     lambda: NodeDecision(off=np.arange(2)),
-    lambda: NodeStates(*(np.zeros(2, np.int64) for _ in range(4))),
+    lambda: OffIntervals(*(np.zeros(2, np.int64) for _ in range(4))),
 ]
 
 

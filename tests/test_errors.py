@@ -27,7 +27,7 @@ CONTROL_FLOW = {
     "schedlab.bench.speed.store._Begun",
     "schedlab.heuristics.clock.KernelStopped",
     "schedlab.heuristics.lagrangian_relaxation.Stopped",
-    "schedlab.heuristics.lns.operators.Stopped",
+    "schedlab.heuristics.lns.control.Stopped",
     "schedlab.models.compiling.cache.Outdated",  # a function in the cache is compiled anew
     "schedlab.models.language.clock.OutOfTime",
 }

@@ -57,31 +57,29 @@ NAMES = {name_of(p) for p in FILES}
 
 
 @cache
-def imports(file: Path) -> tuple[tuple[str, bool], ...]:
-    """The modules that a file imports, lazily or not, and whether for types alone."""
+def imports(file: Path) -> tuple[str, ...]:
+    """The modules that a file imports, lazily or not, also for types alone."""
     return tuple(_imports(file))
 
 
-def _imports(file: Path) -> Iterator[tuple[str, bool]]:
+def _imports(file: Path) -> Iterator[str]:
     module = name_of(file)
     package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    blocks = (b for b in ast.walk(tree) if isinstance(b, ast.If) and "TYPE_CHECKING" in ast.dump(b.test))
-    for_types = {id(node) for block in blocks for node in ast.walk(block)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = [*package[: len(package) - node.level + 1], *(node.module or "").split(".")]
             target = ".".join(filter(None, base))
             for alias in node.names:
                 inner = f"{target}.{alias.name}".strip(".")
-                yield inner if inner in NAMES else target, id(node) in for_types
+                yield inner if inner in NAMES else target
 
 
 def test_no_import_goes_up() -> None:
     upward = []
     for file in FILES:
         layer = name_of(file).split(".")[0]
-        for target, _ in imports(file):
+        for target in imports(file):
             top = target.split(".")[0]
             if top in ALLOWED and top != layer and top not in ALLOWED[layer]:
                 upward.append(f"{name_of(file)} imports {target}")
@@ -89,16 +87,10 @@ def test_no_import_goes_up() -> None:
 
 
 def test_there_are_no_import_cycles() -> None:
-    edges = [(name_of(f), to) for f in FILES for to, types in imports(f) if not types and to in NAMES]
+    edges = [(name_of(f), to) for f in FILES for to in imports(f) if to in NAMES]
     packages = {name_of(f) for f in FILES if f.name == "__init__.py"}
     graph = nx.DiGraph((a, b) for a, b in edges if b not in packages)
     assert [sorted(found) for found in nx.strongly_connected_components(graph) if len(found) > 1] == []
-
-
-def test_imports_for_types_alone_point_back_within_their_layer() -> None:
-    pairs = [(name_of(f), to) for f in FILES for to, types in imports(f) if types and to.split(".")[0] in ALLOWED]
-    order = list(ALLOWED)
-    assert [(a, b) for a, b in pairs if order.index(b.split(".")[0]) > order.index(a.split(".")[0])] == []
 
 
 def test_every_folder_with_code_is_installed() -> None:

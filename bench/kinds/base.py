@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ...models import kind as problem_kinds
 from ...models.problem import Problem, Schedule
+from .find import bench_object
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from ..records.form import Form
     from ..records.store import Record
     from ..runs.view import Defaults, View
-
-PLAIN = "..bench.kinds.plain:PLAIN"  # for kinds without an object of their own
 
 
 class Drawing(NamedTuple):
@@ -141,28 +138,7 @@ class BenchKind(Protocol):
         """Print for ``bench show`` what an instance contains."""
 
 
-@cache
 def bench_kind(name: str) -> BenchKind:
-    """Return what the bench needs to know about a problem kind.
-
-    Parameters
-    ----------
-    name
-        Name of the kind: the ``kind`` of a problem, an instance or a record.
-
-    Returns
-    -------
-    BenchKind
-
-    Raises
-    ------
-    UnknownKind
-        If there is no such kind. The message gives similar names.
-    """
-    found: BenchKind = problem_kinds.resolve(problem_kinds.find(name).bench or PLAIN)
+    """Return what the bench needs to know about a problem kind, see ``bench_object``."""
+    found: BenchKind = bench_object(name)
     return found
-
-
-def kinds_with(test: Callable[[BenchKind], bool]) -> list[str]:
-    """Return the names of the kinds with a property, for messages."""
-    return [name for name in problem_kinds.having("name") if test(bench_kind(name))]

@@ -21,7 +21,8 @@ from ...instances.files.writing import write_whole
 from ...models.array_types import Ints
 from ...models.step_function import HOUR
 from ..errors import WrongUse
-from ..kinds.base import Drawing, bench_kind, kinds_with
+from ..kinds.base import Drawing, bench_kind
+from ..kinds.find import kinds_with
 from ..records.record import platform_of
 from ..records.store import Record, files, jobs_file, read
 from ..tables.replay_figures import TextGrid, all_figures

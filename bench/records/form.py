@@ -67,7 +67,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from ...models import kind as problem_kinds
 from ...models.excerpt import excerpt
-from ..kinds.base import bench_kind
+from ..kinds.find import bench_object
 from ..replays.settings import ReplaySettings
 from ..runs.view import View
 
@@ -347,6 +347,6 @@ def _of_kind(record: Mapping[str, Any]) -> Iterator[RecordFault]:
     if problem_kinds.known(record["kind"]) is None:
         yield RecordFault("kind", f"one of {', '.join(problem_kinds.names())}", record["kind"])
         return
-    for name, form in bench_kind(record["kind"]).record_fields.items():
+    for name, form in bench_object(record["kind"]).record_fields.items():
         if name in record:
             yield from form(record[name], name)

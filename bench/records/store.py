@@ -20,7 +20,7 @@ from ...instances.files.writing import sync_folder, write_whole
 from ...models.arguments import checked
 from ...models.excerpt import excerpt
 from ..errors import WrongUse
-from ..kinds.base import bench_kind
+from ..kinds.find import bench_object
 from .form import TEXT, fault_of_schema, fields, first_fault, integer, mapping
 
 if TYPE_CHECKING:
@@ -419,7 +419,7 @@ def read_results(folder: str | Path) -> pandas.DataFrame:
 
 def flat(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a record; those of nested objects as ``seconds.solve``, except the schedule."""
-    nested = (*NESTED, *bench_kind(record["kind"]).nested_fields)
+    nested = (*NESTED, *bench_object(record["kind"]).nested_fields)
     yield from _flat(record, nested, "")
 
 

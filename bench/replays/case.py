@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from ...simulation.features.batch_server import Event
     from ...simulation.preemption.events import Stream
     from ...simulation.preemption.settings import Preemption
+    from ...simulation.records import ReplayData
     from ...simulation.result import Simulation
-    from ...simulation.verify.runs import Replay
 
 
 # --- Reservations and server events of replays: the part of them that a replay has, and their form in records.
@@ -209,7 +209,7 @@ def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
         raise WrongUse(f"{'--power-cap' if caps else '--desired'}: {e}") from e
 
 
-def figures_of(replay: Replay, desired: DesiredProfile | None) -> dict[str, float | None]:
+def figures_of(replay: ReplayData, desired: DesiredProfile | None) -> dict[str, float | None]:
     """Return the figures of a replay beside its desired use, and its greatest power, by their names in records."""
     from ...simulation.desired_use import desired_figures, power_peak
 

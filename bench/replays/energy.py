@@ -25,8 +25,8 @@ from .settings import ReplaySettings
 
 if TYPE_CHECKING:
     from ...simulation.dispatchers.registry import Named
-    from ...simulation.energy import Replayed
     from ...simulation.node_policies import Switching
+    from ...simulation.records import ReplayData
     from .case import ReplayCase
 
 
@@ -270,7 +270,7 @@ def _series(replay: ReplaySettings, name: str, column: str) -> StepFunction | No
     return read_series(path, column)
 
 
-def energy_json(case: ReplayCase, replay: ReplaySettings, replayed: Replayed) -> dict[str, Any] | None:
+def energy_json(case: ReplayCase, replay: ReplaySettings, replayed: ReplayData) -> dict[str, Any] | None:
     """Return the accounts of a replay for its record; None if there are none.
 
     Raises

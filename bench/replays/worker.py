@@ -62,11 +62,11 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
 
     The jobs are written to a Batsim jobs.csv in the folder ``spec["out"]``; its name begins with ``spec["stem"]``.
     """
+    from ...simulation.errors import SimulationError
     from ...simulation.metrics import BSLD_FLOOR, metrics, recorded
     from ...simulation.outputs.records import outages_json, preemption_json, production_json
     from ...simulation.outputs.tables import attempts_file, node_states_file, write_attempts, write_node_states
     from ...simulation.outputs.writing import write_jobs
-    from ...simulation.result import SimulationError
 
     view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
     case = replay_case(spec["path"], view, replay, spec["drop_impossible"])

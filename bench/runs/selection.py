@@ -268,7 +268,6 @@ def _is_seeded(method: Method) -> bool:
 def _method(text: str, problem: Problem, threads: int) -> Method:
     """Parse a method and check its parameters; the error for an unknown name also suggests dispatchers."""
     from ...heuristics import HEURISTICS
-    from ...simulation.dispatchers.registry import dispatchers
 
     try:
         method = parse_method(text, problem)
@@ -281,7 +280,9 @@ def _method(text: str, problem: Problem, threads: int) -> Method:
     except UnknownName:
         if ":" in text or text in HEURISTICS:
             raise
-        raise UnknownName("method, backend or dispatcher", text, [*HEURISTICS, *names(), *dispatchers()]) from None
+        from ...simulation.dispatchers.registry import dispatcher_names
+
+        raise UnknownName("method, backend or dispatcher", text, [*HEURISTICS, *names(), *dispatcher_names()]) from None
 
 
 def _with_solver(run: Run, solver: str) -> Run:

@@ -16,7 +16,7 @@ from ...models.excerpt import excerpt
 from ...models.problem import Problem
 from ...models.words import clock
 from ..errors import WrongUse
-from ..kinds.base import bench_kind, kinds_with
+from ..kinds.find import bench_object, kinds_with
 from ..replays.settings import ReplaySettings
 
 # --- The part of an instance that is run: a snapshot, the first n jobs, another objective, a scenario.
@@ -109,7 +109,7 @@ class View:
         if self == View():
             return instance.problem
         name = instance.problem.kind
-        kind = bench_kind(name)
+        kind = bench_object(name)
         foreign = [
             f.name for f in fields(self) if getattr(self, f.name) != f.default and f.name not in kind.view_options
         ]
@@ -118,7 +118,8 @@ class View:
             verb = "is" if len(foreign) == 1 else "are"
             own = f"; its only view options are {_options(kind.view_options)}" if kind.view_options else ""
             raise WrongUse(f"{_options(foreign)} {verb} for {taking} problems; this is a {name} problem{own}")
-        return kind.problem(instance, self)
+        problem: Problem = kind.problem(instance, self)
+        return problem
 
 
 def _options(names: Sequence[str]) -> str:
@@ -289,10 +290,11 @@ Defaults = Mapping[View, Sequence[Default]]
 
 def defaults(instance: Instance) -> Defaults:
     """Return the default views of an instance, each with its methods; views without jobs are left out."""
-    kind = bench_kind(instance.kind)
+    kind = bench_object(instance.kind)
     return {v: methods for v, methods in views_known(instance).items() if not kind.is_empty(instance.problem, v)}
 
 
 def views_known(instance: Instance) -> Defaults:
     """Return the views for which there are default methods and time limits, by the kind and size of the instance."""
-    return bench_kind(instance.kind).default_views(instance)
+    views: Defaults = bench_object(instance.kind).default_views(instance)
+    return views

@@ -190,7 +190,7 @@ class _Parts:
 TABU_SHARE, OTHERS_SHARE = 0.75, 0.05  # of the time of a search for a shop; the rest is for what gains most
 
 
-@compiled_first("project.lns.search:warm_up")
+@compiled_first("project.lns:warm_up")
 def project_lns(
     problem: Project,
     *,

@@ -42,7 +42,7 @@ def count_of_hosts(text: str) -> int:
 
 
 def _entries(text: str) -> list[Choices]:
-    """Return the entries of a list; all of them together have at most MOST names. Raises WrongValue."""
+    """Return the entries of a list; all of them together have at most MOST_HOSTS names. Raises WrongValue."""
     found: list[Choices] = [[]]
     for ranges, plain, comma, bracket in PIECE.findall(text):
         if bracket:
@@ -105,9 +105,9 @@ class WaitingTasks(NamedTuple):
 
 
 def most_listed(cores: int, listed: int) -> int:
-    """Return how many tasks of a further array are listed: as many as the machine may start, in all at most MOST.
+    """Return how many tasks of a further array are listed: as many as the machine may start, in all at most MOST_TASKS.
 
-    >>> most_listed(16, 0), most_listed(5000, 99_000), most_listed(10**12, MOST)
+    >>> most_listed(16, 0), most_listed(5000, 99_000), most_listed(10**12, MOST_TASKS)
     (1000, 1000, 0)
     """
     return min(max(FEWEST, cores), MOST_TASKS - listed)

@@ -16,7 +16,7 @@ from .jobs import DAY, Job
 from .limits import broken_limits
 
 if TYPE_CHECKING:
-    from .problem import Dispatch
+    from .data import DispatchData
 
 
 # --- The capacity check: a sweep over the starts and ends of jobs in time order, on flat arrays; compiled for long ones.
@@ -153,7 +153,7 @@ def _sweep(
     return job_at, time_at, used_at
 
 
-def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
+def verify(problem: DispatchData, schedule: Schedule) -> list[Violation]:
     """Return all violations, each with the job, node and time concerned; an empty list for a feasible schedule.
 
     Starts and units must be whole numbers; if not, nothing else is checked. Every job has a start that is
@@ -182,7 +182,7 @@ def verify(problem: Dispatch, schedule: Schedule) -> list[Violation]:
     return found
 
 
-def _start(problem: Dispatch, job: Job, start: int) -> Iterator[Violation]:
+def _start(problem: DispatchData, job: Job, start: int) -> Iterator[Violation]:
     for limit, what in ((problem.now, "now"), (job.submit, "its submit time"), (job.release, "its earliest start")):
         if start < limit:
             yield Violation(job.id, limit - start, f"job {job.id!r} starts at {start}, before {what}, {limit}")
@@ -211,7 +211,7 @@ def _groups(job: Job) -> list[tuple[str, tuple[int, Mapping[str, int]]]]:
     return [(f"{job.id}+{k}" if k else job.id, chunk) for k, chunk in enumerate(job.chunks)]
 
 
-def _check_nodes(problem: Dispatch, name: str, expected: int, nodes: dict[str, int]) -> Iterator[Violation]:
+def _check_nodes(problem: DispatchData, name: str, expected: int, nodes: dict[str, int]) -> Iterator[Violation]:
     for node, units in nodes.items():
         if node not in problem.platform.capacity:
             yield Violation(name, 1, f"job {name!r} has units on {node!r}, which is not a node of the platform")
@@ -222,7 +222,9 @@ def _check_nodes(problem: Dispatch, name: str, expected: int, nodes: dict[str, i
         yield Violation(name, abs(count - expected), f"job {name!r} has {count} units on nodes, not {expected}")
 
 
-def _check_fit(problem: Dispatch, name: str, request: Mapping[str, int], nodes: dict[str, int]) -> Iterator[Violation]:
+def _check_fit(
+    problem: DispatchData, name: str, request: Mapping[str, int], nodes: dict[str, int]
+) -> Iterator[Violation]:
     """Yield a violation for each node that cannot hold the units of a job of 0 s, which occupy it at no time."""
     for node, units in nodes.items():
         for resource, has in zip(problem.platform.resources, problem.platform.capacity.get(node, ()), strict=False):
@@ -232,7 +234,7 @@ def _check_fit(problem: Dispatch, name: str, request: Mapping[str, int], nodes: 
                 yield Violation(name, amount - has, text)
 
 
-def _capacity(problem: Dispatch, schedule: Schedule, jobs: dict[str, Job]) -> Iterator[Violation]:
+def _capacity(problem: DispatchData, schedule: Schedule, jobs: dict[str, Job]) -> Iterator[Violation]:
     """Yield a violation for each node and resource whose capacity is exceeded."""
     platform = problem.platform
     index = {node: k for k, node in enumerate(platform.nodes)}

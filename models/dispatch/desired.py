@@ -20,8 +20,8 @@ from ..whole_numbers import is_real, shown
 from .jobs import DAY, Job
 
 if TYPE_CHECKING:
+    from .data import DispatchData
     from .jobs import Running
-    from .problem import Dispatch
 
 
 # --- Contradictions between a desired profile and a dispatching problem.
@@ -31,7 +31,7 @@ MOST = 3  # jobs that are named
 POWER_OF_MACHINE = ""
 
 
-def desired_faults(p: Dispatch) -> list[str]:
+def desired_faults(p: DispatchData) -> list[str]:
     """Return a message for each contradiction between the profile of a problem and its other data."""
     from ..profiles.profile import DesiredProfile  # profiles are made from problems, too
 
@@ -66,7 +66,7 @@ def shape_of(job: Job, resources: tuple[str, ...]) -> Shape:
     return tuple((part.units, tuple(part.request.get(r, 0) for r in resources)) for part in job.parts)
 
 
-def _never(p: Dispatch) -> list[str]:
+def _never(p: DispatchData) -> list[str]:
     """Return a message for the jobs that the empty machine can hold at no time within the hard profile."""
     assert p.desired is not None
     empty, resources = p.desired.empty_machine, p.platform.resources
@@ -96,7 +96,7 @@ def _never(p: Dispatch) -> list[str]:
     return texts
 
 
-def waits(p: Dispatch) -> tuple[int, int]:
+def waits(p: DispatchData) -> tuple[int, int]:
     """Return how long a profile may delay the jobs although the machine is otherwise empty.
 
     A hard profile delays a job that the empty machine cannot hold at all times; an optimal schedule with a soft one also a
@@ -129,7 +129,7 @@ def waits(p: Dispatch) -> tuple[int, int]:
     return (p.desired.last_change if held and period is None else p.now), total
 
 
-def _least_totals(p: Dispatch) -> dict[str, float]:
+def _least_totals(p: DispatchData) -> dict[str, float]:
     """Return for each resource the least desired amount of the machine; infinite for a power that is not wished."""
     assert p.desired is not None
     found = {
@@ -157,7 +157,7 @@ class Use(NamedTuple):
     own: bool
 
 
-def excess_on_nodes(problem: Dispatch, schedule: Schedule) -> Iterator[Violation]:
+def excess_on_nodes(problem: DispatchData, schedule: Schedule) -> Iterator[Violation]:
     """Yield for each node and resource the first time at which jobs of the problem use more than a hard profile allows."""
     profile = problem.desired
     if profile is None or problem.over_cost is not None:
@@ -176,7 +176,7 @@ def excess_on_nodes(problem: Dispatch, schedule: Schedule) -> Iterator[Violation
         yield from _first(list(_powers(problem, schedule)), profile.power.pieces, "W", "the machine", problem.now)
 
 
-def over_hours(problem: Dispatch, schedule: Schedule) -> float:
+def over_hours(problem: DispatchData, schedule: Schedule) -> float:
     """Return the over-utilisation of the machine by a schedule of all jobs, in amount-hours; 0 without a profile.
 
     The desired amounts of the machine are rounded down to thousandths.
@@ -201,7 +201,7 @@ def over_hours(problem: Dispatch, schedule: Schedule) -> float:
     return total / 3600
 
 
-def _runs(problem: Dispatch, schedule: Schedule) -> Iterator[tuple[int, int, Amounts, Amounts, bool]]:
+def _runs(problem: DispatchData, schedule: Schedule) -> Iterator[tuple[int, int, Amounts, Amounts, bool]]:
     """Yield (begin, end, units on nodes, request, whether of the problem) of all runs, chunk by chunk."""
     for job in problem.jobs:
         if job.id in schedule.start:
@@ -213,7 +213,7 @@ def _runs(problem: Dispatch, schedule: Schedule) -> Iterator[tuple[int, int, Amo
         yield problem.now, r.end, r.nodes, r.job.request, False
 
 
-def _of_machine(problem: Dispatch, schedule: Schedule, resource: str) -> Iterator[Use]:
+def _of_machine(problem: DispatchData, schedule: Schedule, resource: str) -> Iterator[Use]:
     for job in problem.jobs:
         begin = schedule.start[job.id]
         amount = sum(part.units * part.request.get(resource, 0) for part in job.parts)
@@ -222,7 +222,7 @@ def _of_machine(problem: Dispatch, schedule: Schedule, resource: str) -> Iterato
         yield Use(problem.now, r.end, sum(r.nodes.values()) * r.job.request.get(resource, 0), False)
 
 
-def _powers(problem: Dispatch, schedule: Schedule) -> Iterator[Use]:
+def _powers(problem: DispatchData, schedule: Schedule) -> Iterator[Use]:
     for job in problem.jobs:
         if job.id in schedule.start:
             begin = schedule.start[job.id]
@@ -325,7 +325,7 @@ class OverCost:
     rows: tuple[Row, ...]
 
     @classmethod
-    def of(cls, problem: Dispatch, until: int) -> OverCost | None:
+    def of(cls, problem: DispatchData, until: int) -> OverCost | None:
         """Return the cost of a problem with a soft profile up to a time in seconds; None without one."""
         profile = problem.desired
         if profile is None or problem.over_cost is None:

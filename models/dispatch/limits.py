@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from ..language.offsets import REAL_TOLERANCE
 from ..language.quantities import Number
 from ..platform import ProblemError
 from ..whole_numbers import is_number, is_whole, rational, shown
+from .data import DispatchData
 from .objectives import Excess, JobCosts, LastEnd, Late, find_objective
 
 if TYPE_CHECKING:
     from ..problem import Schedule
-    from .problem import Dispatch
 
 
 EXACT = 1e-6  # two whole numbers that differ by less are equal
@@ -82,12 +82,24 @@ def tolerance(limit: float, exact: bool) -> float:
     return EXACT if exact else RELATIVE * max(1.0, abs(limit))
 
 
-def scale_of(problem: Dispatch, name: str, limit: float) -> float:
+class WithCosts(DispatchData, Protocol):
+    """A dispatching problem with the costs of its objective and of its limits."""
+
+    @property
+    def costs(self) -> JobCosts:
+        """The objective as costs of the starts of the jobs."""
+
+    @property
+    def limit_costs(self) -> tuple[CostLimit, ...]:
+        """The limits as limits on costs of the starts of the jobs."""
+
+
+def scale_of(problem: WithCosts, name: str, limit: float) -> float:
     """Return what an excess over a limit is divided by: the limit, for the end of the last job measured from now."""
     return abs(limit - origin_of(problem, name)) or 1.0
 
 
-def origin_of(problem: Dispatch, name: str) -> int:
+def origin_of(problem: WithCosts, name: str) -> int:
     """Return the value from which relative differences of an objective are measured.
 
     The end of the last job is a time on the clock of the problem, so it is measured from ``now``; others from 0.
@@ -96,7 +108,7 @@ def origin_of(problem: Dispatch, name: str) -> int:
     return problem.now if isinstance(costs, LastEnd) else 0
 
 
-def cost_limits(problem: Dispatch) -> tuple[CostLimit, ...]:
+def cost_limits(problem: WithCosts) -> tuple[CostLimit, ...]:
     """Return the limits of a problem as limits on costs, for models and searches."""
     found = []
     for name, limit in problem.limits.items():
@@ -108,7 +120,7 @@ def cost_limits(problem: Dispatch) -> tuple[CostLimit, ...]:
     return tuple(found)
 
 
-def broken_limits(problem: Dispatch, schedule: Schedule) -> Iterator[Violation]:
+def broken_limits(problem: DispatchData, schedule: Schedule) -> Iterator[Violation]:
     """Yield a violation for each limit that a schedule of all jobs breaks, by the values that the verifier computes."""
     for name, limit in problem.limits.items():
         objective = find_objective(name)
@@ -121,7 +133,7 @@ def broken_limits(problem: Dispatch, schedule: Schedule) -> Iterator[Violation]:
             yield Violation(name, over, text)
 
 
-def excess_of(problem: Dispatch, starts: Ints) -> float:
+def excess_of(problem: WithCosts, starts: Ints) -> float:
     """Return the total relative excess of starts in seconds, shape (jobs,); 0 if all limits are kept."""
     if not problem.limits:
         return 0.0

@@ -22,8 +22,8 @@ from ..unknown_names import hint
 from ..whole_numbers import is_number, is_real, shown
 
 if TYPE_CHECKING:
+    from .data import DispatchData
     from .jobs import Job
-    from .problem import Dispatch
 
 
 # --- The objectives of dispatching schedules from the data alone, job by job, for the verifier.
@@ -32,44 +32,44 @@ if TYPE_CHECKING:
 # there shows as a difference. All raise KeyError if a job has no start.
 
 
-def _waits(problem: Dispatch, schedule: Schedule) -> list[tuple[Job, int, int]]:
+def _waits(problem: DispatchData, schedule: Schedule) -> list[tuple[Job, int, int]]:
     """Return each job, its wait in seconds, and the expected waiting time of its queue."""
     return [(j, schedule.start[j.id] - j.submit, problem.ewt[j.queue]) for j in problem.jobs]
 
 
-def makespan(problem: Dispatch, schedule: Schedule) -> int:
+def makespan(problem: DispatchData, schedule: Schedule) -> int:
     """Return the end of the last job in seconds; running jobs count, and ``now`` if there are no jobs."""
     ends = [schedule.start[j.id] + problem.duration(j) for j in problem.jobs]
     return max(ends + [r.end for r in problem.running], default=problem.now)
 
 
-def waiting(problem: Dispatch, schedule: Schedule) -> int:
+def waiting(problem: DispatchData, schedule: Schedule) -> int:
     """Return the sum of the waits in seconds."""
     return sum(wait for _, wait, _ in _waits(problem, schedule))
 
 
-def weighted_wait(problem: Dispatch, schedule: Schedule) -> float:
+def weighted_wait(problem: DispatchData, schedule: Schedule) -> float:
     """Return the sum of the waits, each divided by the expected waiting time."""
     return math.fsum(wait / ewt for _, wait, ewt in _waits(problem, schedule))
 
 
-def weighted_tardiness(problem: Dispatch, schedule: Schedule) -> float:
+def weighted_tardiness(problem: DispatchData, schedule: Schedule) -> float:
     """Return the sum of the waits beyond the expected waiting time, each divided by it."""
     return math.fsum(max(0, wait - ewt) / ewt for _, wait, ewt in _waits(problem, schedule))
 
 
-def late_jobs(problem: Dispatch, schedule: Schedule) -> int:
+def late_jobs(problem: DispatchData, schedule: Schedule) -> int:
     """Return the number of jobs that wait longer than expected."""
     return sum(wait > ewt for _, wait, ewt in _waits(problem, schedule))
 
 
-def queue_priority_wait(problem: Dispatch, schedule: Schedule) -> float:
+def queue_priority_wait(problem: DispatchData, schedule: Schedule) -> float:
     """Return the sum of the waits, each divided by the expected waiting time and multiplied by the greatest of them."""
     greatest = max(problem.ewt.values(), default=1)
     return math.fsum(greatest * wait / ewt for _, wait, ewt in _waits(problem, schedule))
 
 
-def slowdown(problem: Dispatch, schedule: Schedule) -> float:
+def slowdown(problem: DispatchData, schedule: Schedule) -> float:
     """Return the sum of (wait + duration) / duration; a duration counts as at least 1 s."""
     found = [(wait, max(1, problem.duration(j))) for j, wait, _ in _waits(problem, schedule)]
     return math.fsum((wait + d) / d for wait, d in found)
@@ -251,11 +251,11 @@ class Objective:
 
     name: str
     description: str
-    costs: Callable[[Dispatch], JobCosts]
-    value: Callable[[Dispatch, Schedule], float]
+    costs: Callable[..., JobCosts]
+    value: Callable[..., float]
     sense: Literal["minimize", "maximize"] = "minimize"
 
-    def costs_of(self, problem: Dispatch) -> JobCosts:
+    def costs_of(self, problem: DispatchData) -> JobCosts:
         """Return the costs of the problem's jobs; raise ProblemError if their number is wrong, WrongAnswer if they are none."""
         try:
             found = self.costs(problem)
@@ -270,7 +270,7 @@ class Objective:
             raise ProblemError(f"objective {self.name!r} has costs of {found.jobs} jobs, not of {len(problem.jobs)}")
         return found
 
-    def value_of(self, problem: Dispatch, schedule: Schedule) -> float:
+    def value_of(self, problem: DispatchData, schedule: Schedule) -> float:
         """Return the objective of a schedule; raise WrongAnswer if ``value`` raises, or returns no finite number.
 
         A KeyError is passed on if a job has no start.
@@ -285,7 +285,7 @@ class Objective:
             raise WrongAnswer(f"objective {self.name!r}: value raised {type(e).__name__}: {e}") from e
         return returned_number(f"objective {self.name!r}: value", found)
 
-    def checked_value(self, problem: Dispatch, schedule: Schedule) -> float:
+    def checked_value(self, problem: DispatchData, schedule: Schedule) -> float:
         """Return the value of a schedule of all jobs.
 
         Raises
@@ -308,14 +308,14 @@ class Objective:
             f"{other:.12g}{self._first_difference(problem, schedule)}; both must be the same number for every schedule"
         )
 
-    def _of_costs(self, problem: Dispatch, schedule: Schedule) -> float:
+    def _of_costs(self, problem: DispatchData, schedule: Schedule) -> float:
         """Return the value of a schedule by the costs."""
         jobs = problem.job_arrays
         starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
         cost = float(self.costs_of(problem).value(starts - jobs.submit, starts + jobs.duration))
         return cost if self.sense == "minimize" else -cost
 
-    def _first_difference(self, problem: Dispatch, schedule: Schedule) -> str:
+    def _first_difference(self, problem: DispatchData, schedule: Schedule) -> str:
         """Return the part of the message about the first job for which they differ in a problem of this job alone."""
         for job in problem.jobs:
             try:
@@ -444,17 +444,17 @@ def _shown(value: object) -> str:
     return " ".join(excerpt(value).split())
 
 
-def _ewt(problem: Dispatch) -> Ints:
+def _ewt(problem: DispatchData) -> Ints:
     """Return the expected waiting time of each job's queue, in seconds."""
     return np.array([problem.ewt[j.queue] for j in problem.jobs], np.int64)
 
 
-def _last_end(problem: Dispatch) -> LastEnd:
+def _last_end(problem: DispatchData) -> LastEnd:
     ends = tuple(r.end for r in problem.running)
     return LastEnd(ends if ends or problem.jobs else (problem.now,))
 
 
-def _slowdown(problem: Dispatch) -> Excess:
+def _slowdown(problem: DispatchData) -> Excess:
     durations = problem.job_arrays.duration
     return Excess(1 / np.maximum(1, durations), constant=np.ones(durations.size))
 

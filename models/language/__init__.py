@@ -12,6 +12,7 @@ from .constraints import (
     Synchronize,
     Violation,
 )
+from .data import Assignment, IntervalValue, NamedConstraint
 from .declarations import (
     all_or_none,
     alternative,
@@ -30,7 +31,7 @@ from .functions import max as max  # an attribute, not part of __all__: it would
 from .functions import min as min
 from .functions import sum as sum
 from .linear_expressions import Comparison, Expression, Linear
-from .model import Assignment, IntervalValue, Model, NamedConstraint
+from .model import Model
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
 

@@ -6,14 +6,11 @@ Linear expressions and comparisons are defined in ``linear_expressions`` and can
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from .linear_expressions import Atom, Comparison, Expression, Linear, brief, common_model, linear
+from .linear_expressions import Atom, Comparison, Expression, Linear, Owner, brief, common_model, linear
 from .operators import OF_INTERVALS, without
 from .quantities import Number, Window
-
-if TYPE_CHECKING:
-    from .model import Model
 
 AttributeName = Literal["start", "end", "size", "presence"]
 
@@ -35,7 +32,7 @@ class Integer(Atom):
 
     __slots__ = ("_model", "hi", "index", "lo", "name")
 
-    def __init__(self, model: Model, index: int, name: str, lo: int, hi: int) -> None:
+    def __init__(self, model: Owner, index: int, name: str, lo: int, hi: int) -> None:
         self._model = model
         self.index = index
         self.name = name
@@ -43,7 +40,7 @@ class Integer(Atom):
         self.hi = hi
 
     @property
-    def model(self) -> Model:
+    def model(self) -> Owner:
         """The model to which the variable belongs."""
         return self._model
 
@@ -62,7 +59,7 @@ class Attribute(Atom):
         self.field = field
 
     @property
-    def model(self) -> Model:
+    def model(self) -> Owner:
         """The model to which the interval belongs."""
         return self.interval.model
 
@@ -98,7 +95,7 @@ class Interval:
 
     def __init__(
         self,
-        model: Model,
+        model: Owner,
         index: int,
         name: str,
         size: tuple[int, int],
@@ -175,7 +172,7 @@ class Function(Atom):
         self._model = common_model((a for e in operands for a in e.terms), type(self).__name__.lower())
 
     @property
-    def model(self) -> Model | None:
+    def model(self) -> Owner | None:
         """The model to which the operands belong; None without variables."""
         return self._model
 

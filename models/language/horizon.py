@@ -43,7 +43,6 @@ is reported as unbounded.
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -78,9 +77,8 @@ from .linear_expressions import Atom, Comparison, Linear
 from .quantities import Number
 
 if TYPE_CHECKING:
-    from .model import Assignment, Model
+    from .data import ModelData
 
-SUFFIXES = 8  # last starts of an answer that are tried as the first one of those without end
 UNLIMITED = 2**40  # s, 35,000 years: the solvers still compute exactly with it
 LARGEST = 2**40  # s: a derived horizon beyond it is of no more use than an unlimited one
 ENDLESS = "the objective may become better without end, the later times are"
@@ -382,7 +380,7 @@ class Derivation:
         The model that declares the intervals. Copies of it with other constraints keep its horizon.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: ModelData) -> None:
         self.model = model
         self._key: tuple[object, ...] = ()
         self._kept: list[Linear] = []
@@ -693,7 +691,7 @@ Followers = dict[Interval, set[Interval]]
 """For each interval those that are late if it is late."""
 
 
-def _followers(model: Model) -> Followers:
+def _followers(model: ModelData) -> Followers:
     found: Followers = {}
     for _, c in model.constraints:
         if isinstance(c, Precedence) and not (c.before.optional or c.after.optional):
@@ -730,50 +728,4 @@ def _follows(w: Level, u: Level, followers: Followers) -> bool:
     return any(late) if u.least else all(late)
 
 
-def without_end(model: Model, assignment: Assignment) -> str:
-    """Return what is wrong with an answer that becomes better if its late intervals start later still; "" if nothing is."""
-    derived = model.derived_horizon
-    if derived is None or not derived.endless or not model.objectives:
-        return ""
-    end = derived.value - UNLIMITED // 2
-    late = [v for v in model.intervals if assignment.present[v.index] and assignment.start[v.index] > end]
-    if not late:
-        return ""
-    later = copy.deepcopy(assignment, {id(assignment.model): assignment.model})
-    for v in late:
-        later.set(v, assignment.start[v.index] + UNLIMITED, assignment.end[v.index] + UNLIMITED)
-    if model.check(later):  # first: an objective may have no value so late
-        return ""
-    values = [tuple(model.value(e, s) for e in model.objectives) for s in (assignment, later)]
-    better = values[0] > values[1] if model.sense == "minimize" else values[0] < values[1]
-    if not better:
-        return ""
-    return (
-        f"the objective becomes better without end, the later {late[0]} starts: give the model a horizon, as in "
-        "Model(name, horizon=86400), or a constraint that bounds the time"
-    )
-
-
-def latest_without_end(model: Model, assignment: Assignment) -> Assignment | None:
-    """Return an answer whose last intervals start as late as possible, if it shows that the objective has no end.
-
-    A solver may otherwise go from each answer to one that is a second later. Only the ``SUFFIXES`` last starts are tried,
-    and the first one.
-    """
-    derived = model.derived_horizon
-    if derived is None or not derived.endless or not model.objectives:
-        return None
-    present = [v for v in model.intervals if assignment.present[v.index]]
-    starts = sorted({assignment.start[v.index] for v in present}, reverse=True)
-    for first in dict.fromkeys([*starts[:SUFFIXES], *starts[-1:]]):
-        later = copy.deepcopy(assignment, {id(assignment.model): assignment.model})
-        shift = derived.value - starts[0]
-        for v in present:
-            if assignment.start[v.index] >= first:
-                later.set(v, assignment.start[v.index] + shift, assignment.end[v.index] + shift)
-        if not model.check(later) and without_end(model, later):
-            return later
-    return None
-
-
-__all__ = ["UNLIMITED", "Derivation", "Horizon", "latest_without_end", "without_end"]
+__all__ = ["UNLIMITED", "Derivation", "Horizon"]

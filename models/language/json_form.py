@@ -25,19 +25,19 @@ from .listing import CLASSES, arguments, functions_of, kind_and_values
 from .quantities import ModelError, Number, number
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .data import ModelData
 
 VERSION = 1
 MARK = "schedlab_model"
 KEYS = (MARK, "name", "horizon", "intervals", "integers", "functions", "constraints", "sense", "objectives")
 T = TypeVar("T")
-M = TypeVar("M", bound="Model")
+M = TypeVar("M")
 
 
 # Writing
 
 
-def write(model: Model) -> dict[str, Any]:
+def write(model: ModelData) -> dict[str, Any]:
     """Return a model as a dict of lists, dicts, strings and numbers."""
     writer = _Writer()
     written = [writer.function(f) for f in functions_of(model)]
@@ -184,7 +184,7 @@ def _check_version(found: Any) -> None:
 
 
 class _Reader:
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Any) -> None:
         self.model = model
         self.functions: list[Linear] = []
 
@@ -292,7 +292,8 @@ class _Reader:
     def atom(self, place: str, field: Any, index: Any) -> Atom | Linear:
         match field:
             case "integer":
-                return _entry(place, index, self.model.integers, "integers")
+                integer: Integer = _entry(place, index, self.model.integers, "integers")
+                return integer
             case "function":
                 return _entry(place, index, self.functions, "functions before this one")
             case "start" | "end" | "size" | "presence":

@@ -10,15 +10,27 @@ import itertools
 import math
 import numbers
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, cast
+from typing import Any, Protocol, cast
 
 from ...errors import WrongArgument
 from ..excerpt import one_line
 from .operators import LOGIC, OF_COMPARISONS, OF_EXPRESSIONS, without
 from .quantities import ModelError, Number, number
 
-if TYPE_CHECKING:
-    from .model import Model
+
+class Owner(Protocol):
+    """The model to which variables belong, as its expressions see it."""
+
+    name: str
+    intervals: list[Any]
+
+    @property
+    def horizon(self) -> int:
+        """The latest start in seconds of intervals that are declared without ``start``."""
+
+    @property
+    def declared_horizon(self) -> int | None:
+        """The horizon as declared; None if it is derived."""
 
 
 @without(OF_EXPRESSIONS)
@@ -150,7 +162,7 @@ class Atom(Expression):
     integral: bool = True
 
     @property
-    def model(self) -> Model | None:
+    def model(self) -> Owner | None:
         """The model to which the variables of the atom belong."""
         raise WrongArgument(f"{type(self).__name__} belongs to no model")
 
@@ -184,7 +196,7 @@ class Comparison:
         return self.expr.integral
 
     @property
-    def model(self) -> Model | None:
+    def model(self) -> Owner | None:
         """The model to which the variables of the comparison belong; None without variables."""
         return common_model(self.expr.terms, self)
 
@@ -231,7 +243,7 @@ def linear(value: Expression | Number) -> Linear:
     return value.linear() if isinstance(value, Expression) else Linear({}, number(value, "an operand"))
 
 
-def common_model(atoms: Iterable[Atom], where: object) -> Model | None:
+def common_model(atoms: Iterable[Atom], where: object) -> Owner | None:
     """Return the one model to which all atoms belong, or None without variables.
 
     Raises
@@ -239,7 +251,7 @@ def common_model(atoms: Iterable[Atom], where: object) -> Model | None:
     ModelError
         If the atoms belong to two models; the message names one atom of each.
     """
-    found: Model | None = None
+    found: Owner | None = None
     witness: Atom | None = None
     for atom in atoms:
         model = atom.model

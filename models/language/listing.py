@@ -16,7 +16,7 @@ from .expressions import Attribute, Element, Function, Holds, Integer, Interval,
 from .linear_expressions import Atom, Comparison, Linear
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .data import ModelData
 
 WIDTH = 200  # characters of a line of a listing that is not complete
 SHORT = 40  # characters of a function that is written out wherever it occurs
@@ -61,7 +61,7 @@ def kind_and_values(constraint: Constraint) -> tuple[str, dict[str, Any], dict[s
     return kind, required, {f.name: v for f, v in values if f.name not in required and v != f.default}
 
 
-def functions_of(model: Model) -> list[Function]:
+def functions_of(model: ModelData) -> list[Function]:
     """Return the functions in the constraints and objectives of a model; each one after those that it contains."""
     parts = [e for c in model.constraints for e in linears_of(c.constraint)]
     return [a for a in atoms_below([*parts, *model.objectives]) if isinstance(a, Function)]
@@ -77,7 +77,7 @@ def linears_of(constraint: Constraint) -> Iterator[Linear]:
         yield from (e for e in (value if isinstance(value, tuple) else (value,)) if isinstance(e, Linear))
 
 
-def listing(model: Model, limit: int | None, describe: Callable[[Constraint], str]) -> str:
+def listing(model: ModelData, limit: int | None, describe: Callable[[Constraint], str]) -> str:
     """Return the text of a model: ``limit`` entries with at most 200 characters each, or everything if it is None.
 
     ``describe`` makes the names of constraints that were declared without one; the listing leaves these names out.
@@ -138,7 +138,7 @@ class Notation:
         Texts may be cut after this number of characters. None: they are complete.
     """
 
-    def __init__(self, model: Model, width: int | None) -> None:
+    def __init__(self, model: ModelData, width: int | None) -> None:
         self.width = width
         self.texts: dict[Atom, str] = {}
         self.names: dict[Atom, str] = {}

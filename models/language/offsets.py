@@ -11,12 +11,12 @@ from .linear_expressions import Atom, Comparison, Linear
 from .quantities import Number
 
 if TYPE_CHECKING:
-    from .model import Model
+    from .data import ModelData
 
 REAL_TOLERANCE = 1e-6
 
 
-def origin_of(model: Model) -> int:
+def origin_of(model: ModelData) -> int:
     """Return the earliest start of all intervals of a model, in seconds; 0 without intervals."""
     return min((v.start_lo for v in model.intervals), default=0)
 
@@ -63,7 +63,7 @@ def common_constant(constants: Sequence[Number]) -> Number:
     return 0
 
 
-def far_origin(model: Model) -> int:
+def far_origin(model: ModelData) -> int:
     """Return the earliest start if it is further from 0 than the latest end is from it, else 0.
 
     >>> from schedlab import Model

@@ -46,7 +46,7 @@ from .offsets import far_origin, real_tolerance
 from .quantities import Number, Window
 
 if TYPE_CHECKING:
-    from .model import Assignment, Model
+    from .data import Assignment, ModelData
 
 ROUNDING = 1e-15  # relative error of a sum of floating-point numbers, with a margin
 
@@ -161,7 +161,7 @@ class Evaluator:
         return y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
 
 
-def check(model: Model, assignment: Assignment) -> list[Violation]:
+def check(model: ModelData, assignment: Assignment) -> list[Violation]:
     """Return all violations of domains and constraints, and the objectives that have no value.
 
     Raises

@@ -21,11 +21,11 @@ from ..dispatch.problem import Dispatch
 from ..display.gantt import Gantt, Mark
 from ..excerpt import with_short_repr
 from ..given import WithProblem, given_problem
+from ..kind import formulations_of
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..step_function import DAY, StepFunction
-from ..unknown_names import ByName
 from ..whole_numbers import is_number, is_whole, shown, wrong
 from .cooling import Cooling, Point, along
 
@@ -557,10 +557,7 @@ class Profit:
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
         """The formulations of ``Dispatch`` with the profit as objective, and the relaxation ``fluid``."""
-        from . import formulations as f
-
-        made = {name: lambda make=make: make(self) for name, make in f.FORMULATIONS.items()}
-        return ByName("formulation", made)
+        return formulations_of(self, ".profit.formulations:FORMULATIONS")
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of the schedule; the constraints are those of the ``Dispatch`` problem."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,7 @@ from ..array_types import Bools, Ints
 from ..compiled import vectorized
 from ..language import Assignment, Interval, Model
 from ..problem import Encoding, Schedule
-from .problem import Mode, Resource, Task
-
-if TYPE_CHECKING:
-    from .problem import Project
-
+from .problem import Mode, Project, ProjectMax, Resource, Task, mode_of
 
 # --- Sets of tasks of a project of which no two can run at the same time.
 #
@@ -346,6 +341,15 @@ def modes(project: Project, horizon: int | None = None, exclusive: Iterable[Sequ
     return Encoding(tasks.model, tasks.read, tasks.write)
 
 
+def modes_with_lags(project: ProjectMax) -> Encoding:
+    """Make the formulation ``modes`` with a linear constraint per maximal lag."""
+    tasks = intervals(project)
+    for first, second, most in project.lags:
+        found = tasks.of_task[second].start <= tasks.of_task[first].start + most
+        tasks.model.add(found, f"{first} -> {second} within {most}")
+    return Encoding(tasks.model, tasks.read, tasks.write)
+
+
 def intervals(project: Project, horizon: int | None = None, exclusive: Iterable[Sequence[str]] | None = None) -> Tasks:
     """Return the intervals and the model of the formulation ``modes``, with the arguments of ``modes``."""
     most = project.horizon if horizon is None else horizon
@@ -448,8 +452,6 @@ def part_formulation(
     >>> len(part.model.intervals), [c.name for c in part.model.constraints]
     (3, ['saw', 'a -> b'])
     """
-    from .problem import Project, mode_of
-
     chosen = {t.name: mode for t in project.tasks if (mode := mode_of(t, schedule)) is not None}
     tasks = [t if t.name in free else Task(t.name, (chosen[t.name],)) for t in project.tasks]
     fixed = sorted((schedule.start[t.name], t.name) for t in project.tasks if t.name not in free)
@@ -486,3 +488,7 @@ def _order(resource: Resource, fixed: Sequence[tuple[int, str, Mode]]) -> Iterat
                 kept.append((end, amount - taken, before))
         untouched -= missing
         given[:] = [*kept, given[-1]]
+
+
+FORMULATIONS: dict[str, Callable[[Project], Encoding]] = {"modes": modes}
+WITH_LAGS: dict[str, Callable[[ProjectMax], Encoding]] = {"modes": modes_with_lags}

@@ -12,10 +12,11 @@ from ...errors import MissingValue, WrongArgument
 from ..arguments import checked, expect, named
 from ..comparing import hashable
 from ..excerpt import with_short_repr
+from ..kind import formulations_of
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
-from ..unknown_names import ByName, hint
+from ..unknown_names import hint
 from ..whole_numbers import Fields, all_fields_whole, is_whole, text_of, whole_records, wrong
 
 # --- The data of a project: resources, and tasks with modes.
@@ -241,9 +242,7 @@ class Project:
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
         """``modes``: an interval per task and, if it has several modes, an optional one per mode (exact)."""
-        from .formulations import modes
-
-        return ByName("formulation", {"modes": lambda: modes(self)})
+        return formulations_of(self, ".project.formulations:FORMULATIONS")
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, found by a sweep over its events on the data alone."""
@@ -541,16 +540,7 @@ class ProjectMax(Project):
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
         """``modes``: as for projects, with a linear constraint per maximal lag (exact)."""
-        return ByName("formulation", {"modes": self._modes})
-
-    def _modes(self) -> Encoding:
-        from .formulations import intervals
-
-        tasks = intervals(self)
-        for first, second, most in self.lags:
-            found = tasks.of_task[second].start <= tasks.of_task[first].start + most
-            tasks.model.add(found, f"{first} -> {second} within {most}")
-        return Encoding(tasks.model, tasks.read, tasks.write)
+        return formulations_of(self, ".project.formulations:WITH_LAGS")
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, from the data alone."""

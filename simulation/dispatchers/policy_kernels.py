@@ -31,9 +31,9 @@ from ...models.array_types import Floats, Ints
 from ...models.compiled import compiled
 from ...models.excerpt import excerpt
 from ...models.returned import WrongAnswer, returned_numbers
+from ..errors import SimulationError
 from ..features.feature import Replay
 from ..given_parts import only_read, seen_by
-from ..result import SimulationError
 from . import conservative as counted
 from .conservative import backfill, backfill_on, follows, hold_all, running_profile
 from .easy import Holds, decide_beside, easy, easy_shortest_first

@@ -231,7 +231,7 @@ DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
 """The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""
 
 
-def dispatchers() -> list[str]:
+def dispatcher_names() -> list[str]:
     """Return the names of all dispatchers, without predictor and backend.
 
     Returns
@@ -315,7 +315,7 @@ def parse_dispatcher(text: str) -> Named:
     Parameters
     ----------
     text : str
-        ``NAME`` is one of ``dispatchers()``, or ``module:attribute``, a dispatcher, or a class or function without
+        ``NAME`` is one of ``dispatcher_names()``, or ``module:attribute``, a dispatcher, or a class or function without
         arguments that returns one. ``RANKER`` sorts the queue of a policy, see ``parse_ranker``. The letter selects the
         predictor: ``w`` walltime (default; ``easy++``: last-two), ``d`` data-driven, ``r`` real (the runtimes), ``l``
         last-two. ``BACKEND`` is the solver of a CP dispatcher, by default ``cpsat``, and ``OBJECTIVE`` its objective, by
@@ -406,7 +406,7 @@ def _near(name: str) -> list[str]:
     """Return the names to compare an unknown name with; ``pcp3:waiting`` lacks the backend before its objective."""
     head, colon, objective = name.partition(":")
     complete = [f"{head}@cpsat:{objective}"] if colon and head.partition("-")[0] in SOLVING else []
-    return [*complete, *dispatchers()]
+    return [*complete, *dispatcher_names()]
 
 
 # --- The names of the allocators of a replay; ``heuristics.kernels.events.state`` implements them.

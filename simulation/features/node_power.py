@@ -33,10 +33,21 @@ from ...models.returned import WrongAnswer, returned_indices
 from ...models.whole_numbers import is_whole, shown
 from ..agenda import Entry, Rank
 from ..dispatchers.policy_kernels import allowed
-from ..energy import BOOTING, OFF, SHUTTING_DOWN
-from ..node_policies import ON, STATE_NAMES, AlwaysOn, NodeDecision, NodeMoment, NodePolicy, Switching, node_policy_of
+from ..errors import SimulationError
+from ..node_policies import (
+    BOOTING,
+    OFF,
+    ON,
+    SHUTTING_DOWN,
+    STATE_NAMES,
+    AlwaysOn,
+    NodeDecision,
+    NodeMoment,
+    NodePolicy,
+    Switching,
+    node_policy_of,
+)
 from ..records import PowerRecord
-from ..result import SimulationError
 from ..timeline import CLOSED
 from .feature import Feature, Replay
 

@@ -26,11 +26,11 @@ from ...models.excerpt import excerpt
 from ...models.plugins import PluginError
 from ...models.whole_numbers import is_whole, shown
 from ..agenda import Rank
+from ..errors import SimulationError
 from ..preemption.events import OnDemandJob, check_jobs
 from ..preemption.evictors import Evictor
 from ..preemption.settings import Preemption
 from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord
-from ..result import SimulationError
 from ..timeline import Use
 from .feature import Feature, Replay
 from .limits import power_of_jobs

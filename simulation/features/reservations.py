@@ -18,8 +18,8 @@ from ...models.dispatch.jobs import DAY, Window
 from ...models.reservations import Occurrence, Refusal, Reservation, Usage, overuse, place
 from ...models.server_events import ServerEvent
 from ..agenda import Rank
+from ..errors import SimulationError
 from ..records import Booking, Change, PrivateRun, ProductionRecord, RefusedEvent, bookings_of
-from ..result import SimulationError
 from ..timeline import Hold, Use
 from .feature import Replay
 

@@ -22,8 +22,7 @@ from ...models.dispatch.jobs import Chunk
 from ...models.excerpt import excerpt
 from ...models.node_states import NodeStates
 from ...models.platform import Platform
-from ..records import History, PowerRecord, PreemptionRecord, ProductionRecord
-from ..result import NodeRanges
+from ..records import History, NodeRanges, PowerRecord, PreemptionRecord, ProductionRecord
 from ..verify.runs import NEVER
 
 # --- The columns of a schedule file (``jobs.csv`` of Batsim) and the values of its final states.

@@ -27,16 +27,16 @@ from ...models.dispatch.arrays import offsets
 from ...models.dispatch.jobs import Chunk, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.problem import part_name
-from ..records import History
-from ..result import NodeRanges, Simulation
-from ..verify.runs import NEVER, Replay
+from ..records import History, NodeRanges, ReplayData
+from ..result import Simulation
+from ..verify.runs import NEVER
 from .reading import CHUNK, DONE, FAILED, JOB_COLUMNS, KILLED, SPECIAL, WAITING, JobsTable, Replayed
 
 NAMES = " /@+,"  # characters that stay as they are in the names of metadata, besides letters, digits and _.-~
 LINE = ",".join(["%s"] * len(JOB_COLUMNS)) + "\n"  # twice as fast as csv.writer, which searches each number for commas
 
 
-def write_jobs(simulation: Replay, path: Path) -> None:
+def write_jobs(simulation: ReplayData, path: Path) -> None:
     """Write the jobs of a replay as a ``jobs.csv`` of Batsim.
 
     The jobs that run at the begin of the replay come last. The file is written under another name and renamed at the
@@ -44,7 +44,7 @@ def write_jobs(simulation: Replay, path: Path) -> None:
 
     Parameters
     ----------
-    simulation : Replay
+    simulation : ReplayData
         A ``Simulation``, or a replay that was read from a file.
     path : Path
         The file; an existing file is replaced.
@@ -70,7 +70,7 @@ def write_jobs(simulation: Replay, path: Path) -> None:
                 f.writelines(map(LINE.__mod__, _rows(part, slice(begin, min(begin + CHUNK, jobs)), meta)))
 
 
-def running_as_replay(replay: Replay) -> Replayed:
+def running_as_replay(replay: ReplayData) -> Replayed:
     """Return the jobs that run at the begin of a replay as a replay of their own."""
     w, platform = replay.workload, replay.platform
     jobs = [replace(r.job, runtime=r.true_end - r.start) for r in w.running]
@@ -90,7 +90,7 @@ def running_as_replay(replay: Replay) -> Replayed:
     return Replayed(own, platform, start, start + own.runtime, np.zeros(len(own), np.bool_), placement, history)
 
 
-def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
+def _rows(replay: ReplayData, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
     """Return the rows of some jobs as tuples of cells; texts are quoted if CSV requires it."""
     w, start, end, killed = replay.workload, replay.start[at], replay.end[at], replay.killed[at]
     dropped = () if replay.history is None else tuple(replay.history.dropped)
@@ -121,7 +121,7 @@ def _rows(replay: Replay, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
 
 
 def write_starts(
-    runs: Iterable[Simulation] | Mapping[str, Replay | JobsTable], path: Path, ids: Sequence[str] | None = None
+    runs: Iterable[Simulation] | Mapping[str, ReplayData | JobsTable], path: Path, ids: Sequence[str] | None = None
 ) -> None:
     """Write a table of starts, ``job_id,fcfs,easy,...``: one row per job, its start in seconds under each dispatcher.
 

@@ -17,19 +17,18 @@ from ...models.platform import Platform
 from ...models.problem import part_name
 from ...models.profiles.profile import DesiredProfile
 from ..desired_use import Pieces, pieces_of, power_steps
-from ..energy import BOOTING, OFF, SHUTTING_DOWN
-from ..node_policies import ON, STATE_NAMES
-from ..records import History
+from ..node_policies import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES
+from ..records import History, ReplayData
 from .preemption import departed
 from .production import ends_early
-from .runs import Replay, Runs
+from .runs import Runs
 
 # --- Verification of attempts and of node states; it shares no code with the simulator.
 
 FOREVER = int(np.iinfo(np.int64).max)
 
 
-def attempt_faults(replay: Replay) -> Iterator[Violation]:
+def attempt_faults(replay: ReplayData) -> Iterator[Violation]:
     """Yield the faults of the attempts of each job: their numbers and order, their reasons, and the work that they save."""
     found, ids = replay.history, replay.workload.ids
     if found is None:
@@ -63,7 +62,7 @@ def attempt_faults(replay: Replay) -> Iterator[Violation]:
 
 
 def _begun_faults(
-    replay: Replay, found: History, stops: Stops, left: Collection[tuple[int, int, int]]
+    replay: ReplayData, found: History, stops: Stops, left: Collection[tuple[int, int, int]]
 ) -> Iterator[Violation]:
     """Yield the faults of the attempts that began before the replay."""
     first = {k: a for k, a in zip(found.rows.tolist(), found.early, strict=True) if a.number == 1}
@@ -85,13 +84,13 @@ def _begun_faults(
             yield _fault(a.job, 1, f"runs at the begin and failed at {a.end} ({a.why}), when none of its nodes stopped")
 
 
-def _reserved_from(replay: Replay, nodes: Collection[str], time: int) -> bool:
+def _reserved_from(replay: ReplayData, nodes: Collection[str], time: int) -> bool:
     """Return whether a reservation of one of the nodes has started at this time."""
     bookings = () if replay.production is None else replay.production.bookings
     return any(b.start == time and b.accepted is not None and not set(b.nodes).isdisjoint(nodes) for b in bookings)
 
 
-def _changes(replay: Replay) -> tuple[Change, ...]:
+def _changes(replay: ReplayData) -> tuple[Change, ...]:
     """Return the changes of the states of the nodes, from the begin of the replay on."""
     return () if replay.states is None else replay.states.changes_from(replay.workload.begin)
 
@@ -99,7 +98,7 @@ def _changes(replay: Replay) -> tuple[Change, ...]:
 class Stops:
     """The nodes that stop at each time of a replay."""
 
-    def __init__(self, replay: Replay) -> None:
+    def __init__(self, replay: ReplayData) -> None:
         self._change = {change.time: change for change in _changes(replay)}
         self._number = {name: n for n, name in enumerate(replay.platform.nodes)}
 
@@ -188,7 +187,7 @@ def _on(runs: Runs, barred: Sequence[Barred], mask: Bools) -> Iterator[tuple[Bar
 NEXT = {ON: SHUTTING_DOWN, SHUTTING_DOWN: OFF, OFF: BOOTING, BOOTING: ON}
 
 
-def power_faults(replay: Replay, runs: Runs) -> Iterator[Violation]:
+def power_faults(replay: ReplayData, runs: Runs) -> Iterator[Violation]:
     """Yield the faults of the states of nodes, and the runs on nodes that were not on."""
     if replay.power is None:
         return

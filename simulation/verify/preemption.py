@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models.language import Violation
-from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord
-from .runs import Replay, Runs
+from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord, ReplayData
+from .runs import Runs
 
 
 class _Job(NamedTuple):
@@ -46,13 +46,13 @@ def _job(name: str, nodes: int, found: PreemptionRecord) -> _Job:
     return _Job(nodes, every or 0, _up(sys), _up(app), min(fs, nodes * node))
 
 
-def departed(replay: Replay) -> set[tuple[int, int, int]]:
+def departed(replay: ReplayData) -> set[tuple[int, int, int]]:
     """Return (row, number of the attempt, end in seconds) of the attempts that ended by an eviction."""
     found = replay.preemption
     return set() if found is None else {(d.row, d.attempt, d.end) for d in found.departures}
 
 
-def preemption_faults(replay: Replay, runs: Runs) -> Iterator[Violation]:
+def preemption_faults(replay: ReplayData, runs: Runs) -> Iterator[Violation]:
     """Yield the faults of a replay with on-demand jobs."""
     found = replay.preemption
     if found is None:
@@ -138,7 +138,7 @@ def _bandwidth(found: PreemptionRecord, jobs: dict[int, _Job], ids: Sequence[str
 
 
 def _decision(
-    decision: EvictionDecision, replay: Replay, early: dict[tuple[int, int], Attempt], found: PreemptionRecord
+    decision: EvictionDecision, replay: ReplayData, early: dict[tuple[int, int], Attempt], found: PreemptionRecord
 ) -> Iterator[Violation]:
     """Check the eviction problem and the plan of a decision."""
     problem, plan, now = decision.problem, decision.plan, decision.time
@@ -169,7 +169,7 @@ def _decision(
             yield _fault(c.id, f"the eviction problem at {now} has {has}; expected {due}")
 
 
-def _run_at(replay: Replay, early: dict[tuple[int, int], Attempt], k: int, now: int) -> tuple[int, int] | None:
+def _run_at(replay: ReplayData, early: dict[tuple[int, int], Attempt], k: int, now: int) -> tuple[int, int] | None:
     """Return start and number of the attempt of the job of row k that runs at a time."""
     number = 1
     while (k, number) in early:
@@ -181,7 +181,7 @@ def _run_at(replay: Replay, early: dict[tuple[int, int], Attempt], k: int, now: 
     return (start, number) if 0 <= start <= now <= replay.end[k] else None
 
 
-def _in_time(replay: Replay, found: PreemptionRecord) -> Iterator[Violation]:
+def _in_time(replay: ReplayData, found: PreemptionRecord) -> Iterator[Violation]:
     """Check that on-demand jobs start in time if there was a plan for them, in replays without failures and deletions."""
     deleted = replay.production is not None and any(e.kind == "delete" for e in replay.production.events)
     if replay.states is not None or deleted:

@@ -17,11 +17,11 @@ from ...models.array_types import Bools, Ints
 from ...models.dispatch.check import excesses
 from ...models.language import Violation
 from ...models.server_events import ServerEvent
-from ..records import Booking, Change, PrivateRun, ProductionRecord
-from .runs import Replay, chunk_requests, chunk_rows
+from ..records import Booking, Change, PrivateRun, ProductionRecord, ReplayData
+from .runs import chunk_requests, chunk_rows
 
 
-def rows_of(replay: Replay) -> Ints:
+def rows_of(replay: ReplayData) -> Ints:
     """Return the row of the job of each run: of the last attempts, then of those that ended early."""
     rows = np.arange(len(replay.workload))
     return rows if replay.history is None else np.concatenate([rows, replay.history.rows])
@@ -43,12 +43,12 @@ def as_started(runs: Any, rows: Ints) -> Any:
     return replace(runs, workload=replace(w, queue=queue, walltime=walltime))
 
 
-def production_faults(runs: Replay, rows: Ints) -> Iterator[Violation]:
+def production_faults(runs: ReplayData, rows: Ints) -> Iterator[Violation]:
     """Yield what contradicts the reservations and the server events.
 
     Parameters
     ----------
-    runs : Replay
+    runs : ReplayData
         All runs, as ``as_started`` returns them.
     rows : ndarray of int64
         The row of the job of each run.
@@ -74,7 +74,7 @@ def _accepted(record: ProductionRecord) -> list[tuple[int, Booking]]:
     return [(k, b) for k, b in enumerate(record.bookings) if b.accepted is not None]
 
 
-def _bookings(runs: Replay, record: ProductionRecord) -> Iterator[Violation]:
+def _bookings(runs: ReplayData, record: ProductionRecord) -> Iterator[Violation]:
     """Yield the accepted reservations without all their units, and those that did not start in time."""
     last = int(np.max(np.where(runs.start >= 0, runs.end, -1), initial=-1))
     cancelled = {(e.subject, e.time) for e in record.events if e.kind == "cancel-reservation"}
@@ -91,13 +91,15 @@ def _bookings(runs: Replay, record: ProductionRecord) -> Iterator[Violation]:
             yield Violation(b.label, 1, f"reservation {b.label!r} ended at {_end(b)}, before {b.end}; not cancelled")
 
 
-def _inside(runs: Replay, rows: Ints, record: ProductionRecord) -> dict[int, PrivateRun]:
+def _inside(runs: ReplayData, rows: Ints, record: ProductionRecord) -> dict[int, PrivateRun]:
     """Return the run -> the reservation that the record gives for it."""
     at = {(row, start): k for k, (row, start) in enumerate(zip(rows.tolist(), runs.start.tolist(), strict=True))}
     return {at[p.row, p.start]: p for p in record.private if (p.row, p.start) in at}
 
 
-def _private(runs: Replay, rows: Ints, record: ProductionRecord, inside: dict[int, PrivateRun]) -> Iterator[Violation]:
+def _private(
+    runs: ReplayData, rows: Ints, record: ProductionRecord, inside: dict[int, PrivateRun]
+) -> Iterator[Violation]:
     """Yield the jobs of private queues that run outside of a reservation of theirs, and others that run inside."""
     w = runs.workload
     private = {b.reservation.queue for b in record.bookings}
@@ -120,7 +122,7 @@ def _private(runs: Replay, rows: Ints, record: ProductionRecord, inside: dict[in
             yield _fault(w.ids[k], f"of user {user!r} runs in reservation {b.label!r}, which is for others")
 
 
-def _rest(runs: Replay, rows: Ints, k: int) -> int:
+def _rest(runs: ReplayData, rows: Ints, k: int) -> int:
     """Return the walltime of run k less the work of the attempts before it."""
     early = () if runs.history is None else runs.history.early
     saved = [
@@ -132,12 +134,12 @@ def _rest(runs: Replay, rows: Ints, k: int) -> int:
     return max(1, int(runs.workload.walltime[k]) - sum(saved) + restart)
 
 
-def _early_rows(runs: Replay) -> Sequence[int]:
+def _early_rows(runs: ReplayData) -> Sequence[int]:
     found: list[int] = [] if runs.history is None else runs.history.rows.tolist()
     return found
 
 
-def _reserved_amounts(runs: Replay, record: ProductionRecord, inside: dict[int, PrivateRun]) -> Iterator[Violation]:
+def _reserved_amounts(runs: ReplayData, record: ProductionRecord, inside: dict[int, PrivateRun]) -> Iterator[Violation]:
     """Yield uses of reserved amounts by other jobs, and uses beyond the reserved amounts by the jobs inside."""
     accepted, platform = _accepted(record), runs.platform
     capacity = np.array(list(platform.capacity.values()), np.int64)
@@ -157,7 +159,7 @@ def _reserved_amounts(runs: Replay, record: ProductionRecord, inside: dict[int, 
             yield Violation(b.label, 1, f"{text}, reserved in {b.label!r}")
 
 
-def _sweep(runs: Replay, mask: Bools, bookings: Sequence[Booking], capacity: Ints) -> Iterator[str]:
+def _sweep(runs: ReplayData, mask: Bools, bookings: Sequence[Booking], capacity: Ints) -> Iterator[str]:
     """Yield the uses beyond a capacity by the runs of a mask and by reservations."""
     p, platform = runs.placement, runs.platform
     rows = chunk_rows(runs)
@@ -185,7 +187,7 @@ def _sweep(runs: Replay, mask: Bools, bookings: Sequence[Booking], capacity: Int
         yield f"node {platform.nodes[node]!r} at {time}: {used} {platform.resources[r]} in use of {limit}"
 
 
-def _stopped(runs: Replay, record: ProductionRecord) -> Iterator[Violation]:
+def _stopped(runs: ReplayData, record: ProductionRecord) -> Iterator[Violation]:
     """Yield the starts from stopped queues."""
     w = runs.workload
     names = np.array([q.name for q in w.queues], object)[w.queue]
@@ -206,7 +208,7 @@ def _stopped(runs: Replay, record: ProductionRecord) -> Iterator[Violation]:
                     yield _fault(w.ids[k], f"starts at {runs.start[k]} from queue {queue!r}, stopped since {lo}")
 
 
-def _changes(runs: Replay, record: ProductionRecord) -> Iterator[Violation]:
+def _changes(runs: ReplayData, record: ProductionRecord) -> Iterator[Violation]:
     """Yield the changes of jobs without an event."""
     w = runs.workload
     asked = [(e.time, e.subject, *_change_of(runs, e)) for e in record.events]
@@ -217,13 +219,13 @@ def _changes(runs: Replay, record: ProductionRecord) -> Iterator[Violation]:
                 yield _fault(w.ids[c.row], f"was changed at {c.time} ({kind} to {c.after}) without an event")
 
 
-def _change_of(runs: Replay, event: ServerEvent) -> tuple[str, object]:
+def _change_of(runs: ReplayData, event: ServerEvent) -> tuple[str, object]:
     """Return the kind of an event, and its value as ``Change.after`` has it."""
     numbers = {q.name: k for k, q in enumerate(runs.workload.queues)}
     return event.kind, numbers.get(str(event.value)) if event.kind == "move" else event.value
 
 
-def _without_effect(runs: Replay, record: ProductionRecord) -> Iterator[Violation]:
+def _without_effect(runs: ReplayData, record: ProductionRecord) -> Iterator[Violation]:
     """Yield the events up to the last start that neither were refused nor changed or ended their jobs.
 
     Later ones may not have happened: a replay ends with its last job, a partial one before.
@@ -249,7 +251,7 @@ def _without_effect(runs: Replay, record: ProductionRecord) -> Iterator[Violatio
             yield _fault(e.subject, f"was not changed at {e.time} ({e.kind} to {e.value})")
 
 
-def _left(runs: Replay, rows: Ints, record: ProductionRecord) -> Iterator[Violation]:
+def _left(runs: ReplayData, rows: Ints, record: ProductionRecord) -> Iterator[Violation]:
     """Yield the jobs that left without a reason, or started although they left."""
     w = runs.workload
     deleted = {e.subject for e in record.events if e.kind == "delete"}
@@ -264,7 +266,7 @@ def _left(runs: Replay, rows: Ints, record: ProductionRecord) -> Iterator[Violat
         yield from _left_at(runs, record, row)
 
 
-def _left_at(runs: Replay, record: ProductionRecord, row: int) -> Iterator[Violation]:
+def _left_at(runs: ReplayData, record: ProductionRecord, row: int) -> Iterator[Violation]:
     """Yield that a job left at a time at which it was not deleted and its queue still had starts, or did not wait."""
     w, time = runs.workload, record.left_at.get(row)
     job, queue = w.ids[row], w.queues[int(w.queue[row])].name
@@ -277,7 +279,7 @@ def _left_at(runs: Replay, record: ProductionRecord, row: int) -> Iterator[Viola
         yield _fault(job, f"has left at {time}, when it was not deleted and its queue {queue!r} still had starts")
 
 
-def limits_of_killed(replay: Replay, due: Ints) -> Ints:
+def limits_of_killed(replay: ReplayData, due: Ints) -> Ints:
     """Return the durations of jobs; of those that were killed at a walltime that had changed, as the events give them."""
     record = replay.production
     if record is None or not record.walltimes:
@@ -297,7 +299,7 @@ def limits_of_killed(replay: Replay, due: Ints) -> Ints:
     return found
 
 
-def ends_early(replay: Replay, row: int, nodes: Mapping[str, int]) -> bool:
+def ends_early(replay: ReplayData, row: int, nodes: Mapping[str, int]) -> bool:
     """Return whether an event or a reservation ended the last attempt of a job."""
     record = replay.production
     if record is None:

@@ -11,15 +11,16 @@ from ...models.dispatch.check import excesses
 from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
 from ...models.profiles.profile import DesiredProfile
+from ..records import ReplayData
 from .nodes import attempt_faults, limit_faults, power_faults, state_faults
 from .preemption import preemption_faults
 from .production import as_started, limits_of_killed, production_faults, rows_of
-from .runs import NEVER, Replay, chunk_requests, chunk_rows, runs_of
+from .runs import NEVER, chunk_requests, chunk_rows, runs_of
 
 MOST = 20  # violations of one kind that are listed one by one
 
 
-def violations(replay: Replay, *, partial: bool = False, within: Sequence[DesiredProfile] = ()) -> list[Violation]:
+def violations(replay: ReplayData, *, partial: bool = False, within: Sequence[DesiredProfile] = ()) -> list[Violation]:
     """Return all violations of a replay, each with the job, node and time concerned.
 
     The checks:
@@ -52,7 +53,7 @@ def violations(replay: Replay, *, partial: bool = False, within: Sequence[Desire
 
     Parameters
     ----------
-    replay : Replay
+    replay : ReplayData
         A ``Simulation``, or a replay that was read from a file.
     partial : bool
         Whether the replay stopped before its end, so that jobs may be left without a start.
@@ -90,7 +91,7 @@ def violations(replay: Replay, *, partial: bool = False, within: Sequence[Desire
     return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]
 
 
-def _shape(replay: Replay) -> str:
+def _shape(replay: ReplayData) -> str:
     """Return what is wrong with the lengths of the arrays, or an empty string."""
     n, p = len(replay.workload), replay.placement
     for name in ("start", "end", "killed"):
@@ -124,7 +125,7 @@ def _more(count: int, listed: list[Violation]) -> list[Violation]:
     return [Violation("and more", left, f"and {left} more violations like: {listed[-1].message}")] if left > 0 else []
 
 
-def _releases(replay: Replay, started: Bools) -> list[Violation]:
+def _releases(replay: ReplayData, started: Bools) -> list[Violation]:
     w, start = replay.workload, replay.start
 
     def describe(k: int) -> tuple[float, str]:
@@ -139,7 +140,7 @@ def _releases(replay: Replay, started: Bools) -> list[Violation]:
     return _listed(started & (start < earliest), w.ids, describe)
 
 
-def _predecessors(replay: Replay, started: Bools) -> list[Violation]:
+def _predecessors(replay: ReplayData, started: Bools) -> list[Violation]:
     w, wrong, first = replay.workload, np.zeros(len(replay.workload), np.bool_), replay.start.copy()
     ended, gone = replay.end.copy(), replay.start == NEVER
     if replay.production is not None:  # a job that leaves without a start has ended then
@@ -162,7 +163,7 @@ def _predecessors(replay: Replay, started: Bools) -> list[Violation]:
     return _listed(started & wrong, w.ids, describe)
 
 
-def _daily(replay: Replay, started: Bools) -> list[Violation]:
+def _daily(replay: ReplayData, started: Bools) -> list[Violation]:
     w, start = replay.workload, replay.start
     second = start % DAY
     wrong = np.zeros(len(w), np.bool_)
@@ -181,7 +182,7 @@ def _daily(replay: Replay, started: Bools) -> list[Violation]:
     return _listed(started & wrong, w.ids, describe)
 
 
-def _windows(replay: Replay, started: Bools) -> list[Violation]:
+def _windows(replay: ReplayData, started: Bools) -> list[Violation]:
     w, start = replay.workload, replay.start
     wrong = np.zeros(len(w), np.bool_)
     for k, windows in w.windows.items():
@@ -193,7 +194,7 @@ def _windows(replay: Replay, started: Bools) -> list[Violation]:
     )
 
 
-def _durations(replay: Replay, started: Bools) -> list[Violation]:
+def _durations(replay: ReplayData, started: Bools) -> list[Violation]:
     w, took = replay.workload, replay.end - replay.start
     due = np.where(replay.killed, np.minimum(w.runtime, w.walltime), w.runtime)
     if replay.history is not None:
@@ -217,7 +218,7 @@ def _durations(replay: Replay, started: Bools) -> list[Violation]:
     return _listed(started & (took != due), w.ids, describe)
 
 
-def _units(replay: Replay, started: Bools) -> list[Violation]:
+def _units(replay: ReplayData, started: Bools) -> list[Violation]:
     p = replay.placement
     names, job, expected, first = chunk_rows(replay)
     each = np.concatenate([[0], np.cumsum(p.units * np.maximum(p.high - p.low + 1, 0))])
@@ -231,7 +232,7 @@ def _units(replay: Replay, started: Bools) -> list[Violation]:
     return _listed(found != due, names, describe)
 
 
-def _fits(replay: Replay, started: Bools) -> list[Violation]:
+def _fits(replay: ReplayData, started: Bools) -> list[Violation]:
     """Return the jobs of 0 s with units on nodes that cannot hold them: the sweep over time does not see them."""
     p, platform = replay.placement, replay.platform
     rows = chunk_rows(replay)
@@ -253,7 +254,7 @@ def _fits(replay: Replay, started: Bools) -> list[Violation]:
     return violations[:MOST] + _more(len(violations), violations[:MOST])
 
 
-def _nodes(replay: Replay) -> list[Violation]:
+def _nodes(replay: ReplayData) -> list[Violation]:
     """Return the ranges that are not valid: nodes that do not exist, low above high, fewer than 1 unit."""
     p, count = replay.placement, len(replay.platform.nodes)
     wrong = np.flatnonzero((p.low < 0) | (p.high >= count) | (p.high < p.low) | (p.units < 1))
@@ -269,7 +270,7 @@ def _nodes(replay: Replay) -> list[Violation]:
     return found + _more(len(wrong), found)
 
 
-def _running(replay: Replay) -> list[Violation]:
+def _running(replay: ReplayData) -> list[Violation]:
     """Return the jobs that run at the begin without all their units on nodes of the platform."""
     known, found = replay.platform.capacity, []
     for r in replay.workload.running:
@@ -282,7 +283,7 @@ def _running(replay: Replay) -> list[Violation]:
     return found
 
 
-def _capacity(replay: Replay, started: Bools) -> Iterator[Violation]:
+def _capacity(replay: ReplayData, started: Bools) -> Iterator[Violation]:
     w, p, platform = replay.workload, replay.placement, replay.platform
     rows = chunk_rows(replay)
     ids, job_of, _, first = rows

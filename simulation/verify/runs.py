@@ -6,7 +6,7 @@ What is verified is read from these alone; no code is shared with the simulator.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,77 +14,9 @@ from ...instances.workload import Workload
 from ...models.array_types import Bools, Ints
 from ...models.node_states import NodeStates
 from ...models.platform import Platform
-from ..records import History, PowerRecord, PreemptionRecord, ProductionRecord
+from ..records import History, PowerRecord, PreemptionRecord, ProductionRecord, Ranges, ReplayData
 
 NEVER = -1  # the start of a job that was never started
-
-
-class Ranges(Protocol):
-    """The nodes of all jobs, see ``simulation.NodeRanges``."""
-
-    @property
-    def first(self) -> Ints:
-        """Index of the first range of each job, shape (jobs + 1,)."""
-
-    @property
-    def low(self) -> Ints:
-        """First node of each range."""
-
-    @property
-    def high(self) -> Ints:
-        """Last node of each range, included."""
-
-    @property
-    def units(self) -> Ints:
-        """Units on each node of the range."""
-
-
-class Replay(Protocol):
-    """The part of a replay from which its runs are read."""
-
-    @property
-    def workload(self) -> Workload:
-        """The jobs."""
-
-    @property
-    def platform(self) -> Platform:
-        """The machine."""
-
-    @property
-    def start(self) -> Ints:
-        """Starts of the last attempts in seconds; -1: never started."""
-
-    @property
-    def end(self) -> Ints:
-        """Ends of the last attempts in seconds."""
-
-    @property
-    def killed(self) -> Bools:
-        """Whether each job was killed at its walltime."""
-
-    @property
-    def placement(self) -> Ranges:
-        """The nodes of each job."""
-
-    @property
-    def history(self) -> History | None:
-        """The attempts that ended early."""
-
-    @property
-    def states(self) -> NodeStates | None:
-        """The states of the nodes."""
-
-    @property
-    def production(self) -> ProductionRecord | None:
-        """What became of reservations and server events."""
-
-    @property
-    def preemption(self) -> PreemptionRecord | None:
-        """Evictions for on-demand jobs."""
-
-    @property
-    def power(self) -> PowerRecord | None:
-        """The states of the nodes that were switched off and on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +48,7 @@ class Runs:
     power: PowerRecord | None = None
 
 
-def runs_of(replay: Replay) -> Runs:
+def runs_of(replay: ReplayData) -> Runs:
     """Return all runs of a replay. Unknown nodes become node -1.
 
     ``started`` of the result are the runs that have started, ``own`` those of them that started in the replay, and not
@@ -191,7 +123,7 @@ class ChunkRows(NamedTuple):
     first: Ints
 
 
-def chunk_rows(replay: Replay) -> ChunkRows:
+def chunk_rows(replay: ReplayData) -> ChunkRows:
     """Return the chunks of the runs.
 
     The ranges of a heterogeneous job are in the order of its chunks: a chunk has the ranges in which its units begin.
@@ -218,7 +150,7 @@ def chunk_rows(replay: Replay) -> ChunkRows:
     return ChunkRows(names, job, due, np.append(first, p.first[-1]))
 
 
-def chunk_requests(replay: Replay, rows: ChunkRows) -> dict[str, Ints]:
+def chunk_requests(replay: ReplayData, rows: ChunkRows) -> dict[str, Ints]:
     """Return the amount of each resource that one unit of each chunk requests; arrays of shape (chunks,)."""
     w = replay.workload
     column = {r: w.request[rows.job, k] for k, r in enumerate(w.resources)}

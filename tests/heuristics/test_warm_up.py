@@ -102,13 +102,13 @@ print(",".join(name for name in used[used.index("limit begins"):] if name != "li
 @pytest.mark.parametrize(
     ("instance", "search"),
     [
-        ("eurora_99", "list_scheduling.multi_search:multi_search"),
+        ("eurora_99", "list_scheduling:multi_search"),
         ("eurora_99", "delays:delay_search"),
         ("profit_small", "lns.search:lns"),
-        ("eurora_99", "lagrangian.search:lagrangian"),
-        ("theta_24", "eviction.search:backtracking"),
+        ("eurora_99", "lagrangian:lagrangian"),
+        ("theta_24", "eviction:backtracking"),
         ("project_small", "project.bounds:project_bounds"),
-        ("project_small", "project.lns.search:project_lns"),
+        ("project_small", "project.lns:project_lns"),
     ],
 )
 def test_the_limit_of_a_search_that_is_called_directly_begins_after_the_compilation(instance, search):

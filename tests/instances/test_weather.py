@@ -8,7 +8,7 @@ from statistics import fmean
 
 import pytest
 from schedlab.instances import InstanceError, WorkloadError
-from schedlab.instances.generators.computing_centre import SEASONS, synthetic
+from schedlab.instances.generators.climate import SEASONS, synthetic
 from schedlab.instances.weather import Weather, read_weather, weather_csv
 from schedlab.models.step_function import DAY, HOUR, StepFunction
 from shared_data import DATA as SHARED

@@ -314,7 +314,7 @@ def test_the_installed_version_of_numba_is_known():
 
 PLAIN = """
 import numba
-from schedlab.models.compiling import versions
+from schedlab.models.compiling import plain as versions
 versions.use_own_linker = lambda: False
 import schedlab as sl
 from schedlab.models import compiled

@@ -8,12 +8,12 @@ import schedlab as sl
 from schedlab.instances.report import WorkloadError
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
+from schedlab.simulation import SimulationError
 from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.dispatchers.policy import POLICIES
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.tables import read_attempts, write_attempts
 from schedlab.simulation.outputs.writing import write_jobs
-from schedlab.simulation.result import SimulationError
 from schedlab.simulation.verify.replay import violations
 from simulation.second_by_second import faults, records
 from simulation.small_worlds import random_world

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from schedlab.backends import UnknownName
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.simulation import Decisions, NodeRanges, Simulation
 from schedlab.simulation.curves import queue_length, utilisation
 from schedlab.simulation.metrics import metrics, recorded
-from schedlab.simulation.result import Decisions, NodeRanges, Simulation
 
 PLATFORM = Platform([NodeGroup("n", 2, {"cores": 8, "gpus": 1}), NodeGroup("m", 1, {"cores": 4})])  # 20 cores, 2 GPUs
 QUEUES = [Queue("debug", 100), Queue("long", 1000)]

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 import schedlab as sl
+from schedlab.simulation import SimulationError
 from schedlab.simulation.dispatchers.policy import POLICIES
 from schedlab.simulation.dispatchers.production import CPModel, Portfolio
 from schedlab.simulation.rankers import Fairshare
-from schedlab.simulation.result import SimulationError
 from schedlab.simulation.verify.replay import violations
 from simulation.second_by_second import ENDED, Record, faults, records, startable
 from simulation.small_worlds import SmallJob, SmallRunning, World, random_world

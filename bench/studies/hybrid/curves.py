@@ -11,18 +11,18 @@ from ....instances import Instance
 from ....models.array_types import Floats, Ints
 from ....models.step_function import HOUR
 from ....simulation.curves import busy_nodes
-from ....simulation.energy import NodeStates
+from ....simulation.records import OffIntervals
 from ....simulation.result import Simulation
 
 
-def curves(run: Simulation, states: NodeStates, instance: Instance) -> Mapping[str, Any]:
+def curves(run: Simulation, states: OffIntervals, instance: Instance) -> Mapping[str, Any]:
     """Return the hourly means: ``begin`` (s), and the lists ``on``, ``in_use`` (nodes), ``cores`` and ``watts`` of jobs.
 
     Parameters
     ----------
     run : Simulation
         The replay.
-    states : NodeStates
+    states : OffIntervals
         When nodes were not on.
     instance : Instance
         The instance, for its number of nodes.

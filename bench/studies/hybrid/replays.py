@@ -19,8 +19,9 @@ from ....instances.workload import Workload
 from ....models import Profit
 from ....models.tariff import Tariff
 from ....simulation.dispatchers.registry import parse_dispatcher
-from ....simulation.energy import Centre, Machine, NodeStates, Runs, account, power_of
+from ....simulation.energy import Centre, Machine, Runs, account, power_of
 from ....simulation.node_policies import NODE_POLICIES
+from ....simulation.records import OffIntervals
 from ....simulation.result import Simulation
 from ....simulation.simulator import simulate
 from .curves import curves
@@ -175,9 +176,9 @@ def figures(run: Simulation) -> dict[str, Any]:
     }
 
 
-def states_of(run: Simulation) -> NodeStates:
+def states_of(run: Simulation) -> OffIntervals:
     """Return when nodes were not on."""
-    return NodeStates.always_on() if run.power is None else run.power.intervals(int(run.end.max()))
+    return OffIntervals.always_on() if run.power is None else run.power.intervals(int(run.end.max()))
 
 
 def runs_of(run: Simulation) -> Runs:

@@ -16,7 +16,7 @@ from rich.console import Console
 from schedlab.bench.cli import doctor
 from schedlab.bench.records.store import read
 from schedlab.instances import load
-from schedlab.simulation.dispatchers.registry import dispatchers
+from schedlab.simulation import dispatcher_names
 
 SNAPSHOT = ["eurora_99", "--at", "12:00", "--first", "12"]
 QUICK = ["--methods", "multi-search,cpsat:pool+warm", "--time-limit", "3", "--threads", "1"]
@@ -271,7 +271,7 @@ def test_the_overview_says_of_every_command_what_it_does(bench, monkeypatch):
 
 def test_the_help_of_simulate_names_every_dispatcher_and_backend(bench):
     out = bench("simulate", "--help")[1]
-    for name in dispatchers():
+    for name in dispatcher_names():
         name = re.sub(r"^dardis:\w+/.*", "dardis:GENERATOR/POLICY", name.removesuffix("-profile"))
         name = re.sub(r"^plan:(submit|wt|slowdown|weighted)$", r"\1", name)  # plan:ORDER of ...
         assert re.search(rf"(?<!\w){re.escape(name.removesuffix('-strict'))}(?!\w)", out), name

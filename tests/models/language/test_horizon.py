@@ -3,7 +3,7 @@
 import pytest
 import schedlab as sl
 from random_horizons import differences
-from schedlab.models.language.horizon import latest_without_end
+from schedlab.models.language.model import latest_without_end
 
 BACKENDS = ["cpsat", "highs", "cpo"]
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.profiles.builders import Wish, daily, flat, power_cap, profile_of
+from schedlab.simulation import SimulationError
 from schedlab.simulation.dispatcher import Decision
 from schedlab.simulation.dispatchers.policy import POLICIES, WITHIN_PROFILE
-from schedlab.simulation.result import SimulationError
 from schedlab.simulation.verify.replay import violations
 
 MACHINE = Platform([NodeGroup("a", 2, {"cores": 4, "gpus": 1}), NodeGroup("b", 1, {"cores": 8})])

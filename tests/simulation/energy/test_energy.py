@@ -11,18 +11,16 @@ from schedlab.models.profit.problem import account as profit_account
 from schedlab.models.profit.problem import makespan
 from schedlab.models.tariff import Tariff
 from schedlab.simulation.energy import (
-    BOOTING,
-    OFF,
-    SHUTTING_DOWN,
     Centre,
     Machine,
-    NodeStates,
     Runs,
     account,
     at_the_end,
     daily,
     power_of,
 )
+from schedlab.simulation.node_policies import BOOTING, OFF, SHUTTING_DOWN
+from schedlab.simulation.records import OffIntervals
 from small_profits import cut
 
 TWO = sl.Platform([sl.NodeGroup("n", 2, {"cores": 10})])
@@ -44,7 +42,7 @@ def centre(**changes: object) -> Centre:
 
 
 ONE_JOB = Runs(ints(0), ints(0), ints(100), ints(10), np.array([50.0]))
-SWITCHED = NodeStates(ints(1, 1), ints(OFF, BOOTING), ints(20, 60), ints(60, 80))
+SWITCHED = OffIntervals(ints(1, 1), ints(OFF, BOOTING), ints(20, 60), ints(60, 80))
 
 
 def test_a_job_beside_a_node_that_is_switched_off_and_on() -> None:
@@ -65,7 +63,7 @@ def test_a_job_beside_a_node_that_is_switched_off_and_on() -> None:
 
 
 def test_hourly_prices_and_carbon_weigh_the_energy_of_their_hours() -> None:
-    power = power_of(Machine(TWO, idle_watts=0), ONE_JOB, NodeStates.always_on(), 0, 100)
+    power = power_of(Machine(TWO, idle_watts=0), ONE_JOB, OffIntervals.always_on(), 0, 100)
     prices, carbon = StepFunction([0, 40], [0.1, 0.4], 100), StepFunction([0, 50], [100, 500], 100)
     a = account(centre(tariff=Tariff(prices, carbon)), power, 0, 100)
     assert a.cost == pytest.approx(75 * (40 * 0.1 + 60 * 0.4) / 3.6e6)
@@ -91,7 +89,7 @@ def test_power_is_that_of_a_count_second_by_second(seed: int) -> None:
                 runs.append((t, t, t + lengths[0], 4, rng.uniform(7, 40)))
                 t += lengths[0]
             t += rng.randint(1, 12)
-    states = NodeStates(*(ints(*column) for column in zip(*off, strict=True)))
+    states = OffIntervals(*(ints(*column) for column in zip(*off, strict=True)))
     *times, watts = zip(*runs, strict=True)
     jobs = Runs(*(ints(*column) for column in times), np.array(watts))
     power = power_of(machine, jobs, states, 5, 90)
@@ -113,7 +111,7 @@ def test_without_idle_power_the_account_is_that_of_the_profit_problem() -> None:
     runs = Runs(ints(*(j.submit for j in p.jobs)), start, start + p.durations, p.cores, p.watts)
     end = makespan(p, s)
     here = Centre(p.cooling, p.temperature.lasting(end + 86400), Tariff(p.energy_price), p.price)
-    power = power_of(Machine(p.platform, idle_watts=0), runs, NodeStates.always_on(), 0, max(end, p.horizon_end))
+    power = power_of(Machine(p.platform, idle_watts=0), runs, OffIntervals.always_on(), 0, max(end, p.horizon_end))
     for until in (p.horizon_end, end):
         mine, theirs = account(here, power, 0, until), profit_account(p, s, until)
         for name in ("core_hours", "gain", "it_kwh", "cooling_kwh", "cost", "profit", "pue"):
@@ -131,22 +129,22 @@ def test_without_idle_power_the_account_is_that_of_the_profit_problem() -> None:
     [
         (
             Machine(TWO, idle_watts=6),
-            NodeStates.always_on(),
+            OffIntervals.always_on(),
             r"idle power, 6 W per core, is above that of a running job, 5 W",
         ),
         (
             Machine(TWO, 2),
-            NodeStates(ints(0, 1), ints(OFF, OFF), ints(0, 30), ints(50, 70)),
+            OffIntervals(ints(0, 1), ints(OFF, OFF), ints(0, 30), ints(50, 70)),
             "at 30 s 10 cores are in use, but only 0 are on: a job runs on a node that is off",
         ),
         (
             Machine(TWO, 2),
-            NodeStates(ints(1, 1), ints(BOOTING, OFF), ints(30, 0), ints(50, 31)),
+            OffIntervals(ints(1, 1), ints(BOOTING, OFF), ints(30, 0), ints(50, 31)),
             "node n-2 has two states at 30 s: one ends at 31 s",
         ),
     ],
 )
-def test_contradictions_are_told(machine: Machine, states: NodeStates, message: str) -> None:
+def test_contradictions_are_told(machine: Machine, states: OffIntervals, message: str) -> None:
     with pytest.raises(ProblemError, match=message):
         power_of(machine, ONE_JOB, states, 0, 100)
 

@@ -7,12 +7,12 @@ import pytest
 import schedlab.simulation.engine as live
 from schedlab.instances.workload import NEVER, Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
+from schedlab.simulation import SimulationError
 from schedlab.simulation.curves import running as running_jobs
 from schedlab.simulation.dispatcher import Decision, FailedStart, PlannedStart, Start
 from schedlab.simulation.outputs.reading import read_jobs
 from schedlab.simulation.outputs.tables import read_attempts, write_attempts
 from schedlab.simulation.outputs.writing import write_jobs
-from schedlab.simulation.result import SimulationError
 from schedlab.simulation.simulator import simulate
 from schedlab.simulation.verify.replay import violations
 

@@ -9,10 +9,9 @@ from schedlab.errors import WrongValue
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.reservations import Repeat, Reservation
 from schedlab.models.server_events import ServerEvent
-from schedlab.simulation import Switching
+from schedlab.simulation import SimulationError, Switching
 from schedlab.simulation.curves import queue_length
 from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.result import SimulationError
 from schedlab.simulation.verify.replay import violations
 
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
+from schedlab.simulation import NodeRanges
 from schedlab.simulation.outputs.reading import Replayed
-from schedlab.simulation.result import NodeRanges
 from schedlab.simulation.simulator import simulate
 from schedlab.simulation.verify.replay import MOST, violations
 

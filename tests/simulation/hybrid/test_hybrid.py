@@ -17,13 +17,13 @@ from schedlab.models.plugins import PluginError
 from schedlab.models.profiles.builders import flat
 from schedlab.models.profiles.extraction import nodes_on
 from schedlab.models.tariff import Tariff
+from schedlab.simulation import SimulationError
 from schedlab.simulation.dispatchers.dardis.messages import Request, Wish
 from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers
 from schedlab.simulation.dispatchers.hybrid import Hybrid, limits_of, wished
 from schedlab.simulation.dispatchers.registry import is_dispatcher, parse_dispatcher
 from schedlab.simulation.energy import Centre
 from schedlab.simulation.forecasts import Persistence
-from schedlab.simulation.result import SimulationError
 
 HOUR, DAY = 3600, 86400
 MACHINE = Platform([NodeGroup("n", 6, {"cores": 8})])

@@ -9,10 +9,10 @@ import schedlab as sl
 from schedlab.instances.workload import Workload
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.tariff import Tariff
+from schedlab.simulation import SimulationError
 from schedlab.simulation.dispatchers.hybrid import Planned
 from schedlab.simulation.dispatchers.registry import parse_dispatcher
 from schedlab.simulation.energy import Centre
-from schedlab.simulation.result import SimulationError
 
 HOUR, DAY = 3600, 86400
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 8})])

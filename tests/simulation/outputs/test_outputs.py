@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.simulation import NodeRanges
 from schedlab.simulation.outputs.reading import JOB_COLUMNS, JobsError, Kind, Replayed, read_jobs
 from schedlab.simulation.outputs.writing import write_jobs, write_starts
-from schedlab.simulation.result import NodeRanges
 from schedlab.simulation.simulator import simulate
 from schedlab.simulation.verify.replay import violations
 

@@ -16,7 +16,7 @@ from schedlab.simulation.dispatchers.cp.model import problem_of, running_usage
 from schedlab.simulation.dispatchers.cp.placing import NodeTimeline, Register, requests_of
 from schedlab.simulation.dispatchers.policy import POLICIES
 from schedlab.simulation.dispatchers.production import RETRY, CPModel, Portfolio, end_of_schedule, first_plan
-from schedlab.simulation.dispatchers.registry import dispatchers, parse_dispatcher
+from schedlab.simulation.dispatchers.registry import dispatcher_names, parse_dispatcher
 
 PLATFORM = Platform([NodeGroup("gpu", 1, {"cores": 4, "gpus": 2}), NodeGroup("cpu", 2, {"cores": 4})])
 QUEUES = (Queue("fast", 100), Queue("slow", 1000))
@@ -340,7 +340,7 @@ def test_a_decision_cannot_name_something_else_as_policy():
 
 
 def test_names_and_wrong_options():
-    assert {"cpmodel", "portfolio"} <= set(dispatchers())
+    assert {"cpmodel", "portfolio"} <= set(dispatcher_names())
     named = parse_dispatcher("cpmodel-d@highs:makespan")
     assert (named.dispatcher, named.backend, named.predictor) == ("cpmodel", "highs", "data-driven")
     assert named.make(deterministic=1).name == "cpmodel@highs:makespan"

@@ -13,10 +13,10 @@ from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
+from schedlab.simulation import SimulationError
 from schedlab.simulation.dispatchers.policy import POLICIES, Policy, by_duration, by_submit
 from schedlab.simulation.dispatchers.registry import check_dispatcher, parse_dispatcher
 from schedlab.simulation.rankers import Aging, Fairshare, JobSize, QueuePriority, WeightedSum, multifactor
-from schedlab.simulation.result import SimulationError
 from schedlab.simulation.simulator import simulate
 
 COUNT = itertools.count()
@@ -320,7 +320,7 @@ def test_usage_ends_with_the_job_if_decisions_take_simulated_time():
     policy = POLICIES["fcfs"].with_ranker(ranker)
     w = world(1, (0, 1, 1, 1, "a"), (0, 9, 9, 1, "b"))
     simulate(w, machine(1), policy, charge_decisions=True)
-    late = sl.simulation.rankers.ranker
+    late = sl.simulation.rankers
     jobs = late.RankedJobs(np.array([0]), late.Columns(*(np.zeros(1, np.int64),) * 3, np.ones(1, np.int64), np.ones((1, 1), np.int64), *(np.ones(1, np.int64),) * 2))  # fmt: skip
     none = late.RankedJobs(np.empty(0, np.int64), jobs._columns)
     no_end = late.EndedJobs(none.rows, jobs._columns, none.rows, none.rows, none.rows)

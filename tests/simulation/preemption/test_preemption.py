@@ -8,10 +8,10 @@ import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Checkpointing, Dispatch, EvictionPlan, Job, NodeEvent, NodeGroup, Platform, Queue, Running
+from schedlab.simulation import SimulationError
 from schedlab.simulation.preemption.events import Failure, FailureRate, OnDemandJob, events_of
 from schedlab.simulation.preemption.evictors import evictor_of
 from schedlab.simulation.preemption.settings import Daly, Preemption, Young, checkpoints_of
-from schedlab.simulation.result import SimulationError
 from schedlab.simulation.verify.replay import violations
 
 MACHINE = Platform([NodeGroup("n", 4, {"cores": 1})])

@@ -13,7 +13,7 @@ from schedlab.instances.generators.fing import improved, intervals_of_users, num
 from schedlab.instances.workload import Workload
 from schedlab.models import NodeEvent
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.result import SimulationError
+from schedlab.simulation import SimulationError
 from schedlab.simulation.users import Impatient, Learning, Static, request_accuracy, requested, users_of
 
 SMALL = fing.generate(jobs=300, seed=3, nodes=8, users=12, load=1.2)
@@ -113,7 +113,7 @@ def test_dispatchers_in_python_see_the_requested_walltimes():
         name = "seen"
 
         def begin(self, platform, queues, seed):
-            self.policy, self.walltimes = sl.simulation.policies.policy.POLICIES["easy"], {}
+            self.policy, self.walltimes = sl.simulation.POLICIES["easy"], {}
 
         def decide(self, moment):
             self.walltimes |= {job.id: (job.walltime, moment.expected[job.id]) for job in moment.waiting}
