@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..errors import WrongUse
-from ..replays.settings import RESTART, parse_floor
+from ..replays.settings import SETTINGS
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View
 from ..terminal import console_for
@@ -15,39 +15,19 @@ from .options import (
     RUNS,
     Again,
     AsJson,
-    Columns,
-    Cores,
+    By,
     Drop,
     DryRun,
     Explain,
     First,
-    Format,
     Jobs,
-    LogNodes,
-    Memory,
     Out,
-    PerNode,
     Retry,
     Seeds,
-    Zone,
-)
-from .replay_options import (
-    BsldFloor,
-    By,
-    Dependencies,
-    Desired,
-    Events,
-    Kill,
-    LatestStart,
-    Load,
-    Partition,
-    QueueFrom,
-    Requeue,
     Starts,
     TimeLimit,
-    Window,
-    parse_loads,
 )
+from .settings import with_settings
 
 NETWORK = "Network"
 HELP = """Replay a log under DARDIS, over MPI, Dask or in simulation.
@@ -74,7 +54,11 @@ Example: bench dardis log.swf --nodes 256 --latest-start mean-wait --desired day
 Example: bench dardis eurora_99 --transport dask --processes 4 --fault 2@500 --timer 5
 """
 
+OF_LOGS = ("format", "nodes", "cores", "memory", "per_node", "zone", "columns", "window", "queue_from", "partition")
+OF_JOBS = ("dependencies", "latest_start", "load", "kill", "events", "requeue", "desired", "bsld_floor")
 
+
+@with_settings(SETTINGS, (*OF_LOGS, *OF_JOBS))
 def dardis(
     workload: Annotated[
         str,
@@ -118,25 +102,7 @@ def dardis(
             rich_help_panel=NETWORK,
         ),
     ] = None,
-    form: Format = None,
-    nodes: LogNodes = None,
-    cores: Cores = None,
-    memory: Memory = None,
-    per_node: PerNode = None,
-    zone: Zone = None,
-    columns: Columns = None,
     first: First = None,
-    window: Window = None,
-    queue_from: QueueFrom = None,
-    partition: Partition = None,
-    dependencies: Dependencies = False,
-    latest_start: LatestStart = None,
-    load_: Load = None,
-    kill: Kill = False,
-    events: Events = None,
-    requeue: Requeue = RESTART,
-    desired: Desired = None,
-    bsld_floor: BsldFloor = 10.0,
     by: By = None,
     time_limit: TimeLimit = 3600.0,
     seeds: Seeds = "1",
@@ -149,6 +115,7 @@ def dardis(
     again: Again = False,
     drop_impossible: Drop = False,
     explain: Explain = False,
+    **settings: Any,
 ) -> None:
     """Replay a workload under DARDIS over a transport: the command; its help text is ``HELP``."""
     from ..replays import simulate as replays
@@ -159,22 +126,9 @@ def dardis(
     network = network_of(
         transport=transport, processes=processes, timer=timer, lost=lost, late=late, fault=fault
     )  # fmt: skip
-    request = replays.replay_request(
-        workload,
-        dispatchers_of(setups),
-        View(first=first, durations="runtime"),
-        starts,
-        {
-            "format": form, "nodes": nodes, "cores": cores, "memory": memory, "window": window,
-            "per_node": per_node or None, "zone": zone, "columns": columns,
-            "objective": None, "allocator": "best-fit", "kill": kill, "bsld_floor": parse_floor(bsld_floor),
-            "queue_from": queue_from, "partition": partition, "dependencies": dependencies or None,
-            "latest_start": latest_start, "events": None if events is None else str(events), "requeue": requeue,
-            "desired": None if desired is None else str(desired), "network": network.text,
-        },
-        parse_by(by or ()),
-        loads=parse_loads(load_),
-    )  # fmt: skip
+    settings |= {"network": network.text}
+    view = View(first=first, durations="runtime")
+    request = replays.replay_request(workload, dispatchers_of(setups), view, settings, starts, parse_by(by or ()))
     limits = RunRequest(
         time_limit=time_limit, threads=1, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
     )

@@ -12,12 +12,12 @@ from ...instances import Instance, load
 from ...models.dispatch.objectives import objective_names
 from ..errors import WrongUse
 from ..executors.base import LOCAL, Where
+from ..replays.settings import RESULTS
 from ..runs.view import View, one_scenario, parse_clock, parse_durations
 from ..terminal import say
 
 # groups of options in the help
-PROBLEM, RUNS, RESULTS, SIMULATION = "Problem", "Runs", "Results", "Simulation"
-LOG, DECISIONS = "Logs (not for instances)", "Dispatchers with a solver"
+PROBLEM, RUNS = "Problem", "Runs"
 
 InstanceName = Annotated[
     str, typer.Argument(help="name of a shipped instance, or path of a folder with an instance.toml")
@@ -110,6 +110,30 @@ Again = Annotated[
     bool, typer.Option("--again", help="repeat all of them, also those with a record", rich_help_panel=RESULTS)
 ]
 
+AtOnce = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        min=1,
+        help="number of replays at the same time; default: cores / threads, on a cluster as many as it has room for",
+        rich_help_panel=RUNS,
+    ),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="also tables of the largest groups of jobs: queue, user, partition, units, unit-hours, class (units and "
+        "unit-hours), accuracy (runtime / walltime of the job), user-accuracy (mean over the jobs of its user), "
+        "separated by commas",
+        rich_help_panel=RESULTS,
+    ),
+]
+TimeLimit = Annotated[float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)]
+Starts = Annotated[
+    Path | None,
+    typer.Option(help="CSV file for the start times: job_id,fcfs,easy,...", rich_help_panel=RESULTS),
+]
+
 
 class GroupedHelp(TyperCommand):
     """A command whose help lists its options in groups, by their ``rich_help_panel``.
@@ -185,29 +209,3 @@ def view_of(
     """
     view = View(None if at is None else parse_clock(at), first, parse_durations(durations), objective, nodes_needed)
     return one_scenario(view, instance, scenario)
-
-
-# --- The options that say how a log is read, of all commands that read one.
-
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="swf, sacct, pbs, eurora, table or batsim; default: recognised by its content",
-        rich_help_panel=LOG,
-    ),
-]
-LogNodes = Annotated[int | None, typer.Option(min=1, help="number of nodes of the machine", rich_help_panel=LOG)]
-Cores = Annotated[int | None, typer.Option(min=1, help="cores of a node", rich_help_panel=LOG)]
-Memory = Annotated[int | None, typer.Option(min=1, help="memory of a node in MB", rich_help_panel=LOG)]
-PerNode = Annotated[str | None, typer.Option(help="other resources of a node: gpus=2,mics=1", rich_help_panel=LOG)]
-Zone = Annotated[
-    str | None,
-    typer.Option(help="sacct and PBS logs: time zone, such as Europe/Rome; default: UTC", rich_help_panel=LOG),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        help="sacct --noheader: the names of its columns, as in --format: JobID,Submit,Start,...", rich_help_panel=LOG
-    ),
-]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,27 +11,22 @@ from ...instances import UnknownInstance, load, names
 from ...instances.traces import open_trace, read_trace
 from ..errors import WrongUse
 from ..log_options import check_there, column_names, resources_per_node, time_zone
+from ..replays.settings import SETTINGS
 from ..terminal import console_for
 from .options import (
     PROBLEM,
     At,
-    Columns,
-    Cores,
     Drop,
     DurationsOption,
     First,
-    Format,
     InstanceName,
-    LogNodes,
-    Memory,
     Nodes,
     ObjectiveOption,
-    PerNode,
     Scenario,
-    Zone,
     open_instance,
     view_of,
 )
+from .settings import with_settings
 
 
 def list_instances() -> None:
@@ -44,19 +39,13 @@ def list_instances() -> None:
     print_list(console_for(), [load(name) for name in names()])
 
 
+@with_settings(SETTINGS, ("format", "nodes", "cores", "memory", "per_node", "zone", "columns"))
 def show(
     instance: InstanceName,
     drop_impossible: Drop = False,
     plot: Annotated[
         Path | None, typer.Option(help="cooling tables, profiles and logs: file of a picture to write, such as air.svg")
     ] = None,
-    form: Format = None,
-    nodes: LogNodes = None,
-    cores: Cores = None,
-    memory: Memory = None,
-    per_node: PerNode = None,
-    zone: Zone = None,
-    columns: Columns = None,
     composition: Annotated[
         bool, typer.Option("--composition", help="only the numbers of jobs per queue, accelerator and number of cores")
     ] = False,
@@ -66,6 +55,7 @@ def show(
             help="logs: the scores of these forecasts of the next day's jobs, such as persistence,weekly; or all"
         ),
     ] = None,
+    **settings: Any,
 ) -> None:
     """Show an instance: platform, queues, jobs, objective.
 
@@ -110,14 +100,7 @@ def show(
         raise WrongUse("--forecasts: a table of its own; leave out --composition and --plot")
     if composition and plot is not None:
         raise WrongUse("--composition: a table without a picture; leave out --plot")
-    of_logs = [
-        name
-        for name, value in {
-            "--format": form, "--nodes": nodes, "--cores": cores, "--memory": memory, "--per-node": per_node, "--zone": zone,
-            "--columns": columns,
-        }.items()
-        if value is not None
-    ]  # fmt: skip
+    of_logs = [SETTINGS[name].flag for name, value in settings.items() if value is not None]
     if is_profile(instance):
         if composition or of_logs:
             raise WrongUse(
@@ -126,12 +109,19 @@ def show(
         show_profile(console_for(), instance, plot)
         return
     other_file = is_trace(instance) and not is_classic(instance)
-    if other_file and form is None and columns is None and not is_cooling(instance) and not is_log(instance):
+    if (
+        other_file
+        and settings["format"] is None
+        and settings["columns"] is None
+        and not is_cooling(instance)
+        and not is_log(instance)
+    ):
         raise not_recognised(instance)
     if other_file and (not is_cooling(instance) or is_log(instance)):
-        clock = time_zone(zone)
-        trace = read_trace(instance, form, cores=cores, memory=memory, zone=clock, columns=column_names(columns))
-        log = open_trace(trace, nodes=nodes, cores=cores, memory=memory, others=resources_per_node(per_node))
+        clock, names = time_zone(settings["zone"]), column_names(settings["columns"])
+        own = {name: settings[name] for name in ("cores", "memory")}
+        trace = read_trace(instance, settings["format"], zone=clock, columns=names, **own)
+        log = open_trace(trace, nodes=settings["nodes"], others=resources_per_node(settings["per_node"]), **own)
         if forecasts is not None:
             show_forecasts(console_for(), log[0], forecasts)
         elif composition:

@@ -68,7 +68,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 from ...models import kind as problem_kinds
 from ...models.excerpt import excerpt
 from ..kinds.find import bench_object
-from ..replays.settings import ReplaySettings
+from ..replays.settings import SETTINGS, ReplaySettings
 from ..runs.view import View
 
 SCHEMA = 1  # version of the record format; it is increased when the meaning of a field changes
@@ -282,8 +282,11 @@ VIEW = form_of(
 REPLAY = form_of(
     ReplaySettings,
     {
-        **dict.fromkeys(("nodes", "cores", "memory", "period", "batch"), maybe(integer(1))),
-        **dict.fromkeys(("restart", "boot", "shut_down", "min_off"), maybe(integer(0))),
+        **{
+            name: maybe(integer(s.setting.least, LARGEST if s.setting.most is None else s.setting.most))
+            for name, s in SETTINGS.items()
+            if s.setting.least is not None
+        },
         "deterministic": maybe(either(NUMBER, FLAG)),
     },
 )

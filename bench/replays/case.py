@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os.path import isfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
 from ...instances import Instance, load, read_events
@@ -32,7 +30,7 @@ from ...models.server_events import ServerEvent, server_event_kinds
 from ..errors import WrongUse
 from ..records.form import NUMBER, TEXT, anything, either, fields, integer, mapping, maybe, row, several
 from ..runs.view import View, scenarios_of
-from .settings import ReplaySettings
+from .settings import SETTINGS, ReplaySettings
 
 if TYPE_CHECKING:
     from ...simulation.features.batch_server import Event
@@ -131,26 +129,6 @@ def with_production(
 
 # --- The desired use and the power cap of a replay, from its settings: reading, and the check of a record.
 
-UNITS = {"": 1.0, "w": 1.0, "kw": 1e3, "mw": 1e6}
-POWER = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([a-z]*)", re.IGNORECASE)
-
-
-def parse_caps(text: str | None) -> tuple[float, ...]:
-    """Return the watts of --power-cap: powers separated by commas, such as 700kW,650kW. Raises WrongUse.
-
-    Examples
-    --------
-    >>> parse_caps("0.7MW, 650kW,500"), parse_caps(None)
-    ((700000.0, 650000.0, 500.0), ())
-    """
-    found = []
-    for part in () if text is None else text.split(","):
-        parts = POWER.fullmatch(part.strip())
-        if parts is None or parts[2].lower() not in UNITS or float(parts[1]) <= 0:
-            raise WrongUse(f"--power-cap {part.strip():.60}: expected a power above 0 such as 600kW, 1.2MW or 500W")
-        found.append(float(parts[1]) * UNITS[parts[2].lower()])
-    return tuple(dict.fromkeys(found))
-
 
 def own_desired(path: str) -> str | None:
     """Return the file of the desired use in the folder of an instance; None if there is none."""
@@ -234,55 +212,8 @@ MOST = 400  # steps of a curve in a record
 
 # --- On-demand jobs, checkpoints and failures of replays, from their settings; the form of their part of a record.
 
-PANEL = "On-demand jobs and failures"
 STREAM, LOG = "stream", "log"
 USUAL_EVICTOR, USUAL_CHECKPOINTS = "dp", "fixed:3600"
-
-OnDemand = Annotated[
-    str | None,
-    typer.Option(
-        help="on-demand jobs: a CSV file id,submit,nodes,start_within,duration[,notice][,power] (seconds, watts), or a random stream with options: "
-        "stream:rate=4:start_within=900:seed=1 (rate: jobs a day)",
-        rich_help_panel=PANEL,
-    ),
-]
-Evictors = Annotated[
-    str | None,
-    typer.Option(
-        "--evictor",
-        help="who leaves for on-demand jobs: none, kill, greedy, dp (default), dp-knee, reserve:NODES, or a method such as "
-        "cpsat:shared; several, separated by commas",
-        rich_help_panel=PANEL,
-    ),
-]
-Checkpoints = Annotated[
-    str | None,
-    typer.Option(
-        help="application checkpoints: fixed:SECONDS (default: 3600), young:RATE, daly:RATE (failures of a node per year), "
-        "none, log:FILE (id,interval)",
-        rich_help_panel=PANEL,
-    ),
-]
-Failures = Annotated[
-    str | None,
-    typer.Option(
-        help="failures of nodes: RATE (of a node per year) with options as 0.5:repair=3600:seed=1, or a CSV file "
-        "time,node[,repair]",
-        rich_help_panel=PANEL,
-    ),
-]
-Restart = Annotated[
-    int | None,
-    typer.Option(help="seconds that a job needs to restart after it left or failed; default: 0", rich_help_panel=PANEL),
-]
-Shared = Annotated[
-    bool,
-    typer.Option(
-        "--shared-bandwidth",
-        help="checkpoints share the bandwidth of the file system; default: they are written one after another",
-        rich_help_panel=PANEL,
-    ),
-]
 
 DEPARTURE = dict.fromkeys(("decided", "stop", "write", "end"), integer())
 CANDIDATE = row(TEXT, integer(1), integer(0), NUMBER, maybe(NUMBER), NUMBER, NUMBER)
@@ -313,33 +244,33 @@ PREEMPTION = maybe(
 """The form of the field ``preemption`` of a record, see ``simulation.outputs.records``."""
 
 
-def preemption_settings(
-    on_demand: str | None,
-    evictors: str | None,
-    checkpoints: str | None,
-    failures: str | None,
-    restart: int | None,
-    shared: bool,
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the fields of ``ReplaySettings`` of the options, and the evictors. Raises WrongUse for impossible values."""
-    names = tuple(dict.fromkeys(n.strip() for n in (evictors or "").split(",") if n.strip()))
+def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the settings of on-demand jobs, checkpoints and failures, and the evictors. Raises WrongUse.
+
+    Parameters
+    ----------
+    given
+        The settings that a user gives, by name.
+    evictors
+        The evictors that a user gives.
+    """
+    on_demand, failures = given.get("on_demand"), given.get("failures")
+    names = tuple(evictors)
     if not (on_demand or failures):
-        given = {"--evictor": names, "--checkpoints": checkpoints, "--restart": restart, "--shared-bandwidth": shared}
-        unused = next((option for option, value in given.items() if value not in (None, False, ())), None)
+        others = {"evictor": names} | {name: given.get(name) for name in ("checkpoints", "restart", "shared_bandwidth")}
+        unused = next((name for name, value in others.items() if value not in (None, False, ())), None)
         if unused:
-            raise WrongUse(f"{unused}: only with --on-demand or --failures; give one of them")
+            raise WrongUse(f"{SETTINGS[unused].flag}: only with --on-demand or --failures; give one of them")
         return {}, ()
     if names and not on_demand:
         raise WrongUse(f"--evictor {names[0]}: only with --on-demand")
-    if restart is not None and restart < 0:
-        raise WrongUse(f"--restart {restart}: expected seconds of at least 0")
     found: dict[str, Any] = {
         "on_demand": on_demand,
         "on_demand_content": None if on_demand is None or _is_stream(on_demand) else _content("--on-demand", on_demand),
-        "checkpoints": checkpoints or USUAL_CHECKPOINTS,
+        "checkpoints": given.get("checkpoints") or USUAL_CHECKPOINTS,
         "failures": failures,
-        "restart": restart or 0,
-        "shared_bandwidth": shared,
+        "restart": given.get("restart") or 0,
+        "shared_bandwidth": bool(given.get("shared_bandwidth")),
     }
     found["checkpoints_content"] = _of_log(found["checkpoints"])
     found["failures_content"] = None if failures is None else _of_failures(failures)

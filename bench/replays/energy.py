@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 
 from ...errors import WrongValue
 from ...instances.files.folder import content_of
@@ -30,46 +29,8 @@ if TYPE_CHECKING:
     from .case import ReplayCase
 
 
-PANEL = "Nodes that are switched off, energy"
 PRICE = 0.13  # euro per kWh, [Bridi2018, 6.8]
 LARGEST = 1e12  # W: a plant without cooling has no limit
-
-NodePolicy = Annotated[
-    str | None,
-    typer.Option(
-        help="which nodes are switched off: always-on, idle:30min (after 30 min without a job), profile (as many are on as "
-        "--desired needs, ahead of time), or my_module:MyPolicy; default: nodes are always on (docs/energy.md)",
-        rich_help_panel=PANEL,
-    ),
-]
-Boot = Annotated[str | None, typer.Option(help="time of a boot; default: 300s", rich_help_panel=PANEL)]
-ShutDown = Annotated[str | None, typer.Option(help="time of a shut-down; default: 60s", rich_help_panel=PANEL)]
-MinOff = Annotated[
-    str | None, typer.Option(help="least time that a node is off; default: 15min", rich_help_panel=PANEL)
-]
-IdleWatts = Annotated[
-    float | None,
-    typer.Option(help="power of a core of a node that is on and runs no job; default: 3.9", rich_help_panel=PANEL),
-]
-BootWatts = Annotated[
-    float | None,
-    typer.Option(
-        help="power of a core of a node that boots or shuts down; default: --idle-watts", rich_help_panel=PANEL
-    ),
-]
-Prices = Annotated[
-    Path | None,
-    typer.Option(help="CSV file time_s,euro_per_kwh; default: 0.13 euro per kWh", rich_help_panel=PANEL),
-]
-Carbon = Annotated[Path | None, typer.Option(help="CSV file time_s,g_co2_per_kwh", rich_help_panel=PANEL)]
-Scenario = Annotated[
-    str | None,
-    typer.Option(
-        help="cooling, weather and prices of a profit instance, such as air,summer,low,cheap; default: no cooling, and jobs "
-        "pay nothing",
-        rich_help_panel=PANEL,
-    ),
-]
 
 ACCOUNT = fields(
     {
@@ -84,40 +45,32 @@ ENERGY = maybe(fields({"last_submission": ACCOUNT, "end": ACCOUNT, "daily": seve
 """The form of the field ``energy`` of a record: the accounts up to the last submission, to the last end, and of each day."""
 
 
-def energy_settings(
-    node_policy: str | None,
-    times: Mapping[str, str | None],
-    idle_watts: float | None,
-    boot_watts: float | None,
-    prices: Path | None,
-    carbon: Path | None,
-    scenario: str | None,
-) -> dict[str, Any]:
-    """Return the fields of ``ReplaySettings`` of the options. Raises WrongUse, UnknownName or PluginError.
+def energy_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the hashes of the files of prices and carbon intensities; check them and the node policy.
 
-    ``times``: boot, shut_down and min_off as texts.
+    Parameters
+    ----------
+    given
+        The settings that a user gives, by name.
+
+    Raises
+    ------
+    WrongUse, UnknownName, PluginError
+        If a value is not valid.
     """
-    from ...simulation.node_policies import node_policy_of, seconds_of
+    from ...simulation.node_policies import node_policy_of
 
-    found: dict[str, Any] = {"node_policy": node_policy, "idle_watts": idle_watts, "boot_watts": boot_watts}
-    for name, text in times.items():
-        seconds = None if text is None else seconds_of(text)
-        if text is not None and seconds is None:
-            raise WrongUse(f"--{name.replace('_', '-')} {text}: expected a time such as 300s, 5min or 1h")
-        found[name] = seconds
-    for option, watts in (("--idle-watts", idle_watts), ("--boot-watts", boot_watts)):
-        if watts is not None and not 0 <= watts < float("inf"):
-            raise WrongUse(f"{option} {watts:g}: expected watts per core of at least 0")
+    found: dict[str, Any] = {}
     try:
-        if node_policy is not None:
-            node_policy_of(node_policy)
+        if given.get("node_policy") is not None:
+            node_policy_of(given["node_policy"])
     except WrongValue as e:
         raise WrongUse(f"--node-policy: {e}") from e
-    for name, path, column in (("prices", prices, EURO), ("carbon", carbon, CARBON)):
-        if path is not None:
-            read_series(path, column)
-            found |= {name: str(path), f"{name}_content": content_of(path)}
-    return {**found, "scenario": scenario}
+    for name, column in (("prices", EURO), ("carbon", CARBON)):
+        if given.get(name) is not None:
+            read_series(given[name], column)
+            found[f"{name}_content"] = content_of(Path(given[name]))
+    return found
 
 
 def _times(replay: ReplaySettings) -> dict[str, int]:

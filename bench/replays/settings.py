@@ -1,327 +1,72 @@
-"""The settings of a replay: machine of a trace, offered load, limits of a decision. They are part of the key of a run."""
+"""The settings of a replay: machine of a log, offered load, limits of a decision, features. They are part of the key of a run.
+
+Each is described once, as a field of ``ReplaySettings``: its option of ``bench simulate`` with its help, the form of its value in
+records, and its label are made from the field.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from ...models.excerpt import excerpt
+from ...simulation.settings import Described, setting, settings_of
 from ..errors import WrongUse
 
 DECISION_TIME = 0.2  # seconds of a solver for one decision
 OFF = "off"
 USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
-BUSY = ("reset", "kept")
-LIMITS = ("desired", "desired_content", "power_cap", "watts_per_core", "most_power")
-PREEMPTION = (
-    "on_demand",
-    "on_demand_content",
-    "evictor",
-    "checkpoints",
-    "checkpoints_content",
-    "failures",
-    "failures_content",
-    "restart",
-    "shared_bandwidth",
-)
-ENERGY = (
-    "node_policy", "boot", "shut_down", "min_off", "idle_watts", "boot_watts", "prices", "prices_content", "carbon",
-    "carbon_content", "scenario",
-)  # fmt: skip
-ADDED = (  # fields that older records lack
-    "busy",
-    "queue_from",
-    "partition",
-    "dependencies",
-    "latest_start",
-    "zone",
-    "per_node",
-    "columns",
-    "batch",
-    "users",
-    "users_source",
-    *LIMITS,
-    *PREEMPTION,
-    "network",
-    *ENERGY,
-)
 RESTART = "restart"
+BUSY = ("reset", "kept")
+LOG, DECISIONS = "Logs (not for instances)", "Dispatchers with a solver"
+SIMULATION, RESULTS = "Simulation", "Results"
+PREEMPTION = "On-demand jobs and failures"
+ENERGY = "Nodes that are switched off, energy"
+UNITS = {"": 1.0, "w": 1.0, "kw": 1e3, "mw": 1e6}
+POWER = re.compile(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([a-z]*)", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class ReplaySettings:
-    """The settings of a replay, apart from its jobs and its dispatcher.
-
-    Parameters
-    ----------
-    trace
-        Whether a trace (a log such as an SWF file) is replayed, not an instance.
-    format
-        Format of the trace; None: recognised by its content. Only for traces.
-    nodes
-        Number of nodes of the machine. Only for traces.
-    cores
-        Cores of a node. Only for traces.
-    memory
-        Memory of a node in MB. Only for traces.
-    queue_from
-        Column of the trace from which the queues are taken: "queue" or "partition"; None: "queue". Only for traces.
-    partition
-        Names or numbers of the partitions whose jobs are replayed, separated by commas. Only for traces.
-    dependencies
-        Whether jobs wait for their preceding jobs; None: no. Only for traces.
-    latest_start
-        Latest starts of the jobs: "mean-wait", or seconds after the submit time; None: none. Only for traces.
-    window
-        Time in which the replayed jobs are submitted, such as ``2012-07-13:23d``. Only for traces.
-    load
-        Offered load to which the submit times are rescaled; None: not rescaled.
-    decision_time
-        Time limit of a decision in seconds. None for dispatchers without a solver, and with ``deterministic``.
-    deterministic
-        Limit of a decision in the solver's own reproducible unit; None: ``decision_time`` is the limit.
-    objective
-        Name of the objective of the dispatchers with a solver; None: that of their version or name.
-    max_stretch
-        Slowdown above which a job goes first, or "off"; None: the default of the dispatcher.
-    allocator
-        Name of the rule that chooses nodes.
-    kill
-        Whether jobs are killed at their walltime.
-    charge
-        Whether decisions take time on the simulated clock.
-    period
-        Seconds between additional calls of the dispatcher; None: it is called at events only.
-    bsld_floor
-        Least duration in the bounded slowdown, in seconds; None: the usual one, 10 s.
-    busy
-        Whether jobs run and wait at the begin of the window: "reset" or "kept" (submit times of the waiting jobs);
-        None: the machine is empty. Only with a window.
-    events
-        File with the changes of the states of nodes; None: those of the instance.
-    events_content
-        Hash of this file.
-    batch
-        Number of a batch of the Eurora log [Bridi2018, 3.4]; None: no batch. Only for traces.
-    requeue
-        What happens to jobs whose node goes down: ``restart``, ``checkpoint:SECONDS`` or ``drop``.
-    users
-        Name of the users who choose the walltimes; None: those of the log or instance.
-    users_source
-        Hash of the source of a third party's users.
-    desired
-        File with the desired use; None: none.
-    desired_content
-        Hash of this file.
-    power_cap
-        Greatest power of the running jobs in watts; None: no limit.
-    watts_per_core
-        Power per core, in watts, of jobs without a power of their own; None: it is unknown.
-    most_power
-        The least power cap of all replays in watts: jobs that take more alone are left out. None: no cap.
-    on_demand, on_demand_content
-        On-demand jobs: a file, and its hash, or ``stream:OPTION=VALUE...``; None: there are none.
-    evictor
-        Who leaves for on-demand jobs, by name.
-    checkpoints, checkpoints_content
-        Application-level checkpoints of the jobs: the name of a model; the hash of its file.
-    failures, failures_content
-        Failures of nodes: ``RATE:OPTION=VALUE...``, or a file and its hash; None: there are none.
-    restart
-        Seconds without progress at the begin of each later attempt of a job.
-    shared_bandwidth
-        Whether checkpoints may be written in parallel. None, as for the five before: no on-demand jobs and no failures.
-    network
-        The network of DARDIS as text, such as ``mpi:processes=4``; None: all node managers are in one process.
-    node_policy, boot, shut_down, min_off
-        Which nodes are switched off, by name; the times of nodes in seconds. None: nodes are always on; the usual times.
-    idle_watts, boot_watts
-        Watts of a core that runs nothing, and of a node that boots or shuts down; None: the usual power.
-    prices, prices_content, carbon, carbon_content, scenario
-        Files of energy prices and carbon intensities, with their hashes; the cooling, weather and prices of an instance.
+def parse_loads(text: str) -> tuple[float, ...]:
+    """Return the offered loads of --load. Raises WrongUse.
 
     Examples
     --------
-    >>> ReplaySettings(load=1.2, nodes=100, trace=True).label
-    '100 nodes, load 1.2, 0.2 s a decision'
+    >>> parse_loads("0.8,1.2")
+    (0.8, 1.2)
     """
-
-    trace: bool = False
-    format: str | None = None
-    nodes: int | None = None
-    cores: int | None = None
-    memory: int | None = None
-    window: str | None = None
-    load: float | None = None
-    decision_time: float | None = DECISION_TIME
-    deterministic: float | None = None
-    objective: str | None = None
-    max_stretch: float | str | None = None
-    allocator: str = BEST_FIT
-    kill: bool = False
-    charge: bool = False
-    period: int | None = None
-    bsld_floor: float | None = None
-    busy: str | None = None
-    queue_from: str | None = None
-    partition: str | None = None
-    dependencies: bool | None = None
-    latest_start: str | None = None
-    zone: str | None = None
-    per_node: str | None = None
-    columns: str | None = None
-    events: str | None = None
-    events_content: str | None = None
-    requeue: str = RESTART
-    batch: int | None = None
-    users: str | None = None
-    users_source: str | None = None
-    desired: str | None = None
-    desired_content: str | None = None
-    power_cap: float | None = None
-    watts_per_core: float | None = None
-    most_power: float | None = None
-    on_demand: str | None = None
-    on_demand_content: str | None = None
-    evictor: str | None = None
-    checkpoints: str | None = None
-    checkpoints_content: str | None = None
-    failures: str | None = None
-    failures_content: str | None = None
-    restart: int | None = None
-    shared_bandwidth: bool | None = None
-    network: str | None = None
-    node_policy: str | None = None
-    boot: int | None = None
-    shut_down: int | None = None
-    min_off: int | None = None
-    idle_watts: float | None = None
-    boot_watts: float | None = None
-    prices: str | None = None
-    prices_content: str | None = None
-    carbon: str | None = None
-    carbon_content: str | None = None
-    scenario: str | None = None
-
-    def __post_init__(self) -> None:
-        of_traces = {
-            "--format": self.format,
-            "--nodes": self.nodes,
-            "--cores": self.cores,
-            "--memory": self.memory,
-            "--window": self.window,
-            "--busy": self.busy,
-            "--queue-from": self.queue_from,
-            "--partition": self.partition,
-            "--dependencies": self.dependencies,
-            "--latest-start": self.latest_start,
-            "--zone": self.zone,
-            "--per-node": self.per_node,
-            "--columns": self.columns,
-            "--batch": self.batch,
-        }
-        given = [name for name, value in of_traces.items() if value is not None]
-        if given and not self.trace:
-            raise WrongUse(f"{', '.join(given)}: for logs only; an instance has its own machine and jobs")
-        others = [name for name, value in of_traces.items() if value is not None and name != "--batch"]
-        if self.batch is not None and (others or self.load is not None):
-            raise WrongUse(
-                f"--batch {self.batch}: a batch has its own window and machine; leave out {', '.join(others) or '--load'}"
-            )
-        if self.busy is not None and (self.busy not in BUSY or self.window is None):
-            raise WrongUse(f"--busy {self.busy}: expected {' or '.join(BUSY)}, together with --window")
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The fields as in records and keys: those added after the first release are left out if they are None."""
-        return {name: v for name, v in asdict(self).items() if v is not None or name not in ADDED}
-
-    @property
-    def for_policies(self) -> ReplaySettings:
-        """The settings for a dispatcher without a solver: options that it ignores are None and not part of the key."""
-        return replace(self, decision_time=None, deterministic=None, objective=None, max_stretch=None)
-
-    @property
-    def workload(self) -> ReplaySettings:
-        """The settings that determine the jobs and the machine; the others have their default values."""
-        return ReplaySettings(
-            self.trace, self.format, self.nodes, self.cores, self.memory, self.window, self.load, kill=self.kill,
-            busy=self.busy,
-            queue_from=self.queue_from, partition=self.partition, dependencies=self.dependencies,
-            latest_start=self.latest_start, zone=self.zone, per_node=self.per_node, columns=self.columns,
-            batch=self.batch,
-            events=self.events, events_content=self.events_content,
-            users=self.users, users_source=self.users_source,
-            desired=self.desired, desired_content=self.desired_content, watts_per_core=self.watts_per_core,
-            most_power=self.most_power, **{name: getattr(self, name) for name in (*PREEMPTION, *ENERGY)},
-        )  # fmt: skip
-
-    @property
-    def label(self) -> str:
-        """The settings as text, for the title of a table."""
-        parts = [
-            f"{self.nodes} nodes" if self.nodes is not None else "",
-            f"{self.cores} cores each" if self.cores is not None else "",
-            f"{self.memory} MB each" if self.memory is not None else "",
-            f"{self.per_node} each" if self.per_node is not None else "",
-            f"times of {self.zone}" if self.zone is not None else "",
-            "with given columns" if self.columns is not None else "",
-            self.window or "",
-            f"batch {self.batch} of [Bridi2018]" if self.batch is not None else "",
-            f"busy at the begin, submit times {self.busy}" if self.busy is not None else "",
-            "queues from partitions" if self.queue_from == "partition" else "",
-            f"partition {self.partition}" if self.partition is not None else "",
-            "with dependencies" if self.dependencies else "",
-            f"latest start {self.latest_start}" if self.latest_start is not None else "",
-            f"load {self.load:g}" if self.load is not None else "",
-            f"{self.decision_time:g} s a decision" if self.decision_time is not None else "",
-            f"{self.deterministic:g} deterministic units a decision" if self.deterministic else "",
-            f"objective {self.objective}" if self.objective else "",
-            f"max stretch {self.max_stretch}" if self.max_stretch is not None else "",
-            self.allocator if self.allocator != BEST_FIT else "",
-            "killed at the walltime" if self.kill else "",
-            "decisions take time" if self.charge else "",
-            f"called every {self.period} s" if self.period is not None else "",
-            f"bounded slowdown from {self.bsld_floor:g} s" if self.bsld_floor is not None else "",
-            f"events of {self.events}" if self.events is not None else "",
-            f"failed jobs: {self.requeue}" if self.requeue != RESTART else "",
-            f"users {self.users}" if self.users is not None else "",
-            f"desired use of {self.desired}" if self.desired is not None else "",
-            f"{self.watts_per_core:g} W a core" if self.watts_per_core is not None else "",
-            f"at most {self.power_cap / 1000:g} kW" if self.power_cap is not None else "",
-            f"network {self.network}" if self.network is not None else "",
-            f"jobs up to {self.most_power / 1000:g} kW" if self.most_power not in (None, self.power_cap) else "",
-            f"on-demand jobs of {self.on_demand}, evictor {self.evictor}" if self.on_demand is not None else "",
-            f"failures {self.failures}" if self.failures is not None else "",
-            f"checkpoints {self.checkpoints}" if self.checkpoints is not None else "",
-            f"restart {self.restart} s" if self.restart else "",
-            "shared bandwidth" if self.shared_bandwidth else "",
-            *(
-                f"{n.replace('_', ' ')} {getattr(self, n)}"
-                for n in ENERGY
-                if getattr(self, n) is not None and "content" not in n
-            ),
-        ]
-        return ", ".join(p for p in parts if p)
+    try:
+        loads = tuple(dict.fromkeys(float(part) for part in text.split(",")))
+    except ValueError:
+        loads = (0.0,)
+    if not all(0 < load < float("inf") for load in loads):
+        raise WrongUse(f"--load {excerpt(text)}: expected offered loads above 0, such as 1.2 or 0.8,1,1.2")
+    return loads
 
 
-def decision_limit(seconds: float | None, units: float | None) -> dict[str, float | None]:
-    """Return the fields ``decision_time`` and ``deterministic`` of --decision-time and --deterministic. Raises WrongUse.
+def parse_caps(text: str) -> tuple[float, ...]:
+    """Return the watts of --power-cap: powers separated by commas, such as 700kW,650kW. Raises WrongUse.
 
     Examples
     --------
-    >>> decision_limit(None, None), decision_limit(None, 0.5)
-    ({'decision_time': 0.2, 'deterministic': None}, {'decision_time': None, 'deterministic': 0.5})
+    >>> parse_caps("0.7MW, 650kW,500")
+    (700000.0, 650000.0, 500.0)
     """
-    if seconds is not None and units is not None:
-        raise WrongUse(
-            f"--decision-time {seconds:g} and --deterministic {units:g} both limit a decision, in seconds and in units of "
-            "the solver; give one of them"
-        )
-    for option, value in (("--decision-time", seconds), ("--deterministic", units)):
-        if value is not None and not 0 < value < float("inf"):
-            raise WrongUse(f"{option} {value}: expected a number above 0, such as {DECISION_TIME}")
-    return {"decision_time": DECISION_TIME if seconds is None and units is None else seconds, "deterministic": units}
+    caps = []
+    for part in text.split(","):
+        parts = POWER.fullmatch(part.strip())
+        if parts is None or parts[2].lower() not in UNITS or float(parts[1]) <= 0:
+            raise WrongUse(f"--power-cap {part.strip():.60}: expected a power above 0 such as 600kW, 1.2MW or 500W")
+        caps.append(float(parts[1]) * UNITS[parts[2].lower()])
+    return tuple(dict.fromkeys(caps))
+
+
+def parse_names(text: str) -> tuple[str, ...]:
+    """Return names that are separated by commas, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
 def parse_stretch(text: str | None) -> float | str | None:
@@ -354,3 +99,412 @@ def parse_floor(seconds: float) -> float | None:
     if not 0 < seconds < float("inf"):
         raise WrongUse(f"--bsld-floor {seconds:g}: expected a number of seconds above 0, such as 10 or 60")
     return None if seconds == USUAL_FLOOR else seconds
+
+
+def _of_log(default: Any, help: str, label: Any, **others: Any) -> Any:
+    return setting(default, help, LOG, label=label, concerns="log", **others)
+
+
+def _seconds(flag: str, help: str, usual: str) -> Any:
+    """Return a setting that is a time of nodes, given as a text such as 5min."""
+
+    def read(text: str) -> int:
+        from ...simulation.node_policies import seconds_of
+
+        seconds = seconds_of(text)
+        if seconds is None:
+            raise WrongUse(f"{flag} {text}: expected a time such as 300s, 5min or 1h")
+        return seconds
+
+    label = f"{flag[2:].replace('-', ' ')} {{}}"
+    return setting(
+        None, f"{help}; default: {usual}", ENERGY, label=label, concerns="jobs", typed=str, read=read, least=0
+    )
+
+
+def _watts_per_core(flag: str, help: str) -> Any:
+    """Return a setting that is a power of a core."""
+
+    def read(watts: float) -> float:
+        if not 0 <= watts < float("inf"):
+            raise WrongUse(f"{flag} {watts:g}: expected watts per core of at least 0")
+        return watts
+
+    return setting(None, help, ENERGY, label=f"{flag[2:].replace('-', ' ')} {{}}", concerns="jobs", read=read)
+
+
+@dataclass(frozen=True)
+class ReplaySettings:
+    """The settings of a replay, apart from its jobs and its dispatcher; each field says what it is.
+
+    Examples
+    --------
+    >>> ReplaySettings(load=1.2, nodes=100, trace=True).label
+    '100 nodes, load 1.2, 0.2 s a decision'
+    """
+
+    trace: bool = setting(False, concerns="jobs", added=False)  # whether a log is replayed, not an instance
+    format: str | None = _of_log(
+        None, "swf, sacct, pbs, eurora, table or batsim; default: recognised by its content", "", added=False
+    )
+    nodes: int | None = _of_log(None, "number of nodes of the machine", "{} nodes", least=1, added=False)
+    cores: int | None = _of_log(None, "cores of a node", "{} cores each", least=1, added=False)
+    memory: int | None = _of_log(None, "memory of a node in MB", "{} MB each", least=1, added=False)
+    per_node: str | None = _of_log(None, "other resources of a node: gpus=2,mics=1", "{} each")
+    zone: str | None = _of_log(None, "sacct and PBS logs: time zone, such as Europe/Rome; default: UTC", "times of {}")
+    columns: str | None = _of_log(
+        None,
+        "sacct --noheader: the names of its columns, as in --format: JobID,Submit,Start,...",
+        lambda names: "with given columns",
+    )
+    window: str | None = _of_log(
+        None,
+        "only the jobs submitted in this time: 2012-07-13:23d or 2012-07-13T12:00:6h",
+        "{}",
+        added=False,
+    )
+    batch: int | None = _of_log(
+        None,
+        "log of Eurora only: the window nearest to this batch of Bridi's thesis, 3.4, with its running jobs",
+        "batch {} of [Bridi2018]",
+        least=1,
+        most=3,
+    )
+    busy: str | None = _of_log(
+        None,
+        "the machine is in use at the begin of the window, as recorded in the log: running jobs hold nodes, others wait with "
+        "submit times reset to the begin (reset) or those of the log (kept)",
+        "busy at the begin, submit times {}",
+    )
+    queue_from: str | None = _of_log(
+        None, "take the queues from this column: queue (default) or partition", "queues from {}s"
+    )
+    partition: str | None = _of_log(
+        None, "only the jobs of these partitions, names or SWF numbers: 3,4", "partition {}"
+    )
+    dependencies: bool | None = _of_log(
+        None,
+        "jobs wait for the end of their preceding job and the think time (SWF, fields 17 and 18); default: they arrive as "
+        "recorded",
+        lambda given: "with dependencies",
+    )
+    latest_start: str | None = _of_log(
+        None,
+        "latest start of each job, of which the late starts are counted: mean-wait (submit time + mean recorded wait of its "
+        "partition or queue in the log), or seconds after the submit time; default: none",
+        "latest start {}",
+    )
+    load: float | None = setting(
+        None,
+        "rescale the submit times to this offered load, such as 1.2; several, 0.8,1,1.2: each of them is replayed",
+        label="load {:g}",
+        concerns="jobs",
+        typed=str,
+        read=parse_loads,
+        several=True,
+        added=False,
+    )
+    decision_time: float | None = setting(
+        DECISION_TIME,
+        "limit of a decision in seconds (cpmodel, portfolio: 16 times the first limit of their solver); default: 0.2",
+        DECISIONS,
+        label="{:g} s a decision",
+        concerns="decisions",
+        added=False,
+    )
+    deterministic: float | None = setting(
+        None,
+        "limit of a decision in units of the solver instead, the same starts in every run: cpsat: its deterministic time "
+        "(about 1 s of a core), highs: nodes, cpo: branches",
+        DECISIONS,
+        label="{:g} deterministic units a decision",
+        concerns="decisions",
+        added=False,
+    )
+    objective: str | None = setting(
+        None,
+        "objective of those that do not name one; default: that of their version",
+        DECISIONS,
+        label="objective {}",
+        concerns="decisions",
+        added=False,
+    )
+    max_stretch: float | str | None = setting(
+        None,
+        "against starvation: a job with a greater slowdown, or an unfairly long wait, goes first; a number or off; default: "
+        "50 for pcp3 and hcp3, off for the others",
+        DECISIONS,
+        label="max stretch {}",
+        concerns="decisions",
+        typed=str,
+        read=parse_stretch,
+        added=False,
+    )
+    allocator: str = setting(
+        BEST_FIT, "choice of nodes: best-fit or first-fit", label="{}", usual=BEST_FIT, added=False
+    )
+    kill: bool = setting(
+        False,
+        "kill jobs at their walltime; default: they run to their end",
+        label=lambda given: "killed at the walltime",
+        concerns="jobs",
+        added=False,
+    )
+    charge: bool = setting(
+        False, "decisions take time on the simulated clock", label=lambda given: "decisions take time", added=False
+    )
+    period: int | None = setting(
+        None, "also call the dispatcher every n seconds", label="called every {} s", least=1, added=False
+    )
+    bsld_floor: float | None = setting(
+        None,
+        "least duration in the bounded slowdown, in seconds, such as 10 or 60",
+        RESULTS,
+        label="bounded slowdown from {:g} s",
+        read=parse_floor,
+        usual=USUAL_FLOOR,
+        added=False,
+    )
+    events: str | None = setting(
+        None,
+        "CSV file time,kind,nodes,subject,value: node-down, node-up, node-drain, node-reserve, node-release, stop-queue, "
+        "start-queue, walltime, move, delete, reserve, cancel-reservation; default: events.csv of the instance",
+        label="events of {}",
+        concerns="jobs",
+        typed=Path,
+        read=str,
+        added=False,
+    )
+    events_content: str | None = setting(None, concerns="jobs", added=False)  # its hash, as of all files below
+    requeue: str = setting(
+        RESTART,
+        "jobs whose node goes down: restart (from zero), checkpoint:SECONDS (from the last one) or drop",
+        label="failed jobs: {}",
+        usual=RESTART,
+        added=False,
+    )
+    users: str | None = setting(
+        None,
+        "users who choose the walltimes of their jobs: be, ge, cf, cfg (static accuracy), di, hdi (all or half of them "
+        "improve with every 5 jobs), impatient (if they wait long), with options such as di:seed=2, or my_module:MyUsers; "
+        "default: the walltimes of the log",
+        label="users {}",
+        concerns="jobs",
+    )
+    users_source: str | None = setting(None, concerns="jobs")  # the hash of the source of a third party's users
+    desired: str | None = setting(
+        None,
+        "CSV file of the desired use, time_s,resource,share[,nodes]: over-utilisation and dissimilarity of each replay; "
+        "dispatchers X-profile keep to it (docs/profiles.md); default: desired.csv of an instance, if it has one",
+        label="desired use of {}",
+        concerns="jobs",
+        typed=Path,
+        read=str,
+    )
+    desired_content: str | None = setting(None, concerns="jobs")
+    power_cap: float | None = setting(
+        None,
+        "no job starts if the jobs then take more: 600kW; several caps, 700kW,650kW: slowdown and wait against the cap, also "
+        "drawn; for policies, where each unit takes more than half of a node",
+        label=lambda watts: f"at most {watts / 1000:g} kW",
+        typed=str,
+        read=parse_caps,
+        several=True,
+    )
+    watts_per_core: float | None = setting(
+        None, "power of a core of jobs whose power is not recorded", label="{:g} W a core", concerns="jobs"
+    )
+    most_power: float | None = setting(None, concerns="jobs")  # watts, the least cap: jobs that take more are left out
+    on_demand: str | None = setting(
+        None,
+        "on-demand jobs: a CSV file id,submit,nodes,start_within,duration[,notice][,power] (seconds, watts), or a random "
+        "stream with options: stream:rate=4:start_within=900:seed=1 (rate: jobs a day)",
+        PREEMPTION,
+        label="on-demand jobs of {}",
+        concerns="jobs",
+    )
+    on_demand_content: str | None = setting(None, concerns="jobs")
+    evictor: str | None = setting(
+        None,
+        "who leaves for on-demand jobs: none, kill, greedy, dp (default), dp-knee, reserve:NODES, or a method such as "
+        "cpsat:shared; several, separated by commas",
+        PREEMPTION,
+        label="evictor {}",
+        concerns="jobs",
+        typed=str,
+        read=parse_names,
+        several=True,
+    )
+    checkpoints: str | None = setting(
+        None,
+        "application checkpoints: fixed:SECONDS (default: 3600), young:RATE, daly:RATE (failures of a node per year), none, "
+        "log:FILE (id,interval)",
+        PREEMPTION,
+        label="checkpoints {}",
+        concerns="jobs",
+    )
+    checkpoints_content: str | None = setting(None, concerns="jobs")
+    failures: str | None = setting(
+        None,
+        "failures of nodes: RATE (of a node per year) with options as 0.5:repair=3600:seed=1, or a CSV file "
+        "time,node[,repair]",
+        PREEMPTION,
+        label="failures {}",
+        concerns="jobs",
+    )
+    failures_content: str | None = setting(None, concerns="jobs")
+    restart: int | None = setting(
+        None,
+        "seconds that a job needs to restart after it left or failed; default: 0",
+        PREEMPTION,
+        label="restart {} s",
+        concerns="jobs",
+        least=0,
+    )
+    shared_bandwidth: bool | None = setting(
+        None,
+        "checkpoints share the bandwidth of the file system; default: they are written one after another",
+        PREEMPTION,
+        label=lambda given: "shared bandwidth",
+        concerns="jobs",
+    )
+    network: str | None = setting(None, label="network {}")  # of DARDIS as text, such as mpi:processes=4
+    node_policy: str | None = setting(
+        None,
+        "which nodes are switched off: always-on, idle:30min (after 30 min without a job), profile (as many are on as "
+        "--desired needs, ahead of time), or my_module:MyPolicy; default: nodes are always on (docs/energy.md)",
+        ENERGY,
+        label="node policy {}",
+        concerns="jobs",
+    )
+    boot: int | None = _seconds("--boot", "time of a boot", "300s")
+    shut_down: int | None = _seconds("--shut-down", "time of a shut-down", "60s")
+    min_off: int | None = _seconds("--min-off", "least time that a node is off", "15min")
+    idle_watts: float | None = _watts_per_core(
+        "--idle-watts", "power of a core of a node that is on and runs no job; default: 3.9"
+    )
+    boot_watts: float | None = _watts_per_core(
+        "--boot-watts", "power of a core of a node that boots or shuts down; default: --idle-watts"
+    )
+    prices: str | None = setting(
+        None,
+        "CSV file time_s,euro_per_kwh; default: 0.13 euro per kWh",
+        ENERGY,
+        label="prices {}",
+        concerns="jobs",
+        typed=Path,
+        read=str,
+    )
+    prices_content: str | None = setting(None, concerns="jobs")
+    carbon: str | None = setting(
+        None, "CSV file time_s,g_co2_per_kwh", ENERGY, label="carbon {}", concerns="jobs", typed=Path, read=str
+    )
+    carbon_content: str | None = setting(None, concerns="jobs")
+    scenario: str | None = setting(
+        None,
+        "cooling, weather and prices of a profit instance, such as air,summer,low,cheap; default: no cooling, and jobs pay "
+        "nothing",
+        ENERGY,
+        label="scenario {}",
+        concerns="jobs",
+    )
+
+    def __post_init__(self) -> None:
+        given = [s.flag for s in SETTINGS.values() if s.setting.concerns == "log" and getattr(self, s.name) is not None]
+        if given and not self.trace:
+            raise WrongUse(f"{', '.join(given)}: for logs only; an instance has its own machine and jobs")
+        others = [flag for flag in given if flag != "--batch"]
+        if self.batch is not None and (others or self.load is not None):
+            raise WrongUse(
+                f"--batch {self.batch}: a batch has its own window and machine; leave out {', '.join(others) or '--load'}"
+            )
+        if self.busy is not None and (self.busy not in BUSY or self.window is None):
+            raise WrongUse(f"--busy {self.busy}: expected {' or '.join(BUSY)}, together with --window")
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields as in records and keys: those added after the first release are left out if they are None."""
+        return {
+            name: value for name, value in asdict(self).items() if value is not None or not SETTINGS[name].setting.added
+        }
+
+    @property
+    def for_policies(self) -> ReplaySettings:
+        """The settings for a dispatcher without a solver: options that it ignores are None and not part of the key."""
+        ignored: dict[str, Any] = {s.name: None for s in SETTINGS.values() if s.setting.concerns == "decisions"}
+        return replace(self, **ignored)
+
+    @property
+    def workload(self) -> ReplaySettings:
+        """The settings that determine the jobs and the machine; the others have their default values."""
+        determined = (s.name for s in SETTINGS.values() if s.setting.concerns in ("log", "jobs"))
+        return ReplaySettings(**{name: getattr(self, name) for name in determined})
+
+    @property
+    def label(self) -> str:
+        """The settings as text, for the title of a table: the values that are not the defaults."""
+        parts = []
+        for s in SETTINGS.values():
+            value = getattr(self, s.name)
+            usual = s.default if s.name != "decision_time" else None
+            if s.setting.label and value not in (None, False, usual):
+                parts.append(s.setting.text(value))
+        if self.most_power not in (None, self.power_cap):
+            parts.append(f"jobs up to {self.most_power / 1000:g} kW")
+        return ", ".join(parts)
+
+
+SETTINGS: Mapping[str, Described] = settings_of(ReplaySettings)
+
+
+def decision_limit(seconds: float | None, units: float | None) -> dict[str, float | None]:
+    """Return the fields ``decision_time`` and ``deterministic`` of --decision-time and --deterministic. Raises WrongUse.
+
+    Examples
+    --------
+    >>> decision_limit(None, None), decision_limit(None, 0.5)
+    ({'decision_time': 0.2, 'deterministic': None}, {'decision_time': None, 'deterministic': 0.5})
+    """
+    if seconds is not None and units is not None:
+        raise WrongUse(
+            f"--decision-time {seconds:g} and --deterministic {units:g} both limit a decision, in seconds and in units of "
+            "the solver; give one of them"
+        )
+    for option, value in (("--decision-time", seconds), ("--deterministic", units)):
+        if value is not None and not 0 < value < float("inf"):
+            raise WrongUse(f"{option} {value}: expected a number above 0, such as {DECISION_TIME}")
+    return {"decision_time": DECISION_TIME if seconds is None and units is None else seconds, "deterministic": units}
+
+
+def read_settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, tuple[Any, ...]]]:
+    """Return the settings that a user gives as values of ``ReplaySettings``, and those of which each value is replayed.
+
+    Parameters
+    ----------
+    given
+        Name -> value; None, or False of a flag that may be unknown: not given.
+
+    Raises
+    ------
+    WrongUse
+        A value is not one of its setting.
+
+    Examples
+    --------
+    >>> read_settings({"nodes": 4, "load": "0.8,1.2", "window": None})
+    ({'nodes': 4}, {'load': (0.8, 1.2)})
+    """
+    values: dict[str, Any] = {}
+    several: dict[str, tuple[Any, ...]] = {}
+    for name, value in given.items():
+        s = SETTINGS[name]
+        if value is None or (value is False and s.default is None):
+            continue
+        read = value if s.setting.read is None else s.setting.read(value)
+        if s.setting.several:
+            several[name] = read
+        elif isinstance(read, int) and s.setting.least is not None and read < s.setting.least:
+            raise WrongUse(f"{s.flag} {read}: expected at least {s.setting.least}")
+        else:
+            values[name] = read
+    return values, several

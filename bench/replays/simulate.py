@@ -27,12 +27,20 @@ from ..studies.study import Study
 from ..tables.replay_groups import show_energy, show_groups
 from ..tables.replay_report import show_evictors
 from ..terminal import say
-from .case import ReplayCase, check_desired, check_preemption, own_desired, replay_case, settings_of_each
+from .case import (
+    ReplayCase,
+    check_desired,
+    check_preemption,
+    own_desired,
+    preemption_settings,
+    replay_case,
+    settings_of_each,
+)
 from .case import check_limits as check_case
-from .energy import check_dispatchers, check_energy
+from .energy import check_dispatchers, check_energy, energy_settings
 from .launch import check_processes
 from .options import check_limits, check_objective, check_stretch, checked_users
-from .settings import ReplaySettings
+from .settings import ReplaySettings, decision_limit, read_settings
 
 TIME_LIMIT = 3600.0  # seconds for a whole replay
 SETTINGS = "instance.toml"
@@ -109,12 +117,9 @@ def replay_request(
     path: str,
     dispatchers: Iterable[str],
     view: View,
-    starts: Path | None,
-    options: Mapping[str, Any],
+    given: Mapping[str, Any],
+    starts: Path | None = None,
     by: Sequence[str] = (),
-    caps: Sequence[float] = (),
-    evictors: Sequence[str] = (),
-    loads: Sequence[float] = (),
 ) -> ReplayRequest:
     """Check the options of ``bench simulate`` and return the request.
 
@@ -126,18 +131,12 @@ def replay_request(
         Comma lists of dispatchers.
     view
         The part of the instance that is replayed.
+    given
+        The settings as a user gives them, by the names of ``ReplaySettings``; None: not given.
     starts
         CSV file for the start times, None for no file.
-    options
-        Fields of ``ReplaySettings``, without ``trace`` and ``load``.
     by
         Properties of jobs by whose values further tables are printed.
-    caps
-        Power caps in watts.
-    evictors
-        Evictors for on-demand jobs.
-    loads
-        Offered loads.
 
     Returns
     -------
@@ -152,20 +151,25 @@ def replay_request(
     from ...simulation.dispatchers.registry import ALLOCATORS, check_dispatcher
     from ...simulation.features.requeue import requeue_of
 
-    if options["allocator"] not in ALLOCATORS:
-        raise UnknownName("allocator", options["allocator"], list(ALLOCATORS))
     names = list(dict.fromkeys(name.strip() for text in dispatchers for name in text.split(",") if name.strip()))
     if not names:
         raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
     named = [check_dispatcher(name) for name in names]
-    check_objective(options["objective"], named)
-    check_stretch(options.get("max_stretch"), named)
+    values, several = read_settings(given)
+    caps, loads = several.get("power_cap", ()), several.get("load", ())
+    values |= decision_limit(values.get("decision_time"), values.get("deterministic"))
+    preempting, evictors = preemption_settings(values, several.pop("evictor", ()))
+    values |= preempting | energy_settings(values)
+    check_there(path)
+    replay = ReplaySettings(trace=is_trace(path), **values)
+    if replay.allocator not in ALLOCATORS:
+        raise UnknownName("allocator", replay.allocator, list(ALLOCATORS))
+    check_objective(replay.objective, named)
+    check_stretch(replay.max_stretch, named)
     try:
-        requeue_of(options.get("requeue", "restart"))
+        requeue_of(replay.requeue)
     except WrongValue as e:
         raise WrongUse(f"--{e}") from e
-    check_there(path)
-    replay = ReplaySettings(trace=is_trace(path), **options)
     check_dispatchers(replay, named)
     if replay.desired is None and not replay.trace:
         replay = replace(replay, desired=own_desired(path))

@@ -60,7 +60,7 @@ def test_replays_of_several_evictors_are_kept_verified_and_drawn(run, tmp_path):
         (("--on-demand", "urgent.csv", "--evictor", "reserve:8"), "expected fewer than the 8 nodes of the machine"),
         (("--on-demand", "urgent.csv", "--checkpoints", "fixed:-5"), "expected whole seconds of at least 1"),
         (("--on-demand", "urgent.csv", "--checkpoints", "young:0"), "expected failures per node and year above 0"),
-        (("--on-demand", "urgent.csv", "--restart", "-1"), "expected seconds of at least 0"),
+        (("--on-demand", "urgent.csv", "--restart", "-1"), "greater than or equal to 0"),
         (("--on-demand", "stream:rate=0"), "expected a number above 0"),
         (("--on-demand", "stream:speed=1"), "expected the options rate"),
         (("--on-demand", "missing.csv"), "there is no such file"),

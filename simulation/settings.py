@@ -1,0 +1,119 @@
+"""Settings that are described once: from a field of a dataclass come an option, a part of a record, a label and a row of a table.
+
+@dataclass(frozen=True)
+class Maintenance:
+rack: str | None = setting(None, "nodes of this group are closed", label="rack {} is maintained")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Literal, get_args, get_type_hints
+
+Concerns = Literal["jobs", "log", "decisions", "replay"]
+KEY = "setting"  # of the metadata of a field
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The description of a setting.
+
+    Parameters
+    ----------
+    help : str
+        What it does, for the help of its option; an empty text: it has no option, as other settings determine it.
+    panel : str
+        The heading under which the help lists the option.
+    label : str or callable
+        How labels tell a value other than the default: a format such as ``"{} nodes"``, or a function of the value.
+        An empty text: labels leave it out.
+    concerns : str
+        What it determines: ``"log"``: how a log is read; ``"jobs"``: the jobs and the machine; ``"decisions"``: the
+        decisions of dispatchers with a solver; ``"replay"``: anything else.
+    least, most : int or None
+        The least and the greatest value.
+    typed : type or None
+        The type of what a user gives, if it is not that of the field: ``str`` for a time such as ``5min``.
+    read : callable or None
+        Converts what a user gives; raises an error that says what is expected.
+    several : bool
+        Whether a user may give several values, separated by commas, of which each is replayed.
+    usual : value
+        The default that the help and the option show, if it is not that of the field.
+    added : bool
+        Whether records may lack it: it is newer than the first records.
+    """
+
+    help: str = ""
+    panel: str = "Simulation"
+    label: str | Callable[[Any], str] = ""
+    concerns: Concerns = "replay"
+    least: int | None = None
+    most: int | None = None
+    typed: type | None = None
+    read: Callable[[Any], Any] | None = None
+    several: bool = False
+    usual: Any = None
+    added: bool = True
+
+    def text(self, value: Any) -> str:
+        """Return how labels tell a value."""
+        return self.label(value) if callable(self.label) else self.label.format(value)
+
+
+def setting(default: Any, help: str = "", panel: str = "Simulation", **others: Any) -> Any:
+    """Return a field of a dataclass that is a setting; the arguments are those of ``Setting``."""
+    return field(default=default, metadata=MappingProxyType({KEY: Setting(help, panel, **others)}))
+
+
+@dataclass(frozen=True)
+class Described:
+    """A setting with its field.
+
+    Parameters
+    ----------
+    name : str
+        The name of the field.
+    types : tuple of type
+        The types of its values, without None.
+    default : value
+        Its default.
+    setting : Setting
+    """
+
+    name: str
+    types: tuple[Any, ...]
+    default: Any
+    setting: Setting
+
+    @property
+    def flag(self) -> str:
+        """The option of the command line, such as ``--per-node``."""
+        return f"--{self.name.replace('_', '-')}"
+
+
+def settings_of(kind: type) -> Mapping[str, Described]:
+    """Return the settings of a dataclass by name, in the order of its fields.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Maintenance:
+    ...     rack: str | None = setting(None, "nodes of this group are closed", label="rack {} is maintained")
+    >>> found = settings_of(Maintenance)["rack"]
+    >>> found.flag, found.types, found.setting.text("n")
+    ('--rack', (<class 'str'>,), 'rack n is maintained')
+    """
+    types = get_type_hints(kind)
+    return {
+        f.name: Described(
+            f.name,
+            tuple(part for part in get_args(types[f.name]) or (types[f.name],) if part is not type(None)),
+            None if f.default is MISSING else f.default,
+            f.metadata[KEY],
+        )
+        for f in fields(kind)
+        if KEY in f.metadata
+    }
