@@ -9,7 +9,8 @@ from typing import Any
 from ..errors import WrongArgument, WrongValue
 from ..models.arguments import expect
 from ..models.excerpt import excerpt
-from ..models.plugins import PluginError, Registry, explained, plain_name
+from ..models.plugins import REFERENCE, PluginError, explained, plain_name
+from ..models.registry import Registry
 from ..models.unknown_names import UnknownName as UnknownName
 from .base import Availability, Backend
 
@@ -72,7 +73,7 @@ def backend(name: str) -> Backend:
     Parameters
     ----------
     name : str
-        One of `names`.
+        One of `names`, or ``module:attribute``.
 
     Returns
     -------
@@ -98,6 +99,8 @@ def _installed(name: str) -> Backend:
     """Return a backend of schedlab, or one that an entry point names; the same object each time."""
     if name in OWN:
         return BACKENDS[name]()
+    if name not in BACKENDS and isinstance(name, str) and REFERENCE.fullmatch(name):
+        BACKENDS.adopt(name)
     if name not in BACKENDS:
         raise UnknownName("backend", name, names())
     label = BACKENDS.label(name)

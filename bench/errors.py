@@ -24,6 +24,7 @@ from ..instances.report import WorkloadError
 from ..models import ProblemError
 from ..models.excerpt import excerpt, shortened
 from ..models.plugins import PluginError
+from ..models.registry import WrongOption
 from .terminal import drop_output, open_streams, say
 
 # --- The error class for wrong use of the bench.
@@ -61,6 +62,7 @@ WRONG_USE = (
     SolverUnavailable,
     ForeignFile,
     PluginError,
+    WrongOption,
 )
 # click's class of errors on the command line; new versions of Typer contain a copy of click under another module name
 USAGE: Any = next(kind for kind in BadParameter.__mro__ if kind.__name__ == "ClickException")

@@ -15,7 +15,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ..backends import UnknownName
 from ..errors import WrongValue
 from ..instances import FormatError, Instance, write
 from ..instances.classic import library_instance
@@ -34,7 +33,7 @@ from ..instances.weather import Weather, read_weather, write_weather
 from ..instances.workload import Workload
 from ..models import Checkpointing, Eviction
 from ..models.dispatch.jobs import DAY
-from ..models.dispatch.objectives import objective_names
+from ..models.dispatch.objectives import find_objective, objective_names
 from ..models.platform import Platform
 from .errors import WrongUse
 from .log_options import column_names, resources_per_node, time_zone
@@ -109,8 +108,7 @@ def import_log(
     Example: bench import sacct jobs.txt --nodes 64 --cores 48 --per-node gpus=4 --zone Europe/Rome --out my_days
     """
     form = str(context.info_name)
-    if objective not in objective_names():
-        raise UnknownName("objective", objective, list(objective_names()))
+    find_objective(objective)
     if batch is not None:
         others = (nodes, cores, memory, per_node, partition, window, first, load, latest_start, zone, columns)
         if form != "eurora" or any(others) or queue_from != "queue":

@@ -16,8 +16,9 @@ from ..models.arguments import expect
 from ..models.compiled import progress_line
 from ..models.compiling.second_process import second_process
 from ..models.excerpt import excerpt, with_short_repr
-from ..models.plugins import PluginError, Registry
+from ..models.plugins import PluginError
 from ..models.problem import Value, objective_of, violations_of
+from ..models.registry import Registry
 from ..models.returned import WrongAnswer
 from ..models.unknown_names import similar
 from .allocation import Allocator

@@ -10,7 +10,12 @@ from pathlib import Path
 
 from ..models.arguments import Positive, checked
 from ..models.comparing import hashable
+from ..models.excerpt import excerpt
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
+from ..models.plugins import PluginError, explained
+from ..models.registry import Registry
+from ..models.returned import WrongAnswer
+from ..models.unknown_names import UnknownName
 from .files.lines import begins_with, line_blocks, read_json
 from .formats.batsim import batsim_trace, is_batsim
 from .formats.eurora_trace import eurora_trace
@@ -58,7 +63,7 @@ class Format:
     options: tuple[str, ...] = ()
 
 
-FORMATS: Mapping[str, Format] = {
+OWN = {
     f.name: f
     for f in (
         Format("swf", "Standard Workload Format 2.x, .gz too", lambda p, r: swf_trace(p, r.cores, r.memory)),
@@ -74,6 +79,16 @@ FORMATS: Mapping[str, Format] = {
         Format("batsim", "Batsim workload, JSON", lambda p, r: batsim_trace(p), has_machine=True),
     )
 }
+
+
+def _check(label: str, found: object) -> None:
+    """Raise PluginError if an object is no Format."""
+    if not isinstance(found, Format) or not callable(found.read):
+        raise PluginError(f"{label} is {excerpt(found)}; expected a schedlab.instances.traces.Format")
+
+
+FORMATS: Registry[Format] = Registry("log format", "schedlab.log_formats", OWN, _check)
+"""The formats by name; a third party adds one by an entry point."""
 
 
 @checked
@@ -93,7 +108,8 @@ def read_trace(
     path
         The file, plain or compressed (``.gz``).
     format
-        A name of ``FORMATS``: "swf", "sacct", "pbs", "eurora", "table" or "batsim". None: guessed from the content.
+        A name of ``FORMATS``: "swf", "sacct", "pbs", "eurora", "table" or "batsim", one of an installed package, or
+        ``module:attribute``. None: guessed from the content, as one of schedlab's.
     cores
         Cores of a node; used by SWF only, whose jobs request processors. Default: 1.
     memory
@@ -124,15 +140,23 @@ def read_trace(
     ('swf', 1)
     """
     name = format or ("sacct" if columns else guess_format(path))
-    if name not in FORMATS:
-        raise WorkloadError(f"there is no format {name!r} of logs; expected one of {', '.join(FORMATS)}")
+    try:
+        form = FORMATS.get_named(name)
+    except UnknownName as e:
+        raise WorkloadError(str(e)) from None
     for option, value in (("zone", zone), ("columns", columns)):
-        if value and option not in FORMATS[name].options:
-            users = " and ".join(f.name for f in FORMATS.values() if option in f.options)
+        if value and option not in form.options:
+            users = " and ".join(each for each, f in FORMATS.usable() if option in f.options)
             raise WorkloadError(
                 f"{path}: a log of format {name} has no use for {option}, which is for {users}; leave it out"
             )
-    return FORMATS[name].read(path, Reading(cores or 1, memory, zone, columns))
+    if name in OWN:
+        return form.read(path, Reading(cores or 1, memory, zone, columns))
+    with explained(f"{path}: {FORMATS.label(name)} cannot read it"):
+        trace = form.read(path, Reading(cores or 1, memory, zone, columns))
+    if not isinstance(trace, Trace):
+        raise WrongAnswer(f"{path}: {FORMATS.label(name)} returned {excerpt(trace)}; expected a Trace")
+    return trace
 
 
 def guess_format(path: str | Path) -> str:
@@ -177,7 +201,7 @@ def _json_format(path: str | Path) -> str:
 
 
 def _known() -> str:
-    return "; ".join(f"{f.name} ({f.about})" for f in FORMATS.values())
+    return "; ".join(f"{name} ({f.about})" for name, f in FORMATS.usable())
 
 
 def open_trace(

@@ -232,11 +232,17 @@ class Method:
 
     @property
     def source(self) -> str | None:
-        """A hash of the source of the third parties' heuristic and backend; None if both are of schedlab."""
+        """A hash of the source of third parties' heuristics, that of the start too, and backend; None without any."""
         from ..backends.registry import BACKENDS
         from ..heuristics import HEURISTICS
 
-        found = (HEURISTICS.source(self.heuristic or ""), BACKENDS.source(self.backend_name))
+        heuristics, backends = [self.heuristic or ""], [self.backend_name]
+        if self.start is not None:  # NAME[@BACKEND]/..., of which the name may be module/attribute
+            words = self.start.split("/")
+            reference = ":".join(words[:2]).partition("@")
+            name, _, solver = reference if reference[0] in HEURISTICS else words[0].partition("@")
+            heuristics, backends = [*heuristics, name], [*backends, solver]
+        found = [*map(HEURISTICS.source, heuristics), *map(BACKENDS.source, backends)]
         return "-".join(filter(None, found)) or None
 
     @classmethod

@@ -9,11 +9,14 @@ from dataclasses import field, make_dataclass
 from typing import Any
 
 from ..backends import UnknownName, backend, names
+from ..backends import names as backend_names
+from ..backends.registry import BACKENDS
 from ..backends.registry import OWN as OWN_BACKENDS
 from ..errors import WrongValue
 from ..models import Problem
 from ..models.arguments import named
 from ..models.comparing import hashable
+from ..models.plugins import REFERENCE, NoSuchAttribute, is_module, load_reference
 from .auto import Auto
 from .method import ARGUMENT, BACKEND, OPTION, SECONDS, START, USUAL, Method, Start, Value, fields_of, from_text
 from .searches import (
@@ -80,7 +83,7 @@ def method_class(name: str, where: str = "") -> type[Method]:
         return OWN[name]
     if name in HEURISTICS:
         found: Any = HEURISTICS[name]
-    elif name in names():
+    elif name in names() or name in BACKENDS:
         found = backend(name)
     else:
         raise UnknownName("method or backend", name, [*HEURISTICS, *names()], where)
@@ -89,7 +92,7 @@ def method_class(name: str, where: str = "") -> type[Method]:
         return own
     key = (name, id(found))
     if key not in _classes_made:
-        _classes_made[key] = _of_backend(name, found) if name in names() else _of_heuristic(name, found)
+        _classes_made[key] = _of_heuristic(name, found) if name in HEURISTICS else _of_backend(name, found)
     return _classes_made[key]
 
 
@@ -122,7 +125,7 @@ def _of_heuristic(name: str, found: Any) -> type[Method]:
 
 
 def _class(name: str, rows: list[Any], base: type[Method]) -> type[Method]:
-    title = "".join(word.capitalize() for word in name.replace("_", "-").split("-"))
+    title = "".join(word.capitalize() for word in re.split(r"[\W_]+", name))
     bare = make_dataclass(title, rows, bases=(base,), frozen=True, namespace={"name": name})
     made: type[Method] = named(hashable(bare))
     made.__doc__ = f"The {'backend' if base is SolverMethod else 'heuristic'} {name} of a third party."
@@ -140,7 +143,8 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     Parameters
     ----------
     text : str
-        The method, such as "cpsat:counts+warm".
+        The method, such as "cpsat:counts+warm". In place of the name of a heuristic or backend, ``module:attribute``
+        names one that is not registered: "my_module:MyHeuristic:10".
     problem : Problem or None
         The problem that it should solve. Its formulations and heuristics are the only ones accepted; None: all.
 
@@ -166,7 +170,9 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     where = f" in {text!r}"
     plain, plus, start = text.partition("+")
     start, *options = start.split(":") if plus else ("",)
-    head, *words = plain.split(":")
+    if start:
+        start, options = _with_reference(start, options, "warm=")
+    head, words = _with_reference(*_divided(plain, ":"))
     arguments = [word for word in words if not NAMED.fullmatch(word)]
     options += [word for word in words if NAMED.fullmatch(word)]
     options += [word for word in arguments[1:] if word]  # no NAME=VALUE: an error
@@ -177,6 +183,11 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     if problem is not None:
         check_method(made, problem)
     return made
+
+
+def method_source(text: str) -> str | None:
+    """Return a hash of the source of the third parties' parts of a method; None if all are of schedlab."""
+    return parse_method(text).source
 
 
 def check_method(method: Method, problem: Problem) -> None:
@@ -216,6 +227,39 @@ def parse_start(text: str) -> Start:
     return _start(text, f" in {text!r}")
 
 
+def _divided(text: str, between: str) -> tuple[str, list[str]]:
+    head, *words = re.split(between, text)
+    return head, words
+
+
+def _with_reference(head: str, words: list[str], before: str = "") -> tuple[str, list[str]]:
+    """Return the name and the other words of a text, of which the first two may be ``module:attribute``.
+
+    ``before``: what stands before the module. The object is kept among the heuristics or backends.
+    """
+    from ..heuristics import HEURISTICS, Heuristic
+
+    module = head.removeprefix(before)
+    if not words or module.partition("@")[0] in (*OWN, *HEURISTICS, *backend_names()):
+        return head, words
+    attribute = re.split("[@/]", words[0])[0]
+    reference = f"{module}:{attribute}"
+    if not REFERENCE.fullmatch(reference) or not is_module(module):
+        return head, words
+    found = HEURISTICS if isinstance(_object(reference), Heuristic) else BACKENDS
+    found.adopt(reference)
+    return f"{head}:{words[0]}", words[1:]
+
+
+def _object(reference: str) -> Any:
+    """Return the object ``module:attribute``. Raises UnknownName, PluginError."""
+    try:
+        return load_reference(reference)
+    except NoSuchAttribute as e:
+        module, _, attribute = reference.partition(":")
+        raise UnknownName(f"object of the module {module} called", attribute, e.known) from None
+
+
 def _after_plus(text: str, where: str) -> Start:
     """Return the start of the text after the +: "warm" or "warm=START"."""
     word, equals, rest = text.partition("=")
@@ -225,7 +269,7 @@ def _after_plus(text: str, where: str) -> Start:
 
 
 def _start(text: str, where: str) -> Start:
-    head, *words = re.split("[/:]", text)
+    head, words = _with_reference(*_divided(text, "[/:]"))
     limit = SECONDS.fullmatch(words[-1]) if words else None
     if limit:
         words.pop()

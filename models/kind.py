@@ -10,24 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
-from ..errors import SchedlabError, WrongArgument
+from ..errors import SchedlabError
 from .comparing import hashable
 from .excerpt import excerpt
+from .plugins import PluginError
+from .registry import Registry
 from .unknown_names import ByName, hint, similar
 
-GROUP = "schedlab.problems"
-OWN = {  # a dictionary, not entry points, because the package is also used without being installed
-    "dispatch": ".own_kinds:DISPATCH",
-    "profit": ".own_kinds:PROFIT",
-    "eviction": ".own_kinds:EVICTION",
-    "project": ".own_kinds:PROJECT",
-    "project-max": ".own_kinds:PROJECT_MAX",
-    "knapsack": ".own_kinds:KNAPSACK",
+OWN = {
+    "dispatch": "schedlab.models.own_kinds:DISPATCH",
+    "profit": "schedlab.models.own_kinds:PROFIT",
+    "eviction": "schedlab.models.own_kinds:EVICTION",
+    "project": "schedlab.models.own_kinds:PROJECT",
+    "project-max": "schedlab.models.own_kinds:PROJECT_MAX",
+    "knapsack": "schedlab.models.own_kinds:KNAPSACK",
 }
 
 
@@ -131,6 +131,16 @@ class ProblemKind:
     elements: str | None = None
 
 
+def _check(label: str, found: object) -> None:
+    """Raise PluginError if an object is no ProblemKind."""
+    if not isinstance(found, ProblemKind):
+        raise PluginError(f"{label} is {excerpt(found)}; expected a schedlab.models.kind.ProblemKind")
+
+
+KINDS: Registry[ProblemKind] = Registry("problem kind", "schedlab.problems", OWN, _check)
+"""The kinds by name; a package adds one by an entry point, a notebook by ``KINDS.register(name, ProblemKind(...))``."""
+
+
 def names() -> list[str]:
     """Return the names of all problem kinds: ours, then those of third parties.
 
@@ -143,7 +153,7 @@ def names() -> list[str]:
     >>> names()[:4]
     ['dispatch', 'profit', 'eviction', 'project']
     """
-    return [*OWN, *(e.name for e in entry_points(group=GROUP) if e.name not in OWN)]
+    return list(KINDS)
 
 
 def find(name: str) -> ProblemKind:
@@ -162,8 +172,8 @@ def find(name: str) -> ProblemKind:
     ------
     UnknownKind
         If there is no such kind. The message gives similar names.
-    TypeError
-        If the entry point of a third party names something else than the ``ProblemKind`` of this name.
+    PluginError
+        If that of a third party cannot be imported, or is something else than the ``ProblemKind`` of this name.
     """
     found = known(name)
     if found is None:
@@ -171,7 +181,6 @@ def find(name: str) -> ProblemKind:
     return found
 
 
-@cache
 def known(name: str) -> ProblemKind | None:
     """Return the problem kind with this name, None if it is not registered.
 
@@ -188,15 +197,14 @@ def known(name: str) -> ProblemKind | None:
 
     Raises
     ------
-    TypeError
-        If the entry point of a third party names something else than the ``ProblemKind`` of this name.
+    PluginError
+        If that of a third party cannot be imported, or is something else than the ``ProblemKind`` of this name.
     """
-    place = OWN.get(name) or next((e.value for e in entry_points(group=GROUP) if e.name == name), None)
-    if place is None:
+    if name not in KINDS:
         return None
-    found = resolve(place)
-    if not isinstance(found, ProblemKind) or found.name != name:
-        raise WrongArgument(f"{place}: expected a ProblemKind named {name!r}, found {excerpt(repr(found))}")
+    found = KINDS[name]
+    if found.name != name:
+        raise PluginError(f"{KINDS.label(name)} has the name {excerpt(found.name)}; expected {name!r}")
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from ..errors import MissingPackage, SchedlabError, WrongArgument, WrongValue
 from ..instances.report import WorkloadError
 from ..instances.workload import UNKNOWN, Workload
-from ..models.arguments import checked, expect
+from ..models.arguments import checked
 from ..models.array_types import Floats, Ints
 from ..models.excerpt import excerpt, with_short_repr
-from ..models.plugins import PluginError, Registry
-from .references import Options, made_with_options, parse_options, source_of
+from ..models.plugins import PluginError
+from ..models.registry import NamedPart, Registry
 
 if TYPE_CHECKING:
     from sklearn.linear_model import PoissonRegressor
@@ -379,39 +379,23 @@ def _one_thread() -> AbstractContextManager[object]:
 
 # --- The names of forecasts: those of schedlab and of third parties, with options as text.
 
-OWN = {"persistence": Persistence, "weekly": Weekly, "learned": Learned, "perfect": Perfect}
-FORECASTS: Registry[Any] = Registry("forecast", "schedlab.forecasts", OWN)
+FORECASTS: Registry[Forecast] = Registry(
+    "forecast",
+    "schedlab.forecasts",
+    {
+        "persistence": Persistence,
+        "weekly": Weekly,
+        "learned": Learned,
+        "perfect": Perfect,
+    },
+    parts=PARTS,
+    docs="docs/forecasts.md",
+)
 """The forecasts by name: a forecast, or a class or function that returns one."""
 
 
-class NamedForecast(Options):
-    """The parts of a forecast's name; see ``Options``."""
-
-    def make(self) -> Forecast:
-        """Return the forecast.
-
-        Raises
-        ------
-        UnknownName
-            If the forecast has no such option; the message lists similar ones.
-        PluginError
-            If the forecast cannot be imported or created with these options, or is not a forecast.
-        """
-        found, label = made_with_options(self, FORECASTS, "jobs")
-        for part in ("name", "begin", "jobs"):
-            if not hasattr(found, part):
-                raise PluginError(f"{label} has no {part}; a forecast has name, begin and jobs")
-        made: Forecast = found
-        return made
-
-    @property
-    def source(self) -> str | None:
-        """A hash of the source of a third party's forecast; None for those of schedlab."""
-        return source_of(self, FORECASTS)
-
-
-def parse_forecast(text: str) -> NamedForecast:
-    """Split the name of a forecast, ``NAME[:OPTION=VALUE]...``, into its parts.
+def parse_forecast(text: str) -> NamedPart[Forecast]:
+    """Split the name of a forecast, ``NAME[:OPTION=VALUE]...``, into its parts; ``make`` of the result returns it.
 
     Parameters
     ----------
@@ -420,13 +404,14 @@ def parse_forecast(text: str) -> NamedForecast:
 
     Returns
     -------
-    NamedForecast
-        The parts of the name.
+    NamedPart
 
     Raises
     ------
     UnknownName
         If there is no such forecast; the message lists similar names.
+    WrongOption
+        If an option has no value, or is given twice.
     PluginError
         If the module of a forecast ``module:attribute`` cannot be imported.
 
@@ -435,5 +420,9 @@ def parse_forecast(text: str) -> NamedForecast:
     >>> parse_forecast("learned:days=14").make().days
     14
     """
-    expect("text of parse_forecast", text, str)
-    return NamedForecast(*parse_options(text, FORECASTS))
+    return FORECASTS.find(text)
+
+
+def forecast_source(text: str) -> str | None:
+    """Return a hash of the source of a third party's forecast; None for those of schedlab."""
+    return FORECASTS.find(text).source

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..backends import UnknownName
 from ..errors import WrongValue
 from ..models import DesiredProfile, Job, Platform
 from ..models.array_types import Ints
-from ..models.excerpt import with_short_repr
-from ..models.plugins import (
-    REFERENCE,
-    NoSuchAttribute,
-    NoSuchModule,
-    PluginError,
-    Registry,
-    check_parts,
-    explained,
-    load_reference,
-)
+from ..models.excerpt import excerpt, with_short_repr
 from ..models.profiles.extraction import count_on
+from ..models.registry import WHOLE_SECONDS, Registry, seconds_of
 from ..models.whole_numbers import is_whole, shown
 
 # --- How long nodes take to boot and to shut down, and the states that they go through.
@@ -214,21 +203,7 @@ class NodePolicy(Protocol):
 
 # --- Node policies without knowledge of the future: always on, and off after some idle time.
 
-UNITS = {"": 1, "s": 1, "min": 60, "h": 3600}
-DURATION = re.compile(r"(\d+)\s*(s|min|h|)")
 USUAL = "30min"
-
-
-def seconds_of(text: str) -> int | None:
-    """Return the seconds of a text such as 300, 300s, 30min or 2h; None if it is no such text.
-
-    Examples
-    --------
-    >>> seconds_of("30min"), seconds_of("45"), seconds_of("soon")
-    (1800, 45, None)
-    """
-    found = DURATION.fullmatch(text.strip())
-    return None if found is None else int(found[1]) * UNITS[found[2]]
 
 
 @with_short_repr
@@ -263,7 +238,7 @@ class Idle:
     def __init__(self, after: str = USUAL) -> None:
         seconds = seconds_of(after)
         if seconds is None:
-            raise WrongValue(f"node policy idle:{after}: expected a time such as idle:300s, idle:30min or idle:2h")
+            raise WrongValue(f"the node policy idle: after is {excerpt(after)}; expected {WHOLE_SECONDS.expected}")
         self.after, self.name = seconds, f"idle:{after}"
 
     def begin(self, platform: Platform, switching: Switching, desired: DesiredProfile | None) -> None:
@@ -359,12 +334,21 @@ def _rank(moment: NodeMoment, nodes: Ints) -> Ints:
     return np.where(needed, 0, np.where(on, 1, 2))
 
 
-# --- The names of node policies: those of schedlab and of third parties.
+# --- The names of node policies: those of schedlab and of third parties, with options as text.
 
-OWN: dict[str, Any] = {"always-on": AlwaysOn, "idle": Idle, "profile": FollowProfile}
-NODE_POLICIES: Registry[Any] = Registry("node policy", "schedlab.node_policies", OWN)
-"""The node policies by name: classes or functions that return one, called with the text after the name, if there is one."""
-PARTS = ("name", "begin", "decide")
+NODE_POLICIES: Registry[NodePolicy] = Registry(
+    "node policy",
+    "schedlab.node_policies",
+    {
+        "always-on": AlwaysOn,
+        "idle": Idle,
+        "profile": FollowProfile,
+    },
+    parts=("name", "begin", "decide"),
+    docs="docs/energy.md",
+    first_value=True,
+)
+"""The node policies by name: a policy, or a class or function that returns one."""
 
 
 def node_policy_of(what: str | NodePolicy | type[NodePolicy]) -> NodePolicy:
@@ -373,7 +357,7 @@ def node_policy_of(what: str | NodePolicy | type[NodePolicy]) -> NodePolicy:
     Parameters
     ----------
     what : str or NodePolicy
-        ``"always-on"``, ``"idle:30min"``, ``"profile"``, ``"NAME"`` or ``"NAME:TEXT"`` of a third party,
+        ``"always-on"``, ``"idle:30min"``, ``"profile"``, ``"NAME"`` or ``"NAME:VALUE"`` of a third party,
         ``"module:attribute"``, or an object.
 
     Returns
@@ -384,54 +368,15 @@ def node_policy_of(what: str | NodePolicy | type[NodePolicy]) -> NodePolicy:
     Raises
     ------
     UnknownName
-        If there is no such policy; the message lists similar names.
+        If there is no such policy or option; the message lists similar names.
+    WrongOption
+        If the value of an option is not allowed.
     PluginError
         If it cannot be imported or created, or lacks a part.
-    WrongValue
-        If its text is wrong.
 
     Examples
     --------
     >>> node_policy_of("idle:30min").name
     'idle:30min'
     """
-    if not isinstance(what, str):
-        return _made(what, f"the argument node_policy ({what!r:.100})", ())
-    name, colon, text = what.partition(":")
-    texts = (text,) if text else ()
-    if colon and not text:
-        raise WrongValue(f"node policy {what}: nothing stands after the colon; expected {name}, or an option after it")
-    if name in OWN:
-        if text and OWN[name] is not Idle:
-            raise WrongValue(f"node policy {what}: {name} takes no option; expected {name}")
-        own: NodePolicy = OWN[name](*texts)
-        return own
-    if name in NODE_POLICIES:
-        return _made(NODE_POLICIES[name], NODE_POLICIES.label(name), texts)
-    if REFERENCE.fullmatch(what):
-        try:
-            return _made(load_reference(what), what, ())
-        except NoSuchModule:
-            note = f", and no module {name} in the current folder or installed"
-            raise UnknownName("node policy", what, list(NODE_POLICIES), note) from None
-        except NoSuchAttribute as e:
-            raise UnknownName(f"object of the module {name} called", text, e.known) from None
-    raise UnknownName("node policy", what, list(NODE_POLICIES))
-
-
-def _made(found: Any, label: str, texts: tuple[str, ...]) -> NodePolicy:
-    if isinstance(found, type) or (callable(found) and not hasattr(found, "decide")):
-        with explained(f"{label} cannot be created"):
-            found = found(*texts)
-    elif texts:
-        raise WrongValue(f"{label} takes no option; expected its name alone, not {texts[0]!r} after it")
-    return _checked(found, label)
-
-
-def _checked(found: Any, label: str) -> NodePolicy:
-    lacking = [part for part in PARTS if not hasattr(found, part)]
-    if lacking:
-        raise PluginError(f"{label} is not a node policy: it has no {' and no '.join(lacking)} (docs/energy.md)")
-    check_parts(label, found, ("begin", "decide"))
-    policy: NodePolicy = found
-    return policy
+    return NODE_POLICIES.make(what)

@@ -9,17 +9,15 @@ from typing import Any, NoReturn, Protocol, TypeVar
 
 import numpy as np
 
-from ..backends import UnknownName
 from ..errors import SchedlabError
 from ..instances.workload import Workload
 from ..models.array_types import Ints
 from ..models.excerpt import excerpt, with_short_repr
-from ..models.plugins import REFERENCE, PluginError, check_parts, explained
+from ..models.registry import Registry
 from ..models.returned import WrongAnswer, returned_wholes
 from ..models.whole_numbers import is_whole, whole_array, wrong
 from .errors import SimulationError
 from .given_parts import notes_of, seen_by
-from .references import referred
 
 # --- The protocol of predictors of the duration of jobs.
 
@@ -465,56 +463,30 @@ class TimedPredictor:
         return getattr(self._predictor, name)
 
 
-# --- The names of predictors.
+# --- The names of predictors: those of schedlab and of third parties, with options as text.
 
-PREDICTORS: dict[str, Callable[[], Predictor]] = {
-    "walltime": Walltime,
-    "data-driven": DataDriven,
-    "last-two": LastTwo,
-    "real": Real,
-}
-
-
-PARTS = ("name", "begin", "predict", "learn")  # of a predictor
-
-
-def predictor(name: str, kill_at_walltime: bool = False) -> Predictor:
-    """Return a new predictor by its name.
-
-    Parameters
-    ----------
-    name : str
-        One of ``PREDICTORS``.
-    kill_at_walltime : bool
-        Whether jobs are killed at their walltime; it only changes ``real``.
-
-    Returns
-    -------
-    Predictor
-        The predictor.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such predictor; the message lists similar names.
-
-    Examples
-    --------
-    >>> predictor("last-two").name
-    'last-two'
-    """
-    if name not in PREDICTORS:
-        raise UnknownName("predictor", name, list(PREDICTORS))
-    return Real(kill_at_walltime) if name == Real.name else PREDICTORS[name]()
+PREDICTORS: Registry[Predictor] = Registry(
+    "predictor",
+    "schedlab.predictors",
+    {
+        "walltime": Walltime,
+        "data-driven": DataDriven,
+        "last-two": LastTwo,
+        "real": Real,
+    },
+    parts=("name", "begin", "predict", "learn"),
+    docs="docs/simulation.md",
+)
+"""The predictors by name: a predictor, or a class or function that returns one."""
 
 
 def predictor_of(what: str | Predictor | type[Predictor], kill_at_walltime: bool = False) -> Predictor:
-    """Return a predictor by its name, or ``module:attribute``; check an object, or make one of a class without arguments.
+    """Return a predictor by its name, ``NAME[:OPTION=VALUE]...`` or ``module:attribute``; an object is checked and returned.
 
     Parameters
     ----------
     what : str, Predictor or type
-        The name, the object or the class.
+        The name, the object, or a class without arguments.
     kill_at_walltime : bool
         Whether jobs end at their walltimes, which the recorded durations of ``"real"`` then do not exceed.
 
@@ -526,19 +498,15 @@ def predictor_of(what: str | Predictor | type[Predictor], kill_at_walltime: bool
     Raises
     ------
     UnknownName
-        If there is no predictor with this name.
+        If there is no predictor, or no option, with this name.
+    WrongOption
+        If the value of an option is not allowed.
     PluginError
         If the object lacks a part of a predictor, or the class cannot be created.
+
+    Examples
+    --------
+    >>> predictor_of("last-two").name
+    'last-two'
     """
-    if isinstance(what, str) and not REFERENCE.fullmatch(what):
-        return predictor(what, kill_at_walltime)
-    made: Any = referred("predictor", what, list(PREDICTORS)) if isinstance(what, str) else what
-    label = what if isinstance(what, str) else f"the argument predictor ({what!r:.100})"
-    if isinstance(made, type):
-        with explained(f"{label} cannot be created"):
-            made = made()
-    if missing := [part for part in PARTS if not hasattr(made, part)]:
-        raise PluginError(f"{label} is not a predictor: it has no {' and no '.join(missing)} (docs/simulation.md)")
-    check_parts(label, made, ("begin", "predict", "learn"))
-    checked: Predictor = made
-    return checked
+    return PREDICTORS.make(what, kill_at_walltime=kill_at_walltime)

@@ -13,10 +13,10 @@ from ..errors import WrongValue
 from ..models import Platform, Queue
 from ..models.array_types import Floats, Ints
 from ..models.excerpt import with_short_repr
-from ..models.plugins import PluginError, Registry, check_parts
+from ..models.plugins import PluginError, check_parts
+from ..models.registry import NamedPart, Registry, Seconds
 from ..models.returned import returned_numbers
 from ..models.whole_numbers import is_number, is_real, shown
-from .references import Options, made_with_options, parse_options, source_of
 from .users import CLASSES, accuracy_class, request_accuracy
 
 # --- The protocol of rankers, and the jobs as a ranker sees them: arrays without runtimes.
@@ -298,7 +298,7 @@ class Fairshare:
     Simulation(easy+fairshare, 99 of 99 jobs, 0 violations)
     """
 
-    half_life: float = 7 * DAY
+    half_life: Seconds = 7 * DAY
     usage: str = "cores"
     shares: Mapping[str, float] = field(default_factory=dict)
     dampening: float = 1.0
@@ -372,6 +372,16 @@ class Fairshare:
             self._now = now
 
 
+def fairshare(
+    half_life: Seconds = 7 * DAY, usage: str = "cores", shares: Mapping[str, float] | None = None
+) -> Fairshare:
+    """Jobs of users who have used less than their share go first.
+
+    Dampening, which does not change an order by fair-share alone, is an option of multifactor.
+    """
+    return Fairshare(half_life, usage, shares or {})
+
+
 @with_short_repr
 @dataclass
 class Aging:
@@ -402,7 +412,7 @@ class Aging:
     Simulation(conservative+aging, 99 of 99 jobs, 0 violations)
     """
 
-    max_age: float = 7 * DAY
+    max_age: Seconds = 7 * DAY
     weights: Mapping[str, float] = field(default_factory=dict)
     name = "aging"
 
@@ -536,7 +546,7 @@ class Penalty:
     last: float = LAST
     classes: float = CLASSES
     first_class: str = "best"
-    aging: float = math.inf
+    aging: Seconds = math.inf
     name = "psp"
     notes: tuple[str, ...] = field(default=(), init=False, repr=False, compare=False)
 
@@ -650,8 +660,8 @@ def multifactor(
     fairshare: float = 10000,
     size: float = 1000,
     queue: float | None = None,
-    max_age: float = 7 * DAY,
-    half_life: float = 7 * DAY,
+    max_age: Seconds = 7 * DAY,
+    half_life: Seconds = 7 * DAY,
     usage: str = "cores",
     favor_small: bool = False,
     shares: Mapping[str, float] | None = None,
@@ -731,69 +741,47 @@ def multifactor(
 
 # --- The names of rankers: those of schedlab and of third parties, with options as text.
 
-
-def _fairshare(
-    half_life: float = 7 * DAY, usage: str = "cores", shares: Mapping[str, float] | None = None
-) -> Fairshare:
-    """Return the ranker; dampening, which does not change an order by fair-share alone, is an option of multifactor."""
-    return Fairshare(half_life, usage, shares or {})
-
-
-OWN = {"fairshare": _fairshare, "aging": Aging, "job-size": JobSize, "multifactor": multifactor, "psp": Penalty}
-RANKERS: Registry[Any] = Registry("ranker", "schedlab.rankers", OWN)
+RANKERS: Registry[Ranker] = Registry(
+    "ranker",
+    "schedlab.rankers",
+    {
+        "fairshare": fairshare,
+        "aging": Aging,
+        "job-size": JobSize,
+        "multifactor": multifactor,
+        "psp": Penalty,
+    },
+    parts=PARTS,
+    docs="docs/simulation.md",
+)
 """The rankers by name: a ranker, or a class or function that returns one."""
 
 
-class NamedRanker(Options):
-    """The parts of a ranker's name; see ``Options``."""
-
-    def make(self) -> Ranker:
-        """Return the ranker.
-
-        Raises
-        ------
-        UnknownName
-            If the ranker has no such option; the message lists similar ones.
-        PluginError
-            If the ranker cannot be imported or created with these options, or is not a ranker.
-        """
-        found, label = made_with_options(self, RANKERS, "rank")
-        check_ranker(label, found)
-        made: Ranker = found
-        return made
-
-    @property
-    def source(self) -> str | None:
-        """A hash of the source of a third party's ranker; None for those of schedlab."""
-        return source_of(self, RANKERS)
-
-
-def parse_ranker(text: str) -> NamedRanker:
-    """Split the name of a ranker, ``NAME[:OPTION=VALUE]...``, into its parts.
+def parse_ranker(text: str) -> NamedPart[Ranker]:
+    """Split the name of a ranker, ``NAME[:OPTION=VALUE]...``, into its parts; ``make`` of the result returns the ranker.
 
     Parameters
     ----------
     text : str
-        ``NAME`` is one of ``RANKERS``, or ``module:attribute``, a ranker, or a class or function that returns one. Its
-        options are the parameters whose defaults are numbers, texts or truth values, and those that are annotated as
-        ``Mapping[str, float]``, which are written ``priorities=debug=2/parallel=1``.
+        ``NAME`` is one of ``RANKERS``, or ``module:attribute``, a ranker, or a class or function that returns one.
 
     Returns
     -------
-    NamedRanker
-        The parts of the name.
+    NamedPart
 
     Raises
     ------
     UnknownName
         If there is no such ranker; the message lists similar names.
+    WrongOption
+        If an option has no value, or is given twice.
     PluginError
         If the module of a ranker ``module:attribute`` cannot be imported.
 
     Examples
     --------
-    >>> named = parse_ranker("fairshare:half_life=86400:usage=dominant")
+    >>> named = parse_ranker("fairshare:half_life=1d:usage=dominant")
     >>> named.name, named.make().half_life
-    ('fairshare', 86400.0)
+    ('fairshare', 86400)
     """
-    return NamedRanker(*parse_options(text, RANKERS))
+    return RANKERS.find(text)

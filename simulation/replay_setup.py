@@ -14,6 +14,7 @@ from ..heuristics.kernels.events.state import NOW, STARTED, UNSTARTED, State, Tr
 from ..instances.workload import Workload
 from ..models import Platform, Running
 from ..models.array_types import Ints
+from .allocators import BEST_FIT, Allocator, rank_of
 from .dispatcher import Dispatcher
 from .dispatchers.policy import Policy
 from .features.feature import Feature, Options, Replay
@@ -94,7 +95,7 @@ def set_up(
     dispatcher: Policy | Dispatcher,
     name: str,
     predictor: TimedPredictor,
-    allocator: str,
+    allocator: Allocator,
     *,
     seed: int,
     period: int,
@@ -117,7 +118,9 @@ def set_up(
         Whether the walltimes of jobs are known at the begin.
     """
     policy = dispatcher if isinstance(dispatcher, Policy) else None
-    by_count = policy is not None and not any(f.follows_nodes for f in features) and is_counted(workload, platform)
+    rank = rank_of(allocator, platform)
+    counting = policy is not None and rank is None and not any(f.follows_nodes for f in features)
+    by_count = counting and is_counted(workload, platform)
     runtime = np.minimum(workload.runtime, workload.walltime) if kill else workload.runtime.copy()
     trace = trace_of(workload, platform, runtime, by_count, workload.after)
     begun: dict[int, tuple[Running, ...]] = {}
@@ -129,6 +132,9 @@ def set_up(
         trace = trace._replace(order=trace.order[~np.isin(trace.order, sorted(absent))])
     for feature in features:
         trace = feature.arrays(trace, workload, by_count)
+    if rank is not None:
+        others = np.arange(rank.size, trace.capacity.shape[0])  # the place of power comes after the nodes
+        trace = trace._replace(rank=np.concatenate([rank, others]))
     durations = predictor.begin(workload)
     if not fixed:
         durations = None
@@ -141,8 +147,8 @@ def set_up(
     _start(trace, state, workload, platform, begun, by_count)
     order = {r.job.id: k for k, r in enumerate(workload.running)}
     return Setup(
-        workload, platform, policy, None if isinstance(dispatcher, Policy) else dispatcher, name, predictor, allocator,
-        Options(allocator == "best-fit", seed, period, charge, kill, by_count),
+        workload, platform, policy, None if isinstance(dispatcher, Policy) else dispatcher, name, predictor, allocator.name,
+        Options(allocator.name == BEST_FIT, seed, period, charge, kill, by_count),
         trace, state, begun, runtime < workload.runtime, durations, by_count or whole_nodes, order,
     )  # fmt: skip
 

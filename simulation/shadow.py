@@ -36,16 +36,16 @@ from ..models.compiled import compiled
 from ..models.excerpt import with_short_repr
 from ..models.node_states import node_states
 from ..models.reservations import Reserved, Usage
+from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .decisions import fault_of
 from .dispatcher import Decision, Moment, PlannedStart, Start
 from .dispatchers import policy_kernels as kernels
 from .dispatchers.easy import Holds, correct, decide_beside, shadow_of
 from .dispatchers.policy import Policy
 from .dispatchers.policy_kernels import rules_of
-from .dispatchers.registry import ALLOCATORS, parse_dispatcher
+from .dispatchers.registry import parse_dispatcher
 from .errors import SimulationError
-from .predictors import Predictor, TimedPredictor
-from .predictors import predictor as predictor_named
+from .predictors import Predictor, TimedPredictor, predictor_of
 from .ranking import Ranking
 from .shadow_answer import Answer, faults
 from .simulator import check_takes_chunks
@@ -261,21 +261,25 @@ def place_head(trace: TraceArrays, state: State, head: int, best: bool) -> tuple
         return shadow, 0
     if has_chunks(trace, head):
         return shadow, choose_places(trace, state, state.extra, head, True)  # as EASY reserves them
-    return shadow, spread(state.extra, trace.capacity, state.fit, trace.units[head], best, state.chosen, state.put)
+    return shadow, spread(
+        state.extra, trace.capacity, trace.rank, state.fit, trace.units[head], best, state.chosen, state.put
+    )
 
 
 # --- The decision of a policy for the state of a machine, with its reservations as planned starts.
 
 
 def decide_by_policy(
-    situation: Situation, policy: Policy, best: bool, seed: int
+    situation: Situation, policy: Policy, allocator: Allocator, seed: int
 ) -> tuple[list[Start], list[PlannedStart]]:
     """Return the starts of a policy, and its reservations as planned starts.
 
-    ``best``: best-fit allocation, else first-fit. Policies without backfilling have no reservations.
+    Policies without backfilling have no reservations.
     """
     w, (trace, state) = situation.workload, situation.arrays
-    rules = rules_of(policy, w, situation.expected, best, seed)
+    rank = rank_of(allocator, situation.state.platform)
+    trace = trace if rank is None else trace._replace(rank=rank)
+    rules = rules_of(policy, w, situation.expected, allocator.name == BEST_FIT, seed)
     state.clock[SORTED] = 0
     if policy.corrections:
         walltimes = np.concatenate([w.walltime, np.array([r.job.walltime for r in w.running], np.int64)])
@@ -350,7 +354,7 @@ def decide(
     dispatcher: str = "easy",
     *,
     decision_time: float | None = None,
-    allocator: str = "best-fit",
+    allocator: str | Allocator = BEST_FIT,
     seed: int = 0,
     threads: int = 1,
 ) -> Answer:
@@ -370,8 +374,8 @@ def decide(
         Seconds for this call with a CP dispatcher, loading of kernels and its model included; at least a fifth is left
         for its decision. Default: the limit of the dispatcher. Policies need less than a second, and other
         dispatchers in Python have no limit.
-    allocator : str
-        How policies choose nodes: ``"best-fit"`` or ``"first-fit"``.
+    allocator : str or Allocator
+        How policies choose nodes, as in ``schedlab.simulate``.
     seed : int
         Passed to ``begin`` of dispatchers and rankers.
     threads : int
@@ -393,8 +397,7 @@ def decide(
     ValueError
         If an argument is not valid, or a dispatcher needs what a state does not have (a desired use, a log).
     """
-    if allocator not in ALLOCATORS:
-        raise WrongValue(f"allocator is {allocator!r}; expected one of {', '.join(ALLOCATORS)}")
+    placing = allocator_of(allocator)
     if decision_time is not None and not decision_time > 0:
         raise WrongValue(f"decision_time is {decision_time:g} s; expected more than 0")
     named = parse_dispatcher(dispatcher)
@@ -402,7 +405,7 @@ def decide(
         raise WrongValue(
             f"{dispatcher}: keeps to a desired use, which a state does not have; expected another dispatcher"
         )
-    predictor = predictor_named(named.predictor)
+    predictor = predictor_of(named.predictor)
     options: dict[str, Any] = {} if named.backend is None else {"threads": threads}
     if not state.waiting:
         named.make(**options)
@@ -425,7 +428,7 @@ def decide(
     if found.policy is None:
         starts, planned = list(found.starts), sorted(found.plan or (), key=lambda p: p.time)
     else:
-        starts, planned = decide_by_policy(situation, found.policy, allocator == "best-fit", seed)
+        starts, planned = decide_by_policy(situation, found.policy, placing, seed)
     expected = dict(zip(situation.workload.ids, situation.expected.tolist(), strict=True))
     answer = Answer(
         state.now,

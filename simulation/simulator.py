@@ -14,15 +14,16 @@ from ..instances import Instance, Trace, load
 from ..instances.report import WorkloadError
 from ..instances.workload import Workload
 from ..models import DesiredProfile, Dispatch, Job, NodeEvent, NodeStates, Platform, Profit, Running
-from ..models.arguments import Natural, checked, expect, one_of, value_shown
+from ..models.arguments import Natural, checked, expect, value_shown
 from ..models.compiled import progress_line
 from ..models.platform import LATEST
 from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
 from ..models.whole_numbers import is_whole, shown
+from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .dispatcher import Dispatcher
 from .dispatchers.policy import Policy
-from .dispatchers.registry import ALLOCATORS, dispatcher_of, parse_dispatcher
+from .dispatchers.registry import DISPATCHERS, parse_dispatcher
 from .engine import Engine
 from .features.batch_server import batch_server, split_events
 from .features.dependencies import Dependencies
@@ -165,7 +166,18 @@ def _advice(given: Any) -> str:
 @checked(
     values=False,
     deep=False,
-    skip=("workload", "platform", "dispatcher", "predictor", "running", "desired", "users", "requeue", "node_policy"),
+    skip=(
+        "workload",
+        "platform",
+        "dispatcher",
+        "predictor",
+        "running",
+        "desired",
+        "users",
+        "requeue",
+        "node_policy",
+        "allocator",
+    ),
 )
 def simulate(
     workload: Workload | Trace | Dispatch | Instance | str | Path,
@@ -173,7 +185,7 @@ def simulate(
     dispatcher: str | Policy | Dispatcher | type[Dispatcher] = "easy",
     *,
     predictor: str | Predictor | type[Predictor] | None = None,
-    allocator: str = "best-fit",
+    allocator: str | Allocator | type[Allocator] = BEST_FIT,
     seed: int = 0,
     kill_at_walltime: bool = False,
     charge_decisions: bool = False,
@@ -214,8 +226,9 @@ def simulate(
         The source of the expected durations: ``"walltime"``, ``"data-driven"``, ``"last-two"``, ``"real"``, or an
         object that follows ``schedlab.simulation.predictors.Predictor``, or ``"my_module:MyPredictor"``. Default: the predictor in the dispatcher's
         name or the policy, else ``"walltime"``.
-    allocator : str
-        How policies choose nodes: ``"first-fit"`` or ``"best-fit"``. Dispatchers other than policies choose the nodes
+    allocator : str or Allocator
+        How policies choose nodes: ``"first-fit"``, ``"best-fit"``, or an object that follows
+        ``schedlab.simulation.dispatchers.registry.Allocator``, or its name. Dispatchers other than policies choose the nodes
         themselves.
     seed : int
         Passed to ``Dispatcher.begin``. Policies do not use it, except ``plan@lns``.
@@ -322,7 +335,7 @@ def simulate(
     reserved = list(reserved if reservations is None else reservations)
     rule = requeue_of(requeue)
     expect("preemption of simulate", preemption, Preemption | None)
-    one_of("allocator", allocator, ALLOCATORS)
+    placing = allocator_of(allocator)
     if period is not None and (not is_whole(period) or not 1 <= period <= LATEST):
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1 and at most {LATEST:,}")
     predicting = predictor_of(predictor if predictor is not None else named_predictor, kill_at_walltime)
@@ -341,9 +354,11 @@ def simulate(
     check_combinations(predicting, rule, on_demand is not None, users is not None, bool(reserved), limited)
     check_takes_chunks(jobs, chosen, name, () if server is None else server.private)
     alone = not (states or server or on_demand) and (power is None or power.still)
+    rank = rank_of(placing, machine)
+    by_count = isinstance(chosen, Policy) and alone and rank is None
     at_begin = RunningAtBegin(
-        kill_at_walltime, isinstance(predicting, Real), isinstance(chosen, Policy) and alone, allocator == "best-fit",
-        nodes_that_run(states, jobs.begin),
+        kill_at_walltime, isinstance(predicting, Real), by_count, placing.name == BEST_FIT,
+        nodes_that_run(states, jobs.begin), rank,
     )  # fmt: skip
     features: list[Feature] = [
         *([at_begin] if jobs.running else []),
@@ -364,7 +379,7 @@ def simulate(
     for feature in features:
         jobs = feature.jobs(jobs, machine)
     setup = set_up(
-        jobs, machine, features, chosen, name, TimedPredictor(predicting), allocator, seed=seed, period=int(period or 0),
+        jobs, machine, features, chosen, name, TimedPredictor(predicting), placing, seed=seed, period=int(period or 0),
         charge=charge_decisions, kill=kill_at_walltime, whole_nodes=on_demand is not None, fixed=users is None,
     )  # fmt: skip
     with progress_line(), lent(wished, chosen):
@@ -380,5 +395,5 @@ def _dispatcher(what: str | Policy | Dispatcher | type[Dispatcher]) -> tuple[Pol
     if isinstance(what, str):
         named = parse_dispatcher(what)
         return named.make(), what, named.predictor
-    found = dispatcher_of(what, f"the argument dispatcher ({what!r:.100})")
+    found = DISPATCHERS.make(what)
     return found, found.name, found.predictor if isinstance(found, Policy) else "walltime"

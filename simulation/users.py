@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,12 @@ from ..instances.generators.fing import LONGEST, Interval, improved, intervals_o
 from ..instances.workload import Workload
 from ..models.array_types import Floats, Ints
 from ..models.excerpt import with_short_repr
-from ..models.plugins import PluginError, Registry, check_parts, explained
+from ..models.registry import Registry, Seconds
 from ..models.returned import WrongAnswer, returned_wholes
 from ..models.whole_numbers import is_number, shown
 from .errors import SimulationError
 from .given_parts import notes_of, seen_by
 from .predictors import notes_on_users
-from .references import made_with_options, parse_options, source_of
 
 # --- The protocol of users: they choose the walltime of each job when it is submitted, by what they have experienced.
 #
@@ -101,16 +100,6 @@ class Users(Protocol):
         ndarray of int64
             The walltime of each job in seconds, at least 1.
         """
-
-
-def check_users(found: Any) -> None:
-    """Raise PluginError if an object does not follow the protocol."""
-    if missing := [part for part in PARTS if not hasattr(found, part)]:
-        raise PluginError(
-            f"the argument users ({found!r:.100}) has no {' and no '.join(missing)}; expected a name such as 'di', or an "
-            "object that follows schedlab.simulation.users.Users"
-        )
-    check_parts("the argument users", found, ("begin", "request"))
 
 
 # --- The accuracy of requested walltimes, runtime / walltime, and its classes [Rocchetti2015, 4].
@@ -440,35 +429,51 @@ class Impatient(Learning):
         return bool(wait.mean() > self.patience)
 
 
-def _static(scenario: str) -> Callable[..., Static]:
-    def made(seed: float = 1, longest: float = LONGEST) -> Static:
-        return Static(scenario, seed, longest)
-
-    return made
+def be(seed: float = 1, longest: Seconds = LONGEST) -> Static:
+    """Return users with bad estimates that never improve."""
+    return Static("be", seed, longest)
 
 
-def _learning(half: bool) -> Callable[..., Learning]:
-    def made(seed: float = 1, longest: float = LONGEST) -> Learning:
-        return Learning(seed=seed, longest=longest, half=half)
-
-    return made
+def ge(seed: float = 1, longest: Seconds = LONGEST) -> Static:
+    """Return users with good estimates that never improve."""
+    return Static("ge", seed, longest)
 
 
-def _impatient(seed: float = 1, longest: float = LONGEST, patience: float = 3600) -> Impatient:
+def cf(seed: float = 1, longest: Seconds = LONGEST) -> Static:
+    """Return the users of Cluster FING, whose estimates never improve."""
+    return Static("cf", seed, longest)
+
+
+def cfg(seed: float = 1, longest: Seconds = LONGEST) -> Static:
+    """Return the users of Cluster FING with good estimates, which never improve."""
+    return Static("cfg", seed, longest)
+
+
+def di(seed: float = 1, longest: Seconds = LONGEST) -> Learning:
+    """Return users who all improve their estimates."""
+    return Learning(seed=seed, longest=longest)
+
+
+def hdi(seed: float = 1, longest: Seconds = LONGEST) -> Learning:
+    """Return users of whom every second improves the estimates."""
+    return Learning(seed=seed, longest=longest, half=True)
+
+
+def impatient(seed: float = 1, longest: Seconds = LONGEST, patience: Seconds = 3600) -> Impatient:
+    """Return users who improve their estimates only when their jobs wait for long."""
     return Impatient(seed=seed, longest=longest, patience=patience)
-
-
-OWN: dict[str, Callable[..., Static]] = {
-    **{name: _static(name) for name in ("be", "ge", "cf", "cfg")},
-    "di": _learning(False),
-    "hdi": _learning(True),
-    "impatient": _impatient,
-}
 
 
 # --- The names of users: those of schedlab and of third parties, with options as text.
 
-USERS: Registry[Any] = Registry("group of users", "schedlab.users", OWN)
+USERS: Registry[Users] = Registry(
+    "group of users",
+    "schedlab.users",
+    {name: f"{__name__}:{name}" for name in ("be", "ge", "cf", "cfg", "di", "hdi", "impatient")},
+    parts=PARTS,
+    docs="docs/simulation.md",
+    argument="users",
+)
 """Users by name: an object, or a class or function that returns one."""
 
 
@@ -489,6 +494,8 @@ def users_of(what: str | Users | type[Users]) -> Users:
     ------
     UnknownName
         If there is no such name or option; the message lists similar ones.
+    WrongOption
+        If the value of an option is not allowed.
     PluginError
         If the object cannot be created, or does not follow the protocol.
 
@@ -497,17 +504,4 @@ def users_of(what: str | Users | type[Users]) -> Users:
     >>> users_of("di:seed=3").seed
     3.0
     """
-    found: Any = what
-    if isinstance(what, str):
-        found = made_with_options(parse_options(what, USERS), USERS, "request")[0]
-    elif isinstance(found, type):
-        with explained(f"the argument users ({what!r:.100}) cannot be created"):
-            found = found()
-    check_users(found)
-    made: Users = found
-    return made
-
-
-def users_source(text: str) -> str | None:
-    """Return a hash of the source of a third party's users; None for those of schedlab."""
-    return source_of(parse_options(text, USERS), USERS)
+    return USERS.make(what)

@@ -18,7 +18,14 @@ from schedlab.heuristics.kernels.costs import objective as kernel_objective
 from schedlab.heuristics.list_scheduling import move_jobs
 from schedlab.heuristics.neighbourhood_solve import improve
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
-from schedlab.models.dispatch.objectives import OBJECTIVES, Excess, Objective, objective_names, register_objective
+from schedlab.models.dispatch.objectives import (
+    OBJECTIVES,
+    Excess,
+    Objective,
+    ObjectiveDisagrees,
+    objective_names,
+    register_objective,
+)
 from schedlab.models.neighbourhood import neighbourhood
 from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
 
@@ -246,3 +253,15 @@ def test_verifier_costs_models_and_kernels_agree_on_random_schedules(aim):
 
 def test_the_tuple_of_shipped_objectives_does_not_change():
     assert ADDED not in OBJECTIVES and {ADDED, GAINED, *OBJECTIVES} <= set(objective_names())
+
+
+def test_an_objective_with_the_name_of_one_of_ours_is_checked_all_the_same(tmp_path, monkeypatch):
+    """A third party's objective, by ``module:attribute``, may call itself as it likes: its costs and its value are compared."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "called_waiting.py").write_text(
+        "from schedlab.models.dispatch.objectives import Excess, Objective\n"
+        "WRONG = Objective('waiting', '', lambda p: Excess([1.0] * len(p.jobs)), lambda p, s: 7)\n"
+    )
+    problem = sl.load("eurora_99").problem.at(12 * 3600, first=3).replace(objective="called_waiting:WRONG")
+    with pytest.raises(ObjectiveDisagrees, match="gives 7 for a schedule, and its costs give"):
+        problem.value(sl.first_solution(problem))

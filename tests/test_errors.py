@@ -90,7 +90,7 @@ def test_no_builtin_error_is_raised_directly() -> None:
         (lambda: sl.solve(sl.Model("m"), backend="cpsatt"), LookupError),
         (lambda: sl.load("eurora_98"), LookupError),
         (lambda: sl.read_swf("no.swf"), (ValueError, OSError)),
-        (lambda: sl.simulate("eurora_99", dispatcher="fcfs", allocator="none"), ValueError),
+        (lambda: sl.simulate("eurora_99", dispatcher="fcfs", allocator="none"), LookupError),
         (lambda: sl.Schedule.from_json([]), ValueError),
         (lambda: sl.load("eurora_99").eviction, TypeError),
         (lambda: sl.delay_search(sl.load("eurora_99").problem, delay=0), ValueError),

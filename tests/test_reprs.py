@@ -13,7 +13,7 @@ import pytest
 import schedlab as sl
 from schedlab import backends, heuristics, instances, models
 from schedlab.models import language
-from schedlab.models.plugins import Registry
+from schedlab.models.registry import Registry
 
 lns = importlib.import_module("schedlab.heuristics.lns")  # sl.heuristics.lns is the function
 LONG = 120

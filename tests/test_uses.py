@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import schedlab as sl
 from schedlab.heuristics import HEURISTICS, Heuristic
-from schedlab.models.plugins import Registry
+from schedlab.models.registry import Registry
 from schedlab.models.unknown_names import hint, similar
 from schedlab.simulation.dispatchers.registry import DISPATCHERS
 
@@ -176,7 +176,7 @@ NAMES: dict[str, Use] = {
     "instance": (lambda: sl.load("eurora99"), LookupError, "did you mean eurora_99"),
     "dispatcher": (lambda: sl.simulate(P, "esy"), LookupError, "did you mean easy"),
     "heuristic": (lambda: HEURISTICS["lnss"], KeyError, "there is no heuristic 'lnss'; did you mean lns"),
-    "allocator": (lambda: sl.simulate(P, allocator="bestfit"), ValueError, "did you mean best-fit"),
+    "allocator": (lambda: sl.simulate(P, allocator="bestfit"), LookupError, "did you mean best-fit"),
     "resource": (lambda: PLATFORM.total("core"), LookupError, "there is no resource 'core'; did you mean cores"),
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from rich.text import Text
 
 from ...backends import Availability, available
 from ...backends.registry import BACKENDS
-from ...models.plugins import Registry, described
+from ...models.plugins import described
+from ...models.registry import Registry
 from ..executors.base import EXECUTORS
 from ..processes import UNREADABLE, cores, is_memory_readable, machine_memory
 from ..terminal import console_for
@@ -85,45 +86,45 @@ def examine(console: Console) -> bool:
     return healthy
 
 
+def registries() -> list[Registry[Any]]:
+    """Return the registries of all parts that texts name, backends first."""
+    from ...heuristics import HEURISTICS
+    from ...instances.traces import FORMATS
+    from ...models.dispatch.objectives import REGISTRY as OBJECTIVES
+    from ...models.kind import KINDS
+    from ...simulation.allocators import ALLOCATORS
+    from ...simulation.dispatchers.registry import DISPATCHERS
+    from ...simulation.features.requeue import REQUEUE_RULES
+    from ...simulation.forecasts import FORECASTS
+    from ...simulation.node_policies import NODE_POLICIES
+    from ...simulation.predictors import PREDICTORS
+    from ...simulation.preemption.evictors import EVICTORS
+    from ...simulation.preemption.settings import CHECKPOINTS
+    from ...simulation.rankers import RANKERS
+    from ...simulation.users import USERS
+
+    return [
+        BACKENDS, HEURISTICS, KINDS, OBJECTIVES, FORMATS, EXECUTORS,
+        DISPATCHERS, RANKERS, PREDICTORS, ALLOCATORS, NODE_POLICIES, FORECASTS, USERS, EVICTORS, CHECKPOINTS, REQUEUE_RULES,
+    ]  # fmt: skip
+
+
 def third_parties() -> Iterator[tuple[bool, str]]:
     """Yield for each part of a third party, backends apart, whether it is faulty, and a text about it."""
     from ...errors import SchedlabError
-    from ...heuristics import HEURISTICS
-    from ...models import kind
-    from ...simulation.dispatchers.registry import DISPATCHERS, check_dispatcher
-    from ...simulation.forecasts import FORECASTS, parse_forecast
-    from ...simulation.node_policies import NODE_POLICIES, node_policy_of
-    from ...simulation.preemption.evictors import EVICTORS, evictor_of
-    from ...simulation.preemption.settings import CHECKPOINTS
-    from ...simulation.rankers import RANKERS, parse_ranker
-    from ...simulation.users import USERS, users_of
+    from ...models.kind import KINDS, find
 
-    tests: tuple[tuple[Registry[Any], Callable[[str], object]], ...] = (
-        (DISPATCHERS, check_dispatcher),
-        (RANKERS, lambda name: parse_ranker(name).make()),
-        (FORECASTS, lambda name: parse_forecast(name).make()),
-        (NODE_POLICIES, node_policy_of),
-        (USERS, users_of),
-        (EVICTORS, evictor_of),
-        (CHECKPOINTS, CHECKPOINTS.__getitem__),
-        (HEURISTICS, HEURISTICS.__getitem__),
-        (EXECUTORS, EXECUTORS.__getitem__),
-    )
-    for registry, test in tests:
-        for name in registry.third_parties:
+    for registry in registries():
+        for name in () if registry is BACKENDS else registry.third_parties:
             try:
-                test(name)
+                if registry is KINDS:
+                    find(name)
+                else:
+                    _ = registry.make(name) if registry.parts else registry[name]
                 yield False, registry.label(name)
             except SchedlabError as e:
                 label = registry.label(name)
                 yield True, str(e) if str(e).startswith(label) else f"{label}: {e}"
-    for name in kind.names():
-        if name not in kind.OWN:
-            try:
-                kind.find(name)
-                yield False, f"the problem kind {name}"
-            except Exception as e:  # of the module of a third party
-                yield True, f"the problem kind {name} cannot be used: {type(e).__name__}: {e}"
 
 
 def _solver(name: str, here: Availability) -> tuple[bool, str]:
@@ -184,19 +185,7 @@ def traps() -> Iterator[str]:
     own = os.environ.get("NUMBA_CACHE_DIR") is None and installed() is None
     if own and not _writable(Path(__file__).parents[2] / "heuristics"):
         yield "the folder heuristics is not writable: set NUMBA_CACHE_DIR, else the kernels are compiled again in every run"
-    from ...heuristics import HEURISTICS
-    from ...simulation.dispatchers.registry import DISPATCHERS
-    from ...simulation.forecasts import FORECASTS
-    from ...simulation.node_policies import NODE_POLICIES
-    from ...simulation.preemption.evictors import EVICTORS
-    from ...simulation.preemption.settings import CHECKPOINTS
-    from ...simulation.rankers import RANKERS
-    from ...simulation.users import USERS
-
-    registries: tuple[Registry[Any], ...] = (
-        BACKENDS, DISPATCHERS, RANKERS, FORECASTS, NODE_POLICIES, USERS, EVICTORS, CHECKPOINTS, HEURISTICS, EXECUTORS,
-    )  # fmt: skip
-    for registry in registries:
+    for registry in registries():
         for entry in registry.ignored:
             yield f"the {registry.what} {described(entry)} is ignored: another one has this name"
     if not is_memory_readable():

@@ -44,8 +44,8 @@ def import_() -> None:
     """
 
 
-for _format in FORMATS.values():
-    import_app.command(_format.name, short_help=f"log: {_format.about}")(import_log)
+for _name, _format in FORMATS.usable():
+    import_app.command(_name, short_help=f"log: {_format.about}")(import_log)
 for _name, _library in LIBRARIES.items():
     if _library.folder:
         import_app.command(_name, short_help=_library.about)(import_project)

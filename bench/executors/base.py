@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from ...backends import UnknownName
 from ...models.excerpt import excerpt
-from ...models.plugins import PluginError, Registry, explained
+from ...models.plugins import PluginError, explained
+from ...models.registry import Registry
 from ..errors import WrongUse
 from ..runs.selection import Run
 
@@ -121,8 +122,7 @@ class Where:
     def parse(cls, words: Sequence[str]) -> Where:
         """Return the executor of the texts NAME and OPTION=VALUE,... Raises UnknownName, WrongUse, PluginError."""
         name, *texts = words
-        if name not in EXECUTORS:
-            raise UnknownName("executor", name, list(EXECUTORS))
+        executor = EXECUTORS.get_named(name)
         options: dict[str, str] = {}
         for part in (part.strip() for text in texts for part in text.split(",")):
             key, equals, value = part.partition("=")
@@ -130,7 +130,7 @@ class Where:
                 raise WrongUse(f"--executor {name}: {excerpt(part)}: expected OPTION=VALUE")
             if part:
                 options[key.strip()] = value.strip()
-        known = list(getattr(EXECUTORS[name], "options", ()))
+        known = list(getattr(executor, "options", ()))
         for key in options:
             if key not in known:
                 raise (
@@ -147,5 +147,5 @@ class Where:
             own: Executor = EXECUTORS[self.name](setting)
             return own
         with explained(f"{EXECUTORS.label(self.name)} cannot be created"):
-            made: Executor = EXECUTORS[self.name](setting)
+            made: Executor = EXECUTORS.get_named(self.name)(setting)
         return made

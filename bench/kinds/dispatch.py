@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from rich.console import Console
 
-from ...backends import Incumbent, UnknownName
+from ...backends import Incumbent
 from ...composite import Composite, composite
 from ...instances import Instance
 from ...instances.files.folder import content_of
@@ -16,7 +16,7 @@ from ...instances.files.profile_file import read_profile
 from ...methods import Method
 from ...models.dispatch.composite import checked_slack, limits_of
 from ...models.dispatch.jobs import Job
-from ...models.dispatch.objectives import find_objective, objective_names
+from ...models.dispatch.objectives import find_objective
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import ProblemError
 from ...models.problem import Problem, Schedule
@@ -242,8 +242,7 @@ class DispatchKind(PlainKind):
         """Return the problem of the snapshot, of the first jobs, with other durations or another objective."""
         problem = instance.dispatch
         objective = problem.objective if view.objective is None else view.objective
-        if objective not in objective_names():
-            raise UnknownName("objective", objective, list(objective_names()))
+        find_objective(objective)
         if view.keep is not None:
             check_keep(problem, objective, view.keep)
         own = {} if view.desired is None else {"desired": None, "over_cost": None}

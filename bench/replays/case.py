@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os.path import isfile
 from pathlib import Path
@@ -34,7 +34,6 @@ from .settings import SETTINGS, ReplaySettings
 
 if TYPE_CHECKING:
     from ...simulation.features.batch_server import Event
-    from ...simulation.preemption.events import Stream
     from ...simulation.preemption.settings import Preemption
     from ...simulation.records import ReplayData
     from ...simulation.result import Simulation
@@ -281,50 +280,22 @@ def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tu
 
 def _check(found: dict[str, Any], evictors: Sequence[str]) -> None:
     """Raise WrongUse, UnknownName or PluginError for values that no replay can have."""
-    from ...errors import WrongValue
-    from ...simulation.preemption.events import read_on_demand
+    from ...simulation.preemption.events import STREAMS, read_on_demand
     from ...simulation.preemption.evictors import evictor_of
     from ...simulation.preemption.settings import checkpoints_of
 
-    checks: tuple[tuple[str, Callable[[str], object], Sequence[str]], ...] = (
-        ("--evictor", evictor_of, evictors),
-        ("--checkpoints", checkpoints_of, [found["checkpoints"]]),
-    )
-    for option, read, texts in checks:
-        try:
-            for text in texts:
-                read(text)
-        except WrongValue as e:
-            raise WrongUse(f"{option}: {e}") from e
+    for text in evictors:
+        evictor_of(text)
+    checkpoints_of(found["checkpoints"])
     if found["on_demand"] is not None:
         if _is_stream(found["on_demand"]):
-            _stream(found["on_demand"])
+            STREAMS.make(found["on_demand"])
         else:
             read_on_demand(found["on_demand"])
 
 
 def _is_stream(text: str) -> bool:
     return text.partition(":")[0] == STREAM
-
-
-def _stream(text: str) -> Stream:
-    """Return the stream of a text ``stream:OPTION=VALUE...``. Raises WrongUse."""
-    from ...simulation.preemption.events import Stream
-
-    known = ("rate", "start_within", "shortest", "longest", "notice", "seed")
-    values: dict[str, float] = {}
-    for part in text.split(":")[1:]:
-        name, _, value = part.partition("=")
-        try:
-            if name not in known:
-                raise WrongUse(f"--on-demand {text}: expected the options {', '.join(known)}, found {part!r}")
-            values[name] = float(value)
-        except ValueError:
-            raise WrongUse(f"--on-demand {text}: {name}: expected a number, found {value!r}") from None
-    try:
-        return Stream(**values)  # type: ignore[arg-type]
-    except ValueError as e:
-        raise WrongUse(f"--on-demand {text}: {e}") from e
 
 
 def _content(option: str, path: str) -> str:
@@ -341,20 +312,18 @@ def _of_log(text: str) -> str | None:
 def _of_failures(text: str) -> str | None:
     from ...simulation.preemption.events import rate_of
 
-    try:
-        return None if rate_of(text) is not None else _content("--failures", text)
-    except ValueError as e:
-        raise WrongUse(f"--failures: {e}") from e
+    return None if rate_of(text) is not None else _content("--failures", text)
 
 
 def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform) -> Preemption | None:
     """Return the on-demand jobs, checkpoints and failures of a replay; None without any. Raises WrongUse, InstanceError."""
-    from ...simulation.preemption.events import failures_of, read_on_demand
+    from ...simulation.features.requeue import Drop, Restart, requeue_of
+    from ...simulation.preemption.events import STREAMS, failures_of, read_on_demand
     from ...simulation.preemption.settings import Preemption
 
     if replay.on_demand is None and replay.failures is None:
         return None
-    if replay.requeue.startswith("checkpoint"):
+    if not isinstance(requeue_of(replay.requeue), Restart | Drop):
         raise WrongUse(
             f"--requeue {replay.requeue}: not with --on-demand or --failures, where --checkpoints says what jobs keep; "
             "expected restart or drop"
@@ -363,7 +332,7 @@ def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform
     begin, end = int(workload.submit.min()), int(workload.submit.max())
     jobs: Sequence[Any] = ()
     if replay.on_demand is not None and _is_stream(replay.on_demand):
-        jobs = _stream(replay.on_demand).draw(begin, end, len(platform.nodes))
+        jobs = STREAMS.make(replay.on_demand).draw(begin, end, len(platform.nodes))
     elif replay.on_demand is not None:
         jobs = read_on_demand(replay.on_demand, platform)
     if replay.watts_per_core is not None:

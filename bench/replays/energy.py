@@ -61,11 +61,8 @@ def energy_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     from ...simulation.node_policies import node_policy_of
 
     found: dict[str, Any] = {}
-    try:
-        if given.get("node_policy") is not None:
-            node_policy_of(given["node_policy"])
-    except WrongValue as e:
-        raise WrongUse(f"--node-policy: {e}") from e
+    if given.get("node_policy") is not None:
+        node_policy_of(given["node_policy"])
     for name, column in (("prices", EURO), ("carbon", CARBON)):
         if given.get(name) is not None:
             read_series(given[name], column)

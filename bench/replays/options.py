@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...backends import UnknownName
-from ...models.dispatch.objectives import objective_names
+from ...models.dispatch.objectives import find_objective
 from ..errors import WrongUse
 from .settings import OFF, ReplaySettings
 
@@ -122,26 +122,63 @@ def check_limits(replay: ReplaySettings, caps: Sequence[float], dispatchers: Seq
         raise WrongUse(f"--watts-per-core {replay.watts_per_core}: expected a number above 0, such as 12.5")
 
 
-def checked_users(text: str, dispatchers: Sequence[Named]) -> str | None:
-    """Return the hash of the source of a third party's users. Raises UnknownName, PluginError, WrongUse."""
-    from ...simulation.users import users_of, users_source
+def with_sources(replay: ReplaySettings) -> ReplaySettings:
+    """Return the settings with the hashes of the source of the third parties' parts that they name, users apart."""
+    from ...instances.traces import FORMATS
+    from ...simulation.allocators import ALLOCATORS
+    from ...simulation.features.requeue import REQUEUE_RULES
+    from ...simulation.node_policies import NODE_POLICIES
+    from ...simulation.predictors import PREDICTORS
+    from ...simulation.preemption.evictors import evictor_source
+    from ...simulation.preemption.settings import CHECKPOINTS
 
-    users_of(text)
-    comparing = [d.text for d in dispatchers if d.predictor == "data-driven"]
+    sources: dict[str, Callable[[str], str | None]] = {
+        "allocator": lambda text: ALLOCATORS.find(text).source,
+        "checkpoints": lambda text: CHECKPOINTS.find(text).source,
+        "evictor": evictor_source,
+        "format": FORMATS.source,
+        "node_policy": lambda text: NODE_POLICIES.find(text).source,
+        "predictor": lambda text: PREDICTORS.find(text).source,
+        "requeue": lambda text: REQUEUE_RULES.find(text).source,
+    }
+    given = {name: getattr(replay, name) for name in sources if getattr(replay, name) is not None}
+    found = {name: sources[name](text) for name, text in given.items()}
+    hashes = [f"{name}={source}" for name, source in found.items() if source is not None]
+    return replace(replay, parts_source=",".join(hashes) or None)
+
+
+def check_predictor(text: str | None, dispatchers: Sequence[Named]) -> None:
+    """Raise UnknownName, WrongOption or PluginError for a predictor that cannot be made, WrongUse beside one in a name."""
+    from ...simulation.predictors import predictor_of
+
+    if text is None:
+        return
+    predictor_of(text)
+    named = next((d for d in dispatchers if d.names_predictor), None)
+    if named is not None:
+        raise WrongUse(f"--predictor {text}: {named.text} names the predictor {named.predictor}; give one of them")
+
+
+def checked_users(text: str, dispatchers: Sequence[Named], predictor: str | None = None) -> str | None:
+    """Return the hash of the source of a third party's users. Raises UnknownName, PluginError, WrongUse."""
+    from ...simulation.users import USERS
+
+    named = USERS.find(text)
+    named.make()
+    comparing = [d.text for d in dispatchers if (predictor or d.predictor) == "data-driven"]
     if comparing:
         raise WrongUse(
             f"--users {text}: not possible with {comparing[0]}, whose predictor compares the walltimes of the log; "
             "use the predictor -w, -l or -r"
         )
-    return users_source(text)
+    return named.source
 
 
 def check_objective(objective: str | None, dispatchers: Sequence[Named]) -> None:
     """Raise UnknownName or WrongUse if there is no such objective, or no dispatcher that the option concerns."""
     if objective is None:
         return
-    if objective not in objective_names():
-        raise UnknownName("objective", objective, list(objective_names()))
+    find_objective(objective)
     if not any(d.backend is not None and d.objective is None for d in dispatchers):
         raise WrongUse(
             f"--objective {objective}: only for dispatchers with a solver whose name has no objective, such as pcp3@cpsat; "

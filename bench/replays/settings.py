@@ -109,7 +109,7 @@ def _seconds(flag: str, help: str, usual: str) -> Any:
     """Return a setting that is a time of nodes, given as a text such as 5min."""
 
     def read(text: str) -> int:
-        from ...simulation.node_policies import seconds_of
+        from ...models.registry import seconds_of
 
         seconds = seconds_of(text)
         if seconds is None:
@@ -240,8 +240,18 @@ class ReplaySettings:
         read=parse_stretch,
         added=False,
     )
+    predictor: str | None = setting(
+        None,
+        "source of the expected durations of all dispatchers: walltime, data-driven, last-two, real, or "
+        "my_module:MyPredictor; default: that in their names (-w, -d, -l, -r), else walltime",
+        label="predictor {}",
+    )
     allocator: str = setting(
-        BEST_FIT, "choice of nodes: best-fit or first-fit", label="{}", usual=BEST_FIT, added=False
+        BEST_FIT,
+        "choice of nodes: best-fit, first-fit or my_module:MyAllocator",
+        label="{}",
+        usual=BEST_FIT,
+        added=False,
     )
     kill: bool = setting(
         False,
@@ -278,7 +288,7 @@ class ReplaySettings:
     events_content: str | None = setting(None, concerns="jobs", added=False)  # its hash, as of all files below
     requeue: str = setting(
         RESTART,
-        "jobs whose node goes down: restart (from zero), checkpoint:SECONDS (from the last one) or drop",
+        "jobs whose node goes down: restart (from zero), checkpoint:SECONDS (from the last one), drop, or my_module:MyRule",
         label="failed jobs: {}",
         usual=RESTART,
         added=False,
@@ -292,6 +302,7 @@ class ReplaySettings:
         concerns="jobs",
     )
     users_source: str | None = setting(None, concerns="jobs")  # the hash of the source of a third party's users
+    parts_source: str | None = setting(None, concerns="jobs")  # those of other parts, such as evictor=0123abcd...
     desired: str | None = setting(
         None,
         "CSV file of the desired use, time_s,resource,share[,nodes]: over-utilisation and dissimilarity of each replay; "

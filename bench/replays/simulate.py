@@ -10,8 +10,6 @@ from typing import Any
 
 from rich.console import Console
 
-from ...backends import UnknownName
-from ...errors import WrongValue
 from ...instances import Instance, UnknownInstance, load, read_events
 from ...instances.files.folder import content_of
 from ...models import Dispatch
@@ -39,7 +37,7 @@ from .case import (
 from .case import check_limits as check_case
 from .energy import check_dispatchers, check_energy, energy_settings
 from .launch import check_processes
-from .options import check_limits, check_objective, check_stretch, checked_users
+from .options import check_limits, check_objective, check_predictor, check_stretch, checked_users, with_sources
 from .settings import ReplaySettings, decision_limit, read_settings
 
 TIME_LIMIT = 3600.0  # seconds for a whole replay
@@ -91,7 +89,7 @@ class ReplayRequest:
         caps: Sequence[float | None] = self.caps if len(self.caps) < 2 else (None, *sorted(self.caps, reverse=True))
         loads = self.loads or (None,)
         each = [replace(self.replay, load=load, power_cap=cap) for load in loads for cap in caps or (None,)]
-        return [settings for one in each for settings in settings_of_each(one, self.evictors)]
+        return [with_sources(settings) for one in each for settings in settings_of_each(one, self.evictors)]
 
 
 def is_trace(path: str) -> bool:
@@ -148,7 +146,8 @@ def replay_request(
     UnknownName, PluginError, WrongUse
         A dispatcher, an allocator or a value is not valid.
     """
-    from ...simulation.dispatchers.registry import ALLOCATORS, check_dispatcher
+    from ...simulation.allocators import allocator_of
+    from ...simulation.dispatchers.registry import check_dispatcher
     from ...simulation.features.requeue import requeue_of
 
     names = list(dict.fromkeys(name.strip() for text in dispatchers for name in text.split(",") if name.strip()))
@@ -162,14 +161,11 @@ def replay_request(
     values |= preempting | energy_settings(values)
     check_there(path)
     replay = ReplaySettings(trace=is_trace(path), **values)
-    if replay.allocator not in ALLOCATORS:
-        raise UnknownName("allocator", replay.allocator, list(ALLOCATORS))
+    allocator_of(replay.allocator)
     check_objective(replay.objective, named)
     check_stretch(replay.max_stretch, named)
-    try:
-        requeue_of(replay.requeue)
-    except WrongValue as e:
-        raise WrongUse(f"--{e}") from e
+    check_predictor(replay.predictor, named)
+    requeue_of(replay.requeue)
     check_dispatchers(replay, named)
     if replay.desired is None and not replay.trace:
         replay = replace(replay, desired=own_desired(path))
@@ -177,7 +173,7 @@ def replay_request(
         read_events(replay.events)
         replay = replace(replay, events_content=content_of(Path(replay.events)))
     if replay.users is not None:
-        replay = replace(replay, users_source=checked_users(replay.users, named))
+        replay = replace(replay, users_source=checked_users(replay.users, named, replay.predictor))
     if starts is not None and len(loads) > 1:
         raise WrongUse(f"--starts {starts}: for one offered load; --load has {len(loads)}")
     replay = replace(replay, desired_content=check_desired(replay), most_power=min(caps, default=None))

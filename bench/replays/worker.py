@@ -151,7 +151,7 @@ def _simulate(
         case.workload,
         case.platform,
         dispatcher,
-        predictor=named.predictor,
+        predictor=replay.predictor or named.predictor,
         allocator=replay.allocator,
         seed=spec["seed"],
         kill_at_walltime=replay.kill,

@@ -18,6 +18,8 @@ from ...errors import WrongArgument, WrongValue
 from ...instances import Instance
 from ...instances.files.folder import content_of
 from ...methods import Method, parse_method
+from ...models.dispatch.objectives import REGISTRY as OBJECTIVES
+from ...models.kind import KINDS
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
@@ -121,7 +123,7 @@ class Run:
     kind
         Kind of the problem.
     source
-        Hash of the source of the third parties' parts of the method; None if all are of schedlab.
+        Hash of the source of third parties' parts: method, kind of problem, objective; None if all are of schedlab.
     """
 
     instance: str
@@ -199,7 +201,10 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
                 why = "has reservations, which only replays obey: give dispatchers, such as easy or cpmodel@cpsat"
                 raise WrongUse(f"{text}: instance {instance.name!r} {why}; sl.solve takes its jobs without them")
             method = _method(text, problem, _threads(request))
-            run = replace(here, method=method.text, threads=_threads(request), source=method.source)
+            source = _joined(
+                method.source, KINDS.source(problem.kind), _objective_source(getattr(problem, "objective", None))
+            )
+            run = replace(here, method=method.text, threads=_threads(request), source=source)
             for seed in request.seeds if _is_seeded(method) else request.seeds[:1]:
                 found.append(_with_solver(replace(run, seed=seed), method.program))
     return list({run.key: run for run in found}.values())  # a method may be given in two spellings
@@ -237,7 +242,8 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
     if pattern.view.at is not None:
         raise WrongUse(f"{text}: a dispatcher replays the whole day; remove the option --at")
     named = check_dispatcher(text)
-    source, view = named.source, replace(pattern.view, durations="runtime")
+    objective = replay.objective if named.backend is not None and named.objective is None else None
+    source, view = _joined(named.source, _objective_source(objective)), replace(pattern.view, durations="runtime")
     run = replace(pattern, method=text, view=view, source=source)
     if (solver := named.backend) is None:
         drawn = named.seeded or replay.network is not None or source is not None  # a third party's may use the seed
@@ -248,6 +254,16 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
     # the problem of one decision is small: one thread is as fast as many, and more repeatable
     run = replace(run, threads=request.threads or 1, replay=replay)
     return [_with_solver(replace(run, seed=seed), solver) for seed in request.seeds]
+
+
+def _joined(*sources: str | None) -> str | None:
+    """Return the hashes of the source of third parties' parts as one text; None without any."""
+    return "-".join(filter(None, sources)) or None
+
+
+def _objective_source(name: object) -> str | None:
+    """Return the hash of the source of a third party's objective; None for those of schedlab, and for other kinds."""
+    return OBJECTIVES.source(name) if isinstance(name, str) else None
 
 
 def _is_heuristic(text: str, problem: Problem) -> bool:

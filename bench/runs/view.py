@@ -11,7 +11,7 @@ from ...backends import UnknownName
 from ...instances import Instance
 from ...models.clock_times import seconds_of
 from ...models.dispatch.jobs import DAY
-from ...models.dispatch.objectives import objective_names
+from ...models.dispatch.objectives import find_objective
 from ...models.excerpt import excerpt
 from ...models.problem import Problem
 from ...models.words import clock
@@ -185,8 +185,8 @@ def parse_keep(text: str) -> str:
     found: dict[str, float] = {}
     for part in text.split(","):
         name, _, slack = (each.strip() for each in part.partition("="))
-        if name and name not in objective_names():
-            raise UnknownName("objective", name, list(objective_names()), " in --keep")
+        if name:
+            find_objective(name)
         number = _slack(slack)
         if not name or number is None or name in found:
             raise WrongUse(

@@ -1,4 +1,37 @@
-"""Generator of profit instances: jobs of a computing centre, distributed as in a real log, on nodes of 32 cores."""
+"""Generator of profit instances: jobs of a computing centre, distributed as in a real log, on nodes of 32 cores.
+
+Measured once on the log of the CEA Curie machine (2012, cleaned version of the Parallel Workloads Archive, 312,807
+jobs, also used in [Bridi2018]):
+
+- arrivals by hour of the day, on weekdays and on weekends (``HOURS``), and by day of the week (``WEEKDAYS``): half of
+  the jobs are submitted between 9:00 and 18:00 on weekdays;
+- 57 % of the jobs have the same user as the job before (``SAME_USER``), half of these within 13 s (``GAPS``); 80 % of
+  them also have the same size and walltime (``REPEATED``), and most of these a runtime within a factor of 1.5;
+- users: the share of the k-th of 582 users is proportional to 1 / (k + 3): about 5 % for the first user, about 27 % for
+  the first ten;
+- cores: 83 % of the jobs have a power of two (``SIZES``: for each size the share of jobs above half of it and up to it,
+  and the part of these with exactly this size); of the other jobs above 64 cores half have multiples of 32, here all;
+- runtimes by size (``RUNTIMES``: quantiles, linear in between): half of the jobs run for less than 2 minutes, a tenth
+  for more than 4 hours, up to a day;
+- walltimes (``WALLTIMES``): round numbers, most often a day, independent of the runtime; 2 % of the jobs use them up.
+
+Own assumptions: day 1 is a Monday. A tenth of the jobs is submitted at second 0, because a machine with such a load has
+a backlog (they count as work of the first day). Submissions of a session after the last day are moved to the beginning.
+Jobs have at most half of the nodes. All runtimes are multiplied by one factor, such that the offered load (core-seconds
+of the jobs / core-seconds of the machine from second 0 to the last submission) has the requested value, and limited to
+a day. No job requests memory, which the log does not record. The power is uniform in 7.8 to 11.11 W per core
+[Bridi2018, 6.8]. Option ``shortest`` selects the jobs of the log with at least this runtime; with option ``step`` all
+times are multiples of it: submit times are rounded down, runtimes and walltimes up.
+
+``profit_medium`` (seed 4) has jobs of all runtimes; ``profit_small`` (seed 25) has jobs of at least 10 minutes, in
+whole minutes: fewer distinct times help exact solvers, and jobs of a few seconds would only enlarge the models. The
+seeds were chosen before anything was solved: such that the work is spread over all days, and the factor of the runtimes
+is near 1 (0.94 and 0.85).
+
+Temperatures are synthetic (``generators/climate.py``), prices and plants are those of [Bridi2018]
+(``thesis_scenarios``). All random numbers come from ``random.Random(seed).random()``; they are only added and
+multiplied, so that the results are the same on every machine.
+"""
 
 from __future__ import annotations
 

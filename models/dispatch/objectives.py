@@ -15,10 +15,11 @@ from ..arguments import checked, expect
 from ..array_types import Floats, Ints
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
-from ..plugins import plain_name
+from ..plugins import PluginError, plain_name
 from ..problem import Schedule
+from ..registry import Registry
 from ..returned import NUMBERS, WrongAnswer, returned_number
-from ..unknown_names import hint
+from ..unknown_names import UnknownName
 from ..whole_numbers import is_number, is_real, shown
 
 if TYPE_CHECKING:
@@ -214,10 +215,19 @@ JobCosts = Excess | Late | LastEnd
 """The cost of the starts of all jobs of a problem."""
 
 
+class UnknownObjective(UnknownName, ProblemError):
+    """There is no objective with this name. ``near``: similar names."""
+
+    def __init__(self, message: str, near: list[str]) -> None:
+        SchedlabError.__init__(self, message)
+        self.near = near
+
+
 class ObjectiveDisagrees(SchedlabError, ValueError):
     """The value of an objective is not the one that its costs give, so that searches optimize something else."""
 
 
+@with_short_repr
 @dataclass(frozen=True)
 class Objective:
     """An objective of dispatching problems.
@@ -298,7 +308,7 @@ class Objective:
             If a job has no start.
         """
         value = self.value_of(problem, schedule)
-        if self.name in OBJECTIVES:
+        if REGISTRY.is_own(self.name) and REGISTRY[self.name] is self:
             return value
         other = self._of_costs(problem, schedule)
         if _same(value, other):
@@ -354,6 +364,15 @@ def register_objective(objective: Objective) -> None:
         If the name is that of an objective of schedlab, or the sense is unknown.
     """
     expect("objective of register_objective", objective, Objective)
+    _check_fields(objective)
+    plain_name("objective", objective.name)
+    if objective.name in OBJECTIVES:
+        raise ProblemError(f"the objective {objective.name!r} belongs to schedlab; give another name")
+    REGISTRY.register(objective.name, objective, replace=True)
+
+
+def _check_fields(objective: Objective) -> None:
+    """Raise WrongArgument or ProblemError if a field is not what it should be."""
     for field, kind in (
         ("name", str),
         ("description", str),
@@ -361,19 +380,25 @@ def register_objective(objective: Objective) -> None:
         ("value", Callable[..., Any]),
     ):
         expect(f"{field} of Objective", getattr(objective, field), kind)
-    plain_name("objective", objective.name)
-    if objective.name in OBJECTIVES:
-        raise ProblemError(f"the objective {objective.name!r} belongs to schedlab; give another name")
     if not isinstance(objective.sense, str) or objective.sense not in ("minimize", "maximize"):
         raise ProblemError(
             f"objective {objective.name!r}: the sense is 'minimize' or 'maximize', not {_shown(objective.sense)}"
         )
-    _KNOWN[objective.name] = objective
+
+
+def _check(label: str, found: object) -> None:
+    """Raise PluginError if an object is no Objective, or a field of it is wrong."""
+    if not isinstance(found, Objective):
+        raise PluginError(f"{label} is {excerpt(found)}; expected a schedlab.models.dispatch.objectives.Objective")
+    try:
+        _check_fields(found)
+    except SchedlabError as e:
+        raise PluginError(f"{label}: {e}") from e
 
 
 def objective_names() -> tuple[str, ...]:
-    """Return the names of all objectives, those that were registered later too."""
-    return tuple(_KNOWN)
+    """Return the names of all objectives, those of installed packages and those that were registered later too."""
+    return tuple(REGISTRY)
 
 
 def find_objective(name: str) -> Objective:
@@ -382,7 +407,7 @@ def find_objective(name: str) -> Objective:
     Parameters
     ----------
     name : str
-        The name.
+        The name, or ``module:attribute``.
 
     Returns
     -------
@@ -391,17 +416,20 @@ def find_objective(name: str) -> Objective:
 
     Raises
     ------
-    ProblemError
-        If there is none; the message lists similar names, or all names.
+    UnknownObjective
+        If there is none, a ProblemError; the message lists similar names, or all names.
+    PluginError
+        If that of a third party cannot be used.
 
     Examples
     --------
     >>> find_objective("late-jobs").description
     'number of jobs with w > ewt'
     """
-    if name in _KNOWN:
-        return _KNOWN[name]
-    raise ProblemError(f"there is no objective {excerpt(name)}; {hint(name, _KNOWN)}")
+    try:
+        return REGISTRY.get_named(name)
+    except UnknownName as e:
+        raise UnknownObjective(str(e), e.near) from None
 
 
 def _floats(what: str, given: ArrayLike) -> Floats:
@@ -459,8 +487,7 @@ def _slowdown(problem: DispatchData) -> Excess:
     return Excess(1 / np.maximum(1, durations), constant=np.ones(durations.size))
 
 
-_KNOWN: dict[str, Objective] = {}
-for _each in (
+OWN = (
     Objective("makespan", "end of the last job", _last_end, makespan),
     Objective("waiting", "sum of w", lambda p: Excess(np.ones(len(p.jobs))), waiting),
     Objective("weighted-wait", "sum of w / ewt", lambda p: Excess(1 / _ewt(p)), weighted_wait),
@@ -478,8 +505,8 @@ for _each in (
         queue_priority_wait,
     ),
     Objective("slowdown", "sum of (w + d) / d", _slowdown, slowdown),
-):
-    _KNOWN[_each.name] = _each
-
-OBJECTIVES = objective_names()
-"""The names of the objectives that schedlab brings; ``objective_names`` has the registered ones too."""
+)
+REGISTRY: Registry[Objective] = Registry("objective", "schedlab.objectives", {each.name: each for each in OWN}, _check)
+"""All objectives by name; a third party adds one by an entry point, a script by ``register_objective``."""
+OBJECTIVES = tuple(each.name for each in OWN)
+"""The names of the objectives that schedlab brings; ``objective_names`` has the others too."""

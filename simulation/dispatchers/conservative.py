@@ -360,7 +360,7 @@ def reserve(
         i = segment(profile, p, start)
         for r in range(resources):
             free[p, r] = profile.free[p, i, r]
-    state.pieces[j] = spread(free, trace.capacity, s.fits, units, best, state.chosen, state.put)
+    state.pieces[j] = spread(free, trace.capacity, trace.rank, s.fits, units, best, state.chosen, state.put)
     for k in range(state.pieces[j]):
         state.place[trace.first[j] + k], state.share[trace.first[j] + k] = state.chosen[k], state.put[k]
     return hold(profile, trace, state, j, 1)

@@ -233,7 +233,7 @@ def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     if shadow < NEVER and has_chunks(trace, head):
         take_chosen(trace, state, extra, head, choose_places(trace, state, extra, head, True))
     elif shadow < NEVER:
-        entries = spread(extra, trace.capacity, state.fit, trace.units[head], best, state.chosen, state.put)
+        entries = spread(extra, trace.capacity, trace.rank, state.fit, trace.units[head], best, state.chosen, state.put)
         for k in range(entries):
             for r in range(extra.shape[1]):
                 extra[state.chosen[k], r] -= state.put[k] * request[head, r]

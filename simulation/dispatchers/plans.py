@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ...backends import UnknownName
-from ...errors import SchedlabError
+from ...errors import WrongValue
 from ...heuristics.kernels.earliest import Scratch, new_scratch
 from ...heuristics.kernels.events.rules import Planning, Rules, rank
 from ...heuristics.kernels.events.state import (
@@ -30,9 +29,9 @@ from ...heuristics.kernels.profile import NEVER, Profile
 from ...heuristics.kernels.sorting import sort_by
 from ...models.array_types import Floats, Ints
 from ...models.compiled import internal, internal_borrowing
-from ...models.plugins import PluginError
+from ...models.registry import Registry, Seconds, WrongOption
 from .conservative import reserve, running_profile
-from .policy import Plan, Policy, by_duration, by_slowdown, by_submit
+from .policy import Key, Plan, Policy, by_duration, by_slowdown, by_submit
 
 # --- Lower bounds of earliest starts within one plan; compiled.
 #
@@ -392,20 +391,62 @@ def plan_on(profile: Profile, trace: TraceArrays, state: State, rules: Rules) ->
 
 # --- The names of policies that plan: ``plan[:ORDER[:OPTION=VALUE]...][@lns[:OPTION=VALUE]...]``.
 
-FAMILY, SEARCH, USUAL = "plan", "lns", "weighted"
+FAMILY, USUAL = "plan", "weighted"
 ROUNDS = 20  # of the search, unless the name says otherwise
-ORDERS = {
-    name: Policy(f"{FAMILY}:{name}", key, reservations=None, plan=plan)
-    for name, key, plan in (
-        ("submit", by_submit, Plan()),
-        ("wt", by_duration, Plan(guard=1.0)),
-        ("slowdown", by_slowdown, Plan(guard=1.0)),
-        (USUAL, by_submit, Plan(work=1.0, ewt=1.0, guard=1.0)),
+DAY = Plan.least
+
+
+def _policy(order: str, key: Key, plan: Plan) -> Policy:
+    return Policy(f"{FAMILY}:{order}", key, reservations=None, plan=plan)
+
+
+def submit(guard: float = np.inf, least: Seconds | None = None) -> Policy:
+    """Plan the jobs in the order of their submit times."""
+    _check_effect("least", least is not None, "guard", guard, np.inf)
+    return _policy("submit", by_submit, Plan(guard=guard, least=DAY if least is None else least))
+
+
+def wt(guard: float = 1.0, least: Seconds | None = None) -> Policy:
+    """Plan the jobs in the order of their expected durations."""
+    _check_effect("least", least is not None, "guard", guard, np.inf)
+    return _policy("wt", by_duration, Plan(guard=guard, least=DAY if least is None else least))
+
+
+def slowdown(guard: float = 1.0, least: Seconds | None = None) -> Policy:
+    """Plan the jobs in the order of their slowdowns."""
+    _check_effect("least", least is not None, "guard", guard, np.inf)
+    return _policy("slowdown", by_slowdown, Plan(guard=guard, least=DAY if least is None else least))
+
+
+def weighted(work: float = 1.0, ewt: float | None = None, guard: float = 1.0, least: Seconds | None = None) -> Policy:
+    """Plan the jobs in the order of their submit times and their work."""
+    _check_effect("least", least is not None, "guard", guard, np.inf)
+    _check_effect("ewt", ewt is not None, "work", work, 0)
+    return _policy(
+        USUAL,
+        by_submit,
+        Plan(work=work, ewt=1.0 if ewt is None else ewt, guard=guard, least=DAY if least is None else least),
     )
-}
-"""The policies by order, without search."""
-OPTIONS = ("work", "ewt", "guard", "least")
-SEARCH_OPTIONS = {"rounds": ROUNDS, "depth": Plan.depth}
+
+
+@dataclass(frozen=True)
+class LnsSearch:
+    """The search of a policy that plans: changes of the order at each decision; see ``Plan``."""
+
+    rounds: int = ROUNDS
+    depth: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_effect("depth", self.depth is not None, "rounds", self.rounds, 0)
+
+
+ORDERS: Registry[Policy] = Registry(
+    "plan order", "", {"submit": submit, "wt": wt, "slowdown": slowdown, USUAL: weighted},
+    finished=lambda made: isinstance(made, Policy),
+)  # fmt: skip
+"""The orders of policies that plan, by name."""
+SEARCHES: Registry[LnsSearch] = Registry("plan search", "", {"lns": LnsSearch})
+"""The searches of policies that plan, by name."""
 
 
 def is_plan(name: str) -> bool:
@@ -433,7 +474,7 @@ def plan_named(name: str, search: str | None) -> Policy:
     ------
     UnknownName
         If the order, the search or an option is unknown; the message lists similar names.
-    PluginError
+    WrongOption
         If a value is not valid.
 
     Examples
@@ -443,54 +484,24 @@ def plan_named(name: str, search: str | None) -> Policy:
     ('plan:weighted:work=2@lns:rounds=50', 2.0, 50)
     """
     text = name if search is None else f"{name}@{search}"
-    _, *parts = name.split(":")
-    order = parts.pop(0) if parts and "=" not in parts[0] else USUAL
-    if order not in ORDERS:
-        raise UnknownName("order of a plan called", order, list(ORDERS))
-    policy = ORDERS[order]
-    known = [o for o in OPTIONS if order == USUAL or o in ("guard", "least")]
-    values: dict[str, Any] = dict(_values(text, parts, known))
-    usual = policy.plan
-    assert usual is not None
-    _check_effect(text, values, "least", "guard", np.inf, usual.guard)
-    _check_effect(text, values, "ewt", "work", 0, usual.work)
+    order = name.partition(":")[2] or USUAL
+    if "=" in order.partition(":")[0]:
+        order = f"{USUAL}:{order}"
+    policy = ORDERS.find(order).make()
+    plan = policy.plan
+    assert plan is not None
     if search is not None:
-        what, *more = search.split(":")
-        if what != SEARCH:
-            if what.startswith(f"{SEARCH}-"):  # the predictor stands before the search
-                raise UnknownName("dispatcher", text, [f"{name}{what[len(SEARCH) :]}@{SEARCH}"])
-            raise UnknownName("search of a plan called", what, [SEARCH])
-        given = _values(text, more, list(SEARCH_OPTIONS))
-        _check_effect(text, given, "depth", "rounds", 0, ROUNDS)
-        found = SEARCH_OPTIONS | given
-        for option, value in found.items():
-            if not float(value).is_integer():
-                raise PluginError(f"dispatcher {text}: {option} is {value:g}, expected a whole number")
-        values |= {option: int(value) for option, value in found.items()}
-    try:
-        return replace(policy, name=text, plan=replace(usual, **values))
-    except SchedlabError as e:
-        raise PluginError(f"dispatcher {text}: {e}") from e
-
-
-def _check_effect(text: str, given: Mapping[str, float], option: str, switch: str, off: float, usual: float) -> None:
-    """Raise PluginError if an option is given that has no effect, because another one is off."""
-    value = given.get(switch, usual)
-    if option in given and value == off:
-        raise PluginError(f"dispatcher {text}: {option} has no effect, as {switch} is {value:g}; leave one of them out")
-
-
-def _values(text: str, parts: list[str], known: list[str]) -> dict[str, float]:
-    """Return the options as numbers."""
-    found: dict[str, float] = {}
-    for part in parts:
-        option, equals, value = part.partition("=")
-        if option not in known:
-            raise UnknownName(f"option of dispatcher {text} called", option, known)
-        if option in found or not equals:
-            raise PluginError(f"dispatcher {text}: expected options as NAME=VALUE after a colon, each once")
+        if search.startswith("lns-"):  # the predictor stands before the search
+            raise UnknownName("dispatcher", text, [f"{name}{search.removeprefix('lns')}@lns"])
+        found = SEARCHES.find(search).make()
         try:
-            found[option] = float(value)
-        except ValueError:
-            raise PluginError(f"dispatcher {text}: {option} is {value!r}, expected a number") from None
-    return found
+            plan = replace(plan, rounds=found.rounds, depth=plan.depth if found.depth is None else found.depth)
+        except WrongValue as e:
+            raise WrongOption(str(e)) from e
+    return replace(policy, name=text, plan=plan)
+
+
+def _check_effect(option: str, is_given: bool, switch: str, value: float, off: float) -> None:
+    """Raise WrongValue if an option is given that has no effect, because another one is off."""
+    if is_given and value == off:
+        raise WrongValue(f"plan: {option} has no effect, as {switch} is {value:g}; leave one of them out")

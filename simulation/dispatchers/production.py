@@ -437,7 +437,8 @@ class CPModel(ProfileFollower):
         self.follows(profile, over_cost, True)
         self.name = f"cpmodel{self.suffix}@{backend}{f':{objective}' if objective else ''}"
         self.backend, self.formulation, self.seed, self.warm_start = backend, formulation, seed, warm_start
-        self.objective = find_objective(objective or "weighted-wait").name
+        self.objective = objective or "weighted-wait"
+        find_objective(self.objective)
         attempts = 1 if warm_start else 5
         self.control = AdaptiveControl(length, deterministic is not None, threads, control, attempts, GROWTH)
 

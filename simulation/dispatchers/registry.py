@@ -5,24 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ...backends import UnknownName
 from ...backends import names as backend_names
-from ...models.dispatch.objectives import objective_names
-from ...models.plugins import REFERENCE, PluginError, Registry, check_parts, explained, is_module
-from ...models.source_hash import source_hash
-from ..rankers import NamedRanker, parse_ranker
-from ..references import Options, made_with_options, referred, split_options
+from ...backends.registry import BACKENDS
+from ...errors import SchedlabError
+from ...models.dispatch.objectives import REGISTRY as OBJECTIVE_REGISTRY
+from ...models.dispatch.objectives import find_objective
+from ...models.plugins import REFERENCE, PluginError, is_module, load_reference
+from ...models.registry import NamedPart, Registry, SourceOf, WrongOption
+from ..rankers import Ranker, parse_ranker
 from .cp.desired import FOLLOWING, keeps_to_profile, split_cost
 from .cp.names import MODELS
 from .dardis.names import SETUPS
 from .day_plan import EVERY, FORECAST, METHOD, VARIANTS
-from .plans import ORDERS, is_plan, plan_named
+from .plans import FAMILY, ORDERS, is_plan, plan_named
 from .policy import POLICIES, WITHIN_PROFILE, Policy, psp, psp_conservative
 
 # --- The dispatchers of schedlab by name; those in Python are imported when they are made.
 
+Forecast = Annotated[str, SourceOf("schedlab.simulation.forecasts:forecast_source")]
+Method = Annotated[str, SourceOf("schedlab.methods.text:method_source")]
 CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3", *MODELS)
 
 
@@ -61,12 +65,14 @@ def _dardis(setup: str) -> Callable[[], Any]:
 
 
 def _hybrid(percent: int) -> Callable[..., Any]:
-    def made(forecast: str = FORECAST, method: str = METHOD, limit: float = 0.0, hours: float = 24.0) -> Any:
+    def made(forecast: Forecast = FORECAST, method: Method = METHOD, limit: float = 0.0, hours: float = 24.0) -> Any:
+        """DARDIS follows the profile of a daily plan, and nodes beyond it are off."""
         from .hybrid import Hybrid
 
         return Hybrid(percent, forecast, method, limit, hours)
 
     def all_on() -> Any:  # nothing is planned: it takes no options of plans
+        """DARDIS on a machine whose nodes all stay on."""
         from .hybrid import Hybrid
 
         return Hybrid(percent)
@@ -75,8 +81,13 @@ def _hybrid(percent: int) -> Callable[..., Any]:
 
 
 def _planned(
-    every: float = EVERY, forecast: str = FORECAST, method: str = METHOD, limit: float = 0.0, hours: float = 24.0
+    every: float = EVERY,
+    forecast: Forecast = FORECAST,
+    method: Method = METHOD,
+    limit: float = 0.0,
+    hours: float = 24.0,
 ) -> Any:
+    """EASY in the order of a rolling offline plan."""
     from .hybrid import Planned
 
     return Planned(every, forecast, method, limit, hours)
@@ -85,7 +96,7 @@ def _planned(
 OWN = {
     **POLICIES,
     **WITHIN_PROFILE,
-    **{policy.name: policy for policy in ORDERS.values()},
+    **{f"{FAMILY}:{name}": order for name, order in ORDERS.items()},
     "psp": psp,
     "psp-conservative": psp_conservative,
     **{name: _with_backend(name) for name in CP},
@@ -102,7 +113,6 @@ DRAWING = {f"dardis:{name}" for name, setup in SETUPS.items() if setup.generator
 
 PRODUCTION = ("cpmodel", "cpmodel-profile", "portfolio")
 SOLVING = (*CP, *PRODUCTION, *FOLLOWING)  # the dispatchers with a backend
-PARTS = ("name", "begin", "decide")  # of a dispatcher in Python
 PREDICTED_BY = {"w": "walltime", "d": "data-driven", "r": "real", "l": "last-two"}
 
 
@@ -121,12 +131,12 @@ class Named(NamedTuple):
         Backend of a CP dispatcher; None for the others.
     objective : str or None
         Objective of a CP dispatcher; None: that of its version.
-    ranker : NamedRanker, optional
+    ranker : NamedPart, optional
         The ranker of a policy.
     over_cost : float, optional
         The cost of an amount-hour above the desired profile; None: there is none.
-    options : mapping of str to str, optional
-        The options in the name; None: there are none.
+    part : NamedPart, optional
+        The dispatcher with its options; None: it has a backend, or plans.
     plan : Policy, optional
         The policy, if the name is that of one that plans.
     """
@@ -136,9 +146,9 @@ class Named(NamedTuple):
     predictor: str
     backend: str | None
     objective: str | None = None
-    ranker: NamedRanker | None = None
+    ranker: NamedPart[Ranker] | None = None
     over_cost: float | None = None
-    options: Mapping[str, str] | None = None
+    part: NamedPart[Any] | None = None
     plan: Policy | None = None
 
     @property
@@ -159,6 +169,8 @@ class Named(NamedTuple):
         PluginError
             If the dispatcher or the ranker cannot be imported or created, or is none; or if there is a ranker, and the
             dispatcher is not a policy without one.
+        UnknownName, WrongOption
+            If an option is unknown, or its value is not allowed.
         """
         if self.ranker is None:
             return self._unranked(options)
@@ -176,58 +188,51 @@ class Named(NamedTuple):
         """Return the dispatcher without its ranker."""
         if self.plan is not None:
             return self.plan
-        if self.backend is not None:
-            own: dict[str, Any] = {} if self.objective is None else {"objective": self.objective}
-            own |= {} if self.over_cost is None else {"over_cost": self.over_cost}
-            return DISPATCHERS[self.dispatcher](self.backend, **{**options, **own})
-        if self.options is not None:
-            named = Options(self.text, self.dispatcher, dict(self.options))
-            return dispatcher_of(*made_with_options(named, DISPATCHERS, "decide"))
-        if self.dispatcher in DISPATCHERS:
-            found = DISPATCHERS[self.dispatcher]
-            return found if isinstance(found, Policy) else dispatcher_of(found, DISPATCHERS.label(self.dispatcher))
-        return dispatcher_of(_referred(self.dispatcher), self.dispatcher)
+        if self.part is not None:
+            return self.part.make()
+        own: dict[str, Any] = {} if self.objective is None else {"objective": self.objective}
+        own |= {} if self.over_cost is None else {"over_cost": self.over_cost}
+        return DISPATCHERS[self.dispatcher](self.backend, **{**options, **own})
+
+    @property
+    def names_predictor(self) -> bool:
+        """Whether the name says which predictor is used: ``easy-d``."""
+        head, dash, letter = self.text.partition("@")[0].rpartition("-")
+        return bool(dash) and letter in PREDICTED_BY and f"{head}-{letter}" not in DISPATCHERS
 
     @property
     def seeded(self) -> bool:
         """Whether a dispatcher of schedlab without a solver draws, so that its starts depend on the seed."""
         searching = self.plan is not None and self.plan.plan is not None and self.plan.plan.rounds > 0
-        return self.dispatcher in DRAWING or searching or "method" in (self.options or {})
+        return self.dispatcher in DRAWING or searching or (self.part is not None and "method" in self.part.given)
 
     @property
     def source(self) -> str | None:
-        """A hash of the source of a third party's dispatcher and ranker; None for those of schedlab."""
-        if self.dispatcher in DISPATCHERS or self.plan is not None:
-            own = None if self.plan is not None else DISPATCHERS.source(self.dispatcher)
-        else:
-            own = source_hash(self.dispatcher.partition(":")[0])
-        parts = [own, None if self.ranker is None else self.ranker.source]
+        """A hash of the source of third parties' parts: dispatcher, forecast, method, ranker, backend; None without any."""
+        parts = [
+            None if self.part is None else self.part.source,
+            None if self.ranker is None else self.ranker.source,
+            None if self.backend is None else BACKENDS.source(self.backend),
+            None if self.objective is None else OBJECTIVE_REGISTRY.source(self.objective),
+        ]
         return "+".join(part for part in parts if part is not None) or None
 
 
-def dispatcher_of(what: Any, label: str) -> Any:
-    """Return the dispatcher that ``what`` is, or that it returns if it is a class or a function without arguments.
-
-    Raises PluginError, which begins with ``label`` and says what is missing.
-    """
-    found = what
-    if isinstance(what, type) or (callable(what) and not hasattr(what, "decide")):
-        with explained(f"{label} cannot be created"):
-            found = what()
-    lacking = [] if isinstance(found, Policy) else [part for part in PARTS if not hasattr(found, part)]
-    if lacking:
-        raise PluginError(f"{label} is not a dispatcher: it has no {' and no '.join(lacking)} (docs/simulation.md)")
-    if not isinstance(found, Policy):
-        check_parts(label, found, ("begin", "decide"))
-    return found
+def _near(text: str) -> list[str]:
+    """Return texts that an unknown one may have meant; ``pcp3:waiting`` lacks the backend before its objective."""
+    head, colon, objective = text.partition(":")
+    return [f"{head}@cpsat:{objective}"] if colon and head.partition("-")[0] in SOLVING else []
 
 
-def _referred(text: str) -> Any:
-    """Return the object ``module:attribute``. Raises UnknownName, PluginError."""
-    return referred("dispatcher", text, _near(text))
-
-
-DISPATCHERS: Registry[Any] = Registry("dispatcher", "schedlab.dispatchers", OWN)
+DISPATCHERS: Registry[Any] = Registry(
+    "dispatcher",
+    "schedlab.dispatchers",
+    OWN,
+    parts=("name", "begin", "decide"),
+    docs="docs/simulation.md",
+    finished=lambda found: isinstance(found, Policy),
+    near=_near,
+)
 """The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""
 
 
@@ -245,8 +250,8 @@ def dispatcher_names() -> list[str]:
 def is_dispatcher(text: str) -> bool:
     """Return whether a text names a dispatcher, with or without a predictor and a backend.
 
-    A name ``module:attribute`` counts if there is such a module and no heuristic or backend of that name; the attribute
-    and the backend are not checked.
+    A name ``module:attribute`` counts if there is such a module and no heuristic or backend of that name, unless it is a
+    heuristic or a backend itself; what is wrong with it is said where it is used.
 
     Parameters
     ----------
@@ -266,14 +271,27 @@ def is_dispatcher(text: str) -> bool:
     from ...heuristics import HEURISTICS
 
     head = text.partition("@")[0]
-    names = [split_options(name)[0] for name in (head, head.rpartition("-")[0])]
+    names = [head, head.rpartition("-")[0]]
     names += [name.partition("+")[0] for name in names]
-    if any(name in DISPATCHERS or is_plan(name) or name.partition(":")[0] in FOLLOWING for name in names):
+    if any(DISPATCHERS.name_in(name) is not None or is_plan(name) for name in names):
         return True
     module = head.partition(":")[0]
     if module in HEURISTICS or module in backend_names():
         return False
-    return any(REFERENCE.fullmatch(name) for name in names) and is_module(module)
+    references = [":".join(name.split(":")[:2]) for name in names]
+    reference = next((text for text in references if REFERENCE.fullmatch(text)), None)
+    return reference is not None and is_module(module) and not _is_method(reference)
+
+
+def _is_method(reference: str) -> bool:
+    """Return whether ``module:attribute`` is a heuristic or a backend; what is wrong with it is said where it is used."""
+    from ...heuristics import Heuristic
+
+    try:
+        found = load_reference(reference)
+    except SchedlabError:
+        return False
+    return isinstance(found, Heuristic) or all(hasattr(found, part) for part in ("availability", "compile"))
 
 
 def check_dispatcher(text: str) -> Named:
@@ -333,6 +351,8 @@ def parse_dispatcher(text: str) -> Named:
     ------
     UnknownName
         If a part is unknown; the message lists similar names.
+    WrongOption
+        If an option has no value, or is given twice.
     PluginError
         If the module of a dispatcher ``module:attribute`` cannot be imported.
 
@@ -354,38 +374,32 @@ def parse_dispatcher(text: str) -> Named:
     name, dash, letter = head.rpartition("-")
     if head in DISPATCHERS or letter not in PREDICTED_BY or not dash:
         name, letter = head, ""
-    ranker = None
     if is_plan(name):
         return _plan(text, name, PREDICTED_BY.get(letter, "walltime"), solver if at else None)
-    name, own_options = split_options(name)
     try:
         name, over_cost = split_cost(name)
     except ValueError:
         raise UnknownName("dispatcher", text, [f"{name.partition(':')[0]}:0.5@{backend or 'cpsat'}"]) from None
     if name not in DISPATCHERS and name.partition("+")[0] in MODELS:
         raise UnknownName("dispatcher", text, list(MODELS))
-    if name not in DISPATCHERS and "+" in name:
-        name, _, ranked_by = name.rpartition("+")
-        ranker = parse_ranker(ranked_by)
-    if name not in DISPATCHERS:
-        if not REFERENCE.fullmatch(name):
-            raise UnknownName("dispatcher", text if ranker is None else name, _near(name))
-        _referred(name)
-    if name not in SOLVING:
+    name, ranked_by = _split_ranker(name)
+    ranker = None if ranked_by is None else parse_ranker(ranked_by)
+    part = DISPATCHERS.find(name)
+    if part.name not in SOLVING:
         if at:
             raise UnknownName("dispatcher", text, [head])
-        own = {**POLICIES, **WITHIN_PROFILE}.get(name)
+        own = {**POLICIES, **WITHIN_PROFILE}.get(part.name)
         usual = "walltime" if own is None else own.predictor
-        return Named(text, name, PREDICTED_BY.get(letter, usual), None, None, ranker, options=own_options)
-    if own_options is not None:
-        raise UnknownName("dispatcher", text, [f"{name}@{backend or 'cpsat'}"])
+        return Named(text, part.name, PREDICTED_BY.get(letter, usual), None, None, ranker, part=part)
+    if part.given:
+        raise UnknownName("dispatcher", text, [f"{part.name}@{backend or 'cpsat'}"])
     backend = backend or "cpsat"
     if backend not in backend_names():
         solver, dash, of_job = backend.rpartition("-")
         moved = [f"{name}-{of_job}@{solver}"] if dash and of_job in PREDICTED_BY and solver in backend_names() else []
         raise UnknownName("backend", backend, [*moved, *backend_names()])
-    if colon and objective not in objective_names():
-        raise UnknownName("objective", objective, list(objective_names()))
+    if colon:
+        find_objective(objective)
     if colon and name in MODELS:
         raise UnknownName("dispatcher", text, [text.rpartition(":")[0], f"pcp@{backend}:{objective}"])
     chosen = objective if colon else MODELS.get(name, (None,))[0]
@@ -398,25 +412,18 @@ def _plan(text: str, name: str, predictor: str, search: str | None) -> Named:
     ranker = parse_ranker(ranked_by) if plus else None
     planning = plan_named(name, search)
     if plus and planning.plan is not None and planning.plan.work > 0:
-        raise PluginError(f"dispatcher {text}: it has an order of its own; a ranker sorts plan:submit+{ranked_by}")
+        raise WrongOption(f"dispatcher {text}: it has an order of its own; a ranker sorts plan:submit+{ranked_by}")
     return Named(text, name, predictor, None, ranker=ranker, plan=planning)
 
 
-def _near(name: str) -> list[str]:
-    """Return the names to compare an unknown name with; ``pcp3:waiting`` lacks the backend before its objective."""
-    head, colon, objective = name.partition(":")
-    complete = [f"{head}@cpsat:{objective}"] if colon and head.partition("-")[0] in SOLVING else []
-    return [*complete, *dispatcher_names()]
+def _split_ranker(text: str) -> tuple[str, str | None]:
+    """Return the text of a dispatcher and that of its ranker; None: it has none.
 
-
-# --- The names of the allocators of a replay; ``heuristics.kernels.events.state`` implements them.
-
-ALLOCATORS = ("first-fit", "best-fit")
-"""How a compiled policy chooses the nodes of a job [Galleguillos2019, 2.2].
-
-- ``first-fit``: the nodes in the order of the platform.
-- ``best-fit``: the nodes in increasing order of ``sum over resources r of free[n, r] / capacity[n, r]``; ties in the
-  order of the platform.
-
-Both put as many units on a node as fit before they go to the next node.
-"""
+    >>> _split_ranker("easy+psp:aging=1d"), _split_ranker("easy++"), _split_ranker("easy+++psp")
+    (('easy', 'psp:aging=1d'), ('easy++', None), ('easy++', 'psp'))
+    """
+    found = DISPATCHERS.name_in(text)
+    plus = text.rpartition("+") if "=" not in text else text[: text.index("=")].rpartition("+")
+    if not plus[1] or (found is not None and "+" not in text.removeprefix(found)):
+        return text, None
+    return plus[0], text[len(plus[0]) + 1 :]

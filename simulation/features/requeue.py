@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from ...errors import SchedlabError, WrongArgument, WrongValue
+from ...errors import SchedlabError, WrongValue
 from ...models.excerpt import excerpt, with_short_repr
-from ...models.plugins import PluginError, check_parts
+from ...models.plugins import PluginError
+from ...models.registry import Registry, WholeSeconds
 from ...models.whole_numbers import is_whole
 
 
@@ -74,7 +75,7 @@ class Checkpoint:
     3600
     """
 
-    every: int
+    every: WholeSeconds
 
     def __post_init__(self) -> None:
         if not is_whole(self.every) or self.every < 1:
@@ -118,8 +119,20 @@ def kept_by(requeue: Requeue, ran: int, job: str) -> int | None:
     return kept
 
 
+REQUEUE_RULES: Registry[Requeue] = Registry(
+    "requeue rule",
+    "schedlab.requeue",
+    {"restart": Restart, "checkpoint": Checkpoint, "drop": Drop},
+    parts=("name", "kept"),
+    docs="docs/simulation.md",
+    argument="requeue",
+    first_value=True,
+)
+"""The rules by name: a rule, or a class or function that returns one."""
+
+
 def requeue_of(what: str | Requeue | type[Requeue]) -> Requeue:
-    """Return the rule that a text names: ``restart``, ``checkpoint:SECONDS`` or ``drop``.
+    """Return the rule that a text names: ``restart``, ``checkpoint:SECONDS``, ``drop``, or one of a third party.
 
     Parameters
     ----------
@@ -133,31 +146,16 @@ def requeue_of(what: str | Requeue | type[Requeue]) -> Requeue:
 
     Raises
     ------
-    WrongValue
-        If the text names no rule.
-    WrongArgument, PluginError
+    UnknownName
+        If there is no such rule or option; the message lists similar names.
+    WrongOption
+        If the value of an option is not allowed.
+    PluginError
         If the object has not the parts of a rule.
 
     Examples
     --------
-    >>> requeue_of("checkpoint:600")
+    >>> requeue_of("checkpoint:10min")
     Checkpoint(every=600)
     """
-    if not isinstance(what, str):
-        made: Any = what() if isinstance(what, type) else what
-        if missing := [part for part in ("name", "kept") if not hasattr(made, part)]:
-            raise WrongArgument(
-                f"requeue is {excerpt(what)}, which has no {' and no '.join(missing)}; expected restart, "
-                "checkpoint:SECONDS, drop, or an object that follows Requeue"
-            )
-        check_parts("requeue", made, ("kept",))
-        rule: Requeue = made
-        return rule
-    name, _, seconds = what.partition(":")
-    if what in ("restart", "drop"):
-        return Restart() if what == "restart" else Drop()
-    if name == "checkpoint" and seconds.isdecimal() and int(seconds) > 0:
-        return Checkpoint(int(seconds))
-    raise WrongValue(
-        f"requeue is {excerpt(what)}; expected restart, checkpoint:SECONDS (such as checkpoint:3600) or drop"
-    )
+    return REQUEUE_RULES.make(what)

@@ -37,17 +37,22 @@ class RunningAtBegin(Feature):
         Whether jobs without nodes get them by best fit, else by first fit.
     up : sequence of bool, optional
         Whether jobs run on each node at the begin; None: on all.
+    rank : ndarray of int64, shape (nodes,), optional
+        The order of the nodes of an allocator; None: ``best``.
     """
 
-    def __init__(self, kill: bool, known: bool, by_policy: bool, best: bool, up: Sequence[bool] | None) -> None:
+    def __init__(
+        self, kill: bool, known: bool, by_policy: bool, best: bool, up: Sequence[bool] | None, rank: Ints | None = None
+    ) -> None:
         self._kill, self._known, self._by_policy, self._best, self._up = kill, known, by_policy, best, up
+        self._rank = rank
         self.rows_at_begin: dict[int, tuple[Running, ...]] = {}
 
     def jobs(self, workload: Workload, platform: Platform) -> Workload:
         """Return the jobs with a row for each running job that has room; the others are listed in ``report.dropped``."""
         whole = {r.job.id: r.job for r in workload.running}
         ending = truly_ending(workload, self._kill, self._known)
-        placed = with_places(ending, platform, self._by_policy, self._best, self._up)
+        placed = with_places(ending, platform, self._by_policy, self._best, self._up, self._rank)
         together = chunks_together(placed.running)
         as_rows = [tuple(replace(r, job=whole[r.job.id]) for r in parts) for parts in together]
         return with_rows(placed, as_rows)
@@ -178,7 +183,9 @@ def truly_ending(jobs: Workload, killed: bool, known: bool) -> Workload:
     return replace(jobs, running=running)
 
 
-def with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool, up: Sequence[bool] | None) -> Workload:
+def with_places(
+    jobs: Workload, machine: Platform, by_policy: bool, best: bool, up: Sequence[bool] | None, rank: Ints | None = None
+) -> Workload:
     """Return the workload with nodes for its running jobs, unless the replay only counts them; check their nodes.
 
     ``up``: whether each node runs jobs at the begin; None: all do.
@@ -200,7 +207,7 @@ def with_places(jobs: Workload, machine: Platform, by_policy: bool, best: bool, 
                 free -= kept[k].job.units
         kept = [r for k, r in enumerate(kept) if k in fits]
     elif kept:
-        kept = on_nodes(kept, machine, best, up)
+        kept = on_nodes(kept, machine, best, up, rank)
     placed = {r.job.id for r in kept}  # of the chunks of a job, all or none stay
     left = {r.job.id for c in chunks_together(running) if placed.issuperset(p.job.id for p in c) for r in c}
     kept = [r for r in kept if r.job.id in left]

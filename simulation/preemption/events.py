@@ -14,8 +14,9 @@ from ...errors import WrongValue
 from ...instances.files.sheet import Sheet, SheetRow
 from ...models import NodeEvent
 from ...models.comparing import hashable
-from ...models.excerpt import excerpt, with_short_repr
+from ...models.excerpt import with_short_repr
 from ...models.platform import LATEST, Platform
+from ...models.registry import Registry, Seconds
 from ...models.whole_numbers import is_number, is_whole, shown
 
 # --- On-demand jobs.
@@ -137,10 +138,10 @@ class Stream:
     """
 
     rate: float = 4
-    start_within: float = 900
-    shortest: float = 600
-    longest: float = 14400
-    notice: float = 0
+    start_within: Seconds = 900
+    shortest: Seconds = 600
+    longest: Seconds = 14400
+    notice: Seconds = 0
     seed: float = 1
     sizes: Sequence[int] = SIZES
     weights: Sequence[float] = WEIGHTS
@@ -177,6 +178,10 @@ class Stream:
             found.append(
                 OnDemandJob(name, int(time), pairs[k][0], int(self.start_within), int(duration), int(self.notice))
             )
+
+
+STREAMS: Registry[Stream] = Registry("kind of on-demand jobs", "", {"stream": Stream})
+"""The streams by name."""
 
 
 # --- A failure of a node.
@@ -323,7 +328,7 @@ class FailureRate:
     """
 
     rate: float
-    repair: float = REPAIR
+    repair: Seconds = REPAIR
     seed: float = 1
 
     def __post_init__(self) -> None:
@@ -400,19 +405,14 @@ def failures_of(text: str, platform: Platform, begin: int, end: int) -> tuple[No
     return events_of(read_failures(Path(text), platform))
 
 
+FAILURES: Registry[FailureRate] = Registry("failure", "", {"rate": FailureRate}, first_value=True)
+"""How failures are drawn, by name; a text begins with the number alone."""
+
+
 def rate_of(text: str) -> FailureRate | None:
-    """Return the rate that a text names; None if it is the name of a file. Raises WrongValue."""
-    first, *options = text.split(":")
+    """Return the rate that a text names; None if it is the name of a file. Raises UnknownName, WrongOption."""
     try:
-        values = {"rate": float(first)}
+        float(text.partition(":")[0])
     except ValueError:
         return None
-    for option in options:
-        name, _, value = option.partition("=")
-        if name not in ("repair", "seed"):
-            raise WrongValue(f"failures {excerpt(text)}: expected the options repair and seed, found {excerpt(option)}")
-        try:
-            values[name] = float(value)
-        except ValueError:
-            raise WrongValue(f"failures {excerpt(text)}: {name}: expected a number, found {excerpt(value)}") from None
-    return FailureRate(**values)
+    return FAILURES.make(f"rate:{text}")

@@ -5,23 +5,22 @@ An evictor gets the eviction problem of the moment [Maurya2020], as the offline 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from ...backends import UnknownName
 from ...backends.registry import BACKENDS
 from ...errors import WrongValue
 from ...heuristics import HEURISTICS
 from ...models import Eviction, EvictionCandidate, EvictionPlan
-from ...models.excerpt import excerpt, with_short_repr
-from ...models.plugins import REFERENCE, PluginError, Registry, check_parts, is_module
+from ...models.excerpt import with_short_repr
+from ...models.plugins import PluginError
+from ...models.registry import Registry
 from ...models.whole_numbers import is_number, is_whole, shown
-from ..references import named_part, referred
 
 PARTS = ("name", "decide")
 TIME_LIMIT = 10.0  # seconds of a solver for one eviction
 KNEE = 0.1
+MOST_NODES = 10**9
 SAMPLE = EvictionCandidate("a", 1, 0, 1, None, 0, 1)  # of a problem to check the name of a method
 
 
@@ -79,7 +78,7 @@ class NoEvictor:
 class Kill:
     """Jobs are killed by growing loss (ties: in the problem's order), until enough nodes are free."""
 
-    name: str = "kill"
+    name = "kill"
 
     def decide(self, problem: Eviction) -> EvictionPlan | None:
         """Return the plan."""
@@ -96,7 +95,7 @@ class Kill:
 class GreedyEvictor:
     """The greedy method of [Maurya2020]: checkpoints by falling loss, then kills by growing loss."""
 
-    name: str = "greedy"
+    name = "greedy"
 
     def decide(self, problem: Eviction) -> EvictionPlan | None:
         """Return the plan."""
@@ -186,41 +185,42 @@ class MethodEvictor:
         return found.schedule if isinstance(found.schedule, EvictionPlan) else None
 
 
-def _plain(made: Callable[[], Evictor]) -> Callable[[str], Evictor]:
-    def of(text: str) -> Evictor:
-        if text:
-            raise WrongValue(f"evictor: expected nothing after {made().name}, found {excerpt(text)}")
-        return made()
-
-    return of
+def none() -> NoEvictor:
+    """No job leaves: on-demand jobs wait for nodes that become free."""
+    return NoEvictor()
 
 
-def _reserve(text: str) -> NoEvictor:
-    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
-        raise WrongValue(f"evictor reserve: expected a number of nodes such as reserve:512, found {excerpt(text)}")
-    return NoEvictor(int(text))
+def reserve(nodes: int) -> NoEvictor:
+    """No job leaves, and batch jobs may not use the last nodes of the machine."""
+    if not 1 <= nodes <= MOST_NODES:
+        raise WrongValue(f"evictor reserve: nodes is {shown(nodes)}; expected a number of nodes such as reserve:512")
+    return NoEvictor(nodes)
 
 
-def _knee(text: str) -> DynamicProgram:
-    try:
-        return DynamicProgram(float(text) if text else KNEE)
-    except ValueError:
-        raise WrongValue(f"evictor dp-knee: expected a number such as dp-knee:0.1, found {excerpt(text)}") from None
+def optimal() -> DynamicProgram:
+    """Return the evictor of the plan of least loss, by the dynamic program of [Maurya2020]."""
+    return DynamicProgram()
 
 
-EVICTORS: Registry[Any] = Registry(
+def knee(excess: float = KNEE) -> DynamicProgram:
+    """Return the evictor of the plan at the knee of the trade-off between waiting and loss."""
+    return DynamicProgram(excess)
+
+
+def _suggested(text: str) -> list[str]:
+    return [] if text.partition(":")[0] in EVICTORS else ["cpsat:serial", "cpsat:shared", "backtracking"]
+
+
+EVICTORS: Registry[Evictor] = Registry(
     "evictor",
     "schedlab.evictors",
-    {
-        "none": _plain(NoEvictor),
-        "kill": _plain(Kill),
-        "greedy": _plain(GreedyEvictor),
-        "dp": _plain(DynamicProgram),
-        "dp-knee": _knee,
-        "reserve": _reserve,
-    },
+    {"none": none, "kill": Kill, "greedy": GreedyEvictor, "dp": optimal, "dp-knee": knee, "reserve": reserve},
+    parts=PARTS,
+    docs="docs/on_demand.md",
+    first_value=True,
+    near=_suggested,
 )
-"""Evictors by name: functions of the text after the colon, "" if there is none."""
+"""Evictors by name: an evictor, or a class or function that returns one."""
 
 
 def evictor_of(what: str | Evictor) -> Evictor:
@@ -230,7 +230,7 @@ def evictor_of(what: str | Evictor) -> Evictor:
     ----------
     what : str or Evictor
         ``none``, ``kill``, ``greedy``, ``dp``, ``dp-knee``, ``dp-knee:EXCESS``, ``reserve:NODES``, the name of a third
-        party's evictor, ``module:attribute``, or a method of eviction problems such as ``cpsat:shared``.
+        party's evictor with its options, ``module:attribute``, or a method of eviction problems such as ``cpsat:shared``.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def evictor_of(what: str | Evictor) -> Evictor:
     ------
     UnknownName
         If there is no such evictor or method.
-    WrongValue
+    WrongOption
         If its number is not valid.
     PluginError
         If the object lacks a method.
@@ -251,37 +251,29 @@ def evictor_of(what: str | Evictor) -> Evictor:
     >>> evictor_of("reserve:512"), evictor_of("cpsat:shared").shared_bandwidth
     (NoEvictor(reserved=512), True)
     """
-    found: Any = what
-    if isinstance(what, str):
-        name, colon, text = what.partition(":")
-        if colon and not text:
-            raise WrongValue(f"evictor {what}: nothing stands after the colon; expected {name}, or a value after it")
-        if name in EVICTORS:
-            found = named_part(EVICTORS, name, text)
-        else:
-            found = _method(what)
-    if isinstance(found, type):
-        found = found()
-    if missing := [part for part in PARTS if not hasattr(found, part)]:
-        raise PluginError(f"evictor ({found!r:.100}) has no {' and no '.join(missing)}; see Evictor")
-    check_parts("evictor", found, ("decide",))
-    made: Evictor = found
-    return made
+    if isinstance(what, str) and EVICTORS.name_in(what) is None:
+        method = _method(what)
+        if method is not None:
+            return method
+    return EVICTORS.make(what)
 
 
-def _method(text: str) -> Any:
-    """Return the evictor of a method, or a third party's ``module:attribute``. Raises UnknownName, WrongValue."""
+def evictor_source(text: str) -> str | None:
+    """Return a hash of the source of a third party's evictor or method; None for those of schedlab."""
     from ...methods.text import parse_method
 
-    try:
-        shared = getattr(parse_method(text), "formulation", None) == "shared"
-        parse_method(text, Eviction([SAMPLE], 0, 0, file_system_mb_s=1, shared_bandwidth=shared))
-    except UnknownName:
-        if REFERENCE.fullmatch(text) and is_module(text.partition(":")[0]):
-            return referred("evictor", text, list(EVICTORS))
-        known = [*EVICTORS, "cpsat:serial", "cpsat:shared", "backtracking"]
-        module = text.partition(":")[0]
-        no_module = REFERENCE.fullmatch(text) and module not in (*BACKENDS, *HEURISTICS)
-        note = f", and no module {module} in the current folder or installed" if no_module else ""
-        raise UnknownName("evictor", text, known, note) from None
+    if EVICTORS.name_in(text) is None and (method := _method(text)) is not None:
+        return parse_method(method.method).source
+    return EVICTORS.find(text).source
+
+
+def _method(text: str) -> MethodEvictor | None:
+    """Return the evictor of a method; None if the text is that of no method. Raises UnknownName, WrongValue."""
+    from ...methods.text import parse_method
+
+    first = text.partition(":")[0].partition("@")[0]
+    if first not in (*BACKENDS, *HEURISTICS):
+        return None
+    shared = getattr(parse_method(text), "formulation", None) == "shared"
+    parse_method(text, Eviction([SAMPLE], 0, 0, file_system_mb_s=1, shared_bandwidth=shared))
     return MethodEvictor(text, shared)

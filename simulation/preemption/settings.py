@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from ...backends import UnknownName
 from ...errors import WrongValue
 from ...models import Checkpointing, NodeEvent
 from ...models.arguments import expect
 from ...models.comparing import hashable
-from ...models.excerpt import excerpt, with_short_repr
-from ...models.plugins import PluginError, Registry, check_parts, explained
+from ...models.excerpt import with_short_repr
+from ...models.registry import Registry, WholeSeconds
 from ...models.whole_numbers import is_number, is_whole, shown
-from ..references import named_part
 from .events import YEAR, OnDemandJob, check_jobs, read_checkpoints
 from .evictors import Evictor, evictor_of
 
@@ -69,7 +67,7 @@ class Fixed:
     1800
     """
 
-    seconds: int = 3600
+    seconds: WholeSeconds = 3600
 
     def __post_init__(self) -> None:
         if not is_whole(self.seconds) or self.seconds < 1:
@@ -184,44 +182,21 @@ class Listed:
         return self.intervals.get(job)
 
 
-def _fixed(text: str) -> Fixed:
-    if text and not text.isdecimal():
-        raise WrongValue(f"checkpoints fixed: expected whole seconds of at least 1, found {excerpt(text)}")
-    return Fixed(int(text)) if text else Fixed()
+def listed(file: str) -> Listed:
+    """Checkpoints of single jobs, read from a CSV file id,interval."""
+    return Listed(read_checkpoints(Path(file)), f"log:{file}")
 
 
-def _rated(made: Callable[[float], Young]) -> Callable[[str], Young]:
-    def of(text: str) -> Young:
-        try:
-            rate = float(text)
-        except ValueError:
-            rate = float("nan")
-        if not rate > 0 or math.isinf(rate):
-            raise WrongValue(
-                f"checkpoints {made.__name__.lower()}: expected failures per node and year above 0, such as 0.5, "
-                f"found {excerpt(text)}"
-            )
-        return made(rate)
-
-    return of
-
-
-def _none(text: str) -> Never:
-    if text:
-        raise WrongValue(f"checkpoints none: expected nothing after it, found {excerpt(text)}")
-    return Never()
-
-
-def _log(text: str) -> Listed:
-    return Listed(read_checkpoints(Path(text)), f"log:{text}")
-
-
-CHECKPOINTS: Registry[Any] = Registry(
+CHECKPOINTS: Registry[CheckpointModel] = Registry(
     "checkpoint model",
     "schedlab.checkpoints",
-    {"fixed": _fixed, "young": _rated(Young), "daly": _rated(Daly), "none": _none, "log": _log},
+    {"fixed": Fixed, "young": Young, "daly": Daly, "none": Never, "log": listed},
+    parts=("name", "interval"),
+    docs="docs/on_demand.md",
+    argument="checkpoints",
+    first_value=True,
 )
-"""Checkpoint models by name: functions of the text after the colon, "" if there is none."""
+"""Checkpoint models by name: a model, or a class or function that returns one."""
 
 
 def checkpoints_of(what: str | CheckpointModel) -> CheckpointModel:
@@ -241,7 +216,7 @@ def checkpoints_of(what: str | CheckpointModel) -> CheckpointModel:
     ------
     UnknownName
         If there is no such model.
-    WrongValue
+    WrongOption
         If its number is not valid.
     PluginError
         If an object has no ``name`` or ``interval``.
@@ -251,20 +226,7 @@ def checkpoints_of(what: str | CheckpointModel) -> CheckpointModel:
     >>> checkpoints_of("young:0.5")
     Young(rate=0.5)
     """
-    found: Any = what
-    if isinstance(what, str):
-        name, _, text = what.partition(":")
-        if name not in CHECKPOINTS:
-            raise UnknownName("checkpoint model", name, list(CHECKPOINTS))
-        found = named_part(CHECKPOINTS, name, text)
-    if isinstance(found, type):
-        with explained(f"checkpoints ({found!r:.100}) cannot be created"):
-            found = found()
-    if missing := [part for part in ("name", "interval") if not hasattr(found, part)]:
-        raise PluginError(f"checkpoints ({found!r:.100}) has no {' and no '.join(missing)}; see CheckpointModel")
-    check_parts("checkpoints", found, ("interval",))
-    made: CheckpointModel = found
-    return made
+    return CHECKPOINTS.make(what)
 
 
 # --- The settings of on-demand jobs, checkpoints and failures in a replay.

@@ -14,7 +14,7 @@ from fuzz_seeds import EURORA
 from schedlab.instances import eurora_platform, open_trace, read_batsim, read_eurora, write_batsim
 from schedlab.instances.log_windows import midnight, window_of
 from schedlab.instances.report import WorkloadError
-from schedlab.instances.traces import FORMATS, guess_format, read_trace
+from schedlab.instances.traces import guess_format, read_trace
 from schedlab.instances.workload import Workload
 from shared_data import DATA
 
@@ -272,7 +272,7 @@ def test_a_format_is_told_by_what_the_text_looks_like(file: Writer, tmp_path: Pa
 def test_a_text_of_no_known_format_says_which_are_known(file: Writer) -> None:
     with pytest.raises(WorkloadError, match=r"format of this log is not recognised.*sacct.*batsim"):
         read_trace(file("log", "dear diary,\n"))
-    with pytest.raises(WorkloadError, match=f"no format 'gwf'.*{', '.join(FORMATS)}"):
+    with pytest.raises(WorkloadError, match="no log format 'gwf'; did you mean swf"):
         read_trace(file("log", "dear diary,\n"), "gwf")
 
 

@@ -1,16 +1,14 @@
 """The registry of problem kinds: ours, and those that a third party registers by an entry point."""
 
 import ast
-import sys
-from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import schedlab as sl
 from schedlab.heuristics import HEURISTICS, Heuristic, HeuristicRequest, NotForThisProblem, NothingFound, answer
 from schedlab.models import kind as kinds
 from schedlab.models.kind import ProblemKind
+from schedlab.models.plugins import PluginError
 
 ROOT = Path(sl.__file__).parent
 BY_KIND = (ROOT / "bench", ROOT / "solve.py", ROOT / "methods", ROOT / "heuristics" / "registry.py")
@@ -59,21 +57,11 @@ def shortest_first(problem: Line, request: HeuristicRequest) -> sl.Result:
 
 
 @pytest.fixture
-def register(monkeypatch):
-    """Return a function that registers a kind as an installed package does, by an entry point."""
-    entries = []
-
-    def of(name, kind):
-        module = ModuleType("line_package")
-        module.KIND = kind
-        monkeypatch.setitem(sys.modules, "line_package", module)
-        entries.append(EntryPoint(name, "line_package:KIND", kinds.GROUP))
-
-    real = kinds.entry_points
-    monkeypatch.setattr(kinds, "entry_points", lambda group: [*real(group=group), *entries])
-    kinds.known.cache_clear()
-    yield of
-    kinds.known.cache_clear()
+def register():
+    """Return the function that registers a kind in this process; it is forgotten after the test."""
+    yield kinds.KINDS.register
+    if "line" in kinds.KINDS:
+        kinds.KINDS.unregister("line")
     if "shortest-first" in HEURISTICS:
         HEURISTICS.unregister("shortest-first")
 
@@ -116,10 +104,11 @@ def test_a_kind_without_a_usual_start_says_so():
         sl.solve(Line({"a": 3}), method="cpsat:intervals+warm")
 
 
-@pytest.mark.parametrize("wrong", [Line, ProblemKind("other", Line)])
-def test_an_entry_point_that_names_no_kind_of_its_name_is_an_error(register, wrong):
-    register("line", wrong)
-    with pytest.raises(TypeError, match="line_package:KIND: expected a ProblemKind named 'line'"):
+def test_what_is_no_kind_of_its_name_is_an_error(register):
+    with pytest.raises(PluginError, match=r"the problem kind line is .*; expected a schedlab.models.kind.ProblemKind"):
+        register("line", Line)
+    register("line", ProblemKind("other", Line))
+    with pytest.raises(PluginError, match="the problem kind line has the name 'other'; expected 'line'"):
         kinds.find("line")
     assert "eviction" in kinds.having("reader")  # a faulty kind does not hide the others
 

@@ -3,7 +3,8 @@
 import sys
 
 import pytest
-from schedlab.models.plugins import PluginError, Registry, is_module
+from schedlab.models.plugins import PluginError, is_module
+from schedlab.models.registry import Registry
 from schedlab.models.source_hash import source_hash
 
 GROUP = "schedlab.colours"
@@ -48,12 +49,14 @@ def test_names_of_third_parties_follow_our_own_and_cannot_replace_them(install):
         found["blue"]
 
 
-def test_of_two_third_parties_with_one_name_the_first_installed_counts(install):
-    install("red_paint", {"red": "red_paint:RED"}, "RED = 7\n")
+def test_a_name_that_two_packages_give_to_different_parts_cannot_be_used(install):
+    install("red_paint", {"red": "red_paint:RED", "green": "red_paint:GREEN"}, "RED = 7\nGREEN = 2\n")
     install("other_paint", {"red": "other_paint:RED"}, "RED = 9\n")
     found = colours()
-    assert found["red"] == 9
-    assert [entry.value for entry in found.ignored] == ["red_paint:RED"]
+    both = r"the colour red is registered twice: red of other_paint 1.0 .* and red of red_paint 1.0 .*; name .* other_paint:RED"
+    with pytest.raises(PluginError, match=both):
+        found["red"]
+    assert found["green"] == 2 and found.get_named("red_paint:RED") == 7
 
 
 def test_what_cannot_be_used_is_named_and_the_others_can_be_used(install):

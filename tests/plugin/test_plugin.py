@@ -2,29 +2,9 @@
 
 import json
 import shutil
-import tomllib
-from pathlib import Path
 
 import pytest
-from installed import Beside, describe
-
-HERE = Path(__file__).parent
-SETTINGS = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-
-
-@pytest.fixture(scope="module")
-def package(tmp_path_factory):
-    """Return a folder in which the package is installed."""
-    folder = tmp_path_factory.mktemp("installed")
-    shutil.copytree(HERE / "flow_shop", folder / "flow_shop", ignore=shutil.ignore_patterns("__pycache__"))
-    describe(folder, SETTINGS["name"], SETTINGS["version"], SETTINGS["entry-points"])
-    return folder
-
-
-@pytest.fixture
-def beside(package, tmp_path):
-    """Return processes in an empty folder beside the package."""
-    return Beside(tmp_path, package)
+from installed import describe
 
 
 def records(folder):
@@ -162,10 +142,10 @@ def test_a_broken_package_is_explained_and_hides_no_other(beside, tmp_path):
         "broken   the dispatcher no-dispatcher of broken 2 (fractions:Fraction) is not a dispatcher: it has no name",
         "missing  absent: the backend absent of broken 2 (not_there:X) cannot be imported",
         "missing  no-backend: the backend no-backend of broken 2 (fractions:Fraction) is not a backend",
-        "broken   the group of users no-users of broken 2 (fractions:Fraction): the argument users",
-        "broken   the evictor no-evictor of broken 2 (fractions:Fraction): evictor (Fraction(0, 1)) has no name",
-        "broken   the problem kind no-kind cannot be used: WrongArgument: fractions:Fraction: expected a ProblemKind",
-        "ok       the problem kind flow-shop",
+        "broken   the group of users no-users of broken 2 (fractions:Fraction) is not a group of users: it has no name",
+        "broken   the evictor no-evictor of broken 2 (fractions:Fraction) is not an evictor: it has no name and no decide",
+        "broken   the problem kind no-kind of broken 2 (fractions:Fraction) is <class 'fractions.Fraction'>; expected a",
+        "ok       the problem kind flow-shop of flow-shop 0.1.0",
         "trap     the heuristic lns of broken 2 (json:loads) is ignored: another one has this name",
     ):
         assert line in text, f"{line} is not in {text}"

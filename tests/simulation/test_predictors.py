@@ -14,7 +14,7 @@ from schedlab.instances.report import WorkloadError
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.simulation.accuracy import Accuracy, accuracy, expected_as_recorded
-from schedlab.simulation.predictors import PREDICTORS, DataDriven, predictor, prefix
+from schedlab.simulation.predictors import PREDICTORS, DataDriven, predictor_of, prefix
 
 PLATFORM = Platform([NodeGroup("n", 64, {"cores": 16, "gpus": 2})])
 QUEUES = [Queue("debug", 3600), Queue("long", 7200)]
@@ -35,15 +35,15 @@ def table(*profiles):
 
 
 def begun(work, name="data-driven"):
-    p = predictor(name)
+    p = predictor_of(name)
     p.begin(work)
     return p
 
 
 def test_the_clairvoyant_knows_that_jobs_are_killed_at_their_walltime():
     work = table({"walltime": 50, "runtime": 200}, {"walltime": 90, "runtime": 80}, {"walltime": 90, "runtime": 0})
-    assert predictor("real").begin(work).tolist() == [200, 80, 1]
-    real = predictor("real", kill_at_walltime=True)
+    assert predictor_of("real").begin(work).tolist() == [200, 80, 1]
+    real = predictor_of("real", kill_at_walltime=True)
     assert real.begin(work).tolist() == [50, 80, 1]
     assert [real.predict(k) for k in range(3)] == [50, 80, 1]
 
@@ -53,7 +53,7 @@ def test_to_the_other_predictors_a_kill_makes_no_difference(name):
     work = table({"walltime": 50, "runtime": 200}, {"walltime": 90, "runtime": 80})
     expected = []
     for kill in (False, True):
-        p = predictor(name, kill_at_walltime=kill)
+        p = predictor_of(name, kill_at_walltime=kill)
         p.begin(work)
         p.learn(1, 80)
         expected.append([p.predict(0), p.predict(1)])
@@ -179,7 +179,7 @@ def test_last_two_is_the_mean_of_the_last_two_of_the_user():
 def test_walltime_and_real_never_change():
     work = table({"walltime": 50, "runtime": 80}, {"walltime": 60, "runtime": 0})
     for name, expected in (("walltime", [50, 60]), ("real", [80, 1])):
-        p = predictor(name)
+        p = predictor_of(name)
         assert p.begin(work).tolist() == expected == [p.predict(0), p.predict(1)]
         assert p.learn(0, 5) == ()
         assert p.predict(0) == expected[0]
@@ -208,7 +208,7 @@ def test_what_a_trace_lacks_is_said():
 
 def test_an_unknown_predictor_names_the_near_ones():
     with pytest.raises(UnknownName, match=r"no predictor 'last_two'; did you mean last-two"):
-        predictor("last_two")
+        predictor_of("last_two")
 
 
 # -- against a plain scan, on random histories ---------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def test_predictions_as_the_real_machine_would_have_had_them():
     """The second job starts before the first has ended, the third exactly when it ends."""
     work = replace(table({}, {}, {}), recorded_start=np.array([0, 99, 100]))
     assert expected_as_recorded(work, DataDriven()).tolist() == [1000, 1000, 100]
-    assert expected_as_recorded(work, predictor("real")).tolist() == [100, 100, 100]
+    assert expected_as_recorded(work, predictor_of("real")).tolist() == [100, 100, 100]
 
 
 def test_predictions_need_the_recorded_starts():

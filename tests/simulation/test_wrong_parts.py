@@ -141,7 +141,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "period": (lambda: run(period=10**30), "period is .* s; expected a whole number of at least 1 and at most 10,000,000,000"),
     "begin": (lambda: run(begin=10**30), "the begin is .* s; at most 10,000,000,000 s"),
     "a forecast by name": (lambda: forecast_jobs("weekly", history(), 0, 9), "forecast of forecast_jobs is 'weekly'; expected"),  # type: ignore[arg-type]
-    "a number as a forecast": (lambda: parse_forecast(3), "text of parse_forecast is 3; expected a text"),  # type: ignore[arg-type]
+    "a number as a forecast": (lambda: parse_forecast(3), "forecast is 3; expected the name of a forecast"),  # type: ignore[arg-type]
     "a text as a time": (lambda: history_at(DAY, "noon"), "now of history_at is 'noon'; expected a whole number"),  # type: ignore[arg-type]
     **{
         f"name of a {what}": (call, "name is None; expected a text on one line")

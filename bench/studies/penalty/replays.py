@@ -15,7 +15,7 @@ from ....models.array_types import Floats
 from ....simulation.rankers import LAST
 from ....simulation.result import Simulation
 from ....simulation.simulator import simulate
-from ....simulation.users import CLASSES, OWN, accuracy_class, request_accuracy
+from ....simulation.users import CLASSES, accuracy_class, request_accuracy, users_of
 
 SCENARIOS = ("be", "ge", "cf", "cfg", "di", "hdi")
 DYNAMIC = ("di", "hdi")
@@ -60,7 +60,7 @@ def found_load(seed: int, wait: float = WAIT, jobs: int = JOBS) -> float:
     """
 
     def waited(load: float) -> float:
-        run = simulate(workload(seed, load, jobs), dispatcher="easy", users=OWN["ge"](seed=seed))
+        run = simulate(workload(seed, load, jobs), dispatcher="easy", users=users_of(f"ge:seed={seed}"))
         return float(mean_by_user(run).mean())
 
     low, high = map(math.log, LOADS)
@@ -88,7 +88,7 @@ def replay(instance: Instance, seed: int, scenario: str, dispatchers: Sequence[s
     The classes of users are those under the first dispatcher: in static scenarios of the mean accuracy of all jobs, in
     dynamic ones of the last ten jobs that have ended.
     """
-    runs = [simulate(instance, dispatcher=name, users=OWN[scenario](seed=seed)) for name in dispatchers]
+    runs = [simulate(instance, dispatcher=name, users=users_of(f"{scenario}:seed={seed}")) for name in dispatchers]
     classes = accuracy_class(final_accuracy(runs[0], LAST if scenario in DYNAMIC else None))
     return [waits(run, classes) for run in runs]
 

@@ -133,6 +133,7 @@ def trace_of(
         follower=follower,
         think=think,
         earliest=arrays.release[follower],
+        rank=np.zeros(0, np.int64),
     )
 
 
@@ -389,12 +390,16 @@ def crowded(running: Sequence[Running], platform: Platform) -> tuple[str, str, s
 
 
 def on_nodes(
-    running: Sequence[Running], platform: Platform, best: bool, up: Sequence[bool] | None = None
+    running: Sequence[Running],
+    platform: Platform,
+    best: bool,
+    up: Sequence[bool] | None = None,
+    rank: Ints | None = None,
 ) -> list[Running]:
     """Return the running jobs on nodes, in their order; jobs that find no room are left out.
 
-    Jobs with nodes keep them. The others, by start, get nodes from the allocator (``best``: best fit, else first fit),
-    of those that are ``up`` (None: all).
+    Jobs with nodes keep them. The others, by start, get nodes from the allocator (``rank``: the ranks of the nodes; None:
+    best fit if ``best``, else first fit), of those that are ``up`` (None: all).
     """
     order = sorted(range(len(running)), key=lambda k: (not running[k].nodes, running[k].start))
     listed = [running[k] for k in order]
@@ -402,6 +407,7 @@ def on_nodes(
     zeros = np.zeros(len(listed), np.int64)
     table = Rows(arrays, zeros, zeros, [Queue("of running jobs", 1)], {})
     trace = trace_of(table, platform, true_durations(listed), False)
+    trace = trace if rank is None else trace._replace(rank=rank)
     state = new_state(trace, np.ones(len(listed), np.int64))
     number = {name: n for n, name in enumerate(platform.nodes)}
     for j, r in enumerate(listed):

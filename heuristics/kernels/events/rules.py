@@ -228,7 +228,9 @@ def start_counted(trace: TraceArrays, state: State, free: Ints, j: int, best: bo
         if entries == 0:
             return False
     else:
-        entries = spread(state.free, trace.capacity, state.fit, trace.units[j], best, state.chosen, state.put)
+        entries = spread(
+            state.free, trace.capacity, trace.rank, state.fit, trace.units[j], best, state.chosen, state.put
+        )
     keep_places(trace, state, j, entries)
     begin(trace, state, j)
     return True

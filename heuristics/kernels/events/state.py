@@ -16,7 +16,7 @@ from ..sorting import sort_by
 #
 # A place is a node, or a set of equal nodes that are counted together. First fit takes the places in their order. Best
 # fit takes them by ascending sum over resources of free amount / capacity, ties by their order [Galleguillos2019, 2.2].
-# Both put as many units on a place as fit there.
+# With ranks they are taken by ascending rank. All put as many units on a place as fit there.
 
 
 @internal_borrowing
@@ -55,26 +55,28 @@ def count_fits(free: Ints, request: Ints, units: int, fit: Ints) -> int:
 
 
 @internal
-def spread(free: Ints, capacity: Ints, fit: Ints, units: int, best: bool, chosen: Ints, put: Ints) -> int:
+def spread(free: Ints, capacity: Ints, rank: Ints, fit: Ints, units: int, best: bool, chosen: Ints, put: Ints) -> int:
     """Choose places for the units of a job; return the number of chosen places.
 
     Parameters
     ----------
     free, capacity
         Free amounts and capacities, shape (places, resources).
+    rank
+        The ranks of the places, the least is taken first, shape (places,); of length 0: none.
     fit
         Units that each place can hold, shape (places,).
     units
         Number of units of the job.
     best
-        Best fit, else first fit.
+        Without ranks: best fit, else first fit.
     chosen
         Output: the chosen places, shape (places,).
     put
         Output: number of units on each chosen place, shape (places,).
     """
     left, entries = units, 0
-    if not best or fit.size == 1:
+    if fit.size == 1 or not (best or rank.size > 0):
         for p in range(fit.size):
             if fit[p] > 0:
                 take = min(left, fit[p])
@@ -89,6 +91,9 @@ def spread(free: Ints, capacity: Ints, fit: Ints, units: int, best: bool, chosen
         if fit[p] > 0:
             room[rooms], score[p] = p, 0.0
             rooms += 1
+            if rank.size > 0:
+                score[p] = rank[p]
+                continue
             for r in range(capacity.shape[1]):
                 if capacity[p, r] > 0:
                     score[p] += free[p, r] / capacity[p, r]
@@ -187,7 +192,7 @@ def choose_places(trace: TraceArrays, state: State, free: Ints, j: int, best: bo
             if count_fits(left, request, units, fit) < units:
                 break
             begin[c] = entries
-            count[c] = spread(left, trace.capacity, fit, units, best, chosen[entries:], put[entries:])
+            count[c] = spread(left, trace.capacity, trace.rank, fit, units, best, chosen[entries:], put[entries:])
             for e in range(entries, entries + count[c]):
                 for r in range(resources):
                     left[chosen[e], r] -= put[e] * request[r]
@@ -257,6 +262,9 @@ class TraceArrays(NamedTuple):
         First entry of each job in ``follower``, shape (jobs + 1,).
     follower
         Jobs that wait for the end of a job, shape (followers,); their ``release`` is NEVER.
+    rank
+        The places in the order in which an allocator takes them, as ranks, shape (places,); of length 0: the order of the
+        places, or best fit.
     think, earliest
         Time from that end to the arrival of the follower, and its earliest arrival, shape (followers,).
     """
@@ -282,6 +290,7 @@ class TraceArrays(NamedTuple):
     follower: Ints
     think: Ints
     earliest: Ints
+    rank: Ints
 
 
 @by_address

@@ -205,7 +205,8 @@ class CPDispatcher(ProfileFollower):
             raise WrongArgument("first_limit, k, keep and parameters are for searches in steps, not for adaptive=True")
         self.naive = version <= 1
         usual = usual_objective(family, version)
-        self.objective = usual if objective is None else find_objective(objective).name
+        self.objective = usual if objective is None else objective
+        find_objective(self.objective)
         self.slack = checked_slack(self.objective, keep) if keep else {}
         self.other_objective = self.objective != usual or keep is not None
         self.planned = planned

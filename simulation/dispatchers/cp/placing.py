@@ -534,6 +534,7 @@ def _place_all(
     nodes, resources = machine.capacity.shape
     free = np.empty((nodes, resources), np.int64)
     chosen, put = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    unranked = np.empty(0, np.int64)
     for k in range(order.size):
         j = order[k]
         start = _earliest(profile, machine, s, requests, j)
@@ -543,7 +544,7 @@ def _place_all(
         for n in range(nodes):
             if s.fits[n] > 0:
                 free[n] = profile.free[n, segment(profile, n, start)]
-        entries = spread(free, machine.capacity, s.fits, requests.units[j], True, chosen, put)
+        entries = spread(free, machine.capacity, unranked, s.fits, requests.units[j], True, chosen, put)
         allocation.pieces[j] = entries
         for e in range(entries):
             n = chosen[e]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from ....errors import WrongValue
 from ....models.array_types import Ints
+from ....models.registry import Registry, Seconds
 from .messages import Event, Limits, Offers, Placement, Request, Traffic
 from .nodes import Moves, chances, key_of
 from .transport import Connect, Transport, in_process
@@ -202,7 +204,7 @@ class Network:
 
     transport: str = SIMULATE
     processes: int = 4
-    timer: float | None = None
+    timer: Seconds | None = None
     lost: float = 0.0
     late: float = 0.0
     fault: str | None = None
@@ -247,18 +249,8 @@ class Network:
 
     @classmethod
     def parse(cls, text: str) -> Network:
-        """Return the network of a text. Raises WrongValue."""
-        transport, *parts = text.split(":")
-        kinds = {"processes": int, "timer": float, "lost": float, "late": float, "fault": str}
-        options = {}
-        for name, _, value in (part.partition("=") for part in parts):
-            if name not in kinds:
-                raise WrongValue(f"network {text}: option {name} is not one of {', '.join(kinds)}")
-            try:
-                options[name] = kinds[name](value)
-            except ValueError:
-                raise WrongValue(f"network {text}: {name} is {value!r}, expected a number") from None
-        return cls(transport, **options)
+        """Return the network of a text. Raises UnknownName, WrongOption."""
+        return NETWORKS.make(text)
 
     @contextmanager
     def link(self) -> Iterator[Link]:
@@ -296,3 +288,7 @@ class Network:
             return Processes(link, capacity, generator, limits, self.timer or TIMER, fault)
 
         return unreliable(self.lost, self.late, seed, connect) if faults and (self.lost or self.late) else connect
+
+
+NETWORKS: Registry[Network] = Registry("network", "", {transport: partial(Network, transport) for transport in LINKS})
+"""The networks by name."""

@@ -64,7 +64,7 @@ CASES: Mapping[str, Mapping[str, str]] = {
         "decision in seconds": "eurora_99 --first 8 --dispatchers hcp3@cpsat --decision-time 0.05 --objective makespan --threads 1",
         "decision in units": "eurora_99 --first 8 --dispatchers hcp3@cpsat --deterministic 0.1 --max-stretch 50",
         "no stretch": "eurora_99 --first 8 --dispatchers pcp3@cpsat --deterministic 0.1 --max-stretch off",
-        "nodes": "eurora_99 --first 20 --allocator first-fit --charge --drop-impossible --explain",
+        "nodes": "eurora_99 --first 20 --allocator first-fit --predictor last-two --charge --drop-impossible --explain",
         "events": f"log.swf {MACHINE} --events events.csv --requeue checkpoint:600",
         "users": f"log.swf {MACHINE} --users di:seed=2 --dispatchers easy",
         "power": f"log.swf {MACHINE} --power-cap 100W,60W --watts-per-core 10 --dispatchers easy",

@@ -407,4 +407,4 @@ def test_events_are_obeyed_recorded_and_verified(tmp_path, monkeypatch, capsys):
     attempts.write_text(attempts.read_text().replace("11400", "11399"))
     assert exit_code(["verify", "results"]) == 1
     assert exit_code([*command, "--requeue", "again"]) == 2
-    assert "--requeue is 'again'; expected restart, checkpoint:SECONDS" in capsys.readouterr().err
+    assert "there is no requeue rule 'again'; known are restart, checkpoint, drop" in capsys.readouterr().err

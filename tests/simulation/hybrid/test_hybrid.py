@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from schedlab.backends import UnknownName
 from schedlab.instances.workload import Workload
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.plugins import PluginError
 from schedlab.models.profiles.builders import flat
 from schedlab.models.profiles.extraction import nodes_on
+from schedlab.models.registry import WrongOption
 from schedlab.models.tariff import Tariff
 from schedlab.simulation import SimulationError
 from schedlab.simulation.dispatchers.dardis.messages import Request, Wish
@@ -126,7 +126,7 @@ def test_wrong_values_are_refused(options: dict[str, float], message: str) -> No
 
 def test_names_have_options() -> None:
     named = parse_dispatcher("hybrid:50:forecast=weekly:method=rule:est:hours=48-r")
-    assert (named.dispatcher, named.predictor, named.options) == (
+    assert (named.dispatcher, named.predictor, named.part.given) == (
         "hybrid:50",
         "real",
         {"forecast": "weekly", "method": "rule:est", "hours": "48"},
@@ -136,7 +136,7 @@ def test_names_have_options() -> None:
     assert is_dispatcher("hybrid:70:hours=48") and is_dispatcher("hybrid:100")
     with pytest.raises(UnknownName, match="forecast"):
         parse_dispatcher("hybrid:70:forcast=weekly").make()
-    with pytest.raises(PluginError, match="twice"):
+    with pytest.raises(WrongOption, match="twice"):
         parse_dispatcher("hybrid:70:hours=24:hours=48")
     with pytest.raises(UnknownName):
         parse_dispatcher("easy:depth=3").make()

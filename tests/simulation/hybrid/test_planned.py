@@ -72,7 +72,7 @@ def test_the_name_has_options() -> None:
     named = parse_dispatcher("planned:every=12:method=rule:wt:forecast=perfect-r")
     made = named.make()
     assert isinstance(made, Planned) and named.predictor == "real"
-    assert named.options == {"every": "12", "method": "rule:wt", "forecast": "perfect"}
+    assert named.part.given == {"every": "12", "method": "rule:wt", "forecast": "perfect"}
     assert sl.simulate(QUEUE, MACHINE, Planned(12, "perfect", "rule:wt", centre=CENTRE)).violations == []
 
 

@@ -300,7 +300,7 @@ def test_a_wrong_decision_ends_the_replay(answer: object, why: str) -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"policy": "idle:soon"}, "idle:soon: expected a time such as"),
+        ({"policy": "idle:soon"}, "idle: after is 'soon'; expected whole seconds, such as 300, 30min"),
         ({"policy": "always-on:5"}, "takes no option"),
         ({"policy": "profile"}, "follows a desired profile; give one"),
         ({"policy": "idel:5s"}, "node policy"),

@@ -11,6 +11,7 @@ from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
+from schedlab.models.registry import WrongOption
 from schedlab.simulation.dispatchers.policy import POLICIES, psp
 from schedlab.simulation.dispatchers.registry import check_dispatcher
 from schedlab.simulation.rankers import Penalty, WeightedSum
@@ -170,5 +171,5 @@ def test_names():
     assert check_dispatcher("psp-conservative-d").predictor == "data-driven"
     with pytest.raises(PluginError, match="psp has a ranker of its own"):
         check_dispatcher("psp+aging")
-    with pytest.raises(PluginError, match="first_class is 'good'"):
+    with pytest.raises(WrongOption, match="first_class is 'good'"):
         check_dispatcher("easy+psp:first_class=good")

@@ -6,6 +6,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName
 from schedlab.models.plugins import PluginError
+from schedlab.models.registry import WrongOption
 from schedlab.simulation.dispatchers.registry import check_dispatcher, is_dispatcher, parse_dispatcher
 from schedlab.simulation.rankers import Aging, Fairshare, JobSize, parse_ranker
 
@@ -28,27 +29,28 @@ def test_names_of_rankers():
         ("easy+fairshair", UnknownName, "there is no ranker 'fairshair'; did you mean fairshare"),
         ("easy+", UnknownName, "there is no ranker ''"),
         ("easy+fairshare:halflife=3", UnknownName, "no option of the ranker fairshare called 'halflife'.* half_life"),
-        ("easy+fairshare:shares=3", PluginError, "shares is '3', expected numbers by name, each once, as in debug=2"),
-        ("easy+fairshare:shares=a=1/a=2", PluginError, "expected numbers by name, each once"),
-        ("easy+fairshare:shares=a=x", PluginError, "shares of a is 'x', expected a number"),
-        ("easy+fairshare:half_life=nan", PluginError, "half_life is 'nan', expected a number"),
+        ("easy+fairshare:shares=3", WrongOption, "shares is '3'; expected numbers by name, each once, as in debug=2"),
+        ("easy+fairshare:shares=a=1/a=2", WrongOption, "expected numbers by name, each once"),
+        ("easy+fairshare:shares=a=x", WrongOption, "shares is 'a=x'; expected numbers by name"),
+        ("easy+fairshare:half_life=nan", WrongOption, "half_life is 'nan'; expected seconds"),
         ("easy+fairshare:dampening=2", UnknownName, "no option of the ranker fairshare called 'dampening'"),
         (
             "easy+multifactor:queue=5000",
-            PluginError,
+            WrongOption,
             "queue is 5000.0, but all queues have the priority 0.*priorities=",
         ),
-        ("easy+multifactor:queue=0:priorities=q=1", PluginError, "priorities has no effect, as the weight queue is 0"),
-        ("easy+multifactor:age=0:max_age=9", PluginError, "max_age has no effect, as the weight age is 0"),
-        ("easy+multifactor:fairshare=0:shares=a=1", PluginError, "shares has no effect, as the weight fairshare is 0"),
-        ("easy+multifactor:size=0:favor_small=true", PluginError, "favor_small has no effect, as the weight size is 0"),
+        ("easy+multifactor:queue=0:priorities=q=1", WrongOption, "priorities has no effect, as the weight queue is 0"),
+        ("easy+multifactor:age=0:max_age=9", WrongOption, "max_age has no effect, as the weight age is 0"),
+        ("easy+multifactor:fairshare=0:shares=a=1", WrongOption, "shares has no effect, as the weight fairshare is 0"),
+        ("easy+multifactor:size=0:favor_small=true", WrongOption, "favor_small has no effect, as the weight size is 0"),
         ("easy++:aging=3", UnknownName, "no option of the dispatcher easy\\+\\+ called 'aging'"),
-        ("easy+fairshare:half_life=week", PluginError, "half_life is 'week', expected a number"),
-        ("easy+fairshare:half_life=0", PluginError, "half_life is 0.0, expected a number above 0"),
-        ("easy+fairshare:usage=gpu", PluginError, "usage is 'gpu', expected one of cores, dominant"),
-        ("easy+job-size:favor_small=1", PluginError, "favor_small is '1', expected true or false"),
-        ("easy+aging:max_age", UnknownName, "no module aging"),
-        ("easy+aging:max_age=3:max_age=4", PluginError, "each once"),
+        ("easy+fairshare:half_life=week", WrongOption, "half_life is 'week'; expected seconds, such as 300, 30min"),
+        ("easy+fairshare:half_life=0", WrongOption, "half_life is 0, expected a number above 0"),
+        ("easy+fairshare:usage=gpu", WrongOption, "usage is 'gpu', expected one of cores, dominant"),
+        ("easy+job-size:favor_small=1", WrongOption, "favor_small is '1'; expected true or false"),
+        ("easy+aging:max_age", WrongOption, "the option max_age has no value; expected aging:max_age=VALUE"),
+        ("easy+aging:maxage", UnknownName, "no ranker 'aging:maxage'; did you mean aging"),
+        ("easy+aging:max_age=3:max_age=4", WrongOption, "given twice; expected each once"),
         ("easy+no_such_module:Ranker", UnknownName, "no module no_such_module"),
         ("easi+fairshare", UnknownName, "did you mean easy"),
         ("hcp3+fairshare", PluginError, "a ranker sorts the queue of a policy.*hcp3 is not a policy"),

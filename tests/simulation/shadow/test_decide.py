@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from machine_states import NOW, random_state, small_state, waiting
-from schedlab.errors import WrongValue
+from schedlab.errors import SchedlabError, WrongValue
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.simulation import SimulationError
 from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
@@ -176,8 +176,8 @@ def test_an_impossible_answer_is_not_given():
 
 def test_wrong_arguments_are_refused():
     state = read(small_state())
-    for options, why in [({"allocator": "x"}, "allocator is 'x'"), ({"decision_time": 0}, "expected more than 0")]:
-        with pytest.raises(ValueError, match=why):
+    for options, why in [({"allocator": "x"}, "no allocator 'x'"), ({"decision_time": 0}, "expected more than 0")]:
+        with pytest.raises(SchedlabError, match=why):
             decide(state, "easy", **options)
     with pytest.raises(ValueError, match="runtimes of waiting jobs are not known"):
         decide(state, "easy-r")
