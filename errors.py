@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class SchedlabError(Exception):
     """Base class of all errors that schedlab raises.
@@ -17,6 +19,20 @@ class SchedlabError(Exception):
     ...     print(e)
     integer 'x': the lower bound 3 is above the upper bound 0
     """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to pickle the error: without a call of its constructor, whose arguments are not those of the message."""
+        made = super().__reduce__()
+        assert isinstance(made, tuple)  # that of an exception
+        kind, args, *state = made
+        return _restored, (kind, args), *state
+
+
+def _restored(kind: type[SchedlabError], args: tuple[object, ...]) -> SchedlabError:
+    """Return a pickled error, still without its attributes."""
+    error = kind.__new__(kind, *args)
+    error.args = args
+    return error
 
 
 class WrongArgument(SchedlabError, TypeError):

@@ -14,6 +14,7 @@ from .errors import WrongArgument
 from .methods.arguments import limits_of
 from .models import Problem, kind
 from .models.arguments import checked
+from .models.counts import how_many
 from .models.elements import Answer, ConstraintElements, Element, Elements, Explanation, Progress, minimal_set
 from .models.language import Model
 from .models.language.clock import OutOfTime, within
@@ -155,7 +156,9 @@ def _limits(parts: Elements, given: float | Sequence[float | None] | None) -> di
             )
     if len(values) > len(parts.objectives):
         names = ", ".join(parts.objectives) or "none, as removing an element could make the objective worse"
-        raise WrongArgument(f"objective_limit has {len(values)} values; objectives that can be limited: {names}")
+        raise WrongArgument(
+            f"objective_limit has {how_many(len(values), 'value')}; objectives that can be limited: {names}"
+        )
     found, word = {}, "least" if parts.maximized else "most"
     for k, (name, value) in enumerate(zip(parts.objectives, values, strict=False)):
         if value is not None:

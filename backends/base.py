@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from ..errors import LoweringTooLarge as LoweringTooLarge
 from ..errors import SolverUnavailable as SolverUnavailable
 from ..models.comparing import hashable
+from ..models.counts import how_many_of
 from ..models.excerpt import one_line, with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 
@@ -237,7 +238,7 @@ class Watch(Protocol):
 
 def compiled_repr(compiled: Any) -> str:
     """Return a compiled model in one line: its type and its size."""
-    size = ", ".join(f"{count:,} {name}" for name, count in compiled.size.items() if isinstance(count, int))
+    size = ", ".join(how_many_of(count, name, ",") for name, count in compiled.size.items() if isinstance(count, int))
     return one_line(f"{type(compiled).__name__}({size})")
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument
 from ..models.arguments import expect, unknown_keyword
+from ..models.counts import how_many
 from ..models.given import is_problem
 from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
 from ..models.language.defined import defined
 from ..models.language.model import without_end
-from ..models.language.offsets import REAL_TOLERANCE, offset_of, origin_of
+from ..models.language.offsets import REAL_TOLERANCE, late_presence, offset_of, origin_of
 from .base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Status, WarmStart, Watch
 from .gaps import refutation, size_of
 from .parameters import checked, require_obeyed
@@ -98,7 +99,9 @@ def _unproven(proven: Sequence[bool], count: int) -> str:
     parts = [f"no proof for objective {', '.join(open_)} of {count}"] if open_ else []
     if len(proven) < count:
         left = count - len(proven)
-        parts.append(f"the last {left} of {count} objectives {'was' if left == 1 else 'were'} not optimized")
+        parts.append(
+            f"the last {left} of {how_many(count, 'objective')} {'was' if left == 1 else 'were'} not optimized"
+        )
     return "; ".join(parts)
 
 
@@ -355,7 +358,7 @@ def _solve_stage(
         judge,
         settled,
         limits.gap,
-        exact=len(settled) + 1 < len(model.objectives),
+        exact=len(settled) + 1 < len(model.objectives) or any(late_presence(e, stage) for e in stage.objectives[:1]),
     )
     recorder.trace.extend(before.incumbents)
     if incumbent is not None:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import NoSolution, SolverUnavailable
-from ..models.array_types import Floats
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 from ..models.language.clock import look
@@ -141,7 +140,7 @@ def cost_unit(form: LinearForm) -> float:
 
     Costs are scaled down only if the greatest one is above ``LARGE``. HiGHS takes a reduced cost within 1e-7 of 0 for 0, in the unit of the objective. Costs in euro per second are 1e-5
     and less, multiplied by many seconds: without this scaling, HiGHS 1.14 lost up to 1 % of the optimum of profit
-    problems at the root node. Rows are scaled likewise (``backend._scales``).
+    problems at the root node. Rows are scaled likewise (``LinearForm.row_scales``).
     """
     costs = np.abs(form.cost[form.cost != 0])
     if not len(costs):
@@ -550,7 +549,7 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
     h = new_highs()
     h.setOptionValue("output_flag", False)
     kinds = np.zeros_like(form.integral) if relax else form.integral
-    rows = _scales(form) if kinds.any() else np.ones(len(form.row_lo))
+    rows = form.row_scales() if kinds.any() else np.ones(len(form.row_lo))
     status = h.passModel(
         *(len(form.cost), len(form.row_lo), len(form.value)),
         int(highspy.MatrixFormat.kRowwise),
@@ -564,19 +563,6 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
             f"HiGHS refused the model, whose size is {form.size}: it does not take numbers of 1e15 and more"
         )
     return h
-
-
-def _scales(form: LinearForm) -> Floats:
-    """Return one power of two per row that reduces its greatest coefficient to about the square root of it.
-
-    Tolerances are absolute, and rows have big-M constants of 1e5 and sums of 1e6 core-seconds. Without this scaling
-    HiGHS 1.14 lost optima, most of them because of the tight tolerance of integrality at that time (see
-    ``run.INTEGRALITY``).
-    """
-    greatest = np.ones(len(form.row_lo))
-    np.maximum.at(greatest, np.repeat(np.arange(len(greatest)), np.diff(form.start)), np.abs(form.value))
-    found: Floats = np.exp2(-np.floor(np.log2(greatest) / 2))
-    return found
 
 
 # --- Find the constraints that make the linear relaxation of a model infeasible, by a deletion filter.

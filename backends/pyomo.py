@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TextIO, cast
 import numpy as np
 
 from ..errors import SolverUnavailable, WrongArgument, WrongValue
+from ..models.counts import how_many
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 from ..models.language.clock import look
@@ -221,7 +222,7 @@ class PyomoInterval:
 
     def __repr__(self) -> str:
         parts = (f"{name}={getattr(self, name)}" for name in ("presence", "start", "size"))
-        return f"PyomoInterval({', '.join(parts)}, {len(self.cells)} cells)"
+        return f"PyomoInterval({', '.join(parts)}, {how_many(len(self.cells), 'cell')})"
 
 
 class PyomoCompiled:
@@ -443,7 +444,10 @@ def _value(v: Any) -> float:
 
 
 def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
-    """Return a ConcreteModel with a variable ``x`` per column, a constraint ``rows`` per row, and ``objective``."""
+    """Return a ConcreteModel with a variable ``x`` per column, a constraint ``rows`` per row, and ``objective``.
+
+    The rows are scaled as those of HiGHS.
+    """
     environ = _environ()
     from pyomo.core.expr.numeric_expr import LinearExpression
 
@@ -462,7 +466,10 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
         domain=lambda m, k: environ.Integers if kinds[k] else environ.Reals,
     )
     x = list(m.x.values())
-    index, value, start = form.index.tolist(), form.value.tolist(), form.start.tolist()
+    scales = form.row_scales() if any(kinds) else np.ones(len(form.row_lo))
+    index, start = form.index.tolist(), form.start.tolist()
+    value = (form.value * np.repeat(scales, np.diff(form.start))).tolist()
+    row_lo, row_hi = (form.row_lo * scales).tolist(), (form.row_hi * scales).tolist()
 
     def row(m: Any, i: int) -> Any:
         look()
@@ -470,7 +477,7 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
         body = LinearExpression(
             constant=0.0, linear_coefs=[value[k] for k in entries], linear_vars=[x[index[k]] for k in entries]
         )
-        sides = [None if math.isinf(side) else side for side in (form.row_lo[i].item(), form.row_hi[i].item())]
+        sides = [None if math.isinf(side) else side for side in (row_lo[i], row_hi[i])]
         if not entries:
             holds = form.row_lo[i] <= TOLERANCE and form.row_hi[i] >= -TOLERANCE  # as HiGHS holds rows
             return environ.Constraint.Feasible if holds else environ.Constraint.Infeasible

@@ -165,7 +165,7 @@ class Recorder:
         Relative gap between the best answer and the bound at which the run stops.
     exact : bool
         Whether an optimum of whole numbers is proven only by a bound that excludes every better one: later objectives
-        depend on it.
+        depend on it, or a relative gap would allow hours.
     """
 
     def __init__(

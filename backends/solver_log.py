@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from ..models.counts import how_many
+
 LOG_CHARACTERS = 200_000
 """Most characters of a log, half of them from its begin and half from its end; what lies between is left out."""
 
@@ -60,7 +62,11 @@ class SolverLog:
         """Return the log; of a long one the first and the last part, with the number of characters left out."""
         head, tail = "".join(self._head), "".join(self._tail)[-self._half :]
         left = self._written - len(head) - len(tail)
-        return head + tail if not left else f"{head}\n... {left:,} characters of the log are left out ...\n{tail}"
+        return (
+            head + tail
+            if not left
+            else f"{head}\n... {how_many(left, 'character', ',')} of the log are left out ...\n{tail}"
+        )
 
 
 def joined(first: str, second: str) -> str:

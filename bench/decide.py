@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..errors import WrongValue
+from ..models.counts import how_many
 from .errors import FAILED, WrongUse
 from .processes import seconds_since_start
 from .terminal import say
@@ -75,4 +76,6 @@ def decide(
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     started, planned = len(answer.starts), len(answer.planned)
-    say(f"{out}: {started} of {len(answer.expected)} waiting jobs start now, {planned} planned starts")
+    say(
+        f"{out}: {started} of {how_many(len(answer.expected), 'waiting job', verb='start')} now, {planned} planned starts"
+    )

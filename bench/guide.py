@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from ..instances import Instance, load
 from ..instances.files.folder import content_of
+from ..models.counts import how_many
 from ..models.profit.guide import MAXIMISE, OPTIMISE, Advice, Day, Guide, Leaf, Rule, Split, days
 from ..models.profit.problem import Profit
 from .errors import WrongUse
@@ -107,7 +108,7 @@ def collect(
     profits = [f for f in filed if bench_kind(f.record["kind"]).guided]
     if not profits:
         raise WrongUse(
-            f"{len(filed)} records, none of them of a profit problem; run an instance of that kind (bench run profit_medium) "
+            f"{how_many(len(filed), 'record')}, none of them of a profit problem; run an instance of that kind (bench run profit_medium) "
             "and give the folder of its results"
         )
     _one_version([f.record for f in profits])
@@ -121,7 +122,7 @@ def collect(
         wanted = "searches (rules do not count)" if method is None else repr(method)
         names = ", ".join(dict.fromkeys(str(f.record["method"]) for f in profits))
         raise WrongUse(
-            f"there is no verified schedule by {wanted} in the {len(profits)} records of profit problems; they are by {names}"
+            f"there is no verified schedule by {wanted} in the {how_many(len(profits), 'record')} of profit problems; they are by {names}"
         )
     return found
 

@@ -19,6 +19,7 @@ from ..errors import WrongValue
 from ..instances import FormatError, Instance, write
 from ..instances.classic import library_instance
 from ..instances.eurora_batches import BATCHES
+from ..instances.files.folder import InstanceError
 from ..instances.files.lines import read_json, read_text
 from ..instances.files.writing import write_whole
 from ..instances.generators.climate import SEASONS, synthetic
@@ -26,15 +27,17 @@ from ..instances.generators.theta import DEADLINE, NEEDED, SOURCE, STEP
 from ..instances.log_preparation import latest_start_rule, partition_names
 from ..instances.log_windows import midnight
 from ..instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE, known, thesis_scenarios
+from ..instances.states.machine_state import Document, state_of
 from ..instances.states.pbs import state_from_pbs
 from ..instances.states.slurm import state_from_slurm
 from ..instances.traces import open_trace, read_trace
 from ..instances.weather import Weather, read_weather, write_weather
 from ..instances.workload import Workload
 from ..models import Checkpointing, Eviction
+from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY
 from ..models.dispatch.objectives import find_objective, objective_names
-from ..models.platform import Platform
+from ..models.platform import LATEST, Platform
 from .errors import WrongUse
 from .log_options import column_names, resources_per_node, time_zone
 from .replays.eurora_batch import eurora_batch
@@ -139,7 +142,9 @@ def import_log(
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     say("\n".join(report_lines(workload, platform)))
-    say(f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes; to see it: bench show {out}")
+    say(
+        f"{out}: {how_many(len(workload), 'job')} on {how_many(len(platform.nodes), 'node')}; to see it: bench show {out}"
+    )
 
 
 def import_batch(file: Path, out: Path, number: int, name: str, objective: str) -> None:
@@ -159,7 +164,9 @@ def import_batch(file: Path, out: Path, number: int, name: str, objective: str) 
     counted = workload if batch.which != "queued" else replace(workload, running=())
     ours = Composition.of_workload(counted)
     show_composition(console_for(), {name: ours}, {f"BATCH{number} (thesis)": batch.composition})
-    say(f"{out}: {len(workload)} jobs, {len(workload.running)} running at the begin; to see it: bench show {out}")
+    say(
+        f"{out}: {how_many(len(workload), 'job')}, {len(workload.running)} running at the begin; to see it: bench show {out}"
+    )
 
 
 def log_instance(
@@ -199,7 +206,7 @@ def log_instance(
         name=name,
         kind="dispatch",
         problem=workload.dispatch(platform, objective),
-        description=f"{name}: {len(workload)} jobs of a log{since}, {len(platform.nodes)} nodes",
+        description=f"{name}: {how_many(len(workload), 'job')} of a log{since}, {how_many(len(platform.nodes), 'node')}",
         source="; ".join([source, *report.notes]),
         repairs=repairs | {what: n for what, n in counted.items() if n},
     )
@@ -301,9 +308,9 @@ def import_curie(
     say(f"temperatures: {about}" + ("" if weather else "; for those of a real place: --weather FILE"))
     for word, there in seasons.items():
         values = there.series.values
-        say(f"  {word}: {days} days, {min(values):g} to {max(values):g} degrees C, mean {there.mean:.1f}")
+        say(f"  {word}: {how_many(days, 'day')}, {min(values):g} to {max(values):g} degrees C, mean {there.mean:.1f}")
     say(
-        f"{out}: {len(workload)} jobs on {len(platform.nodes)} nodes, {len(centre.names)} scenarios; to see it: bench show {out}"
+        f"{out}: {how_many(len(workload), 'job')} on {how_many(len(platform.nodes), 'node')}, {how_many(len(centre.names), 'scenario')}; to see it: bench show {out}"
     )
 
 
@@ -319,9 +326,9 @@ def with_power(workload: Workload, seed: int) -> Workload:
 def sampled(workload: Workload, n: int, seed: int) -> Workload:
     """Return the workload of n jobs chosen at random. Raises WrongUse if there are fewer jobs."""
     if n > len(workload):
-        raise WrongUse(f"--sample {n}: there are {len(workload)} jobs; expected at most that many")
+        raise WrongUse(f"--sample {n}: there are {how_many(len(workload), 'job')}; expected at most that many")
     kept = workload.keep(np.array(sorted(Random(seed).sample(range(len(workload)), n))))
-    return kept.noted(f"a random sample of {n} of {len(workload)} jobs, seed {seed}")
+    return kept.noted(f"a random sample of {n} of {how_many(len(workload), 'job')}, seed {seed}")
 
 
 def _seasons(file: Path | None, days: int, seed: int) -> tuple[Mapping[str, Weather], str]:
@@ -335,9 +342,9 @@ def _seasons(file: Path | None, days: int, seed: int) -> tuple[Mapping[str, Weat
         found = {word: whole.during(f"{FIRST_DAY[word]}:{days}d") for word in SEASONS}
     except ValueError as e:
         raise WrongUse(
-            f"--weather {file}: {e}; expected the temperatures of a whole year; {days} days of both seasons are needed"
+            f"--weather {file}: {e}; expected the temperatures of a whole year; {how_many(days, 'day')} of both seasons are needed"
         ) from e
-    return found, f"{file.name}, {days} days from {' and '.join(FIRST_DAY[w] for w in found)} on"
+    return found, f"{file.name}, {how_many(days, 'day')} from {' and '.join(FIRST_DAY[w] for w in found)} on"
 
 
 # --- ``bench import`` of a project: a file of a benchmark library is converted to an instance folder.
@@ -386,9 +393,9 @@ def import_state(
     files: Annotated[list[Path], typer.Argument(metavar="JOBS NODES", help="two JSON files: the jobs, the nodes")],
     out: Annotated[Path, typer.Option(help="file of the state to write")],
     now: Annotated[
-        int | None, typer.Option(min=0, help="time of the state, s since 1970; default: in the files")
+        int | None, typer.Option(min=0, max=LATEST, help="time of the state, s since 1970; default: in the files")
     ] = None,
-    ewt: Annotated[int, typer.Option(min=1, help="expected waiting time of each queue in seconds")] = 3600,
+    ewt: Annotated[int, typer.Option(min=1, max=LATEST, help="expected waiting time of each queue in seconds")] = 3600,
     reservations: Annotated[
         Path | None, typer.Option(help="Slurm: scontrol show reservations --json; PBS: pbs_rstat -f")
     ] = None,
@@ -407,7 +414,7 @@ def import_state(
     Example: bench import state jobs.json nodes.json --reservations reservations.json --out state.json
     """
     if len(files) != 2:
-        raise WrongUse(f"{len(files)} files; {EXPECTED}")
+        raise WrongUse(f"{how_many(len(files), 'file')}; {EXPECTED}")
     kinds = {_kind(values, file): values for file in files for values in [read_json(file)]}
     sources = " and ".join(str(file) for file in (*files, reservations) if file is not None)
     try:
@@ -418,17 +425,34 @@ def import_state(
         raise WrongUse(
             f"{sources}: a field is missing or has another form ({type(e).__name__}: {e}); {EXPECTED}"
         ) from e
+    _require_now(made, now, sources)
+    try:
+        state_of(made, Document(out))
+    except InstanceError as e:
+        raise WrongUse(f"{sources}: bench decide could not read the state that they give; {e}") from e
     try:
         write_whole(out, json.dumps(made, indent=1) + "\n")
     except OSError as e:
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     for why, count in skipped.items():
         noun, rest = why.split(" ", 1)
-        say(f"left out: {count} {noun}{'s' * (count != 1)} {rest}")
+        say(f"left out: {how_many(count, noun)} {rest}")
     say(
-        f"{out}: {len(made['nodes'])} nodes, {len(made['running'])} running and {len(made['waiting'])} waiting jobs; "
+        f"{out}: {how_many(len(made['nodes']), 'node')}, {len(made['running'])} running and {how_many(len(made['waiting']), 'waiting job')}; "
         f"next: bench decide {out}"
     )
+
+
+def _require_now(made: Mapping[str, Any], now: int | None, sources: str) -> None:
+    """Raise WrongUse if a job runs that starts after the time of the state."""
+    late = [job for job in made["running"] if job["start"] > made["now"]]
+    if late:
+        job = max(late, key=lambda job: job["start"])
+        given = f"the time of the files, {made['now']}," if now is None else f"--now {now}"
+        raise WrongUse(
+            f"{sources}: {given} is before the start of job {job['id']}, which runs since {job['start']}; expected --now SECONDS "
+            "since 1970, when the files were made"
+        )
 
 
 def _kind(values: Any, file: Path) -> str:
@@ -473,7 +497,9 @@ def import_theta(
     at: Annotated[int, typer.Option(help="the moment in seconds on the clock of the log")],
     out: Annotated[Path, typer.Option(help="folder of the instance to write")],
     nodes_needed: Annotated[int, typer.Option(min=0, help="nodes to be freed")] = 512,
-    deadline: Annotated[int, typer.Option(min=0, help="seconds within which they are to be free")] = DEADLINE,
+    deadline: Annotated[
+        int, typer.Option(min=0, max=LATEST, help="seconds within which they are to be free")
+    ] = DEADLINE,
     seed: Annotated[int, typer.Option(help="seed of the memory and of the checkpoints, which logs lack")] = 1,
     plot: Annotated[Path | None, typer.Option(help="SVG picture of the jobs that run at the moment")] = None,
 ) -> None:
@@ -518,7 +544,7 @@ def moment(log: Workload, at: int, nodes_needed: int, deadline: int, seed: int) 
         name=f"moment_{at}",
         kind="eviction",
         problem=problem,
-        description=f"{log.name} at {at}: {jobs} jobs on {nodes:,} nodes, {nodes_needed:,} to be freed",
+        description=f"{log.name} at {at}: {how_many(jobs, 'job')} on {how_many(nodes, 'node', ',')}, {nodes_needed:,} to be freed",
         source=SOURCE,
         nodes_compared=tuple(n for n in NEEDED if n != nodes_needed and n <= nodes),
     )
@@ -553,4 +579,4 @@ def import_weather(
     s = weather.series
     since = " from {:02}-{:02} on".format(*weather.first_day) if weather.first_day else ""
     say(f"mean {weather.mean:.2f} degrees C, least {min(s.values):g}, greatest {max(s.values):g}")
-    say(f"{out}: {(s.end - s.begin) / HOUR:,g} hours{since}, {len(s.values):,} values")
+    say(f"{out}: {how_many((s.end - s.begin) / HOUR, 'hour', ',g')}{since}, {how_many(len(s.values), 'value', ',')}")

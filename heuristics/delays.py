@@ -35,6 +35,7 @@ from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
+from ..models.counts import how_many
 from ..models.given import WithProblem, given_problem
 from ..models.schedule_arrays import POSTPONED
 from .arrays import Arrays, Placement, arrays
@@ -129,7 +130,7 @@ def delay_search(
     ended = "ended by itself" if search.complete else "stopped by its limit"
     return seen.result(
         keeping_limits(a.dispatch, a.schedule(search.starts, search.nodes)),
-        message=f"order {first.order or 'of the start'}, delays of {step} s, {search.trials} schedules, {ended}",
+        message=f"order {first.order or 'of the start'}, delays of {step} s, {how_many(search.trials, 'schedule')}, {ended}",
         details={"order": first.order, "delay": step, "trials": search.trials, "complete": search.complete},
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..errors import SchedlabError
 from ..models import Dispatch, Job, Schedule
+from ..models.counts import how_many
 from ..models.dispatch.limits import broken_limits
 
 
@@ -65,7 +66,7 @@ class NoSchedule(NothingFound):
         where = f"in {_some(windows)}" if windows else "at any time: its windows and its deadline exclude every start"
         deadline = "" if job.deadline is None else f", to end by its deadline {job.deadline}"
         super().__init__(
-            f"job {job.id!r} ({job.units} units of {dict(job.request)}, {problem.duration(job)} s{deadline}) "
+            f"job {job.id!r} ({how_many(job.units, 'unit')} of {dict(job.request)}, {problem.duration(job)} s{deadline}) "
             f"cannot start {where}: the jobs that were placed before it occupy the nodes; try another order"
         )
         self.job = job.id

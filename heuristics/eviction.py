@@ -17,6 +17,7 @@ from ..backends.result import Result
 from ..models import Eviction, EvictionCandidate, EvictionPlan, ProblemError, Schedule
 from ..models.arguments import checked
 from ..models.array_types import Ints
+from ..models.counts import how_many
 from ..models.eviction.jobs import STRATEGIES
 from ..models.excerpt import with_short_repr
 from ..models.given import WithProblem, given_problem
@@ -154,7 +155,7 @@ class TradeOff:
         wanted = p.nodes_needed if nodes_needed is None else nodes_needed
         if not 0 <= wanted <= p.nodes_in_use:
             raise ProblemError(
-                f"cannot free {wanted} nodes: the running jobs use {p.nodes_in_use}; choose 0 to {p.nodes_in_use}"
+                f"cannot free {how_many(wanted, 'node')}: the running jobs use {p.nodes_in_use}; choose 0 to {p.nodes_in_use}"
             )
         return -(-wanted // self.rows.unit)
 
@@ -260,7 +261,7 @@ def loss_unit_of(p: Eviction) -> int:
     unit = math.gcd(*losses) or 1
     if (sum(losses) // unit + 1) * (p.steps + 1) * (len(losses) + 1) >= LARGEST_KEY:
         raise ProblemError(
-            f"the losses add up to {sum(losses):,} node-seconds, too large for exact 64-bit sums over {p.steps} steps; "
+            f"the losses add up to {sum(losses):,} node-seconds, too large for exact 64-bit sums over {how_many(p.steps, 'step')}; "
             "use a larger step_s, or a solver"
         )
     return unit

@@ -21,6 +21,7 @@ from ..backends.gaps import close
 from ..backends.result import Result
 from ..models import Dispatch, Schedule
 from ..models.array_types import Floats, Ints
+from ..models.counts import how_many
 from ..models.dispatch.objectives import Excess
 from ..models.whole_numbers import rational
 from .arrays import Placement, arrays
@@ -287,7 +288,7 @@ class Relaxation:
         """Return the result with the best schedule, verified, and the bound."""
         bound = self.cost_bound
         schedule = keeping_limits(self.problem, self.schedule)
-        message = "no bound" if bound is None else f"bound on {self.details['cells']} cells"
+        message = "no bound" if bound is None else f"bound on {how_many(self.details['cells'], 'cell')}"
         found = self.seen.result(schedule, message=message, details=self.details)
         if bound is not None and found.status != "error":
             sign = self.scheduler.arrays.sign

@@ -17,6 +17,7 @@ from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
 from ..models.compiled import compile_for
+from ..models.counts import how_many
 from ..models.given import WithProblem, given_problem
 from ..models.schedule_arrays import POSTPONED, Flat, ScheduleArrays
 from ..models.unknown_names import hint
@@ -149,7 +150,7 @@ def _listed(arrays: Arrays, ids: Sequence[str]) -> Ints:
         raise UnknownOrder(f"the order lists job {twice!r} more than once")
     if len(found) != len(index):
         missing = next(i for i in index if i not in set(ids))
-        raise UnknownOrder(f"the order lists {len(found)} of {len(index)} jobs; {missing!r} is missing")
+        raise UnknownOrder(f"the order lists {len(found)} of {how_many(len(index), 'job')}; {missing!r} is missing")
     return found
 
 

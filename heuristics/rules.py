@@ -21,6 +21,7 @@ import numpy as np
 
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.array_types import Floats, Ints
+from ..models.counts import how_many
 from ..models.dispatch.arrays import JobArrays, column
 from ..models.dispatch.jobs import Window
 from ..models.unknown_names import hint
@@ -244,7 +245,9 @@ def _check(problem: Dispatch, rows: _Rows, state: State, rule: str) -> None:
             windows = problem.start_windows(job)
             where = f"its start windows end at {windows[-1][1]}" if windows else "no time is left for its start"
             raise LeftWaiting(
-                rule, job, f"never starts job {job.id!r} ({job.units} units of {dict(job.request)}): {where}"
+                rule,
+                job,
+                f"never starts job {job.id!r} ({how_many(job.units, 'unit')} of {dict(job.request)}): {where}",
             )
     for job, start in zip(rows.jobs[rows.running :], state.start[rows.running :].tolist(), strict=True):
         end = start + problem.duration(job)

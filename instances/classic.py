@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..models.counts import how_many
 from ..models.knapsack import Knapsack
 from ..models.platform import ProblemError
 from ..models.project.problem import Project
@@ -89,16 +90,12 @@ def library_instance(file: Path, form: str, name: str) -> Instance:
     """
     problem = LIBRARIES[form].read(file)
     if isinstance(problem, Knapsack):
-        description = f"{name}: {_count(len(problem.items), 'item')}, capacity {float(problem.capacity):g}"
+        description = f"{name}: {how_many(len(problem.items), 'item')}, capacity {float(problem.capacity):g}"
     else:
         tasks, modes = len(problem.tasks), sum(len(t.modes) for t in problem.tasks)
-        with_modes = "" if modes == tasks else f" with {modes} modes"
-        description = f"{name}: {_count(tasks, 'task')}{with_modes}, {_count(len(problem.resources), 'resource')}"
+        with_modes = "" if modes == tasks else f" with {how_many(modes, 'mode')}"
+        description = f"{name}: {how_many(tasks, 'task')}{with_modes}, {how_many(len(problem.resources), 'resource')}"
     return Instance(name, problem.kind, problem, file, description, f"{form} file {file.name}")
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"
 
 
 # --- The format of a file of a benchmark library, recognised by its content alone.

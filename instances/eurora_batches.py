@@ -44,7 +44,7 @@ class Batch(NamedTuple):
         return f"{self.begin}:2h"
 
 
-CORES = ("1 cores", "2 cores", "4 cores", "5 cores", "6 cores", "8 cores", ">8 cores")
+CORES = ("1 core", "2 cores", "4 cores", "5 cores", "6 cores", "8 cores", ">8 cores")
 ROWS = ("all", "queue debug", "queue parallel", "queue np_longpar", "with gpus", "with mics", *CORES)
 
 

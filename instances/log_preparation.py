@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..models.array_types import Floats, Ints
+from ..models.counts import how_many
 from ..models.platform import LATEST
 from ..models.whole_numbers import is_real, is_whole, shown
 from .files.numbers import whole_of
@@ -194,7 +195,7 @@ def with_dependencies(workload: Workload, preceding: Mapping[str, Preceding]) ->
     row = {job: k for k, job in enumerate(workload.ids)}
     pairs = [(row[job], row.get(p.job), p.think) for job, p in preceding.items() if job in row]
     after = {k: (before, think) for k, before, think in pairs if before is not None}
-    notes = [f"{len(after):,} jobs wait for their preceding job and the think time"]
+    notes = [f"{how_many(len(after), 'job', ',', verb='wait')} for their preceding job and the think time"]
     report = workload.report.and_also({WITHOUT_PREDECESSOR: len(pairs) - len(after)}, notes=notes)
     return replace(workload, after=after, report=report)
 

@@ -25,6 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from ..models.array_types import Bools, Floats, Ints
+from ..models.counts import how_many
 from ..models.dispatch.arrays import kept_rows
 from ..models.dispatch.jobs import Chunk, Queue
 from ..models.excerpt import with_short_repr
@@ -355,7 +356,7 @@ def _waits(wait: Floats, submit: Ints, eligible: Ints) -> list[str]:
     since = wait[known] - np.maximum(eligible - submit, 0)[known]
     n = int(held.sum())
     return [
-        f"{n:,} job{'s' * (n != 1)} could not start before a time after their submit time (dependency, begin time, hold); the "
+        f"{how_many(n, 'job', ',')} could not start before a time after their submit time (dependency, begin time, hold); the "
         f"mean recorded wait is {wait[known].mean():,.0f} s from the submit time, {since.mean():,.0f} s from that time"
     ]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import SchedlabError
 from ..models.comparing import hashable
+from ..models.counts import how_many, how_many_of
 from ..models.excerpt import shortened, visible
 
 REASONS = 5  # reasons for jobs left out that an error message lists
@@ -48,13 +49,17 @@ class Report:
 
     def losses(self) -> str:
         """Return a text: the numbers of lost lines and jobs, then the first lost line and the most frequent reasons."""
-        bad = f"; {len(self.bad_lines)} lines could not be read" if self.bad_lines else ""
-        gone = f"; {len(self.dropped)} jobs were left out" if self.dropped else ""
-        gone += "".join(f"; {n} {what}" for what, n in self.skipped.items())
+        bad = f"; {how_many(len(self.bad_lines), 'line')} could not be read" if self.bad_lines else ""
+        gone = f"; {how_many(len(self.dropped), 'job', verb='were')} left out" if self.dropped else ""
+        gone += "".join(f"; {how_many_of(n, what)}" for what, n in self.skipped.items())
         reasons = Counter(why for _, why in self.dropped).most_common()
         details = [str(line) for line in self.bad_lines[:1]]
-        details += [f"{n} job{'s' * (n != 1)}: {why}" for why, n in reasons[:REASONS]]
-        details += [f"{sum(n for _, n in reasons[REASONS:])} jobs: other reasons"] if len(reasons) > REASONS else []
+        details += [f"{how_many(n, 'job')}: {why}" for why, n in reasons[:REASONS]]
+        details += (
+            [f"{how_many(sum(n for _, n in reasons[REASONS:]), 'job')}: other reasons"]
+            if len(reasons) > REASONS
+            else []
+        )
         return "\n  ".join([bad + gone, *details])
 
     def and_also(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..models.arguments import Positive, checked
 from ..models.comparing import hashable
+from ..models.counts import how_many
 from ..models.excerpt import excerpt
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from ..models.plugins import PluginError, explained
@@ -333,8 +334,8 @@ def _platform(
                 "and the cores of a node (bench: --nodes 300 --cores 32)"
             )
         nodes = trace.sizes[size]
-        one = "of one core, from MaxProcs" if cores is None else f"of {cores} cores, from MaxNodes"
-        notes.append(f"the platform is {nodes} nodes {one} in the header")
+        one = "of one core, from MaxProcs" if cores is None else f"of {how_many(cores, 'core')}, from MaxNodes"
+        notes.append(f"the platform is {how_many(nodes, 'node')} {one} in the header")
     elif cores is None and trace.format != "swf":
         raise WorkloadError(f"{trace.name}: give the number of cores of a node (bench: --cores 32)")
     capacity = {"cores": cores or 1, **others} | ({} if memory is None else {"memory": memory})

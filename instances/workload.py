@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..models import arguments
 from ..models.array_types import Bools, Floats, Ints
+from ..models.counts import how_many
 from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
 from ..models.dispatch.fit import impossible
 from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, whole_running
@@ -98,7 +99,9 @@ def running_at(
         if r.job.runtime is not None and r.job.runtime < 0:
             faults.append(f"job {name!r}: a runtime of {r.job.runtime} s; at least 0 is expected")
         if r.job.units < 1 or (r.nodes and (units != r.job.units or min(r.nodes.values()) < 1)):
-            faults.append(f"job {name!r} runs with {r.job.units} units; the units on its nodes are {dict(r.nodes)}")
+            faults.append(
+                f"job {name!r} runs with {how_many(r.job.units, 'unit')}; the units on its nodes are {dict(r.nodes)}"
+            )
         if any(amount < 0 for amount in r.job.request.values()):
             faults.append(f"job {name!r}: requests {dict(r.job.request)}; amounts of at least 0 are expected")
     return tuple(r for r in listed if r.true_end > begin), faults
@@ -168,7 +171,9 @@ def fitting(workload: Workload, platform: Platform) -> Workload:
     ]
     report = w.report.and_also({"larger than the platform, left out": len(dropped)}, dropped)
     if gone.all():
-        raise WorkloadError(f"{w.name}: the platform can hold none of the {len(w)} jobs; the first one {dropped[0][1]}")
+        raise WorkloadError(
+            f"{w.name}: the platform can hold none of the {how_many(len(w), 'job')}; the first one {dropped[0][1]}"
+        )
     return here.keep(~gone, report)
 
 
@@ -359,7 +364,7 @@ class Workload:
         missing = [j.id for j in problem.jobs if j.runtime is None]
         if missing:
             raise WorkloadError(
-                f"job {missing[0]!r} has no runtime ({len(missing)} of {len(problem.jobs)} jobs); "
+                f"job {missing[0]!r} has no runtime ({len(missing)} of {how_many(len(problem.jobs), 'job')}); "
                 "a replay needs the runtime of every job"
             )
         order = np.argsort(problem.job_arrays.submit, kind="stable")

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NoReturn, TypeVar, Union
 import numpy as np
 
 from ..errors import WrongArgument, WrongValue
+from .counts import how_many
 from .excerpt import one_line
 from .unknown_names import hint
 from .whole_numbers import LONGEST, is_real, is_whole, shown
@@ -237,7 +238,7 @@ def refuse(function: Callable[..., Any], unknown: Mapping[str, Any]) -> NoReturn
 def value_shown(value: object) -> str:
     """Return a value for a message, on one line; of a table its size."""
     if hasattr(value, "itertuples") and hasattr(value, "shape"):
-        return f"a {type(value).__name__} of {value.shape[0]:,} rows"
+        return f"a {type(value).__name__} of {how_many(value.shape[0], 'row', ',')}"
     return one_line(shown(value), LONGEST)
 
 

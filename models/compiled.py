@@ -20,7 +20,6 @@ Compiling takes time once after an installation. What costs most of it, and how 
 from __future__ import annotations
 
 import contextlib
-import logging
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, cast
@@ -29,7 +28,7 @@ from numba import typeof
 from numba.core.event import Listener, install_listener
 
 from ..errors import WrongArgument
-from .compiling.plain import Kind, use_own_linker
+from .compiling.plain import Kind, say_once, use_own_linker
 
 if use_own_linker():
     from .compiling.linker import is_kernel, make_kernel
@@ -37,7 +36,6 @@ else:
     from .compiling.plain import is_kernel, make_kernel
 
 F = TypeVar("F", bound=Callable[..., object])
-_logged = False  # whether this process has said that it compiles
 OnCompile = Callable[[int], object]  # on_compile(number): the n-th function that is not in the cache is being compiled
 
 
@@ -65,13 +63,8 @@ def watching(on_compile: OnCompile) -> Iterator[None]:
 
 
 def _log_once(number: int) -> None:
-    """Write one line on the logger ``schedlab`` when the first function of a process is compiled."""
-    global _logged
-    if not _logged:
-        _logged = True
-        logging.getLogger("schedlab").warning(
-            "compiling kernels, once after the installation; this takes 5 to 60 s (docs/installation.md)"
-        )
+    """Write one line on the logger ``schedlab`` when the first function of a command is compiled."""
+    say_once("compiling", "compiling kernels, once after the installation; this takes 5 to 60 s (docs/installation.md)")
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
+from .counts import how_many
 from .excerpt import with_short_repr
 from .language import Model
 from .language.data import NamedConstraint
@@ -75,7 +76,7 @@ class Elements(ABC):
     maximized: bool = False
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self.all):,} elements)"
+        return f"{type(self).__name__}({how_many(len(self.all), 'element', ',')})"
 
     @abstractmethod
     def part(self, kept: Collection[Element]) -> Any:
@@ -320,7 +321,7 @@ class Explanation:
     def __repr__(self) -> str:
         """Return one line with the status and the size of the set."""
         proof = ", minimal" if self.minimal else ""
-        size = f", {len(self.elements)} elements{proof}" if self.status == "infeasible" else ""
+        size = f", {how_many(len(self.elements), 'element')}{proof}" if self.status == "infeasible" else ""
         return f"Explanation({self.status}{size}, {self.seconds:.1f} s)"
 
     def __str__(self) -> str:

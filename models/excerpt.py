@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar
 
+from .counts import how_many
+
 MOST = 200  # characters of one value in an error message
 LONGEST = 1000  # characters of one line of an error message
 WIDTH = 120  # characters of the repr of an object
@@ -182,7 +184,7 @@ def _short(value: Any) -> str:
         text = repr(value[:VALUE])
         return text if len(value) < VALUE and len(text) <= VALUE else f"{text[: VALUE - 4]}...'"
     if isinstance(value, bytes):
-        return f"{len(value):,} bytes"
+        return how_many(len(value), "byte", ",")
     if isinstance(value, (Mapping, Sequence, Set)) and not hasattr(value, "_fields"):
         text = repr(value) if len(value) <= VALUE // 2 else ""
         left, right = "{}" if isinstance(value, (Mapping, Set)) else "[]" if isinstance(value, list) else "()"

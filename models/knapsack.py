@@ -9,6 +9,7 @@ from math import lcm
 from typing import Any, Literal
 
 from . import language as sl
+from .counts import how_many
 from .excerpt import with_short_repr
 from .language import Assignment, Model, Violation
 from .platform import ProblemError
@@ -87,7 +88,7 @@ class Knapsack:
         names = [i.name for i in self.items]
         twice = next((n for n in names if names.count(n) > 1), None) if len(set(names)) < len(names) else None
         if twice is not None:
-            raise ProblemError(f"item {twice!r} is listed {names.count(twice)} times")
+            raise ProblemError(f"item {twice!r} is listed {how_many(names.count(twice), 'time')}")
         for what, number in (
             ("the capacity", capacity),
             *((f"the value of item {i.name!r}", i.value) for i in self.items),
@@ -108,7 +109,7 @@ class Knapsack:
         return ByName("formulation", {"items": self._encoding})
 
     def _encoding(self) -> Encoding:
-        model = Model(f"knapsack of {len(self.items)} items", horizon=0)
+        model = Model(f"knapsack of {how_many(len(self.items), 'item')}", horizon=0)
         packed = {item.name: model.boolean(item.name) for item in self.items}
         weights = [Fraction(item.weight) for item in self.items]
         scale = lcm(*(w.denominator for w in weights))  # what is left of the capacity after the last whole unit is lost

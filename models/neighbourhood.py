@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import language as sl
 from .array_types import Bools, Floats, Ints
+from .counts import how_many
 from .dispatch.formulations import DemandRow, JobModel, set_cost
 from .dispatch.jobs import Job, Window
 from .dispatch.limits import Fixed, add_limits
@@ -260,7 +261,7 @@ class Neighbourhoods:
         moving = tuple(windows)
         jobs = [flat.dispatch.jobs[j] for j in moving]
         some = flat.dispatch.replace(jobs=jobs, running=(), desired=None, over_cost=None)
-        model = Model(f"neighbourhood of {len(moving)} jobs")
+        model = Model(f"neighbourhood of {how_many(len(moving), 'job')}")
         made = tuple(
             model.interval(job.id, int(flat.jobs.duration[j]), windows[j], self._optional(j, schedule))
             for j, job in zip(moving, some.jobs, strict=True)
@@ -398,7 +399,7 @@ def neighbourhood(
     >>> p = Dispatch(Platform([NodeGroup("n", 2, {"cores": 16})]), jobs, [Queue("q", 60)], "waiting")
     >>> late = Schedule({"a": 0, "b": 10}, {"a": {"n-1": 1}, "b": {"n-1": 1}})
     >>> neighbourhood(p, late, free=["b"]).model
-    Model('neighbourhood of 1 jobs': 1 intervals, 2 integers, 2 constraints)
+    Model('neighbourhood of 1 job': 1 interval, 2 integers, 2 constraints)
     """
     around = Neighbourhoods(problem)
     flat = around.flat

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import WrongValue
 from .array_types import Bools
 from .comparing import hashable
+from .counts import how_many
 from .excerpt import excerpt, with_short_repr
 from .platform import LATEST, Platform
 from .whole_numbers import is_whole
@@ -352,7 +353,7 @@ class NodeStates:
         return bool(self.events)
 
     def __repr__(self) -> str:
-        return f"NodeStates({len(self.platform.nodes)} nodes, {len(self.events)} events)"
+        return f"NodeStates({how_many(len(self.platform.nodes), 'node')}, {how_many(len(self.events), 'event')})"
 
 
 def members(platform: Platform) -> dict[str, Sequence[int]]:

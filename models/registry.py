@@ -40,6 +40,7 @@ from typing import (
 )
 
 from ..errors import MissingValue, SchedlabError, WrongArgument, WrongValue
+from .counts import how_many
 from .excerpt import excerpt
 from .plugins import (
     REFERENCE,
@@ -791,7 +792,7 @@ class Registry(Mapping[str, T]):
         return len(list(iter(self)))
 
     def __repr__(self) -> str:
-        return f"Registry({self.what}: {len(self)} names)"
+        return f"Registry({self.what}: {how_many(len(self), 'name')})"
 
     def usable(self) -> Iterator[tuple[str, T]]:
         """Yield names and what is registered, without what cannot be used of third parties."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from .array_types import Bools, Ints
 from .comparing import hashable
+from .counts import how_many
 from .dispatch.fit import lack
 from .dispatch.jobs import DAY, Job
 from .excerpt import excerpt, with_short_repr
@@ -313,8 +314,8 @@ class Refusal:
         lack = self.amount * (self.units - self.fit)
         where = "on nodes that have all requested resources for the whole time" if self.together else "on the nodes"
         return (
-            f"{self.subject} is refused: at {self.time} {lack} {self.resource} lack; {self.fit} of {self.units} units "
-            f"fit {where} ({self.amount} {self.resource} each)"
+            f"{self.subject} is refused: at {self.time} {lack} {self.resource} lack; {self.fit} of "
+            f"{how_many(self.units, 'unit')} {'fits' if self.units == 1 else 'fit'} {where} ({self.amount} {self.resource} each)"
         )
 
 

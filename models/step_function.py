@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from .arguments import checked
 from .comparing import hashable
+from .counts import how_many
 from .excerpt import with_short_repr
 from .platform import ProblemError
 from .whole_numbers import all_whole, is_number, is_whole, shown, wrong
@@ -53,7 +54,7 @@ class StepFunction:
         object.__setattr__(self, "values", tuple(self.values))
         if not self.times or len(self.times) != len(self.values):
             raise ProblemError(
-                f"a step function has {len(self.times)} times and {len(self.values)} values; "
+                f"a step function has {how_many(len(self.times), 'time')} and {how_many(len(self.values), 'value')}; "
                 "equal numbers, at least 1, are expected"
             )
         if not all_whole((*self.times, self.end)):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..errors import WrongArgument
+from .counts import how_many
 from .platform import ProblemError
 from .unknown_names import hint
 
@@ -59,7 +60,7 @@ def table_rows(
         if name not in known:
             raise ProblemError(f"{function}: unknown column {name!r}; {hint(name, known, both=True)}")
         if names.count(name) > 1:
-            raise ProblemError(f"{function}: column {name!r} is there {names.count(name)} times")
+            raise ProblemError(f"{function}: column {name!r} is there {how_many(names.count(name), 'time')}")
     columns = []
     for k in range(len(names)):
         column = table.iloc[:, k]

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .counts import how_many
+
 R = TypeVar("R")
 INT = frozenset([int])
 TEXT = frozenset([str])
@@ -134,7 +136,7 @@ def shown(value: object) -> str:
     ('xx...', 'an integer of 33216 bits')
     """
     if isinstance(value, int) and value.bit_length() > LONGEST:
-        return f"an integer of {value.bit_length()} bits"  # repr() refuses more than 4300 digits
+        return f"an integer of {how_many(value.bit_length(), 'bit')}"  # repr() refuses more than 4300 digits
     try:
         text = str(value) if isinstance(value, Real) else repr(value)
     except ValueError:  # a collection with an integer of more than 4,300 digits

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .counts import how_many
+
 DAY = 86400  # seconds
 CLOCKED = 366 * DAY  # later times are shown in seconds: they are no times of an instance that begins at midnight
 MOST = 12  # names that a list shows
@@ -68,4 +70,6 @@ def windows(spans: Sequence[tuple[int, int]]) -> str:
     'between 08:00 and 08:30 or at 10:00'
     """
     texts = [f"at {moment(lo)}" if lo == hi else f"between {moment(lo)} and {moment(hi)}" for lo, hi in spans]
-    return " or ".join(texts[:MOST]) + (f" or in {len(texts) - MOST} more windows" if len(texts) > MOST else "")
+    return " or ".join(texts[:MOST]) + (
+        f" or in {how_many(len(texts) - MOST, 'more window')}" if len(texts) > MOST else ""
+    )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, get_args
 
 from ..heuristics.kernels.profile import NEVER
 from ..models.array_types import Ints
+from ..models.counts import how_many
 from ..models.whole_numbers import is_whole, wrong
 from .dispatcher import Decision, Ended, PlannedStart, Start
 from .dispatchers.policy import Policy
@@ -146,7 +147,9 @@ def _fault_of_start(start: object, kind: str = "Start") -> DecisionFault | None:
 def fault_of_units(job: str, nodes: Mapping[str, int], units: int, known: Mapping[str, int]) -> DecisionFault | None:
     """Return the fault of a start that has not all ``units`` of the job, or nodes that are not ``known``."""
     if sum(nodes.values()) != units or any(u < 1 for u in nodes.values()):
-        return DecisionFault(f"job {job!r} has {units} units; the units of its start are {dict(nodes)}", job)
+        return DecisionFault(
+            f"job {job!r} has {how_many(units, 'unit')}; the units of its start are {dict(nodes)}", job
+        )
     unknown = next((node for node in nodes if node not in known), None)
     if unknown is not None:
         why = f"the platform has no node {unknown!r}, which job {job!r} should use"

@@ -10,6 +10,7 @@ import numpy as np
 from ..instances.report import WorkloadError
 from ..models.array_types import Floats, Ints
 from ..models.comparing import hashable
+from ..models.counts import how_many
 from ..models.platform import Platform, ProblemError
 from ..models.profit.cooling import Cooling, along
 from ..models.profit.problem import segments_between
@@ -143,7 +144,7 @@ def power_of(machine: Machine, runs: Runs, states: OffIntervals, begin: int, end
     if short.size:
         k = short[0]
         raise ProblemError(
-            f"at {times[k]} s {used[k]:g} cores are in use, but only {on[k]:g} are on: a job runs on a node that is off"
+            f"at {times[k]} s {how_many(used[k], 'core', 'g', verb='are')} in use, but only {on[k]:g} are on: a job runs on a node that is off"
         )
     busy = _level(times, runs.start, runs.end, runs.watts)
     boot = machine.booting * _level(times, states.begin[moving], states.end[moving], lost[moving])
@@ -442,7 +443,7 @@ def _runs(replay: ReplayData) -> Runs:
     ]
     if unknown:
         raise WorkloadError(
-            f"{w.name}: job {unknown[0]!r} has no power ({len(unknown):,} such jobs); give watts per core for them "
+            f"{w.name}: job {unknown[0]!r} has no power ({how_many(len(unknown), 'such job', ',')}); give watts per core for them "
             "(Workload.powered, bench simulate --watts-per-core)"
         )
     if not started.any():

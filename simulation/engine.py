@@ -32,6 +32,7 @@ from ..heuristics.kernels.events.state import (
     WAKE,
 )
 from ..heuristics.kernels.profile import NEVER
+from ..models.counts import how_many
 from ..models.returned import is_false
 from .agenda import Agenda
 from .decisions import DecisionFault, Plans, fault_of
@@ -505,7 +506,7 @@ class Engine:
             raise
         except Exception as e:
             raise SimulationError(
-                f"dispatcher {self.name} raised at {now}, with {len(self.ledger.waiting)} jobs waiting: {type(e).__name__}: {e}",
+                f"dispatcher {self.name} raised at {now}, with {how_many(len(self.ledger.waiting), 'job')} waiting: {type(e).__name__}: {e}",
                 time=now,
             ) from e
         fault = fault_of(answer)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..errors import MissingPackage
 from ..instances.workload import Workload
 from ..models.array_types import Floats, Ints
+from ..models.counts import how_many
 from ..models.excerpt import with_short_repr
 from .users import accuracy_class, class_names, request_accuracy
 
@@ -178,7 +179,7 @@ class Groups(Mapping[str, GroupMetrics]):
         return len(self.groups)
 
     def __repr__(self) -> str:
-        return f"Groups(by {self.by}, {len(self)} groups)"
+        return f"Groups(by {self.by}, {how_many(len(self), 'group')})"
 
     @property
     def largest(self) -> list[GroupMetrics]:

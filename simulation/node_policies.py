@@ -14,6 +14,7 @@ from ..errors import WrongValue
 from ..models import DesiredProfile, Job, Platform
 from ..models.array_types import Ints
 from ..models.excerpt import excerpt, with_short_repr
+from ..models.platform import LATEST
 from ..models.profiles.extraction import count_on
 from ..models.registry import WHOLE_SECONDS, Registry, seconds_of
 from ..models.whole_numbers import is_whole, shown
@@ -45,7 +46,7 @@ class Switching:
     Raises
     ------
     WrongValue
-        If a time is not a whole number of seconds of at least 0.
+        If a time is not a whole number of seconds from 0 to 10^10.
 
     Examples
     --------
@@ -60,8 +61,10 @@ class Switching:
     def __post_init__(self) -> None:
         for name in ("boot", "shut_down", "min_off"):
             value = getattr(self, name)
-            if not is_whole(value) or value < 0:
-                raise WrongValue(f"switching: {name} is {shown(value)} s; a whole number of at least 0 is expected")
+            if not is_whole(value) or not 0 <= value <= LATEST:
+                raise WrongValue(
+                    f"switching: {name} is {shown(value)} s; a whole number of at least 0 and at most {LATEST} is expected"
+                )
 
     @property
     def away(self) -> int:

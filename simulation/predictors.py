@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import SchedlabError
 from ..instances.workload import Workload
 from ..models.array_types import Ints
+from ..models.counts import how_many
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.registry import Registry
 from ..models.returned import WrongAnswer, returned_wholes
@@ -97,7 +98,11 @@ def notes_on_users(workload: Workload, who: str = "the predictor") -> tuple[str,
     nameless = _nameless(workload.users, workload.user)
     if nameless == len(workload):
         return (f"the trace has no users: {who} treats all jobs as jobs of one user",)
-    return (f"{nameless} jobs have no user: {who} treats them as jobs of one user",) if nameless else ()
+    return (
+        (f"{how_many(nameless, 'job', verb='have')} no user: {who} treats them as jobs of one user",)
+        if nameless
+        else ()
+    )
 
 
 def notes_on_programs(workload: Workload) -> tuple[str, ...]:
@@ -108,7 +113,11 @@ def notes_on_programs(workload: Workload) -> tuple[str, ...]:
             "the trace has no program names: similar jobs of a user are those with the same queue, walltime and "
             "requests, then those with the same queue and walltime, then all",
         )
-    return (f"{nameless} jobs have no program name: the predictor treats them as one program",) if nameless else ()
+    return (
+        (f"{how_many(nameless, 'job', verb='have')} no program name: the predictor treats them as one program",)
+        if nameless
+        else ()
+    )
 
 
 def _nameless(names: tuple[str, ...], column: Ints) -> int:

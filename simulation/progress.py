@@ -11,6 +11,7 @@ import numpy as np
 
 from ..heuristics.kernels.events.state import NOW, STARTED, WAITING, WAKE
 from ..heuristics.kernels.profile import NEVER
+from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY
 from .errors import SimulationError
 from .features.feature import Replay
@@ -154,7 +155,7 @@ def _nodes(engine: Replay, j: int) -> str:
         return ""
     listed = ", ".join(f"{platform.nodes[n]} is {engine.timeline.state_of(n)}" for n in barred.tolist()[:LISTED])
     more = f" and {len(barred) - LISTED} more" if len(barred) > LISTED else ""
-    return f"it has {units} units, and only {fits} fit on the nodes that take starts to the end ({listed}{more})"
+    return f"it has {how_many(units, 'unit')}, and only {fits} fit on the nodes that take starts to the end ({listed}{more})"
 
 
 # --- The progress of a replay, and the check at its end that all jobs have started.
@@ -226,12 +227,12 @@ def check_all_started(engine: Replay, found: Simulation) -> None:
     last = int(max(found.end.max(), found.workload.release.max(), *ends))
     why = reasons(engine)
     after = len(why) - waiting
-    held = f", and {after} job{'s wait' if after > 1 else ' waits'} for the end of another job" if after else ""
+    held = f", and {how_many(after, 'job', verb='wait')} for the end of another job" if after else ""
     lines = [f"\n  job {name!r}: {reason}" for name, reason in why.items()]
     more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
     raise SimulationError(
         f"job {job!r} waits forever: after time {last} no job runs and no job arrives, and dispatcher {engine.name} "
-        f"has not started {waiting} waiting job{'s' * (waiting > 1)}{held}:{''.join(lines[:SHOWN])}{more}",
+        f"has not started {how_many(waiting, 'waiting job')}{held}:{''.join(lines[:SHOWN])}{more}",
         job=job,
         time=last,
         partial=found,

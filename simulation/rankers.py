@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import WrongValue
 from ..models import Platform, Queue
 from ..models.array_types import Floats, Ints
+from ..models.counts import how_many
 from ..models.excerpt import with_short_repr
 from ..models.plugins import PluginError, check_parts
 from ..models.registry import NamedPart, Registry, Seconds
@@ -88,7 +89,7 @@ class RankedJobs:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self)} jobs)"
+        return f"{type(self).__name__}({how_many(len(self), 'job')})"
 
     @property
     def submit(self) -> Ints:

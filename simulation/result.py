@@ -12,6 +12,7 @@ from ..errors import MissingPackage
 from ..instances.workload import Workload
 from ..models import DesiredProfile, NodeStates, Platform, Schedule
 from ..models.array_types import Ints
+from ..models.counts import how_many
 from ..models.excerpt import one_line
 from ..models.language import Violation
 from .records import (
@@ -189,7 +190,7 @@ class Simulation:
 
     def __repr__(self) -> str:
         done = int((self.start >= 0).sum())
-        return f"Simulation({one_line(self.dispatcher, 60)}, {done} of {len(self.workload)} jobs, {len(self.violations)} violations)"
+        return f"Simulation({one_line(self.dispatcher, 60)}, {done} of {how_many(len(self.workload), 'job')}, {how_many(len(self.violations), 'violation')})"
 
 
 def _pandas(what: str) -> Any:

@@ -33,6 +33,7 @@ from ..instances.workload import Workload
 from ..models import Dispatch, Running
 from ..models.array_types import Ints
 from ..models.compiled import compiled
+from ..models.counts import how_many
 from ..models.excerpt import with_short_repr
 from ..models.node_states import node_states
 from ..models.reservations import Reserved, Usage
@@ -256,11 +257,11 @@ def place_head(trace: TraceArrays, state: State, head: int, best: bool) -> tuple
 
     The places and the units on each are the first ones of ``state.chosen`` and ``state.put``.
     """
-    shadow = shadow_of(trace, state, head)
+    shadow = shadow_of(trace, state, head, best)
     if shadow >= NEVER:
         return shadow, 0
     if has_chunks(trace, head):
-        return shadow, choose_places(trace, state, state.extra, head, True)  # as EASY reserves them
+        return shadow, choose_places(trace, state, state.extra, state.extra, head, True)  # as EASY reserves them
     return shadow, spread(
         state.extra, trace.capacity, trace.rank, state.fit, trace.units[head], best, state.chosen, state.put
     )
@@ -443,7 +444,7 @@ def decide(
     )
     wrong = faults(state, answer)
     if wrong:
-        more = f" (and {len(wrong) - 1} more faults)" if len(wrong) > 1 else ""
+        more = f" (and {how_many(len(wrong) - 1, 'more fault')})" if len(wrong) > 1 else ""
         raise SimulationError(f"dispatcher {dispatcher}: its answer is not possible: {wrong[0]}{more}", time=state.now)
     return answer
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..instances.states.machine_state import MachineState
 from ..models.comparing import hashable
+from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY, Job
 from ..models.excerpt import with_short_repr
 from ..models.node_states import node_states
@@ -144,7 +145,7 @@ def _of_arrays(state: MachineState, starts: Iterable[tuple[str, Sequence[Nodes],
     started = Counter(state.array_of[name] for name, _, _ in starts if name in state.array_of)
     for array, count in started.items():
         if count > state.may_start[array]:
-            yield f"{count} tasks of array {array!r} start; at most {state.may_start[array]} may, beside those that run"
+            yield f"{how_many(count, 'task')} of array {array!r} start; at most {state.may_start[array]} may, beside those that run"
 
 
 def _uses(state: MachineState, job: Job, chunks: Sequence[Nodes], time: int, seconds: int) -> Iterator[_Use]:
@@ -159,11 +160,11 @@ def _of_start(state: MachineState, job: Job, chunks: Sequence[Nodes], time: int)
     """Yield what is wrong with one start, apart from the capacities."""
     closed = dict(zip(state.platform.nodes, state.states, strict=True))
     if len(chunks) != len(job.parts):
-        yield f"job {job.id!r} has {len(job.parts)} chunks; its start has nodes of {len(chunks)}"
+        yield f"job {job.id!r} has {how_many(len(job.parts), 'chunk')}; its start has nodes of {len(chunks)}"
     for k, (part, nodes) in enumerate(zip(job.parts, chunks, strict=False)):
         if sum(nodes.values()) != part.units or any(units < 1 for units in nodes.values()):
             what = f"chunk {k} of job {job.id!r}" if job.chunks else f"job {job.id!r}"
-            yield f"{what} has {part.units} units; the units of its start are {dict(nodes)}"
+            yield f"{what} has {how_many(part.units, 'unit')}; the units of its start are {dict(nodes)}"
     for node in dict.fromkeys(node for nodes in chunks for node in nodes):
         if node not in closed:
             yield f"job {job.id!r} starts on node {node!r}, which the machine does not have"

@@ -12,6 +12,7 @@ import numpy as np
 from ..heuristics.kernels.events.entries import compact, may_start
 from ..heuristics.kernels.events.state import UNSTARTED
 from ..models.array_types import Ints
+from ..models.counts import how_many
 from ..models.excerpt import with_short_repr
 from ..models.problem import part_name
 from .decisions import DecisionFault, Shortage, fault_of_units, shortage
@@ -118,7 +119,7 @@ class StartChecks:
         chunks = engine.workload.chunks.get(j, ())
         further = [c.units for c in chunks[1:]]
         if len(start.further) != len(further):
-            why = f"job {start.job!r} has {len(further)} further chunks; its start has nodes for {len(start.further)}"
+            why = f"job {start.job!r} has {how_many(len(further), 'further chunk')}; its start has nodes for {len(start.further)}"
             return DecisionFault(f"{why} (Start.further)", start.job)
         units = [int(engine.trace.units[j]), *further]
         for k, (on, count) in enumerate(zip((start.nodes, *start.further), units, strict=True)):

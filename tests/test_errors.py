@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
+import pickle
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import schedlab as sl
+from schedlab.instances.files.folder import Fault
+from schedlab.simulation.dispatcher import Decision, Moment, Start
 
 ROOT = Path(sl.__file__).parent
 TOPS = ("errors", "later", "models", "instances", "backends", "heuristics", "methods", "solve", "simulation", "bench")
@@ -68,6 +71,61 @@ def test_every_error_derives_from_the_base_class_and_a_builtin() -> None:
     own = (BaseException, Exception, object)
     plain = [e for e in errors if not any(b.__module__ == "builtins" and b not in own for b in e.__mro__)]
     assert plain == []
+
+
+# for constructors of their own: arguments that are not those of the message
+OWN_ARGUMENTS: dict[str, Callable[[], tuple[object, ...]]] = {
+    "LoweringTooLarge": lambda: (1, 2, 3, 4, "use a grid"),
+    "UnknownName": lambda: ("backend", "cpsta", ["cpsat", "highs"]),
+    "NoSuchName": lambda: ("method", "lsn", ["lns", "auto"]),
+    "TooManyLeft": lambda: (3,),
+    "UnknownInstance": lambda: ("eurora_98",),
+    "FormatError": lambda: (Path("a.txt"), 7, "a number", "x"),
+    "InstanceError": lambda: (Path("a.json"), [Fault("a.json", 3, "jobs", "a list", "x")]),
+    "UnknownCooling": lambda: ("cold",),
+    "UnnamedReference": lambda: ("parts",),
+    "TextError": lambda: ("a.swf", "runtime", "a number", "x", 3),
+    "LimitsBroken": lambda: (["2 jobs of ann", "3 of bob"],),
+    "NoSchedule": lambda: (sl.load("eurora_99").problem, sl.load("eurora_99").problem.jobs[0]),
+    "LeftWaiting": lambda: ("easy", sl.load("eurora_99").problem.jobs[0], "it has no node"),
+    "UnknownKind": lambda: ("despatch",),
+    "NoSuchAttribute": lambda: (["easy", "fcfs"],),
+    "SimulationError": lambda: ("job 7 does not start", "7", "n1", 12, None, {"7": "no node"}),
+}
+
+
+@pytest.mark.parametrize(
+    "kind", [e for e in own_exceptions().values() if issubclass(e, sl.SchedlabError)], ids=lambda kind: kind.__name__
+)
+def test_every_error_can_be_pickled(kind: type[sl.SchedlabError]) -> None:
+    """An error of a worker process reaches the caller with its type, text and attributes."""
+    error = kind(*OWN_ARGUMENTS.get(kind.__name__, lambda: ("a message",))())
+    error.add_note("in job 7")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is kind
+    assert str(again) == str(error)
+    assert repr(again.args) == repr(error.args)
+    assert repr(vars(again)) == repr(vars(error))
+
+
+class StartsNobody:
+    """A dispatcher that starts a job that does not exist."""
+
+    name = "nobody"
+
+    def begin(self, platform: sl.Platform, queues: object, seed: int) -> None:
+        """Nothing to prepare."""
+
+    def decide(self, moment: Moment) -> Decision:
+        """Start nobody's job."""
+        return Decision([Start("nobody", {moment.platform.nodes[0]: 1})])
+
+
+def test_an_error_of_a_replay_crosses_processes_with_the_replay_so_far() -> None:
+    with pytest.raises(sl.SimulationError) as caught:
+        sl.simulate("eurora_99", dispatcher=StartsNobody())
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.time, again.job) == (str(caught.value), caught.value.time, caught.value.job)
 
 
 def test_no_builtin_error_is_raised_directly() -> None:

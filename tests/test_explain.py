@@ -308,7 +308,7 @@ def test_the_constraints_of_a_model():
 
 
 def test_a_limit_of_an_objective_that_a_removal_can_make_worse_is_refused():
-    with pytest.raises(TypeError, match="objective_limit has 1 values"):
+    with pytest.raises(TypeError, match="objective_limit has 1 value"):
         sl.explain(PROFIT["too much work"][0], objective_limit=3)
 
 

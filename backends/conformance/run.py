@@ -16,6 +16,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from ...errors import WrongArgument
+from ...models.counts import how_many
 from ...models.language import (
     AllOrNone,
     Alternative,
@@ -314,21 +315,25 @@ def disagreements(found: Sequence[Case]) -> list[tuple[Case, Verdict]]:
 def complaints(found: Sequence[Case], labels: Sequence[str], caught: dict[str, int | None]) -> list[str]:
     """Return the reasons why the run fails; shares of constructs are checked for 200 models and more."""
     wrong = disagreements(found)
-    reasons = [f"{len(wrong)} wrong answers"] if wrong else []
+    reasons = [how_many(len(wrong), "wrong answer")] if wrong else []
     reasons += [f"the planted fault {name} was not caught" for name, k in caught.items() if k is None]
     known = [c for c in found if c.feasible is not None]
     if len(known) < 0.98 * len(found):
-        reasons.append(f"{len(found) - len(known)} models were too large to enumerate")
+        reasons.append(f"{how_many(len(found) - len(known), 'model', verb='were')} too large to enumerate")
     for label in labels:
         open_ = sum(not v.decided for c in found for v in c.verdicts if v.contender == label and v.check == "solve")
         if open_ > MOST_UNDECIDED * len(found):
-            reasons.append(f"{label} ended without a proof on {open_} of {len(found)} models")
+            reasons.append(f"{label} ended without a proof on {open_} of {how_many(len(found), 'model')}")
     if len(found) >= 200:
         counts = _construct_counts(found)
         rare = [c for c in CONSTRUCTS if counts[c] < LEAST_SHARE * len(found)]
         reasons += [f"too few models contain: {', '.join(rare)}"] if rare else []
         infeasible = sum(not c.feasible for c in known)
-        reasons += [f"only {infeasible} models are infeasible"] if infeasible < LEAST_INFEASIBLE * len(found) else []
+        reasons += (
+            [f"only {how_many(infeasible, 'model', verb='are')} infeasible"]
+            if infeasible < LEAST_INFEASIBLE * len(found)
+            else []
+        )
     return reasons
 
 
@@ -359,7 +364,7 @@ def construct_table(found: Sequence[Case]) -> Table:
     """Return a table of the number of models with each construct; its title has the number of infeasible models."""
     counts = _construct_counts(found)
     infeasible = sum(c.feasible is False for c in found)
-    table = Table(title=f"{len(found)} models, {infeasible} infeasible ({infeasible / len(found):.0%})")
+    table = Table(title=f"{how_many(len(found), 'model')}, {infeasible} infeasible ({infeasible / len(found):.0%})")
     for _ in range(3):
         table.add_column("construct")
         table.add_column("models", justify="right")
@@ -394,5 +399,5 @@ def fault_table(caught: dict[str, int | None]) -> Table:
     table.add_column("caught after", justify="right")
     described = {fault.__name__: (fault.__doc__ or "").rstrip(".") for fault in FAULTS} | PARAMETERS
     for name, k in caught.items():
-        table.add_row(name, described[name], f"{k} models" if k else "[red]not caught")
+        table.add_row(name, described[name], how_many(k, "model") if k else "[red]not caught")
     return table

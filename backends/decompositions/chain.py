@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ...errors import SolverUnavailable
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.whole_numbers import is_real
 from ..base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Watch, compiled_repr
@@ -223,9 +224,31 @@ def compile_at_origin(model: Model, compiled: Callable[[Model], Compiled]) -> Co
         In the times of ``model``.
     """
     if not needs_origin(model):
-        return compiled(model)
+        try:
+            return compiled(model)
+        except SolverUnavailable as e:
+            advice = _missing_windows(model)
+            if not advice:
+                raise
+            raise SolverUnavailable(f"{e}{advice}") from e
     moved = Origin(model)
     return DecomposedCompiled(moved, compiled(moved.model), (f"times are counted from {moved.shift} s on",))
+
+
+def _missing_windows(model: Model) -> str:
+    """Return advice on intervals without start windows beside intervals that start late, which are counted from 0; or ""."""
+    free = [v.name for v in model.intervals if v.declared_windows is None]
+    late = [v for v in model.intervals if v.declared_windows is not None]
+    if not free or not late:
+        return ""
+    first = min(v.start_lo for v in late)
+    if first <= max(v.start_hi + v.size_hi for v in late) - first:
+        return ""
+    names, more = ", ".join(map(repr, free[:3])), "" if len(free) <= 3 else f" and {len(free) - 3} more"
+    return (
+        f"; {names}{more} may start from second 0 on, the other intervals from {first} on: with a start window for each "
+        f"interval, as in interval(..., start=({first}, ...)), times are counted from {first}"
+    )
 
 
 class DecomposedCompiled:

@@ -22,6 +22,7 @@ from ...models.language import (
     Interval,
     Linear,
     Model,
+    element,
     piecewise,
 )
 from ...models.language import sum as total
@@ -30,11 +31,12 @@ from ...models.language.expressions import Attribute, Element, Function, Holds, 
 from ...models.language.functions import max as latest
 from ...models.language.functions import min as first
 from ...models.language.linear_expressions import Atom
-from ...models.language.offsets import common_constant, far_origin, offset_of, origin_of, real_tolerance
+from ...models.language.offsets import common_constant, far_origin, offset_of, origin_of, real_tolerance, whole_form
 from ...models.language.quantities import Number, Window
 from ...models.whole_numbers import rational
 from .constructs import FUNCTIONS, Construct, whole
 from .decomposition import Decomposition, Steps, Variables
+from .late_presence import extreme, nearer, piecewise_of_time
 
 # --- Decompositions of functions: max, min, holds, overlap, element, piecewise.
 #
@@ -423,7 +425,7 @@ class RealNumbers(Decomposition):
 # Times of logs are counted from 1970, so that they are 1.7e9 s and more. Neither the size of a native model, nor its big-M
 # constants, nor the relative gap at which a solver stops may depend on that. With the earliest start O of all intervals, an
 # interval with the start s gets the start ``s - O`` in the copy, and every expression has ``s' + O p`` in place of s, with
-# the presence p (1 for an interval that is not optional). The constant of the objective is left out; a common constant of
+# the presence p (1 for an interval that is not optional); ``late_presence`` replaces O by a smaller number where it can. The constant of the objective is left out; a common constant of
 # all operands of a max or min is a part of it.
 
 SHARE = 0.01  # of the range of the objective: a smaller offset does not matter
@@ -471,22 +473,56 @@ class Origin(Decomposition):
         v = self.intervals[atom.interval]
         return e + self.shift * v.presence if v.optional else e + self.shift
 
+    def comparison(self, c: Comparison) -> Comparison:
+        """Return the copy of a comparison, with smaller numbers for presences."""
+        copied = super().comparison(c)
+        whole = copied if copied.expr.integral else whole_form(copied)
+        if whole is None:
+            return copied
+        e = nearer(whole.expr, self.shift, whole.lo, whole.hi, self.bounds)
+        if e is whole.expr:
+            return copied
+        return Comparison(Linear(e.terms), whole.lo - e.constant, whole.hi - e.constant)
+
     def function(self, atom: Function) -> Linear:
         """Return the copy of a function; a constant that all operands of a max or min have is added outside of it.
 
         The constant of the operand of a piecewise-linear function is taken off its points.
         """
+        if isinstance(atom, Element):
+            index = self.linear(atom.operands[0])
+            return element(atom.array, nearer(index, self.shift, 0, len(atom.array) - 1, self.bounds))
         if isinstance(atom, Piecewise):
             x = self.linear(atom.operands[0])
+            made = piecewise_of_time(x, atom.points, self.shift) if self.shift else None
+            if made is not None:
+                return made
             moved = [(at - x.constant, value) for at, value in atom.points]
             if all(a < b for (a, _), (b, _) in pairwise(moved)):  # points at real numbers may become equal
                 return piecewise(x - x.constant, moved)
         if not isinstance(atom, (Max, Min)):
             return super().function(atom)
         operands = [self.linear(e) for e in atom.operands]
-        shared = common_constant([e.constant for e in operands])
-        rest = [e - shared for e in operands]
-        return (latest(rest) if isinstance(atom, Max) else first(rest)) + shared
+        pick = latest if isinstance(atom, Max) else first
+        constants = [e.constant for e in operands]
+        least = min(constants)
+        made = extreme([e - least for e in operands], self.shift, pick, self.bounds)
+        if made is not None:
+            return made + least
+        shared = common_constant(constants)
+        return pick(self._cut([e - shared for e in operands], isinstance(atom, Max))) + shared
+
+    def _cut(self, operands: list[Linear], greatest: bool) -> list[Linear]:
+        """Return the operands of a max with smaller numbers for presences where they are below another operand.
+
+        Those of a min where they are above another one.
+        """
+        sides = [self.bounds.of(e) for e in operands]
+        if greatest:
+            floor = max(lo for lo, _ in sides)
+            return [nearer(e, self.shift, floor, hi, self.bounds) for e, (_, hi) in zip(operands, sides, strict=True)]
+        roof = min(hi for _, hi in sides)
+        return [nearer(e, self.shift, lo, roof, self.bounds) for e, (lo, _) in zip(operands, sides, strict=True)]
 
     def objective(self) -> None:
         """Add the copies of the objectives without the constant of the first one."""

@@ -210,9 +210,7 @@ class LinearExpressions:
             case Max() | Min():
                 parts = [self.affine(e, 0) for e in atom.operands]
                 pick = max if isinstance(atom, Max) else min
-                k = self.form.column(
-                    lo, hi, integral=False, name=name, recipe=lambda p: pick(e.value(p.x) for e in parts)
-                )
+                return self.form.value_column(lo, hi, name=name, recipe=lambda p: pick(e.value(p.x) for e in parts)), 0
             case Holds():
                 c = in_lowest_terms(atom.comparison)
                 part = self.affine(c.expr, 0)
@@ -221,13 +219,12 @@ class LinearExpressions:
                 )
             case Overlap():
                 s, e = self.view(atom.interval, "start"), self.view(atom.interval, "end")
-                k = self.form.column(
+                return self.form.value_column(
                     lo,
                     hi,
-                    integral=False,
                     name=name,
                     recipe=lambda p: max(0.0, min(e.value(p.x), atom.hi) - max(s.value(p.x), atom.lo)),
-                )
+                ), 0
             case _:
                 raise WrongArgument(f"the function {type(atom).__name__} has no linear form")
         return column(k), 0
@@ -361,10 +358,7 @@ class LinearExpressions:
             self.form.row(x, first, last)
         at, values = np.array(atom.points, dtype=np.float64).T
         lo, hi = self.bounds.of(atom)
-        k = self.form.column(
-            lo, hi, integral=False, name="piecewise", recipe=lambda p: np.interp(x.value(p.x), at, values)
-        )
-        return column(k), 0
+        return self.form.value_column(lo, hi, name="piecewise", recipe=lambda p: np.interp(x.value(p.x), at, values)), 0
 
     def _piecewise_side(self, atom: Piecewise, made: Affine, side: int) -> None:
         """Add the rows of one side of a convex or concave piecewise function."""

@@ -25,6 +25,7 @@ from ..exact_range import variable_sizes
 # the columns added before it. So a warm start gives a value to every column, auxiliary columns included.
 
 INF = math.inf
+MODERATE = 2.0**27  # greatest value in the column of a function, in the unit of the column
 ENTRIES_PER_SECOND = 1e7  # non-zeros that are computed, sorted or passed to HiGHS per second
 
 
@@ -145,6 +146,18 @@ class LinearForm:
         """The numbers of variables (columns), constraints (rows) and non-zeros."""
         return {"variables": len(self.cost), "constraints": len(self.row_lo), "nonzeros": len(self.value)}
 
+    def row_scales(self) -> Floats:
+        """Return one power of two per row that reduces its greatest coefficient to about the square root of it.
+
+        Tolerances are absolute, and rows have big-M constants of 1e5 and sums of 1e6 core-seconds. Without this scaling
+        HiGHS 1.14 lost optima, most of them because of the tight tolerance of integrality at that time (see
+        ``highs.run.INTEGRALITY``).
+        """
+        greatest = np.ones(len(self.row_lo))
+        np.maximum.at(greatest, np.repeat(np.arange(len(greatest)), np.diff(self.start)), np.abs(self.value))
+        scales: Floats = np.exp2(-np.floor(np.log2(greatest) / 2))
+        return scales
+
     def slack(self, tolerance: float) -> Floats:
         """Return for each row how far it can be off if each of its columns is off by a tolerance; shape (m,)."""
         rows = np.repeat(np.arange(len(self.row_lo)), np.diff(self.start))
@@ -239,6 +252,15 @@ class FormBuilder:
         self.n_columns += 1
         return self.n_columns - 1
 
+    def value_column(self, lo: float, hi: float, *, name: str, recipe: Recipe) -> Affine:
+        """Add a column for the value of a function, in a unit that keeps it moderate; return the value.
+
+        HiGHS lost optima, and called feasible models infeasible, where a column of 3e10 stood beside 0/1 columns.
+        """
+        unit = unit_for(lo, hi)
+        k = self.column(lo / unit, hi / unit, integral=False, name=name, recipe=lambda p: recipe(p) / unit)
+        return Affine({k: unit})
+
     def row(self, e: Affine, lo: float, hi: float) -> None:
         """Add the row ``lo <= e <= hi``; the constant of ``e`` is subtracted from both bounds."""
         self._row_lo.append(lo - e.constant)
@@ -299,6 +321,20 @@ class FormBuilder:
         )
 
 
+def unit_for(lo: float, hi: float) -> float:
+    """Return the least power of two, from 1 on, in which finite bounds of a value are at most ``MODERATE``.
+
+    Examples
+    --------
+    >>> unit_for(-5, 7), unit_for(0, 2.0**30), unit_for(0, math.inf)
+    (1.0, 8.0, 1.0)
+    """
+    greatest = max(abs(lo), abs(hi))
+    if not MODERATE < greatest < INF:
+        return 1.0
+    return float(2.0 ** math.ceil(math.log2(greatest / MODERATE)))
+
+
 def _extend(store: array[Any], values: NDArray[Any]) -> None:
     store.frombytes(np.ascontiguousarray(values).view(np.uint8).data)
 
@@ -350,10 +386,13 @@ def one_hot(values: Iterable[float], *, greatest: bool) -> Floats:
 #   With M = 1e8 and other coefficients of 1, most answers violate a row; with M = 1e9 optima are lost, too. Only rows
 #   whose coefficients are all whole numbers are checked: in other rows the least coefficient does not show which accuracy
 #   the row needs.
+# - Parts of a row (coefficient times greatest value of its column) that differ by more than 1e9, in rows that are not
+#   whole: feasible models were called infeasible where a piecewise-linear function had points of -2 and of 4e9.
 # - Row sums above 2^53 are not exact in double precision.
 
 LARGEST_COLUMN = 2.0**31
 LARGEST_RATIO = 1e7  # coefficient of an integral column / least coefficient of its row
+LARGEST_SPREAD = 1e9  # greatest part / least part of a row with other than whole numbers
 LARGEST_SUM = 2.0**53
 
 
@@ -386,6 +425,7 @@ def require_range(model: Model, form: LinearForm, solver: str) -> None:
         _require_ratios(form, size, np.repeat(np.arange(len(length)), length), solver)
     reach = np.maximum(np.abs(form.column_lo), np.abs(form.column_hi))
     reach[~np.isfinite(reach)] = 0.0
+    _require_spread(form, size * reach[form.index], length, solver)
     if largest * float(reach.max()) * int(length.max()) > LARGEST_SUM:
         total = np.bincount(np.repeat(np.arange(len(length)), length), size * reach[form.index], minlength=len(length))
         k = int(total.argmax())
@@ -407,9 +447,28 @@ def _require_ratios(form: LinearForm, size: Floats, row: Ints, solver: str) -> N
         )
 
 
+def _require_spread(form: LinearForm, part: Floats, length: Ints, solver: str) -> None:
+    """Check how far the parts of each row differ that is not whole; ``part``: greatest absolute value of each entry."""
+    least = float(part.min(initial=np.inf, where=part > 0))
+    if part.max() <= LARGEST_SPREAD * least:
+        return
+    row = np.repeat(np.arange(len(length)), length)
+    smallest, greatest = np.full(len(length), np.inf), np.zeros(len(length))
+    np.minimum.at(smallest, row, np.where(part > 0, part, np.inf))
+    np.maximum.at(greatest, row, part)
+    mixed = np.zeros(len(length), dtype=bool)
+    np.logical_or.at(mixed, row, (form.integral[form.index] == 0) | (form.value != np.rint(form.value)))
+    spread = np.where(mixed, greatest / smallest, 0.0)
+    k = int(spread.argmax())
+    if spread[k] > LARGEST_SPREAD:
+        raise _refusal(
+            solver, form.row_blocks.name(k), f"numbers that differ by a factor of {spread[k]:.3g}", LARGEST_SPREAD
+        )
+
+
 def _refusal(solver: str, name: str, what: str, limit: float) -> SolverUnavailable:
     return SolverUnavailable(
-        f"{name}: {what} are beyond the limit of {limit:.3g} up to which {solver} is accurate; "
+        f"{name}: {what} are beyond the limit of {limit:.3g} for accurate answers of {solver}; "
         "use coarser units, a shorter horizon or smaller coefficients"
     )
 

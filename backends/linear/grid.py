@@ -10,6 +10,7 @@ import numpy as np
 
 from ...errors import LoweringTooLarge
 from ...models.array_types import Floats, Ints
+from ...models.counts import how_many
 from ...models.language import Cumulative, Model, ModelError
 from ..base import GridOption, Side
 
@@ -86,7 +87,7 @@ class Grid:
         past = {t for t in edges if min(v.start_lo for v in fixed) <= t < begin}
         points = np.concatenate([np.array(sorted(past), dtype=np.int64), _points(begin, end, fine, coarse)])
         name = f"step {fine} s" if fine == coarse else f"steps of {fine} to {coarse} s"
-        return Grid(points, coarse == 1, f"grid of {name}, {len(points) - 1} cells")
+        return Grid(points, coarse == 1, f"grid of {name}, {how_many(len(points) - 1, 'cell')}")
 
 
 def _count(span: int, fine: int, coarse: int) -> int:

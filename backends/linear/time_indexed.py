@@ -418,9 +418,9 @@ class TimeIndexed:
         }
         value = Affine(terms, absent)
         lo, hi = self.expressions.bounds.of(atom)
-        f = self.form.column(lo, hi, integral=False, name="function of a start", recipe=lambda p: value.value(p.x))
-        self.form.row(value.plus(column(f), -1), 0, 0)
-        return column(f)
+        made = self.form.value_column(lo, hi, name="function of a start", recipe=lambda p: value.value(p.x))
+        self.form.row(value.plus(made, -1), 0, 0)
+        return made
 
     def _overlap_by_slots(self, atom: Overlap) -> Affine:
         """Return a column between the least and the greatest overlap over the starts in the chosen slot."""
@@ -435,11 +435,11 @@ class TimeIndexed:
             return max(0, int(inside)) if p.present[i] else 0
 
         lo, hi = self.expressions.bounds.of(atom)
-        k = self.form.column(lo, hi, integral=False, name="overlap", recipe=seconds)
+        made = self.form.value_column(lo, hi, name="overlap", recipe=seconds)
         for extreme, low, high in ((np.minimum.reduce(values), 0.0, INF), (np.maximum.reduce(values), -INF, 0.0)):
             terms = {self.intervals.x + a + n: -float(y) for n, y in enumerate(extreme.tolist()) if y}
-            self.form.row(Affine({k: 1.0, **terms}), low, high)
-        return column(k)
+            self.form.row(made.plus(Affine(terms)), low, high)
+        return made
 
 
 def _varies(demand: int | Linear) -> bool:

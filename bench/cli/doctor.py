@@ -19,6 +19,7 @@ from rich.text import Text
 
 from ...backends import Availability, available
 from ...backends.registry import BACKENDS
+from ...models.counts import how_many
 from ...models.plugins import described
 from ...models.registry import Registry
 from ..executors.base import EXECUTORS
@@ -144,7 +145,9 @@ def _edition() -> str:
         return "edition without a size limit"
     if not most.isdigit():
         return f"its size limit could not be measured: {most}"
-    return f"community edition: at most {most} intervals on one machine; larger models end as unavailable"
+    return (
+        f"community edition: at most {how_many(int(most), 'interval')} on one machine; larger models end as unavailable"
+    )
 
 
 def excluded_versions() -> Iterator[str]:
@@ -179,7 +182,7 @@ def traps() -> Iterator[str]:
     if cores() == 1:
         yield "only one core: CP-SAT runs without its portfolio of searches; do not compare results with those of more cores"
     if (quota := _quota()) is not None and quota < cores() - 0.01:
-        yield f"the container is limited to {quota:g} cores, but {cores()} are visible: use --threads {max(1, int(quota))}"
+        yield f"the container is limited to {how_many(quota, 'core', 'g')}, but {cores()} are visible: use --threads {max(1, int(quota))}"
     from ...models.compiling.cache import installed
 
     own = os.environ.get("NUMBA_CACHE_DIR") is None and installed() is None

@@ -13,6 +13,7 @@ from ...backends import UnknownName
 from ...backends import compile as lower
 from ...instances.files.writing import move_whole, write_whole
 from ...methods import SolverMethod, parse_method
+from ...models.counts import how_many_of
 from ...models.language import Model
 from ...models.problem import Problem
 from ..errors import WrongUse
@@ -106,7 +107,7 @@ def export(
         scenario=scenario,
     )
     size = write_model(view.of(where), formulation, form, out)
-    say(f"{out}: " + ", ".join(f"{n:,} {what}" for what, n in size.items()))
+    say(f"{out}: " + ", ".join(how_many_of(n, what, ",") for what, n in size.items()))
 
 
 def write_model(problem: Problem, formulation: str, form: str, out: Path) -> Mapping[str, int]:

@@ -14,6 +14,7 @@ from ...instances.generators.eurora_production import LEAST
 from ...instances.generators.lublin import workload as lublin_jobs
 from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TASKS, NEAR
 from ...instances.generators.resource_kinds import KINDS
+from ...models.counts import how_many, how_many_of
 from ...models.platform import LATEST, MOST_NODES
 from ..errors import WrongUse
 from ..terminal import say
@@ -227,7 +228,7 @@ def lublin(
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     except ValueError as e:
         raise WrongUse(f"lublin: {e}") from e
-    say(f"{out}: {jobs} jobs, seed {seed}; to replay it: bench simulate {out}")
+    say(f"{out}: {how_many(jobs, 'job')}, seed {seed}; to replay it: bench simulate {out}")
 
 
 def _generate(name: str, out: Path, jobs: int, seed: int, sizes: dict[str, Any], what: str = "jobs") -> None:
@@ -237,7 +238,7 @@ def _generate(name: str, out: Path, jobs: int, seed: int, sizes: dict[str, Any],
         raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     except ValueError as e:
         raise WrongUse(f"{name}: {e}") from e
-    say(f"{out}: {jobs} {what}, seed {seed}; to see it: bench show {out}")
+    say(f"{out}: {how_many_of(jobs, what)}, seed {seed}; to see it: bench show {out}")
 
 
 ABOUT = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...models.counts import how_many, how_many_of
 from ..errors import WrongUse
 from ..terminal import console_for
 
@@ -68,7 +69,7 @@ def guide(
     console.print(_errors(made, days))
     if out is not None:
         _save(made, out)
-        console.print(f"{out}: the guide of {made.days} days", soft_wrap=True)
+        console.print(f"{out}: the guide of {how_many(made.days, 'day')}", soft_wrap=True)
     if plot is not None:
         plot_guide(made, days, plot)
         console.print(f"{plot}: the days", soft_wrap=True)
@@ -110,7 +111,7 @@ def _sources(found: Collection) -> Table:
 
 def _left_out(found: Collection) -> Iterator[str]:
     for reason, count in found.left_out.items():
-        yield f"left out: {count} {reason}"
+        yield f"left out: {how_many_of(count, reason)}"
 
 
 def _accuracy(made: Guide, found: Collection, depth: int) -> Iterator[str]:
@@ -137,8 +138,12 @@ def _validation(method: str, found: Validation) -> str:
 
     if found.accuracy is None:
         return f"accuracy on {method}: unknown, there are no other days with that cooling to learn from"
-    rest = f"; {found.unanswered:,} days have a cooling that no training day has" if found.unanswered else ""
-    return f"accuracy on {method}: {percent(found.accuracy)} of {found.days:,} days, {found.folds} times{rest}"
+    rest = (
+        f"; {how_many(found.unanswered, 'day', ',', verb='have')} a cooling that no training day has"
+        if found.unanswered
+        else ""
+    )
+    return f"accuracy on {method}: {percent(found.accuracy)} of {how_many(found.days, 'day', ',')}, {how_many(found.folds, 'time')}{rest}"
 
 
 def _confusion(made: Guide, days: Sequence[Day]) -> Table:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ...backends import UnknownName
+from ...models.counts import how_many
 from ..errors import WrongUse
 from ..records.store import Record
 from ..runs.selection import parse_methods
@@ -141,7 +142,7 @@ def merge(
     for path, fault in faults:
         say(f"{path}: {fault}")
     if faults:
-        say(f"{len({path for path, _ in faults})} files with faults; nothing was written")
+        say(f"{how_many(len({path for path, _ in faults}), 'file')} with faults; nothing was written")
         raise typer.Exit(1)
     made = merged(results, found, out)
     for run in made.twice[:SHOWN]:
@@ -150,8 +151,8 @@ def merge(
             f"{r['instance']}, {r['method']}, seed {r['seed']}: kept {run.kept.path}, not {', '.join(map(str, run.others))}"
         )
     more = f" ({len(made.twice) - SHOWN:,} more)" if len(made.twice) > SHOWN else ""
-    twice = f", {len(made.twice):,} runs present several times{more}" if made.twice else ""
-    say(f"{out}: {made.records:,} records of {len(results)} folders{twice}")
+    twice = f", {how_many(len(made.twice), 'run', ',')} present several times{more}" if made.twice else ""
+    say(f"{out}: {how_many(made.records, 'record', ',')} of {how_many(len(results), 'folder')}{twice}")
 
 
 # --- ``bench report``: a folder of records as one HTML page without network.
@@ -194,16 +195,16 @@ def report(
         raise WrongUse(f"--out {path}: cannot be written (there is no folder {path.parent})")
     records, known = records_with(results, methods), known_of(results)
     if parquet is not None:  # first: a missing library ends the command before the page is made
-        say(f"{parquet}: {write_parquet(parquet, records, known):,} runs")
+        say(f"{parquet}: {how_many(write_parquet(parquet, records, known), 'run', ',')}")
     content = content_of(records, known, results.resolve().name)
     if latex is not None and not content["problems"]:
         raise WrongUse(f"--latex: its tables are about runs of methods, and {results} has none; leave it out")
     replays = [r for r in records if r["replay"] is not None]
     size = write_report(path, content, replay_sections(results, replays))
-    counts = [(len(records) - len(replays), "runs"), (len(replays), "replays")]
-    say(f"{path}: {', '.join(f'{n:,} {what}' for n, what in counts if n)}, {size / 1e6:.2f} MB")
+    counts = [(len(records) - len(replays), "run"), (len(replays), "replay")]
+    say(f"{path}: {', '.join(how_many(n, what, ',') for n, what in counts if n)}, {size / 1e6:.2f} MB")
     if latex is not None:
-        say(f"{latex}: {len(write_latex(latex, content))} files")
+        say(f"{latex}: {how_many(len(write_latex(latex, content)), 'file')}")
 
 
 # --- ``bench statistics``: statistics of the methods over all instances and seeds of a folder of records.
@@ -253,10 +254,10 @@ def statistics(
         from ..plots.statistics import write_profiles
 
         write_profiles(plot, sample, measure_of(target), target)
-        say(f"{plot}: profiles of {len(sample.methods)} methods")
+        say(f"{plot}: profiles of {how_many(len(sample.methods), 'method')}")
     for path, write in ((csv, write_csv), (parquet, write_parquet)):
         if path is not None:
-            say(f"{path}: {write(path, records, known)} runs")
+            say(f"{path}: {how_many(write(path, records, known), 'run')}")
 
 
 # --- ``bench plot``: records are drawn on one HTML page.
@@ -302,4 +303,4 @@ def plot(
     from ..plots.page import plot as draw
 
     path, count = draw(results, out, colour, () if methods is None else parse_methods(methods), figure)
-    say(f"{path}: {count} runs")
+    say(f"{path}: {how_many(count, 'run')}")

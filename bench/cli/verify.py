@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ...instances import load
+from ...models.counts import how_many
 from ..errors import WrongUse
 from ..terminal import say
 from .options import At, Drop, DurationsOption, First, Nodes, ObjectiveOption, Scenario, open_instance, view_of
@@ -73,7 +74,11 @@ def verify(
             value, faults = checks.check(problem, checks.read_schedule(results))
         except ValueError as e:
             raise WrongUse(f"{results}: {e}") from e
-        say("\n".join([*faults, f"{results}: {len(faults)} violations"]) if faults else f"verified, objective {value}")
+        say(
+            "\n".join([*faults, f"{results}: {how_many(len(faults), 'violation')}"])
+            if faults
+            else f"verified, objective {value}"
+        )
         raise typer.Exit(1 if faults else 0)
     if results.is_file():
         raise WrongUse(f"{results} is a file with a schedule: name its instance with --instance")
@@ -89,11 +94,11 @@ def verify(
     bad, others = (len({name for name, _ in wrong if (name in records) is of}) for of in (True, False))
     beside = f"; other files with faults: {others}" if others else ""
     if claimed:
-        parts = ", ".join(f"{what} of {n}" for what, n in claimed.items())
-        say(f"claimed, not checked: {parts} records")
+        parts = ", ".join(f"{what} of {how_many(n, 'record')}" for what, n in claimed.items())
+        say(f"claimed, not checked: {parts}")
     left = f", {len(unchecked)} not checked" if unchecked else ""
-    say(f"{results}: {count} records, {count - bad - len(unchecked)} valid, {bad} not valid{left}{beside}")
+    say(f"{results}: {how_many(count, 'record')}, {count - bad - len(unchecked)} valid, {bad} not valid{left}{beside}")
     if manifest and not wrong and not unchecked:
         with Store(results):  # no other bench writes meanwhile
-            say(f"{results / NAME}: {write_manifest(results)} files")
+            say(f"{results / NAME}: {how_many(write_manifest(results), 'file')}")
     raise typer.Exit(1 if bad or unchecked else 0)

@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from ...models.counts import how_many
 from ...models.excerpt import with_short_repr
 from ...simulation.dispatchers.dardis.dask_workers import OPEN, local_cluster
 from ..errors import WrongUse
@@ -75,7 +76,7 @@ class DaskExecutor:
         self._look()
         if most > max(self._threads.values()):
             raise WrongUse(
-                f"a run has {most} threads, the largest Dask worker {max(self._threads.values())}: start workers with "
+                f"a run has {how_many(most, 'thread')}, the largest Dask worker {max(self._threads.values())}: start workers with "
                 f"--nthreads {most}, or choose fewer --threads"
             )
         if max(task.run.time_limit for task in tasks) <= SHORT:

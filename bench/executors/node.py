@@ -23,6 +23,7 @@ from ...backends import Incumbent, Result
 from ...errors import WrongValue
 from ...instances import load
 from ...instances.files.writing import whole_file, write_whole
+from ...models.counts import how_many
 from ...models.excerpt import with_short_repr
 from ...models.problem import Problem, Schedule, objective_of, violations_of
 from ..kinds.dispatch import bounded
@@ -148,7 +149,9 @@ def handed_over(path: Path, problem: Problem) -> Schedule:
     known = arrays(problem)  # type: ignore[arg-type]  # searches on other problems save no arrays
     jobs, units = known.jobs.units.size, int(known.jobs.first_unit[-1])
     if (found["jobs"], found["units"], flat.size) != (jobs, units, jobs + units):
-        raise WrongValue(f"the file has {flat.size} numbers, expected those of {jobs} jobs with {units} units")
+        raise WrongValue(
+            f"the file has {how_many(flat.size, 'number')}, expected those of {how_many(jobs, 'job')} with {how_many(units, 'unit')}"
+        )
     return Placement(known, flat[:jobs], flat[jobs:]).schedule()
 
 
@@ -367,7 +370,7 @@ def _reported(child: Child) -> Mapping[str, Any]:
     trace = [{f: e[f] for f in fields} for e in child.events if e["event"] == "incumbent"]
     limits = [{"composite": e["composite"]} for e in child.events if e["event"] == "composite"]
     last = next((e for e in reversed(child.events) if e["event"] == "progress"), None)
-    progress = "" if last is None else f"; {last['done']:,} of {last['total']:,} jobs had started"
+    progress = "" if last is None else f"; {last['done']:,} of {how_many(last['total'], 'job', ',')} had started"
     return {
         "status": "unknown" if child.cause == "timeout" else "error",
         "cause": child.cause,

@@ -20,6 +20,7 @@ from uuid import uuid4
 
 from ...errors import SchedlabError
 from ...instances.files.writing import write_whole
+from ...models.counts import how_many
 from ...models.excerpt import with_short_repr
 from ..errors import WrongUse
 from ..records.store import name_of, read
@@ -324,7 +325,9 @@ class SlurmExecutor:
                 here = {(spec["out"], stem_key(spec["stem"])): pack for spec in specs}
                 self._adopted |= {name: pack for name in here if name not in ended}
         if self._adopted:
-            self.setting.say(f"{len(self._adopted)} runs are waited for that an earlier bench has submitted to SLURM")
+            self.setting.say(
+                f"{how_many(len(self._adopted), 'run', verb='are')} waited for that an earlier bench has submitted to SLURM"
+            )
 
     def has_room(self) -> bool:
         """Return True: runs wait in the queue of SLURM."""

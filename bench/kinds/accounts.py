@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models import Profit, Schedule
+from ...models.counts import how_many
 from ...models.profit import problem as accounts
 from ...models.profit.guide import slope_change_pue
 from ...models.profit.problem import Segment
@@ -174,7 +175,7 @@ def faults_of_account(problem: Profit, record: Mapping[str, Any], schedule: Sche
         found.append(f"it has makespan {record.get('makespan')} s, its schedule has {true['makespan']} s")
     daily = record.get("daily") or []
     if len(daily) != len(true["daily"]):
-        found.append(f"it has accounts of {len(daily)} days, the horizon has {len(true['daily'])}")
+        found.append(f"it has accounts of {how_many(len(daily), 'day')}, the horizon has {len(true['daily'])}")
     for k, (recorded, expected) in enumerate(zip(daily, true["daily"], strict=False), 1):
         found += [
             f"it has {name} {recorded.get(name)} of day {k}, its schedule has {value}"

@@ -10,6 +10,7 @@ from rich.console import Console
 from ...backends import Incumbent, names
 from ...instances import Instance
 from ...methods import Method
+from ...models.counts import how_many
 from ...models.display.gantt import Gantt
 from ...models.knapsack import Knapsack
 from ...models.problem import Problem, Schedule
@@ -111,7 +112,7 @@ class KnapsackKind(PlainKind):
         """Print the number of items, their weight and the capacity."""
         sack = cast(Knapsack, instance.problem)
         weight = sum(float(item.weight) for item in sack.items)
-        console.print(f"{len(sack.items)} items that weigh {weight:g}, capacity {float(sack.capacity):g}")
+        console.print(f"{how_many(len(sack.items), 'item')} that weigh {weight:g}, capacity {float(sack.capacity):g}")
 
 
 KNAPSACK = KnapsackKind()

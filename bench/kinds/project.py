@@ -8,6 +8,7 @@ from typing import Any, cast
 from rich.console import Console
 
 from ...instances import Instance
+from ...models.counts import how_many
 from ...models.display.gantt import Gantt
 from ...models.problem import Problem, Schedule
 from ...models.project.display import capacities, scheduled
@@ -43,7 +44,7 @@ def faults_of_tasks(project: Project, record: Mapping[str, Any], schedule: Sched
         found.append(f"it has resources {record.get('resources')}, its project has {true['resources']}")
     recorded = record.get("tasks") or []
     if len(recorded) != len(true["tasks"]):
-        found.append(f"it has {len(recorded)} tasks, its project has {len(true['tasks'])}")
+        found.append(f"it has {how_many(len(recorded), 'task')}, its project has {len(true['tasks'])}")
     wrong = [(given, row) for given, row in zip(recorded, true["tasks"], strict=False) if given != row]
     return found + [f"it has task {given}, its schedule has {row}" for given, row in wrong]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...models.array_types import Floats, Ints
+from ...models.counts import how_many
 from ...models.display.drawing import SHADES, Rectangle, boxes, mixed, rectangles, shares
 from ...models.display.gantt import Cells
 from ...models.step_function import HOUR
@@ -224,7 +225,7 @@ def _cells(
     image = mixed(Cells(held, frame.begin, frame.end), colours)
     right = float(frame.positions(frame.end))
     ax.imshow(image, extent=(0, right, rows * each, 0), aspect="auto", interpolation="none")
-    row = "a node" if each == 1 else f"{each:,} nodes"
+    row = "a node" if each == 1 else how_many(each, "node", ",")
     width = (frame.end - frame.begin) / CELLS
     return [
         f"there are too many jobs or nodes to draw each job: each row of the Gantt chart is {row}, each column "

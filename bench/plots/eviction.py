@@ -8,6 +8,7 @@ from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from ...models.counts import how_many
 from ..records.store import Record
 from ..runs.view import View
 from ..tables.eviction import HOUR, EvictionResults, EvictionRow, eviction_results, hours, milliseconds, trade_off
@@ -49,11 +50,13 @@ def _section(name: str, needs: Needs) -> str:
         ("Extra loss of greedy", single(f"{name}: greedy", lambda ax: _greedy(ax, needs), HEIGHT)),
     ]
     for nodes, results in needs.items():
-        svg = single(f"{name}: time, {nodes} nodes", partial(_times, results=results, colours=colours), HEIGHT)
-        charts.append((f"Response time, {nodes:,} nodes to free", svg))
+        svg = single(
+            f"{name}: time, {how_many(nodes, 'node')}", partial(_times, results=results, colours=colours), HEIGHT
+        )
+        charts.append((f"Response time, {how_many(nodes, 'node', ',')} to free", svg))
     figures = "".join(f"<figure><figcaption><b>{escape(title)}</b></figcaption>{svg}</figure>" for title, svg in charts)
     notes = [
-        f"{nodes:,} nodes to free, least loss by deadline: {trade_off(results.best)}"
+        f"{how_many(nodes, 'node', ',')} to free, least loss by deadline: {trade_off(results.best)}"
         for nodes, results in needs.items()
     ]
     notes.append(
@@ -84,7 +87,13 @@ def _loss(ax: Axes, needs: Needs) -> None:
     """Draw the least loss within each deadline; it decreases where one more checkpoint fits."""
     for (nodes, results), colour in zip(needs.items(), PALETTE, strict=False):
         deadlines = sorted(results.best)
-        _stairs(ax, deadlines, [results.best[d][0] / HOUR for d in deadlines], colour, f"{nodes:,} nodes to free")
+        _stairs(
+            ax,
+            deadlines,
+            [results.best[d][0] / HOUR for d in deadlines],
+            colour,
+            f"{how_many(nodes, 'node', ',')} to free",
+        )
     _finish(ax, "least loss, node-hours")
 
 
@@ -94,7 +103,7 @@ def _greedy(ax: Axes, needs: Needs) -> None:
         if greedy is not None and greedy.deadlines:
             deadlines = sorted(greedy.deadlines)
             more = [(greedy.deadlines[d][0] - results.best[d][0]) / HOUR for d in deadlines]
-            _stairs(ax, deadlines, more, colour, f"{nodes:,} nodes to free")
+            _stairs(ax, deadlines, more, colour, f"{how_many(nodes, 'node', ',')} to free")
     _finish(ax, "loss of greedy minus least loss, node-hours")
 
 

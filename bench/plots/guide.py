@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...instances.files.writing import write_whole
+from ...models.counts import how_many
 from ...models.profit.guide import MAXIMISE, OPTIMISE, Day, Guide, percent
 from ..errors import WrongUse
 from .svg import GREY, INK, STYLE, require_matplotlib
@@ -84,7 +85,7 @@ def _figure(guide: Guide, days: Sequence[Day]) -> Figure:
 
 
 def _number(days: Sequence[Day]) -> str:
-    return "1 day" if len(days) == 1 else f"{len(days):,} days"
+    return how_many(len(days), "day", ",")
 
 
 def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str, title: str) -> None:

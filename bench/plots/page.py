@@ -19,6 +19,7 @@ import numpy as np
 
 from ...instances.files.writing import write_whole
 from ...models.array_types import Ints
+from ...models.counts import how_many
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..kinds.base import Drawing, bench_kind
@@ -253,7 +254,7 @@ def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Reco
         made = chart(frame, runs, legend.category(runs), legend.colours, f"{title}: {name}", areas, _left_at(record))
         charts.append((name, record, made))
     resources = ", ".join(f"{platform.total(r):,} {r}{' (MB)' if r == 'memory' else ''}" for r in platform.resources)
-    lead = f"{len(replays[0]):,} jobs on {len(platform.nodes):,} nodes with {resources}. All charts have the same axes."
+    lead = f"{how_many(len(replays[0]), 'job', ',')} on {how_many(len(platform.nodes), 'node', ',')} with {resources}. All charts have the same axes."
     return _Charts(lead, legend, charts)
 
 
@@ -297,7 +298,9 @@ def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
         ) from e
     expected = record["simulation"].get("jobs")  # jobs that run at the begin of the replay are further rows
     if isinstance(expected, int) and len(jobs) < expected:
-        raise WrongUse(f"{path}: it has {len(jobs):,} of {expected:,} jobs; it was cut off or changed: run it again")
+        raise WrongUse(
+            f"{path}: it has {len(jobs):,} of {how_many(expected, 'job', ',')}; it was cut off or changed: run it again"
+        )
     return jobs
 
 
@@ -328,7 +331,7 @@ def legend_of(replays: Sequence[JobsTable], colour: str | None) -> Legend:
         count[getattr(kind, what)] += n
     common = sorted(count, key=lambda value: (-count[value], value))[: len(PALETTE)]
     left = len(count) - len(common)
-    others = [(f"{left} others", OTHERS)] if left else []
+    others = [(how_many(left, "other"), OTHERS)] if left else []
     pairs = [*zip(sorted(common), PALETTE, strict=False), *others]
     return Legend(what, [value for value, _ in pairs], [c for _, c in pairs])
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...backends import UnknownName
 from ...instances.files.writing import write_whole
+from ...models.counts import how_many
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..records.store import jobs_file
@@ -357,7 +358,7 @@ def profile_figures(sample: Sample, time: Measure, target: float | None) -> list
     quickest = min([limit / 10, *(float(c.x[0]) for c in data if c.x.size)])
     count = len(sample.problems)
     figures = (
-        (f"performance profile: seconds to {until}, {count} problems", performance, 1.0, 1.05 * ratio, "times the seconds of the best method"),
+        (f"performance profile: seconds to {until}, {how_many(count, 'problem')}", performance, 1.0, 1.05 * ratio, "times the seconds of the best method"),
         (f"data profile: seconds to {until}", data, max(1e-3, 10 ** np.floor(log10(max(quickest, 1e-3)))), limit, "seconds"),
         ("gap to the best objective known, at the end", _percent(gaps), 100 * LEAST_GAP, 100.0, "gap at most, %"),
     )  # fmt: skip

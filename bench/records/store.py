@@ -18,6 +18,7 @@ from ...errors import MissingPackage, WrongValue
 from ...instances.files.folder import ForeignFile, own_file
 from ...instances.files.writing import sync_folder, write_whole
 from ...models.arguments import checked
+from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ..errors import WrongUse
 from ..kinds.find import bench_object
@@ -111,7 +112,9 @@ def faults_of_manifest(folder: Path) -> list[tuple[str, str]]:
             continue
         if entry != expected[name]:
             size = (
-                "" if entry.size == expected[name].size else f": {expected[name].size:,} bytes then, {entry.size:,} now"
+                ""
+                if entry.size == expected[name].size
+                else f": {how_many(expected[name].size, 'byte', ',')} then, {entry.size:,} now"
             )
             found.append((name, f"it was changed after {NAME} was written{size}"))
     return found + [(name, f"it is not in {NAME}") for name in sorted(there - expected.keys())]

@@ -17,6 +17,7 @@ from ...backends.base import Status
 from ...backends.gaps import refutes
 from ...heuristics import HEURISTICS
 from ...instances.log_preparation import arrived
+from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.kind import names
 from ...models.plugins import PluginError, UnnamedReference, only_named
@@ -117,7 +118,7 @@ def faults_of_times(record: AnyRecord) -> Iterator[str]:
     """Yield impossible times: below 0, or long after the time limit of a run that nothing ended from outside."""
     for name, seconds in record["seconds"].items():
         if isinstance(seconds, (int, float)) and seconds < 0:
-            yield f"it has {seconds} seconds of {name}"
+            yield f"it has {how_many(seconds, 'second')} of {name}"
     total = record["seconds"].get("total")
     most = record["time_limit"] + OVERRUN
     if record["cause"] is None and isinstance(total, (int, float)) and total > most:

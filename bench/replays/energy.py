@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import WrongValue
 from ...instances.files.folder import content_of
 from ...instances.files.profile_file import CARBON, EURO, read_series
+from ...models.counts import how_many
 from ...models.platform import ProblemError
 from ...models.profit.cooling import Cooling
 from ...models.server_events import ServerEvent
@@ -134,7 +135,7 @@ def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
     missing = np.flatnonzero(np.isnan(w.power))
     if missing.size:
         raise WrongUse(
-            f"energy accounts: job {w.ids[int(missing[0])]!r} has no power ({missing.size:,} such jobs); give --watts-per-core"
+            f"energy accounts: job {w.ids[int(missing[0])]!r} has no power ({how_many(missing.size, 'such job', ',')}); give --watts-per-core"
         )
     if "cores" not in case.platform.resources:
         raise WrongUse("energy accounts: the nodes have no cores, to which the idle power belongs")
@@ -255,7 +256,7 @@ def energy_faults(recorded: Any, expected: dict[str, Any] | None) -> list[str]:
         return []
     days, due = recorded["daily"], expected["daily"]
     if len(days) != len(due):
-        return [f"it has energy accounts of {len(days)} days; the replay has {len(due)}"]
+        return [f"it has energy accounts of {how_many(len(days), 'day')}; the replay has {len(due)}"]
     pairs = [(f"day {k}", a, b) for k, (a, b) in enumerate(zip(days, due, strict=True), 1)]
     pairs += [(name.replace("_", " "), recorded[name], expected[name]) for name in ("last_submission", "end")]
     return [

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ..errors import WrongUse
 from ..runs.process import WORKER
 
@@ -37,7 +38,7 @@ def check_processes(network: str | None, nodes: int) -> None:
     if network is not None and Network.parse(network).processes - 1 > nodes:
         raise WrongUse(
             f"--processes {Network.parse(network).processes}: expected at most {nodes + 1}, one for the task manager and one "
-            f"for each of the {nodes} nodes"
+            f"for each of the {how_many(nodes, 'node')}"
         )
 
 

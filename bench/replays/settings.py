@@ -12,7 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ...models.counts import how_many
 from ...models.excerpt import excerpt
+from ...models.platform import LATEST
 from ...simulation.settings import Described, setting, settings_of
 from ..errors import WrongUse
 
@@ -112,8 +114,8 @@ def _seconds(flag: str, help: str, usual: str) -> Any:
         from ...models.registry import seconds_of
 
         seconds = seconds_of(text)
-        if seconds is None:
-            raise WrongUse(f"{flag} {text}: expected a time such as 300s, 5min or 1h")
+        if seconds is None or seconds > LATEST:
+            raise WrongUse(f"{flag} {text}: expected a time such as 300s, 5min or 1h, at most {LATEST} s")
         return seconds
 
     label = f"{flag[2:].replace('-', ' ')} {{}}"
@@ -147,8 +149,10 @@ class ReplaySettings:
     format: str | None = _of_log(
         None, "swf, sacct, pbs, eurora, table or batsim; default: recognised by its content", "", added=False
     )
-    nodes: int | None = _of_log(None, "number of nodes of the machine", "{} nodes", least=1, added=False)
-    cores: int | None = _of_log(None, "cores of a node", "{} cores each", least=1, added=False)
+    nodes: int | None = _of_log(
+        None, "number of nodes of the machine", lambda n: how_many(n, "node"), least=1, added=False
+    )
+    cores: int | None = _of_log(None, "cores of a node", lambda n: f"{how_many(n, 'core')} each", least=1, added=False)
     memory: int | None = _of_log(None, "memory of a node in MB", "{} MB each", least=1, added=False)
     per_node: str | None = _of_log(None, "other resources of a node: gpus=2,mics=1", "{} each")
     zone: str | None = _of_log(None, "sacct and PBS logs: time zone, such as Europe/Rome; default: UTC", "times of {}")
@@ -217,7 +221,7 @@ class ReplaySettings:
         "limit of a decision in units of the solver instead, the same starts in every run: cpsat: its deterministic time "
         "(about 1 s of a core), highs: nodes, cpo: branches",
         DECISIONS,
-        label="{:g} deterministic units a decision",
+        label=lambda units: f"{how_many(units, 'deterministic unit', 'g')} a decision",
         concerns="decisions",
         added=False,
     )
@@ -264,7 +268,7 @@ class ReplaySettings:
         False, "decisions take time on the simulated clock", label=lambda given: "decisions take time", added=False
     )
     period: int | None = setting(
-        None, "also call the dispatcher every n seconds", label="called every {} s", least=1, added=False
+        None, "also call the dispatcher every n seconds", label="called every {} s", least=1, most=LATEST, added=False
     )
     bsld_floor: float | None = setting(
         None,
@@ -371,6 +375,7 @@ class ReplaySettings:
         label="restart {} s",
         concerns="jobs",
         least=0,
+        most=LATEST,
     )
     shared_bandwidth: bool | None = setting(
         None,

@@ -13,6 +13,7 @@ from rich.console import Console
 from ...instances import Instance, UnknownInstance, load, read_events
 from ...instances.files.folder import content_of
 from ...models import Dispatch
+from ...models.counts import how_many
 from ..errors import WrongUse
 from ..log_options import check_there
 from ..records.store import Record, jobs_file
@@ -270,7 +271,7 @@ def print_workload(case: ReplayCase, notes: Console) -> None:
     """Print the size and load of a workload, and what was repaired or left out when it was read."""
     w = case.workload
     span = (int(w.submit[-1]) - int(w.submit[0])) / 3600
-    summary = f"{w.name}: {len(w):,} jobs in {span:,.1f} h on {len(case.platform.nodes):,} nodes"
+    summary = f"{w.name}: {how_many(len(w), 'job', ',')} in {span:,.1f} h on {how_many(len(case.platform.nodes), 'node', ',')}"
     load = w.load(case.platform)
     summary += f", offered load {load:.2f}" if load < float("inf") else ""
     for text in (summary, *(f"  {line}" for line in report_lines(w.report))):

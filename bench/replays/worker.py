@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import WrongValue
 from ...models import ProblemError
+from ...models.counts import how_many
 from ...models.dispatch.objectives import find_objective
 from ..records.record import SHOWN, described
 from ..runs.view import View
@@ -122,7 +123,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     if done:
         return {**found, **outcome(case, simulation, with_schedule=not replay.trace)}
     started = int((simulation.start >= 0).sum())
-    so_far = f"{started:,} of {len(simulation.workload):,} jobs had started"
+    so_far = f"{started:,} of {how_many(len(simulation.workload), 'job', ',')} had started"
     if failure is not None:
         return {**found, "status": "error", "cause": CAUSE, "message": f"{failure} ({so_far})"}
     message = f"stopped at its limit of {spec['time_limit']:g} s: {so_far}"

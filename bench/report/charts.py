@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import SchedlabError
 from ...models.array_types import Floats
+from ...models.counts import how_many
 from ...models.display.drawing import SHADES, RowPositions, colours_of, time_unit
 from ...models.display.gantt import Cells, Gantt
 from ...models.display.of_problem import gantt_of_schedule
@@ -203,7 +204,7 @@ def notes_of(problems: Sequence[Problem], charts: Sequence[Mapping[str, Any]]) -
         f"{n:,} without a Gantt chart ({example[why]}{', ...' if n > 1 else ''}): {why}" for why, n in reasons.items()
     ]
     shown = lines[:5] + ([f"{len(lines) - 5:,} more reasons stand beside their problems"] if len(lines) > 5 else [])
-    return [f"Gantt charts of the best runs: {drawn:,} of {len(charts):,} problems", *shown]
+    return [f"Gantt charts of the best runs: {drawn:,} of {how_many(len(charts), 'problem', ',')}", *shown]
 
 
 def best_runs(records: Sequence[Record], problems: Sequence[Problem]) -> dict[int, Record]:

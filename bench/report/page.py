@@ -17,6 +17,7 @@ import numpy as np
 
 from ...instances import load
 from ...instances.files.writing import write_whole
+from ...models.counts import how_many
 from ..errors import WrongUse
 from ..records.instances import Instances
 from ..replays.settings import ReplaySettings
@@ -122,7 +123,7 @@ def machines(records: Records) -> list[str]:
         ]
         line = ", ".join(filter(None, parts))
         found[line] = found.get(line, 0) + 1
-    return [f"{line}: {n} runs" for line, n in found.items()]
+    return [f"{line}: {how_many(n, 'run')}" for line, n in found.items()]
 
 
 def _options(record: Mapping[str, Any]) -> tuple[str, ...]:

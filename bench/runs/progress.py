@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress_bar import ProgressBar
 
+from ...models.counts import how_many
 from ..records.store import Record
 from ..tables.methods import number, seconds
 from .selection import KILL_AFTER, Run
@@ -42,12 +43,12 @@ def how_long(runs: Sequence[Run], jobs: int) -> str:
     """
     replays = [r for r in runs if needs_no_solver(r)]
     others = [r for r in runs if not needs_no_solver(r)]
-    count = f"{len(runs)} run{'s' * (len(runs) != 1)}"
+    count = how_many(len(runs), "run")
     most = f"at most {worst_case(others, jobs) / 60:.1f} minutes"
     if not replays:
         return f"{count}, {most}"
     limit = max(r.time_limit for r in replays)
-    which, each = ("1 replay", "") if len(replays) == 1 else (f"{len(replays)} replays", " each")
+    which, each = how_many(len(replays), "replay"), "" if len(replays) == 1 else " each"
     quick = f"{which} without a solver: usually a few seconds{each}, stopped after {limit:g} s{each}"
     return f"{count} ({len(others)} of them: {most} in total; {quick})" if others else f"{count} ({quick})"
 
@@ -80,7 +81,7 @@ class Pace(NamedTuple):
     @property
     def text(self) -> str:
         """The progress as text, with the rate and the time left at that rate."""
-        text = f"{self.done:,} of {self.total:,} jobs"
+        text = f"{self.done:,} of {how_many(self.total, 'job', ',')}"
         if not self.done or self.seconds <= 0:
             return text
         rate = self.done / self.seconds

@@ -17,6 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from rich.console import Console
 
 from ...instances import Instance, load
+from ...models.counts import how_many
 from ..executors.base import LOCAL, POLL, Executor, Setting, Task, Where
 from ..executors.node import LocalExecutor
 from ..processes import UNREADABLE, is_memory_readable
@@ -393,7 +394,7 @@ def _loaded(task: RunTask, path: str, drop_impossible: bool) -> Instance:
 
 def _print_plan(console: Console, runs: Sequence[Run]) -> None:
     for run in runs:
-        threads = "1 thread" if run.threads == 1 else f"{run.threads} threads"
+        threads = how_many(run.threads, "thread")
         console.print(f"{named(run)}, {run.time_limit:g} s, {threads}", soft_wrap=True)
 
 

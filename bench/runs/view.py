@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from ...backends import UnknownName
 from ...instances import Instance
 from ...models.clock_times import seconds_of
+from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import find_objective
 from ...models.excerpt import excerpt
@@ -85,7 +86,7 @@ class View:
     def label(self) -> str:
         """The view as text, for the title of a table."""
         if self.nodes_needed is not None:
-            return f"{self.nodes_needed} nodes needed"
+            return f"{how_many(self.nodes_needed, 'node')} needed"
         parts = [] if self.scenario is None else [self.scenario]
         if self.at is None and self.first is None and self.scenario is None:
             parts.append("the whole instance")

@@ -7,6 +7,7 @@ import time
 
 from ...backends.solver_thread import INTERRUPTED
 from ...explain import explain
+from ...models.counts import how_many
 from ...models.elements import Progress
 from ...models.problem import Problem
 from ..errors import WrongUse
@@ -77,4 +78,4 @@ class _Lines:
     def __call__(self, progress: Progress) -> None:
         if progress.size != self.size and time.monotonic() - self.at > SECONDS:
             self.size, self.at = progress.size, time.monotonic()
-            say(f"{progress.seconds:.0f} s: {progress.size} elements cannot hold together", error=True)
+            say(f"{progress.seconds:.0f} s: {how_many(progress.size or 0, 'element')} cannot hold together", error=True)

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from ...instances import Instance
 from ...instances.workload import Workload
+from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY
 from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
@@ -122,8 +123,10 @@ def core_class(cores: int) -> str:
 
 def rows_of(found: Composition) -> dict[str, int]:
     """Return the rows of the table: label -> number of jobs."""
-    parts = [("queue {}", found.queues), ("with {}", found.resources), ("{} cores", found.cores)]
-    return {"all": found.jobs} | {text.format(name): n for text, numbers in parts for name, n in numbers.items()}
+    rows = {"all": found.jobs}
+    rows |= {f"queue {name}": n for name, n in found.queues.items()}
+    rows |= {f"with {name}": n for name, n in found.resources.items()}
+    return rows | {how_many(1, "core") if name == "1" else f"{name} cores": n for name, n in found.cores.items()}
 
 
 def show_composition(
@@ -167,7 +170,7 @@ def show_dispatch(console: Console, problem: Dispatch) -> None:
     console.print(queues)
     several, arrays = sum(bool(j.chunks) for j in problem.jobs), {j.array for j in problem.jobs if j.array}
     if several or arrays:
-        console.print(f"{several:,} heterogeneous jobs, {len(arrays):,} job arrays")
+        console.print(f"{how_many(several, 'heterogeneous job', ',')}, {how_many(len(arrays), 'job array', ',')}")
     table = grid("demand", *resources)
     for name, shares in _demand(problem):
         table.add_row(name, *shares)
@@ -238,7 +241,7 @@ def show_eviction(console: Console, problem: Eviction) -> None:
     """Print the nodes to free, the deadline, and the losses and checkpoint times of the jobs."""
     mode = "at the same time" if problem.shared_bandwidth else "one after another"
     console.print(
-        f"to free: {problem.nodes_needed:,} of {problem.nodes_in_use:,} nodes within {problem.deadline_s} s, steps of "
+        f"to free: {problem.nodes_needed:,} of {how_many(problem.nodes_in_use, 'node', ',')} within {problem.deadline_s} s, steps of "
         f"{problem.step_s} s, checkpoints {mode}",
     )
     table = grid("job", "nodes", "loss if killed node-h", "application checkpoint s", "system checkpoint s")
@@ -264,7 +267,7 @@ def show_profit(console: Console, instance: Instance) -> None:
 
 
 def _profit_lines(problem: Profit) -> Iterable[str]:
-    yield f"objective: profit in EUR from {problem.begin} s to {problem.horizon_end} s, {_days(problem)} days ({problem.sense})"
+    yield f"objective: profit in EUR from {problem.begin} s to {problem.horizon_end} s, {how_many((problem.horizon_end - problem.begin) / DAY, 'day', ',.1f')} ({problem.sense})"
     watts = problem.watts.tolist()
     per_core = [w / c for w, c in zip(watts, problem.cores.tolist(), strict=True) if c > 0]
     if per_core:
@@ -273,10 +276,6 @@ def _profit_lines(problem: Profit) -> Iterable[str]:
             f"all cores in use: at most {problem.most_power / 1000:,.2f} kW"
         )
     yield f"energy price: {_price(problem)} EUR per kWh"
-
-
-def _days(problem: Profit) -> str:
-    return f"{(problem.horizon_end - problem.begin) / DAY:,.1f}"
 
 
 def _price(problem: Profit) -> str:
@@ -356,8 +355,8 @@ def _project_lines(project: Project) -> Iterator[str]:
     impossible = sum(modes) - sum(map(len, possible.values()))
     yield f"objective: makespan ({project.sense})"
     yield (
-        f"{len(modes)} tasks with {_range(modes)} mode{'s' * (max(modes) > 1)}, {sum(modes)} in all, durations {_range(durations)}"
-        + (f"; {impossible} modes exceed a capacity" if impossible else "")
+        f"{how_many(len(modes), 'task')} with {_range(modes)} mode{'s' * (max(modes) > 1)}, {sum(modes)} in all, durations {_range(durations)}"
+        + (f"; {how_many(impossible, 'mode', verb='exceed')} a capacity" if impossible else "")
     )
     yield f"{len(project.precedences)} precedences" + (f", {delays} of them with a delay" if delays else "")
     longest = max(project.heads[name] + min(m.duration for m in ms) for name, ms in possible.items())
@@ -428,4 +427,4 @@ def show_instance(console: Console, instance: Instance, path: str) -> None:
     console.print(f"formulations: {', '.join(instance.problem.formulations)}")
     views = "; ".join(view.label for view in defaults(instance))
     console.print(f"bench run does by default: {views}")
-    console.print(f"on {cores()} cores: {how_long(plan(instance, path, RunRequest()), 1)}")
+    console.print(f"on {how_many(cores(), 'core')}: {how_long(plan(instance, path, RunRequest()), 1)}")

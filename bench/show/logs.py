@@ -25,6 +25,7 @@ from ...instances.formats.numbered_lines import FormatError
 from ...instances.report import Report, WorkloadError
 from ...instances.traces import FORMATS, guess_format
 from ...instances.workload import Workload
+from ...models.counts import how_many, how_many_of
 from ...models.platform import Platform, ProblemError
 from ...models.profit.cooling import Cooling
 from ...simulation.forecast_scores import Score, score
@@ -55,7 +56,7 @@ def report_lines(report: Report) -> Iterator[str]:
         yield f"not obeyed: {what}: {_jobs(n)}"
     yield from _bad_lines(report)
     for what, n in report.skipped.items():
-        yield f"skipped: {n:,} {what}"
+        yield f"skipped: {how_many_of(n, what, ',')}"
     yield from _dropped_jobs(report)
     for note in report.notes:
         yield f"note: {note}"
@@ -64,7 +65,7 @@ def report_lines(report: Report) -> Iterator[str]:
 def _bad_lines(report: Report) -> Iterator[str]:
     n = len(report.bad_lines)
     if n:
-        yield f"not read: {n} line{'s' * (n != 1)}{f', the first {REASONS_SHOWN} of them' if n > REASONS_SHOWN else ''}"
+        yield f"not read: {how_many(n, 'line')}{f', the first {REASONS_SHOWN} of them' if n > REASONS_SHOWN else ''}"
         yield from (f"  {line}" for line in report.bad_lines[:REASONS_SHOWN])
 
 
@@ -83,7 +84,7 @@ def _dropped_jobs(report: Report) -> Iterator[str]:
 
 
 def _jobs(n: int) -> str:
-    return f"{n} job{'s' * (n != 1)}"
+    return how_many(n, "job")
 
 
 def load_text(workload: Workload, platform: Platform, digits: int) -> str:
@@ -140,7 +141,7 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
     hours = hours_of(workload, platform)
     span = (int(workload.submit[-1]) - int(workload.submit[0])) / HOUR
     console.print(
-        f"{workload.name}: {len(workload):,} jobs in {span:,.1f} h on {len(platform.nodes):,} nodes, "
+        f"{workload.name}: {how_many(len(workload), 'job', ',')} in {span:,.1f} h on {how_many(len(platform.nodes), 'node', ',')}, "
         f"offered load {load_text(workload, platform, 2)}",
         style="bold",
     )
@@ -157,7 +158,7 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
         table = grid(by, "jobs", "unit-hours", "share")
         for name, rows in [
             *((names[k] or "(none)", [k]) for k in order[:LARGEST]),
-            (f"{len(order) - LARGEST} others", order[LARGEST:]),
+            (how_many(len(order) - LARGEST, "other"), order[LARGEST:]),
         ]:
             if rows:
                 mine = float(used[rows].sum())
@@ -190,7 +191,9 @@ def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: t
     table.add_row("largest", *(f"{values.max():,.1f}" for values in known.values()))
     console.print(table)
     if hours.unknown:
-        console.print(f"{hours.unknown:,} jobs have no recorded start: they count only as submitted")
+        console.print(
+            f"{how_many(hours.unknown, 'job', ',', verb='have')} no recorded start: they count only as submitted"
+        )
 
 
 # --- ``bench show LOG --forecasts``: the scores of forecasts of the next day's jobs on a log.
@@ -216,7 +219,7 @@ def show_forecasts(console: Console, workload: Workload, names: str) -> None:
 def _print(console: Console, name: str, names: Sequence[str], scores: Sequence[Score]) -> None:
     first = scores[0]
     console.print(
-        f"{name}: forecasts at midnight of the next 24 h, {first.days:,} days; "
+        f"{name}: forecasts at midnight of the next 24 h, {how_many(first.days, 'day', ',')}; "
         f"what came: {first.jobs_came:,.1f} jobs and {first.work_came:,.0f} core-hours a day",
         style="bold",
     )
@@ -240,7 +243,9 @@ def _print(console: Console, name: str, names: Sequence[str], scores: Sequence[S
     for text, s in zip(names, scores, strict=True):
         if s.missing:
             reason = next(iter(s.missing))
-            console.print(f"{text}: no forecast on {s.missing.total():,} days, for instance: {reason}", style="dim")
+            console.print(
+                f"{text}: no forecast on {how_many(s.missing.total(), 'day', ',')}, for instance: {reason}", style="dim"
+            )
 
 
 # --- The output of ``bench show`` for a cooling table: PUE and cooling power by temperature and IT power.

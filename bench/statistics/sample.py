@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...backends.gaps import close, refutes
+from ...models.counts import how_many, how_many_of
 from ..errors import WrongUse
 from ..records.store import Record, files, read
 from ..runs.view import View
@@ -145,7 +146,11 @@ def sample_of(records: Iterable[Mapping[str, Any]], known: Mapping[str, float] |
         seeds.setdefault(r["method"], {})[r["seed"]] = None
     ordered = {method: sorted(found) for method, found in seeds.items()}
     problems = [_problem(name, members, ordered, known or {}) for name, members in groups.items()]
-    notes = [f"{n} {what} are no part of the statistics" for what, n in left_out.items() if n]
+    notes = [
+        f"{how_many_of(n, what)} {'is' if n == 1 else 'are'} no part of the statistics"
+        for what, n in left_out.items()
+        if n
+    ]
     return Sample(list(ordered), problems, ordered, notes)
 
 
@@ -182,9 +187,11 @@ def unproven(sample: Sample) -> Sample:
     """
     kept = [p for p in sample.problems if all(o.state != "proven" for found in p.runs.values() for o in found)]
     if not kept:
-        raise WrongUse(f"all {len(sample.problems)} problems are proven by some run; leave out --unproven")
+        raise WrongUse(
+            f"all {how_many(len(sample.problems), 'problem', verb='are')} proven by some run; leave out --unproven"
+        )
     less = len(sample.problems) - len(kept)
-    notes = [f"{less} problems that a run proved are left out"] if less else []
+    notes = [f"{how_many(less, 'problem')} that a run proved are left out"] if less else []
     return replace(sample, problems=kept, notes=[*sample.notes, *notes])
 
 

@@ -24,6 +24,7 @@ from ...heuristics.lns.operators import KeyChanges, Operator, OrderMoves
 from ...heuristics.lns.ruin import AroundTime, ConsecutiveStarts, RoomForWaiting, RuinAndRecreate
 from ...heuristics.lns.search import lns, usual_selection
 from ...instances import generators
+from ...models.counts import how_many
 from .days import paired
 from .run import run_study
 
@@ -97,7 +98,9 @@ def study(options: argparse.Namespace, console: Console) -> None:
     days = range(options.first, options.first + options.days)
     with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn")) as pool:
         found = list(pool.map(objectives, days, repeat(options.seconds), repeat(options.jobs)))
-    console.print(f"{options.days} days of {options.jobs} jobs, {options.seconds:g} s of processor time each")
+    console.print(
+        f"{how_many(options.days, 'day')} of {how_many(options.jobs, 'job')}, {options.seconds:g} s of processor time each"
+    )
     default = [one[DEFAULT] for one in found]
     for name in VARIANTS:
         values = [one[name] for one in found]

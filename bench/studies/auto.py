@@ -22,6 +22,7 @@ from ...instances import load, names, write
 from ...instances.files.writing import write_whole
 from ...instances.registry import generators
 from ...methods.text import parse_method
+from ...models.counts import how_many
 from ...models.problem import Problem
 from ..cli.app import app
 from ..errors import STOPPED, WrongUse, exit_code
@@ -171,7 +172,7 @@ def study(options: argparse.Namespace, console: Console) -> None:
     for kind in (*sorted({r.kind for r in found}), None):
         worse = [r.worse for r in found if kind in (r.kind, None)]
         console.print(
-            f"{kind or 'all'}: {len(worse)} instances, auto worse by {median(worse):+.2f} % in the median, {max(worse):+.2f} % at most; "
+            f"{kind or 'all'}: {how_many(len(worse), 'instance')}, auto worse by {median(worse):+.2f} % in the median, {max(worse):+.2f} % at most; "
             f"worse by more than 1 % on {sum(w > 1 for w in worse)}",
             soft_wrap=True,
         )

@@ -12,6 +12,7 @@ from ...errors import SchedlabError
 from ...instances import Instance, UnknownInstance, names
 from ...instances.classic import READABLE, classic_form, is_classic
 from ...instances.files.folder import SETTINGS, content_of
+from ...models.counts import how_many
 from ..errors import WrongUse
 from ..runs.run import Plans
 from ..runs.selection import Run, RunRequest, parse_methods, parse_seeds, plan
@@ -181,7 +182,7 @@ def _recognised(suite: Suite, data: Path | None, notes: list[str]) -> dict[str, 
     forms = {path: form for path in inside if (form := classic_form(path)) in taken and form is not None}
     if not forms:
         raise WrongUse(
-            f"--data {data}: none of its {len(inside)} files is an instance; expected files in one of the formats {READABLE}"
+            f"--data {data}: none of its {how_many(len(inside), 'file')} is an instance; expected files in one of the formats {READABLE}"
         )
     notes += _no_instances(f"--data {data}", inside, list(forms))
     return {str(path): form for path, form in forms.items()}
@@ -205,7 +206,9 @@ def _no_instances(what: str, found: Sequence[Path], chosen: Sequence[Path]) -> l
     known = set(chosen)
     others = [path.name for path in found if path not in known]
     shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
-    return [f"{what}: {len(chosen)} instances; {len(others)} left out, no instance: {shown}"] if others else []
+    return (
+        [f"{what}: {how_many(len(chosen), 'instance')}; {len(others)} left out, no instance: {shown}"] if others else []
+    )
 
 
 def _is_collection(word: str) -> bool:

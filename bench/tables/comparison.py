@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ...models.counts import how_many
 from ..statistics.comparison import Difference, least_problems
 from ..statistics.sample import Sample
 from .methods import legend, percent, seconds
@@ -44,7 +45,7 @@ def show_comparison(
     for note in sample.notes:
         console.print(Text(note, style="dim"))
     for (one, other), members in _by_pair(found).items():
-        title = Text(f"first: {one}; second: {other}; {len(sample.problems)} problems, level {alpha:g}")
+        title = Text(f"first: {one}; second: {other}; {how_many(len(sample.problems), 'problem')}, level {alpha:g}")
         table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
         for head in (
             "",
@@ -64,11 +65,11 @@ def show_comparison(
         console.print(table)
     real = sum(d.real for d in found)
     tests = sum(d.less + d.more > 0 for d in found)
-    console.print(f"{real} of {tests} tested differences are real")
+    console.print(f"{real} of {how_many(tests, 'tested difference', verb='are')} real")
     needed = least_problems(max(1, tests), alpha)
     if len(sample.problems) < needed:
         console.print(
-            f"{len(sample.problems)} problems are too few to show any of them at level {alpha:g}: at least {needed} are needed"
+            f"{how_many(len(sample.problems), 'problem', verb='are')} too few to show any of them at level {alpha:g}: at least {needed} are needed"
         )
     console.print(legend(COLUMNS, explain))
 

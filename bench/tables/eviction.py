@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...backends.gaps import refutes
+from ...models.counts import how_many
 from ..records.store import Record
 from ..runs.view import View
 from .methods import NARROW, legend, number, percent, trouble
@@ -122,7 +123,7 @@ def eviction_results(records: Iterable[Record]) -> list[tuple[str, EvictionResul
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for r in records:
         view = View(**r["view"])
-        threads = "1 thread" if r["threads"] == 1 else f"{r['threads']} threads"
+        threads = how_many(r["threads"], "thread")
         groups.setdefault((f"{r['instance']}, {view.label}, {threads}", r["content"], view), []).append(r)
     return [(title, EvictionResults(members)) for (title, *_), members in groups.items()]
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...backends.gaps import close, refutes, relative_gap
+from ...models.counts import how_many
 from ..records.store import Record
 from ..runs.view import View
 
@@ -219,7 +220,7 @@ def group_by_view(records: Iterable[Record]) -> list[tuple[str, ViewResults]]:
     """Return the records grouped by instance, view and number of threads: (title, results) of each group."""
     found: dict[str, list[Record]] = {}
     for r in records:
-        threads = "1 thread" if r["threads"] == 1 else f"{r['threads']} threads"
+        threads = how_many(r["threads"], "thread")
         found.setdefault(f"{r['instance']}, {View(**r['view']).label}, {threads}", []).append(r)
     return [(title, ViewResults(members)) for title, members in found.items()]
 

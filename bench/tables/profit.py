@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...backends.gaps import relative_gap
+from ...models.counts import how_many
 from ...models.step_function import DAY, HOUR
 from ..kinds.accounts import END, HORIZON
 from ..records.store import Record
@@ -271,7 +272,7 @@ def by_instance(found: Iterable[tuple[str, ProfitResults]]) -> dict[str, list[Pr
     for _, results in found:
         r = results.records[0]
         first = View(**r["view"]).first
-        threads = "1 thread" if r["threads"] == 1 else f"{r['threads']} threads"
+        threads = how_many(r["threads"], "thread")
         name = f"{r['instance']}{'' if first is None else f', first {first}'}, {threads}"
         groups.setdefault(name, []).append(results)
     return groups

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...models import Dispatch, Profit, Schedule
 from ...models.array_types import Floats, Ints
+from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.returned import NUMBERS, WrongAnswer
 from ...models.schedule_arrays import POSTPONED
@@ -257,5 +258,5 @@ def _check_keys(keys: object, jobs: int) -> None:
     if not right or np.isnan(keys).any():  # type: ignore[call-overload]
         shape = f", of shape {keys.shape}" if isinstance(keys, np.ndarray) else ""
         raise WrongAnswer(
-            f"keys of place is {excerpt(keys)}{shape}; expected an array of a number for each of {jobs} jobs"
+            f"keys of place is {excerpt(keys)}{shape}; expected an array of a number for each of {how_many(jobs, 'job')}"
         )

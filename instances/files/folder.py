@@ -16,6 +16,7 @@ from typing import Any
 
 from ...errors import SchedlabError
 from ...models.comparing import hashable
+from ...models.counts import how_many
 from ...models.excerpt import excerpt, shortened, visible, with_short_repr
 from ...models.unknown_names import similar
 from .lines import LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines, text_lines
@@ -71,7 +72,7 @@ class InstanceError(SchedlabError, ValueError):
 
     def __init__(self, path: Path, faults: Sequence[Fault]) -> None:
         self.path, self.faults = path, tuple(faults)
-        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        count = how_many(len(faults), "fault")
         count += f", the first {SHOWN} of them" if len(faults) > SHOWN else ""
         super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults[:SHOWN])]))
 
@@ -285,7 +286,7 @@ class Folder:
             if len(cells) == len(header):
                 yield TableRow(self, name, line, dict(zip(header, (c.strip() for c in cells), strict=True)))
             elif cells:
-                self.add_fault(name, line, "row", f"{len(header)} fields", len(cells))
+                self.add_fault(name, line, "row", how_many(len(header), "field"), len(cells))
 
 
 class Table:
@@ -427,7 +428,9 @@ def _check_range(folder: Folder, values: dict[str, Any]) -> None:
             if isinstance(value, (dict, list)):
                 todo.append(((*place, key), value))
             elif isinstance(value, int) and abs(value) >= 2**63:
-                Table(folder, {}, place).add_fault(key, "a number of 64 bits", f"one of {value.bit_length():,} bits")
+                Table(folder, {}, place).add_fault(
+                    key, "a number of 64 bits", f"one of {how_many(value.bit_length(), 'bit', ',')}"
+                )
                 inside[key] = 1
             elif isinstance(value, float) and MOST_NUMBER < abs(value) < inf:
                 Table(folder, {}, place).add_fault(key, f"a number of at most {MOST_NUMBER:g}", value)

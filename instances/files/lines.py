@@ -23,6 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from ...models.counts import how_many
 from ..report import WorkloadError
 
 MIB = 1024**2
@@ -211,13 +212,13 @@ def _bounded(stream: Any, path: str | Path, most: int, longest_line: int | None)
     while chunk := stream.read(CHUNK):
         size += len(chunk)
         if size > most:
-            raise TextError(path, "file", f"at most {most:,} bytes (unpacked)", "more", lines + 1)
+            raise TextError(path, "file", f"at most {how_many(most, 'byte', ',')} (unpacked)", "more", lines + 1)
         ends = b"\n" if b"\n" in chunk else b"\r"
         first = chunk.find(ends)
         if (
             longest_line is not None and unfinished + (len(chunk) if first < 0 else first) > longest_line + 1
         ):  # 1: the \r of \r\n
-            raise TextError(path, "line", f"at most {longest_line:,} bytes in a line", "more", lines + 1)
+            raise TextError(path, "line", f"at most {how_many(longest_line, 'byte', ',')} in a line", "more", lines + 1)
         unfinished = unfinished + len(chunk) if first < 0 else len(chunk) - 1 - chunk.rfind(ends)
         lines += chunk.count(ends)
         if lines > MOST_LINES:

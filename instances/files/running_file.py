@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...models.counts import how_many
 from ...models.dispatch.jobs import Job, Running
 from ...models.platform import LATEST, MOST_CAPACITY, Platform
 from .folder import Folder, TableRow
@@ -67,7 +68,7 @@ def _nodes(row: TableRow, job: Job, known: dict[str, list[int]]) -> dict[str, in
             continue
         found[node] = number
     if found and sum(found.values()) != job.units:
-        row.add_fault("nodes", f"the {job.units} units of the job", sum(found.values()))
+        row.add_fault("nodes", f"the {how_many(job.units, 'unit')} of the job", sum(found.values()))
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...models.comparing import hashable
+from ...models.counts import how_many
 from .folder import MOST_NUMBER, Fault, InstanceError
 from .lines import TextError, csv_cells, read_lines
 from .numbers import number_of
@@ -70,7 +71,7 @@ class Sheet:
         """Raise InstanceError, if there are faults, with the first ten of them and the number of the others."""
         if len(self.faults) > SHOWN:
             more = len(self.faults) - SHOWN
-            self.faults[SHOWN:] = [Fault(self.path.name, None, "further faults", "none", f"{more} more faults")]
+            self.faults[SHOWN:] = [Fault(self.path.name, None, "further faults", "none", how_many(more, "more fault"))]
         if self.faults:
             raise InstanceError(self.path, self.faults)
 
@@ -89,7 +90,7 @@ class Sheet:
             if len(row) == len(header):
                 yield SheetRow(self, number, dict(zip(header, (c.strip() for c in row), strict=True)))
             elif row:
-                self.add_fault(number, "row", f"{len(header)} fields, as in the header", len(row))
+                self.add_fault(number, "row", f"{how_many(len(header), 'field')}, as in the header", len(row))
 
     def _cells(self, skip: int) -> Iterator[tuple[int, Sequence[str]]]:
         """Yield (line number, cells) from the header on, without comments; an empty line has no cells."""

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY
 from ...models.platform import NodeGroup, Platform
 from ..files.lines import csv_rows, each_line
@@ -103,7 +104,7 @@ def eurora_trace(path: str | Path) -> Trace:
             continue
         try:
             if len(cells) != len(header):
-                raise WrongValue(f"expected {len(header)} fields")
+                raise WrongValue(f"expected {how_many(len(header), 'field')}")
             jobs.append(_job(dict(zip(header, cells, strict=True))))
         except (ValueError, OverflowError) as e:
             bad.append(BadLine(str(path), line, str(e)))
@@ -133,7 +134,7 @@ def _job(row: Mapping[str, str]) -> Logged:
     for resource, column in PER_NODE.items():
         if len(amounts[resource]) != units:
             raise WrongValue(
-                f"{column} is {row[column][:40]!r}; expected {units} numbers, one per node as in cores_per_node"
+                f"{column} is {row[column][:40]!r}; expected {how_many(units, 'number')}, one per node as in cores_per_node"
             )
     changed = [UNEQUAL] if any(len(set(values)) > 1 for values in amounts.values()) else []
     if units != _whole("req_nodes", row["req_nodes"]):

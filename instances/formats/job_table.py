@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MissingPackage, WrongArgument, WrongValue
+from ...models.counts import how_many
 from ..files.lines import MOST_LINES, TextError, csv_rows, each_line
 from ..files.numbers import json_number_of, number_of, wrong
 from ..logged import MISSING, JobColumns, Logged
@@ -90,7 +91,7 @@ def job_table_trace(path: str | Path) -> Trace:
             continue
         try:
             if len(cells) != len(header):
-                raise WrongValue(f"{len(cells)} fields; the header has {len(header)}")
+                raise WrongValue(f"{how_many(len(cells), 'field')}; the header has {len(header)}")
             jobs.append(_job(dict(zip(header, cells, strict=True)), resources))
         except ValueError as e:
             bad.append(BadLine(str(path), number, str(e)))
@@ -157,7 +158,9 @@ def _resources(path: str | Path, header: Sequence[str]) -> list[str]:
         raise TextError(path, "columns", f"columns {', '.join(NEEDED)}", f"no column {', '.join(missing)}", 1)
     repeated = [c for c in dict.fromkeys(header) if header.count(c) > 1]
     if repeated:
-        raise TextError(path, "columns", "each column once", f"{repeated[0]} {header.count(repeated[0])} times", 1)
+        raise TextError(
+            path, "columns", "each column once", f"{repeated[0]} {how_many(header.count(repeated[0]), 'time')}", 1
+        )
     foreign = [c for c in OF_INSTANCES if c in header]
     if foreign:
         expected = f"a log, which has no {', '.join(foreign)}; load the folder of the instance instead"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
+from ...models.counts import how_many
 from ...models.knapsack import Item, Knapsack
 from .numbered_lines import NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
 
@@ -52,14 +53,18 @@ def read_knapsack(path: str | Path) -> Knapsack:
     if not count:
         raise lines[0].error("at least one item")
     if len(lines) <= count:
-        raise end_error(lines, f"{count} lines, one per item", f"{len(lines) - 1} of them")
+        raise end_error(lines, f"{how_many(count, 'line')}, one per item", f"{len(lines) - 1} of them")
     items = [Item(str(k), *_pair(line)) for k, line in enumerate(lines[1 : count + 1], 1)]
     after = [(line, word) for line in lines[count + 1 :] for word in line.text.split()]
     for k, (line, word) in enumerate(after):
         if word not in ("0", "1") or k >= count:
-            raise line.error(f"the end of the file after {count} items, or the solution as {count} zeros and ones")
+            raise line.error(
+                f"the end of the file after {how_many(count, 'item')}, or the solution as {count} zeros and ones"
+            )
     if 0 < len(after) < count:
-        raise end_error(lines, f"the end of the file after {count} items, or {count} zeros and ones", after[0][1])
+        raise end_error(
+            lines, f"the end of the file after {how_many(count, 'item')}, or {count} zeros and ones", after[0][1]
+        )
     return Knapsack(items, capacity)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from ...models.arguments import checked
+from ...models.counts import how_many
 from ...models.platform import LATEST, ProblemError
 from ...models.project.problem import Mode, Project, ProjectMax, Resource, Task
 from ..files.numbers import whole_of
@@ -90,7 +91,7 @@ def read_psplib(path: str | Path) -> Project:
     for task, (count, line) in modes_of.items():
         if len(modes.get(task, ())) != count:
             raise line.error(
-                f"{count} modes of job {task} under REQUESTS/DURATIONS (there are {len(modes.get(task, ()))})"
+                f"{how_many(count, 'mode')} of job {task} under REQUESTS/DURATIONS (there are {len(modes.get(task, ()))})"
             )
     limits = _section(lines, r"RESOURCE ?AVAILABILITIES")
     if len(limits) < 2:
@@ -198,7 +199,7 @@ def _psplib_modes(
     """Return task -> modes. Only the line of the first mode of a task begins with the number of the task."""
     found: dict[str, list[Mode]] = {}
     task = ""
-    wanted = f"[job] mode duration and {len(resources)} demands"
+    wanted = f"[job] mode duration and {how_many(len(resources), 'demand')}"
     for line in _section(lines, "REQUESTS/DURATIONS")[1:]:
         values = line.numbers(wanted)
         if len(values) == len(resources) + 3:
@@ -261,7 +262,7 @@ def read_patterson(path: str | Path) -> Project:
         tasks.append(Task.single(str(t), duration, {r: d for r, d in demands.items() if d}))
         successors = take.next(f"the number of successors of task {t}")
         links.extend((str(t), str(take.next(f"a successor of task {t}"))) for _ in range(successors))
-    take.end(f"the end of the file after {n} tasks")
+    take.end(f"the end of the file after {how_many(n, 'task')}")
     return checked_project(path, tasks, resources, links)
 
 
@@ -341,7 +342,9 @@ def read_progen_max(path: str | Path) -> ProjectMax:
     if len(lines) > 2 * count + 2:
         raise lines[2 * count + 2].error("the end of the file after the capacities")
     if len(lines) < 2 * count + 2:
-        raise end_error(lines, f"{2 * count + 2} lines: two for each of {count} activities, and the capacities")
+        raise end_error(
+            lines, f"{how_many(2 * count + 2, 'line')}: two for each of {count} activities, and the capacities"
+        )
     names = [f"R{k + 1}" for k in range(resources)]
     tasks = [_task(line, k, names) for k, line in enumerate(lines[count + 1 : 2 * count + 1])]
     capacities = lines[2 * count + 1].exactly(resources, f"{resources} capacities")
@@ -360,7 +363,7 @@ def read_progen_max(path: str | Path) -> ProjectMax:
 
 
 def _task(line: NumberedLine, k: int, names: Sequence[str]) -> Task:
-    expected = f"activity {k}, mode 1, its duration and {len(names)} demands"
+    expected = f"activity {k}, mode 1, its duration and {how_many(len(names), 'demand')}"
     values = line.numbers(expected)
     if len(values) != 3 + len(names) or values[:2] != [k, 1]:
         raise line.error(expected)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models.array_types import Bools
+from ...models.counts import how_many
 from ..files.lines import begins_with, each_line
 from ..files.numbers import whole, whole_of
 from ..logged import (
@@ -340,7 +341,7 @@ def _check_columns(path: str | Path, line: int, header: Sequence[str]) -> None:
 def _type_notes(jobs: _Jobs) -> list[str]:
     if not jobs.types:
         return []
-    listed = ", ".join(f"{kind}: {n:,} jobs" for kind, n in jobs.types.most_common(8))
+    listed = ", ".join(f"{kind}: {how_many(n, 'job', ',')}" for kind, n in jobs.types.most_common(8))
     return [f"types of GPUs are recorded ({listed}); nodes that are all equal count GPUs of all types together"]
 
 
@@ -638,7 +639,7 @@ def _request(row: Mapping[str, str], units: int, cpus: int) -> tuple[dict[str, i
         gpus, types = per_node[0] * units, {kind: n * units for kind, n in per_node[1].items()}
     megabytes, whole = _memory(row, listed, units, cpus)
     if gpus > MOST or megabytes > MOST:
-        raise WrongValue(f"{gpus} GPUs and {megabytes:.0f} MB per node are more than any machine has")
+        raise WrongValue(f"{how_many(gpus, 'GPU')} and {megabytes:.0f} MB per node are more than any machine has")
     return {"cores": -(-cpus // units), "gpus": -(-gpus // units), "memory": math.ceil(megabytes)}, types, whole
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ..files.lines import read_json
 from ..files.numbers import json_number_of, wrong
 from ..report import WorkloadError
@@ -244,7 +245,7 @@ def delimiter_of(path: str | Path, number: int, line: str, columns: Sequence[str
             return delimiter
     cells = line.count("|") + 1
     raise WorkloadError(
-        f"{path}, line {number}: {cells} fields, which are not the {len(columns)} columns {','.join(columns)[:120]}"
+        f"{path}, line {number}: {how_many(cells, 'field')}, which are not the {how_many(len(columns), 'column')} {','.join(columns)[:120]}"
     )
 
 
@@ -356,7 +357,7 @@ def _why(table: Table, number: int, line: str, read: Callable[[Row], T]) -> str:
     cells = table.plain_row(line)
     if cells is None:
         n = line.count(table.delimiter) + 1
-        return f"{n} field{'s' * (n != 1)}; the header has {len(table.columns)}"
+        return f"{how_many(n, 'field')}; the header has {len(table.columns)}"
     try:
         read(_row(table, number, cells, False))
     except ValueError as e:

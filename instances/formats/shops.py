@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ...models.arguments import checked
+from ...models.counts import how_many
 from ...models.project.problem import Mode, Project, Resource, Task
 from .numbered_lines import NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
 from .projects import MOST, checked_project
@@ -60,7 +61,7 @@ def read_jsplib(path: str | Path) -> Project:
     jobs, machines = _size(lines[0])
     steps_of = []
     for line in _rows(lines, jobs):
-        values = line.exactly(2 * machines, f"{machines} pairs of machine and duration")
+        values = line.exactly(2 * machines, f"{how_many(machines, 'pair')} of machine and duration")
         steps = [[(values[i], values[i + 1])] for i in range(0, len(values), 2)]
         _check_machines(line, steps, range(machines))
         steps_of.append(steps)
@@ -112,7 +113,9 @@ def read_fjsplib(path: str | Path) -> Project:
     rows = _rows(lines, jobs)
     words = sum(len(line.text.split()) for line in rows)
     if machines > words:  # each machine becomes a resource, and the head alone must not take memory
-        raise lines[0].error(f"a number of machines of at most the {words} numbers that the lines of the jobs have")
+        raise lines[0].error(
+            f"a number of machines of at most the {how_many(words, 'number')} that the lines of the jobs have"
+        )
     steps_of = []
     for line in rows:
         steps = _flexible_steps(line)
@@ -135,9 +138,9 @@ def _size(line: NumberedLine) -> tuple[int, int]:
 
 def _rows(lines: Sequence[NumberedLine], jobs: int) -> Sequence[NumberedLine]:
     if len(lines) - 1 < jobs:
-        raise end_error(lines, f"{jobs} lines, one per job", f"{len(lines) - 1} of them")
+        raise end_error(lines, f"{how_many(jobs, 'line')}, one per job", f"{len(lines) - 1} of them")
     if len(lines) - 1 > jobs:
-        raise lines[jobs + 1].error(f"the end of the file after {jobs} jobs")
+        raise lines[jobs + 1].error(f"the end of the file after {how_many(jobs, 'job')}")
     return lines[1:]
 
 
@@ -150,12 +153,12 @@ def _flexible_steps(line: NumberedLine) -> Steps:
         pairs = values[at + 1 : at + 1 + 2 * count]
         if not count or len(pairs) != 2 * count:
             raise line.error(
-                f"{values[0]} steps, each with a number of machines and that number of pairs (step {len(steps) + 1})"
+                f"{how_many(values[0], 'step')}, each with a number of machines and that number of pairs (step {len(steps) + 1})"
             )
         steps.append([(pairs[i], pairs[i + 1]) for i in range(0, len(pairs), 2)])
         at += 1 + 2 * count
     if at != len(values):
-        raise line.error(f"the end of the line after {values[0]} steps")
+        raise line.error(f"the end of the line after {how_many(values[0], 'step')}")
     return steps
 
 
@@ -227,11 +230,15 @@ def read_flow_shop(path: str | Path) -> Project:
     if not jobs or not 0 < machines <= MOST:
         raise lines[0].error(f"the numbers of jobs (at least 1) and machines (1 to {MOST:,})")
     if len(lines) - 1 < machines:
-        raise end_error(lines, f"{machines} rows of durations, one per machine", f"{len(lines) - 1} of them")
+        raise end_error(
+            lines, f"{how_many(machines, 'row')} of durations, one per machine", f"{len(lines) - 1} of them"
+        )
     if len(lines) - 1 > machines:
-        raise lines[machines + 1].error(f"the end of the file after {machines} rows; one flow shop per file")
+        raise lines[machines + 1].error(
+            f"the end of the file after {how_many(machines, 'row')}; one flow shop per file"
+        )
     if listed[-1] is not lines[-1]:
-        raise listed[-1].error(f"the end of the file after {machines} rows")
+        raise listed[-1].error(f"the end of the file after {how_many(machines, 'row')}")
     rows = [line.exactly(jobs, f"{jobs} durations") for line in lines[1:]]
     tasks = [
         Task.single(f"job {j + 1} step {m + 1}", rows[m][j], {f"machine {m}": 1})
@@ -405,12 +412,16 @@ def _blocks(path: str | Path) -> tuple[Rows, Rows, list[str]]:
         raise lines[0].error(f"the numbers of jobs (at least 1) and machines (1 to {MOST:,})")
     rows = lines[1:]
     if len(rows) < 2 * jobs:
-        raise end_error(listed, f"{jobs} rows of durations and {jobs} rows of machines", f"{len(rows)} rows")
+        raise end_error(
+            listed,
+            f"{how_many(jobs, 'row')} of durations and {how_many(jobs, 'row')} of machines",
+            how_many(len(rows), "row"),
+        )
     if len(rows) > 2 * jobs:
-        raise rows[2 * jobs].error(f"the end of the file after {2 * jobs} rows; one shop per file")
+        raise rows[2 * jobs].error(f"the end of the file after {how_many(2 * jobs, 'row')}; one shop per file")
     last = listed[-1]
     if last is not rows[-1]:
-        raise last.error(f"the end of the file after {2 * jobs} rows")
+        raise last.error(f"the end of the file after {how_many(2 * jobs, 'row')}")
     _check_titles(listed, rows[0], rows[jobs])
     times = [line.exactly(machines, f"{machines} durations, one per step of the job") for line in rows[:jobs]]
     orders = [line.exactly(machines, f"{machines} machines, one per step of the job") for line in rows[jobs:]]

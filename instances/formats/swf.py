@@ -18,6 +18,7 @@ import numpy as np
 
 from ...models.arguments import checked
 from ...models.array_types import Bools, Floats, Ints
+from ...models.counts import how_many
 from ..files.lines import line_blocks
 from ..files.numbers import whole_of
 from ..files.writing import whole_file
@@ -250,7 +251,7 @@ def _fault(line: str, width: int) -> str:
     words = line.split()
     if len(words) != width:
         expected = "a line of SWF has" if width == len(FIELDS) else "the lines of this file have"
-        return f"{len(words)} field{'s' * (len(words) != 1)}; {expected} {width}"
+        return f"{how_many(len(words), 'field')}; {expected} {width}"
     for k, word in enumerate(words[: len(FIELDS)]):
         where = f"field {k + 1} ({FIELDS[k]}) is {word[:40]!r}"
         if not NUMBER.fullmatch(word):
@@ -324,13 +325,15 @@ def read_swf(path: str | Path, cores: int = 1, memory: int | None = None) -> Wor
 def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Trace:
     """Read an SWF log before the common repairs, with the time zone and the machine sizes of its header."""
     if cores < 1 or (memory is not None and memory < 1):
-        raise WorkloadError(f"{path}: nodes of {cores} cores and {memory} MB; expected at least 1 of each")
+        raise WorkloadError(f"{path}: nodes of {how_many(cores, 'core')} and {memory} MB; expected at least 1 of each")
     log = LogLines.read(line_blocks(path), str(path))
     table, line, joined, skipped = _whole_jobs(log.table, log.line)
     bad, width, header = log.bad, log.width, Header.of(log.comments)
     notes = list(header.notes)
     if width > len(FIELDS):
-        notes.append(f"the lines have {width} fields; those after the {len(FIELDS)} fields of SWF are ignored")
+        notes.append(
+            f"the lines have {how_many(width, 'field')}; those after the {how_many(len(FIELDS), 'field')} of SWF are ignored"
+        )
     unix_start = header.unix_start
     if unix_start and len(table) and table[:, SUBMIT].min() >= 0.9 * unix_start > 1e8:
         notes.append("the submit times are Unix times already; UnixStartTime of the header is not added to them")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.step_function import StepFunction
 from ...models.unknown_names import hint
 
@@ -47,7 +48,7 @@ def synthetic(season: str, days: int, seed: int) -> StepFunction:
     if season not in SEASONS:
         raise WrongValue(f"there is no season {season!r}; {hint(season, SEASONS)}")
     if days < 1:
-        raise WrongValue(f"temperatures of {days} days; at least 1 is expected")
+        raise WrongValue(f"temperatures of {how_many(days, 'day')}; at least 1 is expected")
     kind, draw = SEASONS[season], random.Random(seed)
     drift = [kind.drift * (2 * draw.random() - 1)]
     for _ in range(days):

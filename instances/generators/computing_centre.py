@@ -42,6 +42,7 @@ from itertools import accumulate, pairwise
 from random import Random
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
@@ -163,7 +164,7 @@ def generate(
         name=f"centre_{jobs}",
         kind="profit",
         problem=centre.problem(centre.default),
-        description=f"A generated batch of a computing centre: {jobs} jobs in {days} days, {nodes} nodes",
+        description=f"A generated batch of a computing centre: {how_many(jobs, 'job')} in {how_many(days, 'day')}, {how_many(nodes, 'node')}",
         source=SOURCE,
         generator={"name": "centre", "version": VERSION, "seed": seed, **sizes},
         centre=centre,
@@ -281,7 +282,7 @@ def _at_load(drafts: Sequence[Draft], work: float, shortest: int, step: int) -> 
     if not worth(low) <= work <= worth(high):
         span = work / max(1, worth(high))
         raise WrongValue(
-            f"{len(drafts)} jobs cannot have this offered load (their runtimes would be {span:.1f} times their upper "
+            f"{how_many(len(drafts), 'job')} cannot have this offered load (their runtimes would be {span:.1f} times their upper "
             "limits, or below their lower limits); use other numbers of jobs, nodes or days, or another load"
         )
     for _ in range(60):

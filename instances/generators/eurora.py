@@ -23,6 +23,7 @@ from random import Random
 from typing import TypeVar
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
@@ -175,7 +176,7 @@ def generate(
         name=f"eurora_{jobs}",
         kind="dispatch",
         problem=problem,
-        description=f"A generated day of the Eurora supercomputer: {jobs} jobs, {nodes} nodes",
+        description=f"A generated day of the Eurora supercomputer: {how_many(jobs, 'job')}, {how_many(nodes, 'node')}",
         source=SOURCE,
         generator={"name": "eurora", "version": VERSION, "seed": seed, "jobs": jobs, "nodes": nodes, **options},
         repairs=repairs,

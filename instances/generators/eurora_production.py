@@ -25,6 +25,7 @@ from dataclasses import replace
 from random import Random
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.dispatch.fit import impossible
 from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
@@ -86,7 +87,7 @@ def generate(jobs: int, seed: int) -> Instance:
         name="eurora_production",
         kind="dispatch",
         problem=Dispatch(machine, made, queues, "weighted-wait"),
-        description=f"A generated week of the Eurora supercomputer in production: {len(made)} jobs, reservations, outages",
+        description=f"A generated week of the Eurora supercomputer in production: {how_many(len(made), 'job')}, reservations, outages",
         source=f"{eurora.SOURCE}; reservations and events: own assumptions",
         generator={"name": "eurora-production", "version": VERSION, "seed": seed, "jobs": jobs},
         events=tuple(sorted(events, key=lambda e: e.time)),

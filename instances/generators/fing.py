@@ -8,6 +8,7 @@ from random import Random
 from typing import TypeVar
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.dispatch.jobs import Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
@@ -195,7 +196,7 @@ def generate(
         name=f"fing_{jobs}",
         kind="dispatch",
         problem=problem,
-        description=f"A generated workload of Cluster FING: {jobs} jobs of {users} users, {nodes} nodes, load {load:g}",
+        description=f"A generated workload of Cluster FING: {how_many(jobs, 'job')} of {how_many(users, 'user')}, {how_many(nodes, 'node')}, load {load:g}",
         source=SOURCE,
         generator={
             "name": "fing",

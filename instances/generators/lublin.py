@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ...errors import WrongValue
 from ...models.array_types import Floats, Ints
+from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY, Queue
 from ...models.platform import NodeGroup, Platform
 from ..instance import Instance
@@ -160,7 +161,7 @@ def generate(
         name=made.name,
         kind="dispatch",
         problem=made.dispatch(Platform([NodeGroup("n", nodes, {"cores": cores})])),
-        description=f"A generated workload of rigid jobs: {jobs} jobs of {users} users, {nodes} nodes, load {load:g}",
+        description=f"A generated workload of rigid jobs: {how_many(jobs, 'job')} of {how_many(users, 'user')}, {how_many(nodes, 'node')}, load {load:g}",
         source=SOURCE,
         generator={"name": "lublin", "version": VERSION, "seed": seed, "jobs": jobs, **sizes},
     )

@@ -18,6 +18,7 @@ from __future__ import annotations
 from random import Random
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.project.problem import Mode, Project, Resource, Task
 from ..instance import Instance
 
@@ -88,8 +89,8 @@ def generate(
         name=f"project_{tasks}",
         kind="project",
         problem=Project(made, resources, links),
-        description=f"A generated project: {tasks} tasks with {modes} mode{'s' * (modes > 1)} each, "
-        f"{renewable + nonrenewable} resources",
+        description=f"A generated project: {how_many(tasks, 'task')} with {how_many(modes, 'mode')} each, "
+        f"{how_many(renewable + nonrenewable, 'resource')}",
         source=SOURCE,
         generator={"name": "project", "version": VERSION, "seed": seed, **sizes, **ratios},
     )

@@ -18,6 +18,7 @@ from __future__ import annotations
 from random import Random
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.eviction.from_trace import Checkpointing
 from ...models.eviction.jobs import BatchJob
 from ...models.eviction.problem import Eviction
@@ -39,7 +40,7 @@ def generate(jobs: int, seed: int, nodes: int = NODES) -> Instance:
     4352
     """
     if not 1 <= jobs <= nodes // 2:
-        raise WrongValue(f"jobs is {jobs}; expected 1 to {nodes // 2} jobs on {nodes} nodes")
+        raise WrongValue(f"jobs is {jobs}; expected 1 to {how_many(nodes // 2, 'job')} on {how_many(nodes, 'node')}")
     random = Random(seed)
     how = Checkpointing(seed=seed)
     running = []
@@ -53,7 +54,7 @@ def generate(jobs: int, seed: int, nodes: int = NODES) -> Instance:
         name=f"theta_{jobs}",
         kind="eviction",
         problem=problem,
-        description=f"A generated moment of the Theta supercomputer: {jobs} jobs on {nodes} nodes, {needed} to be freed",
+        description=f"A generated moment of the Theta supercomputer: {how_many(jobs, 'job')} on {how_many(nodes, 'node')}, {needed} to be freed",
         source=SOURCE,
         generator={"name": "theta", "version": VERSION, "seed": seed, "jobs": jobs, "nodes": nodes},
         nodes_compared=tuple(n for n in NEEDED if n != needed and n <= nodes),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.eviction.jobs import BatchJob, EvictionCandidate, job_faults
 from ...models.eviction.problem import Eviction
 from ...models.platform import LATEST, MOST_NODES, ProblemError
@@ -52,7 +53,9 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     in_use = sum(j.nodes for j in jobs)
     for key, values in (("nodes_needed", [nodes_needed]), ("nodes_compared", compared)):
         if any(n > in_use for n in values):
-            s.add_fault(key, f"at most {in_use} nodes, the total number that the running jobs use", max(values))
+            s.add_fault(
+                key, f"at most {how_many(in_use, 'node')}, the total number that the running jobs use", max(values)
+            )
     folder.raise_faults()
     try:
         problem = Eviction(jobs, nodes_needed, deadline, step, now, file_system, node, bool(shared))

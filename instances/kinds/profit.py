@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.dispatch.jobs import Running
 from ...models.dispatch.problem import Dispatch
 from ...models.excerpt import excerpt
@@ -211,7 +212,7 @@ def _check_jobs(folder: Folder, batch: Batch, watts_per_core: float | None) -> N
             "power", "the power of the job in W (or watts_per_core in [profit] of instance.toml)", None
         )
     if len(missing) > SHOWN:
-        folder.add_fault(JOBS, None, "power", "a power for every job", f"{len(missing)} jobs without one")
+        folder.add_fault(JOBS, None, "power", "a power for every job", f"{how_many(len(missing), 'job')} without one")
     for job in [j for j in batch.jobs if j.power and not cores(j)][:SHOWN]:
         batch.rows[job.id].add_fault(
             "cores", f"at least 1, as the job has a power of {job.power:g} W and pays per core", 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...models.comparing import hashable
+from ...models.counts import how_many
 from ...models.dispatch.fit import impossible
 from ...models.dispatch.jobs import DAY, Chunk, Job, Queue, Running, Window
 from ...models.excerpt import with_short_repr
@@ -400,7 +401,9 @@ def _beyond_limits(
             continue
         limit, running = limits[array]
         if running + seen[array] >= limit:
-            found[job.id] = f"JobArrayTaskLimit: at most {limit} tasks of array {array} run at once, {running} run now"
+            found[job.id] = (
+                f"JobArrayTaskLimit: at most {how_many(limit, 'task')} of array {array} run at once, {running} run now"
+            )
         seen[array] += 1
     return found
 

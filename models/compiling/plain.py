@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
 from enum import Enum, auto
 from functools import cache
@@ -42,12 +43,37 @@ def is_known(numba_version: str) -> bool:
     return ".".join(numba_version.split(".")[:2]) in KNOWN
 
 
+SAID = "SCHEDLAB_SAID"  # environment variable: the notes that this process or one that started it has written
+RANKS = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")  # the number of this process among those of mpiexec
+
+
+def say_once(note: str, text: str, *values: object) -> None:
+    """Write a line on the logger ``schedlab``, once per command: processes that this one starts do not repeat it.
+
+    Parameters
+    ----------
+    note : str
+        A word that stands for the line.
+    text : str
+        The line, as a format of ``logging``.
+    *values : object
+        The values in it.
+    """
+    said = os.environ.get(SAID, "").split()
+    first = next((os.environ[name] for name in RANKS if name in os.environ), "0")
+    if note in said or first != "0":
+        return
+    os.environ[SAID] = " ".join([*said, note])
+    logging.getLogger("schedlab").warning(text, *values)
+
+
 def use_own_linker() -> bool:
     """Return whether our own cache and linker are used; if not, say so on the logger."""
     installed = version("numba")
     if is_known(installed):
         return True
-    logging.getLogger("schedlab").warning(
+    say_once(
+        "numba",
         "numba %s: kernels are compiled by its own means, which takes a minute or two once after the installation; with "
         "numba %s it takes 5 to 30 s (docs/installation.md)",
         installed,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..counts import how_many
 from ..language import Violation
 from ..problem import Schedule
 from .desired import excess_on_nodes
@@ -216,10 +217,12 @@ def _check_nodes(problem: DispatchData, name: str, expected: int, nodes: dict[st
         if node not in problem.platform.capacity:
             yield Violation(name, 1, f"job {name!r} has units on {node!r}, which is not a node of the platform")
         if units < 0:
-            yield Violation(name, -units, f"job {name!r} has {units} units on {node!r}")
+            yield Violation(name, -units, f"job {name!r} has {how_many(units, 'unit')} on {node!r}")
     count = sum(nodes.values())
     if count != expected:
-        yield Violation(name, abs(count - expected), f"job {name!r} has {count} units on nodes, not {expected}")
+        yield Violation(
+            name, abs(count - expected), f"job {name!r} has {how_many(count, 'unit')} on nodes, not {expected}"
+        )
 
 
 def _check_fit(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .. import language as sl
 from ..array_types import Floats, Ints
+from ..counts import how_many
 from ..language import Expression, Interval, Violation
 from ..platform import ProblemError
 from ..problem import Schedule, part_name
@@ -47,7 +48,7 @@ def desired_faults(p: DispatchData) -> list[str]:
         without = [j.id for j in (*p.jobs, *(r.job for r in p.running)) if j.power is None]
         if without:
             return [
-                f"the desired profile has a wish for power, but job {without[0]!r} has no power ({len(without)} such jobs)"
+                f"the desired profile has a wish for power, but job {without[0]!r} has no power ({how_many(len(without), 'such job')})"
             ]
     if p.over_cost is None:
         never = list(_never(p))
@@ -84,13 +85,13 @@ def _never(p: DispatchData) -> list[str]:
         most = max(p.desired.power.amounts)
         found += [j for j in p.jobs if (j.power or 0.0) > most and j not in found]
     texts = [
-        f"job {j.id!r}: {j.units} units of {dict(j.request)} for {p.duration(j)} s fit at no time within the desired profile, "
+        f"job {j.id!r}: {how_many(j.units, 'unit')} of {dict(j.request)} for {p.duration(j)} s fit at no time within the desired profile, "
         "even on the empty machine"
         for j in found[:MOST]
     ]
     if found:
         texts.append(
-            f"({len(found)} such jobs) shares are of each node: raise them, wish for some node groups only, or give the "
+            f"({how_many(len(found), 'such job')}) shares are of each node: raise them, wish for some node groups only, or give the "
             "profile a cost (over_cost)"
         )
     return texts

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..array_types import Ints
+from ..counts import how_many
 from ..display.drawing import rectangles, shares
 from ..display.gantt import GREY, Bar, Cells, Closed, Gantt, Mark, Row, Section
 from ..platform import Platform
@@ -132,7 +133,9 @@ def gantt(problem: Dispatch, schedule: Schedule, marks: Sequence[Mark] = ()) -> 
     placed = _placed(shown, platform)
     start, end = problem.now, max([problem.now + 1, *(s.end for s in shown), *(m.time for m in marks)])
     left = sum(j.id not in schedule.start or not schedule.nodes.get(j.id) for j in problem.jobs)
-    title = "jobs on nodes" + (f" ({left:,} jobs without a start or nodes are not drawn)" if left else "")
+    title = "jobs on nodes" + (
+        f" ({how_many(left, 'job', ',')} without a start or nodes are not drawn)" if left else ""
+    )
     chart = Gantt(
         (),
         (),
@@ -153,7 +156,7 @@ def gantt(problem: Dispatch, schedule: Schedule, marks: Sequence[Mark] = ()) -> 
     each = -(-nodes // MOST_NODES)
     grid = -(-nodes // each), CELLS
     used = shares(placed, platform, placed.requests, group, len(groups), grid, each, start, end)
-    title += f"; a row is {each:,} nodes" if each > 1 else ""
+    title += f"; a row is {how_many(each, 'node', ',')}" if each > 1 else ""
     title += "; a cell mixes the colours of its jobs, white is idle"
     rows = tuple(Row("", min(each, nodes - k * each)) for k in range(grid[0]))
     return replace(chart, rows=rows, title=title, cells=Cells(used, start, end))
@@ -197,7 +200,7 @@ def _sections(platform: Platform) -> tuple[Section, ...]:
         return ()
     found = platform.groups if several else ()
     return tuple(Section(f"{g.name} ({g.count:,})", g.count) for g in found) or (
-        Section(f"{len(platform.nodes):,} nodes", len(platform.nodes)),
+        Section(how_many(len(platform.nodes), "node", ","), len(platform.nodes)),
     )
 
 

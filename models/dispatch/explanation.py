@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ...errors import WrongArgument
+from ..counts import how_many
 from ..elements import Element, Elements, named, plain_sentence
 from ..platform import MOST_CAPACITY, NodeGroup, Platform
 from ..problem import Schedule
@@ -150,7 +151,7 @@ def _at_once(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
     if not held and all(2 * per_unit[j] > use.most for j in spans) and sum(units.values()) > use.nodes:
         return (
             f"each unit of {names} needs more than half of the {use.resource} of a node {during}: these are "
-            f"{sum(units.values())} units, on {use.nodes} nodes ({use.where})"
+            f"{how_many(sum(units.values()), 'unit')}, on {how_many(use.nodes, 'node')} ({use.where})"
         )
     return ""
 
@@ -355,7 +356,7 @@ def _of_job(problem: Dispatch, job: Job) -> list[Element]:
 def _units(part: Job) -> str:
     """Return the units of a job, or of a chunk of one, in words."""
     request = listed([f"{n} {r}" for r, n in part.request.items() if n]) or "nothing"
-    return f"{part.units} units with {request} each" if part.units > 1 else f"1 unit with {request}"
+    return f"{how_many(part.units, 'unit')} with {request}{' each' if part.units > 1 else ''}"
 
 
 def _limited(job: Job, names: Collection[tuple[str, str]]) -> Job:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..counts import how_many
 from ..platform import Platform
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def impossible(platform: Platform, jobs: Iterable[Job]) -> list[tuple[Job, str]]
                 )
             if (known[request] if any(request) else units) < units:
                 tight = _tightest(platform, part, request)
-                found.append((job, f"asks for {units} units of {dict(part.request)}, but {tight}"))
+                found.append((job, f"asks for {how_many(units, 'unit')} of {dict(part.request)}, but {tight}"))
                 break
         else:
             if len(shape) > 1:

@@ -13,6 +13,7 @@ import numpy as np
 from .. import language as sl
 from ..array_types import Ints
 from ..comparing import hashable
+from ..counts import how_many
 from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from ..problem import Encoding, Schedule
 from ..profiles.profile import whole_amount
@@ -435,7 +436,7 @@ def job_model(
         The model.
     """
     horizon = problem.horizon if before is None else problem.horizon_from(before)
-    model = Model(f"{name} of {len(problem.jobs)} jobs", horizon=horizon)
+    model = Model(f"{name} of {how_many(len(problem.jobs), 'job')}", horizon=horizon)
     jobs = []
     arrays = problem.job_arrays
     for j, size, release in zip(problem.jobs, arrays.duration.tolist(), arrays.release.tolist(), strict=True):

@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import WrongArgument
 from ..arguments import named
 from ..comparing import hashable
+from ..counts import how_many
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
 from ..problem import part_name
@@ -80,7 +81,7 @@ def chunk_faults(jobs: Iterable[Job]) -> list[str]:
         first = job.chunks[0]
         if (job.units, dict(job.request)) != (first.units, dict(first.request)):
             faults.append(
-                f"job {job.id!r}: units and request must be those of its first chunk, {first.units} units of "
+                f"job {job.id!r}: units and request must be those of its first chunk, {how_many(first.units, 'unit')} of "
                 f"{dict(first.request)}; Job.of_chunks sets them"
             )
         taken = [name for k in range(1, len(job.chunks)) if (name := part_name(job.id, k)) in ids]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...errors import SchedlabError
 from ..arguments import checked, expect
 from ..array_types import Floats, Ints
+from ..counts import how_many
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
 from ..plugins import PluginError, plain_name
@@ -277,7 +278,9 @@ class Objective:
             why = "expected the costs of the jobs: Excess, Late or LastEnd"
             raise WrongAnswer(f"objective {self.name!r}: costs returned {excerpt(found)}; {why}")
         if not isinstance(found, LastEnd) and found.jobs != len(problem.jobs):
-            raise ProblemError(f"objective {self.name!r} has costs of {found.jobs} jobs, not of {len(problem.jobs)}")
+            raise ProblemError(
+                f"objective {self.name!r} has costs of {how_many(found.jobs, 'job')}, not of {len(problem.jobs)}"
+            )
         return found
 
     def value_of(self, problem: DispatchData, schedule: Schedule) -> float:

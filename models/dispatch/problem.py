@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..arguments import Natural, checked, expect, unknown_keyword
 from ..clock_times import clock_seconds
 from ..comparing import hashable
+from ..counts import how_many
 from ..excerpt import with_short_repr
 from ..kind import formulations_of
 from ..language import Violation
@@ -430,8 +431,10 @@ def contradictions(p: Dispatch) -> list[str]:
     whole_run = {q.name: q for q in reversed(p.queues) if q.whole_run}
     for name, count in Counter([j.id for j in p.jobs] + [r.job.id for r in p.running]).items():
         if count > 1:
-            faults.append(f"job {name!r} is listed {count} times")
-    faults += [f"queue {n!r} is listed {c} times" for n, c in Counter(q.name for q in p.queues).items() if c > 1]
+            faults.append(f"job {name!r} is listed {how_many(count, 'time')}")
+    faults += [
+        f"queue {n!r} is listed {how_many(c, 'time')}" for n, c in Counter(q.name for q in p.queues).items() if c > 1
+    ]
     known = set(p.platform.resources)
     for j in p.jobs:
         if j.queue not in queues:
@@ -460,7 +463,7 @@ def contradictions(p: Dispatch) -> list[str]:
             faults.append(f"job {j.id!r}: a time beyond {LATEST:,} s (317 years) is not supported")
         for part in j.parts:
             if part.units < 1:
-                faults.append(f"job {part.id!r}: {part.units} units; at least 1 is expected")
+                faults.append(f"job {part.id!r}: {how_many(part.units, 'unit')}; at least 1 is expected")
             for resource, amount in part.request.items():
                 if amount < 0:
                     faults.append(f"job {part.id!r}: requests {amount} {resource}; at least 0 is expected")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import WrongArgument
+from ..counts import how_many
 from ..kind import known, resolve
 from ..language import Assignment
 from ..problem import Problem, Schedule
@@ -89,7 +90,7 @@ def gantt_of_assignment(answer: Assignment) -> Gantt:
 def _without(absent: int) -> str:
     if not absent:
         return ""
-    return " (1 absent one is not drawn)" if absent == 1 else f" ({absent:,} absent ones are not drawn)"
+    return f" ({how_many(absent, 'absent one', ',', verb='are')} not drawn)"
 
 
 def rows_of_assignment(answer: Assignment) -> list[dict[str, Cell]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...errors import WrongArgument
+from ..counts import how_many
 from ..display.gantt import GREY, RED, Bar, Gantt, Mark, Row
 from ..problem import Schedule
 from .jobs import EvictionPlan
@@ -83,11 +84,11 @@ def gantt(problem: Eviction, plan: Schedule) -> Gantt:
         else:
             bars.append(Bar(k, 0, end, "", RUNS, 0.3, 0.7))
     return Gantt(
-        tuple(Row(f"{c.id} ({c.nodes:,} nodes)") for c in problem.candidates),
+        tuple(Row(f"{c.id} ({how_many(c.nodes, 'node', ',')})") for c in problem.candidates),
         tuple(bars),
         (*NAMES.values(), RUNS),
         colours={RUNS: GREY, NAMES["kill"]: RED},
-        title=f"{problem.nodes_needed:,} nodes to free within {problem.deadline_s:,} s",
+        title=f"{how_many(problem.nodes_needed, 'node', ',')} to free within {problem.deadline_s:,} s",
         start=-int(AFTER / 2 * problem.deadline_s),
         end=end,
         marks=(Mark(problem.deadline_s, "deadline"),),

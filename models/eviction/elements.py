@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from ..counts import how_many
 from ..elements import Element, Elements, named, plain_sentence
 from ..words import duration, listed
 from .jobs import EvictionCandidate
@@ -34,7 +35,7 @@ class EvictionElements(Elements):
         self.problem = problem
         by_loss = sorted(problem.candidates, key=lambda c: -c.loss)
         self.all = (
-            Element("limit", NODES, f"{problem.nodes_needed} nodes are needed"),
+            Element("limit", NODES, f"{how_many(problem.nodes_needed, 'node', verb='are')} needed"),
             Element("deadline", DEADLINE, f"checkpoints end within {duration(problem.deadline_s)}"),
             *([Element("limit", BANDWIDTH, _bandwidth(problem))] if problem.shared_bandwidth else []),
             *(Element("job", c.id, _cost(c)) for c in by_loss),
@@ -67,7 +68,7 @@ class EvictionElements(Elements):
             return plain_sentence(found)
         within = [e.text for e in found if e.name in (DEADLINE, BANDWIDTH)]
         return (
-            f"{self.problem.nodes_needed} nodes are needed, and the jobs other than {listed(jobs)} have {sum(others)}; "
+            f"{how_many(self.problem.nodes_needed, 'node', verb='are')} needed, and the jobs other than {listed(jobs)} have {sum(others)}; "
             f"no choice among {listed(jobs)} frees the missing nodes if {listed([*within, *limits])}"
         )
 
@@ -81,4 +82,4 @@ def _cost(c: EvictionCandidate) -> str:
     kinds = (("an application-level", c.application_s), ("a system-level", c.system_s))
     written = [f"{kind} one ends after {float(s):g} s" for kind, s in kinds if s is not None]
     checkpoint = f"with a checkpoint, {listed(written)}" if written else "it can take no checkpoint"
-    return f"{c.id} ({c.nodes} nodes) loses {c.loss} node-seconds if it is killed; {checkpoint}"
+    return f"{c.id} ({how_many(c.nodes, 'node')}) loses {c.loss} node-seconds if it is killed; {checkpoint}"

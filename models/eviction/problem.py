@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from ...errors import MissingValue, WrongArgument
 from .. import language as sl
 from ..arguments import checked, unknown_keyword
+from ..counts import how_many
 from ..excerpt import with_short_repr
 from ..language import Assignment, Integer, Interval, Linear, Model, Violation
 from ..platform import ProblemError
@@ -287,7 +288,7 @@ def _settings_faults(p: Eviction) -> Iterator[str]:
             yield f"{name} is {shown(value)}; a whole number{more} is expected"
     for name, count in Counter(j.id for j in p.jobs).items():
         if count > 1:
-            yield f"job {name!r} is listed {count} times"
+            yield f"job {name!r} is listed {how_many(count, 'time')}"
     physical = [j for j in p.jobs if isinstance(j, BatchJob)]
     for name, bandwidth in (("file_system_mb_s", p.file_system_mb_s), ("node_mb_s", p.node_mb_s)):
         if bandwidth is None and physical:
@@ -311,7 +312,7 @@ def _bandwidth_faults(p: Eviction) -> Iterator[str]:
 def _too_few(p: Eviction) -> Iterator[str]:
     if p.nodes_needed > p.nodes_in_use:
         yield (
-            f"{p.nodes_needed} nodes are needed, but the {len(p.candidates)} running jobs have only {p.nodes_in_use}: "
+            f"{how_many(p.nodes_needed, 'node', verb='are')} needed, but the {how_many(len(p.candidates), 'running job', verb='have')} only {p.nodes_in_use}: "
             f"at most {p.nodes_in_use} can be freed"
         )
 
@@ -346,7 +347,11 @@ def verify(problem: Eviction, schedule: Schedule) -> list[Violation]:
     freed = sum(known[j].nodes for j in schedule.evicted if j in known)
     if freed < problem.nodes_needed:
         missing = problem.nodes_needed - freed
-        found.append(Violation("nodes", missing, f"{freed} nodes are freed, {problem.nodes_needed} are needed"))
+        found.append(
+            Violation(
+                "nodes", missing, f"{how_many(freed, 'node', verb='are')} freed, {problem.nodes_needed} are needed"
+            )
+        )
     if not found and problem.shared_bandwidth:
         found += _in_parallel(problem, schedule)
     if not found:
@@ -418,7 +423,7 @@ def objective(problem: Eviction, schedule: Schedule) -> tuple[int, int]:
     missing = [c.id for c in problem.candidates if c.id not in schedule.strategy]
     if missing:
         raise MissingValue(
-            f"job {missing[0]!r} has no strategy in the plan ({len(missing)} of {len(problem.candidates)} jobs); the "
+            f"job {missing[0]!r} has no strategy in the plan ({len(missing)} of {how_many(len(problem.candidates), 'job')}); the "
             "objective is that of all jobs"
         )
     unknown = [j for j in schedule.strategy if j not in problem.by_id]
@@ -547,7 +552,7 @@ def _taken(v: Integer | Interval) -> sl.Expression:
 
 
 def _strategy_variables(problem: Eviction) -> StrategyVariables:
-    name = f"{problem.nodes_needed} nodes from {len(problem.candidates)} jobs in {problem.deadline_s} s"
+    name = f"{how_many(problem.nodes_needed, 'node')} from {how_many(len(problem.candidates), 'job')} in {problem.deadline_s} s"
     made = StrategyVariables(problem, Model(name, horizon=problem.steps))
     for c in problem.candidates:
         made.add(c.id)

@@ -114,6 +114,20 @@ def points_within(points: Sequence[Breakpoint], lo: Number, hi: Number) -> tuple
     return given
 
 
+def value_at(points: Sequence[Breakpoint], x: Number) -> Number | None:
+    """Return the value at x of the piecewise-linear function through points; None outside of them.
+
+    Examples
+    --------
+    >>> value_at([(0, 50), (4, 8), (10, 9)], 2), value_at([(0, 50), (4, 8)], 5)
+    (29, None)
+    """
+    if not points[0][0] <= x <= points[-1][0]:
+        return None
+    k = next(k for k in range(1, len(points)) if x <= points[k][0])
+    return _between(points[k - 1], points[k], x)
+
+
 def _between(a: Breakpoint, b: Breakpoint, x: Number) -> Number:
     """Return the value at x, which is not outside of them, of the line through two points."""
     (x0, y0), (x1, y1) = a, b

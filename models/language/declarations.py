@@ -9,6 +9,7 @@ from typing import Never
 import numpy as np
 
 from ..arguments import named, refuse
+from ..counts import how_many
 from .constraints import (
     AllOrNone,
     Alternative,
@@ -33,7 +34,7 @@ def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> t
         repeated = next(i for k, i in enumerate(found) if any(i is j for j in found[:k]))
         raise ModelError(f"{where}: {repeated} is listed twice")
     if len(found) < at_least:
-        raise ModelError(f"{where}: at least {at_least} intervals are needed, not {len(found)}")
+        raise ModelError(f"{where}: at least {how_many(at_least, 'interval', verb='are')} needed, not {len(found)}")
     for i in found[1:]:
         if i.model is not found[0].model:
             raise ModelError(
@@ -131,7 +132,9 @@ def cumulative(
     given = listed(demands, "cumulative(): the demands", True)
     if len(given) != len(found):
         names = ", ".join(str(i) for i in found[:5]) + (", ..." if len(found) > 5 else "")
-        raise ModelError(f"cumulative([{names}]): {len(found)} intervals but {len(given)} demands")
+        raise ModelError(
+            f"cumulative([{names}]): {how_many(len(found), 'interval')} but {how_many(len(given), 'demand')}"
+        )
     return Cumulative(found, tuple(_demand(d, i) for d, i in zip(given, found, strict=True)), _steps(capacity))
 
 
@@ -310,10 +313,10 @@ def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]
         list(row) if isinstance(row, Iterable) else [] for row in listed(given, "no_overlap(): the transition times")
     ]
     if len(rows) != n:
-        raise ModelError(f"{shape}: {n} rows, not {len(rows)}")
+        raise ModelError(f"{shape}: {how_many(n, 'row')}, not {len(rows)}")
     for v, row in zip(intervals, rows, strict=True):
         if len(row) != n:
-            raise ModelError(f"{shape}: the row of {v} must have {n} entries, not {len(row)}")
+            raise ModelError(f"{shape}: the row of {v} must have {how_many(n, 'entry')}, not {len(row)}")
     found = []
     for v, row in zip(intervals, rows, strict=True):
         times = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from ..counts import how_many
 from .linear_expressions import Atom, Comparison, Expression, Linear, Owner, brief, common_model, linear
 from .operators import OF_INTERVALS, without
 from .quantities import Number, Window
@@ -273,7 +274,7 @@ class Piecewise(Function):
         """Yield the text with the number of points."""
         yield "piecewise("
         yield from self.operands[0].pieces()
-        yield f", {len(self.points)} points)"
+        yield f", {how_many(len(self.points), 'point')})"
 
 
 def atoms_below(expressions: Iterable[Linear], seen: set[Atom] | None = None) -> Iterator[Atom]:

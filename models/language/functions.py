@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..arguments import named
+from ..counts import how_many
 from .expressions import Element, Holds, Interval, Max, Min, Overlap, Piecewise
 from .linear_expressions import Atom, Comparison, Expression, Linear, linear
 from .quantities import ModelError, Number, listed, number, pair, whole
@@ -48,7 +49,7 @@ def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None =
     else:
         factors = [number(w) for w in listed(weights, "the weights of sum()", True)]
         if len(factors) != len(items):
-            raise ModelError(f"sum: {len(items)} terms but {len(factors)} weights")
+            raise ModelError(f"sum: {how_many(len(items), 'term')} but {how_many(len(factors), 'weight')}")
     total: dict[Atom, Number] = {}
     constant: Number = 0
     for item, k in zip(items, factors, strict=True):

@@ -16,6 +16,7 @@ from dataclasses import MISSING
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
+from ..counts import how_many, how_many_of
 from ..unknown_names import hint
 from . import declarations, functions
 from .constraints import Constraint
@@ -248,7 +249,7 @@ class _Reader:
         if get_origin(wanted) is tuple:
             items, inner = _typed(place, value, list), get_args(wanted)
             if inner[-1] is not Ellipsis and len(items) != len(inner):
-                raise ModelError(f"{place}: expected {len(inner)} values, not {len(items)}")
+                raise ModelError(f"{place}: expected {how_many(len(inner), 'value')}, not {len(items)}")
             types = [inner[0]] * len(items) if inner[-1] is Ellipsis else inner
             return tuple(self.value(f"{place}[{k}]", v, t) for k, (v, t) in enumerate(zip(items, types, strict=True)))
         if wanted is Interval:
@@ -360,7 +361,9 @@ def _entries(found: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:
 
 def _entry(place: str, index: Any, known: list[T], what: str) -> T:
     if type(index) is not int or not 0 <= index < len(known):
-        raise ModelError(f"{place}: expected the position of one of the {len(known)} {what}, not {index!r:.60}")
+        raise ModelError(
+            f"{place}: expected the position of one of the {how_many_of(len(known), what)}, not {index!r:.60}"
+        )
     return known[index]
 
 

@@ -10,6 +10,7 @@ from dataclasses import MISSING, Field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
+from ..counts import how_many_of
 from ..excerpt import one_line, visible
 from .constraints import Constraint
 from .expressions import Attribute, Element, Function, Holds, Integer, Interval, Overlap, Piecewise, atoms_below
@@ -96,7 +97,7 @@ def listing(model: ModelData, limit: int | None, describe: Callable[[Constraint]
         ("constraints", model.constraints, constraint),
     ]
     counted = [(len(items), title) for title, items, _ in sections if title != "functions"]
-    counts = ", ".join(f"{n:,} {title[:-1] if n == 1 else title}" for n, title in counted)
+    counts = ", ".join(how_many_of(n, title, ",") for n, title in counted)
     lines = [f"Model {model.name!r}: {counts}; horizon {model.horizon}"]
     for (title, items, write), shown in zip(sections, _shares([len(s[1]) for s in sections], limit), strict=True):
         if items:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...errors import WrongArgument
 from ..arguments import named, refuse
+from ..counts import how_many
 from ..excerpt import one_line
 from .clock import THIS_CALL, look
 from .constraints import (
@@ -342,7 +343,7 @@ class Model:
 
     def __repr__(self) -> str:
         name = one_line(repr(self.name), 40)
-        counts = f"{len(self.intervals)} intervals, {len(self.integers)} integers, {len(self.constraints)} constraints"
+        counts = f"{how_many(len(self.intervals), 'interval')}, {how_many(len(self.integers), 'integer')}, {how_many(len(self.constraints), 'constraint')}"
         return f"Model({name}: {counts})"
 
 
@@ -396,7 +397,7 @@ def describe(constraint: Constraint) -> str:
         case AllOrNone(intervals):
             return f"all or none of {_some(intervals)}"
         case ForbidExtent(a, windows):
-            return f"forbid extent of {a} in {len(windows)} window{'' if len(windows) == 1 else 's'}"
+            return f"forbid extent of {a} in {how_many(len(windows), 'window')}"
         case Synchronize(a, others):
             return f"synchronize {a} with {_some(others)}"
         case Precedence(a, b, delay, kind, at_most):

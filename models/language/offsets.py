@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ..whole_numbers import rational
 from .expressions import Attribute, Max, Min, atoms_below
 from .linear_expressions import Atom, Comparison, Linear
 from .quantities import Number
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from .data import ModelData
 
 REAL_TOLERANCE = 1e-6
+LARGEST_FACTOR = 10**4  # that makes real coefficients whole
 
 
 def origin_of(model: ModelData) -> int:
@@ -77,6 +80,45 @@ def far_origin(model: ModelData) -> int:
     return origin if abs(origin) > span else 0
 
 
+def late_presence(e: Linear, model: ModelData) -> bool:
+    """Return whether an expression has late times of optional intervals, whose offset changes with their presence.
+
+    >>> from schedlab import Model
+    >>> m = Model("m"); a = m.interval("a", size=3, start=(1000, 1099), optional=True); late_presence(2 * a.end, m)
+    True
+    """
+    return bool(far_origin(model)) and _has_late_presence(e)
+
+
+def _has_late_presence(e: Linear) -> bool:
+    return any(
+        isinstance(atom, Attribute) and atom.field in ("start", "end") and atom.interval.optional
+        for atom in atoms_below([e])
+    )
+
+
+def whole_form(c: Comparison) -> Comparison | None:
+    """Return a comparison of whole numbers for one of real numbers, with bounds within 1e-6; None if there is none.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); x, y = m.integer("x", 0, 9), m.integer("y", 0, 9); whole_form(0.5 * x - 0.25 * y <= 1.3)
+    2*x + -1*y <= 5
+    >>> whole_form(3.141592653589793 * x <= 5) is None
+    True
+    """
+    if not all(atom.integral for atom in c.expr.terms) or c.expr.constant:
+        return None
+    exact = {atom: Fraction(rational(k)) for atom, k in c.expr.terms.items()}
+    factor = math.lcm(*(k.denominator for k in exact.values()))
+    if factor > LARGEST_FACTOR:
+        return None
+    lo = c.lo if math.isinf(c.lo) else math.ceil((Fraction(rational(c.lo)) - Fraction(REAL_TOLERANCE)) * factor)
+    hi = c.hi if math.isinf(c.hi) else math.floor((Fraction(rational(c.hi)) + Fraction(REAL_TOLERANCE)) * factor)
+    return Comparison(Linear({atom: int(k * factor) for atom, k in exact.items()}), lo, hi)
+
+
 def real_tolerance(c: Comparison, origin: int) -> float:
     """Return by how much a comparison of real numbers may be broken: 1e-6 relative to its bound without the offset.
 
@@ -93,6 +135,8 @@ def real_tolerance(c: Comparison, origin: int) -> float:
     >>> real_tolerance(0.5 * a.start <= 5 * 10**8 + 4, far_origin(m)), real_tolerance(0.5 * a.start <= 5000, 0)
     (4e-06, 0.005)
     """
+    if origin and _has_late_presence(c.expr) and whole_form(c) is not None:
+        return REAL_TOLERANCE
     offset = offset_of(c.expr, origin) if origin else 0
     sizes = [min(abs(b), abs(b - offset)) for b in (c.lo, c.hi) if not math.isinf(b)]
     return REAL_TOLERANCE * max([1.0, *map(float, sizes)])

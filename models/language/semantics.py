@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ...errors import SchedlabError, WrongArgument
+from ..counts import how_many
 from ..excerpt import with_short_repr
 from .clock import look
 from .constraints import (
@@ -128,7 +129,9 @@ class Evaluator:
             case Element():
                 index = self._exact(atom.operands[0])
                 if not 0 <= index < len(atom.array):
-                    raise UndefinedValue(f"{atom}: the index is {index}, but the array has {len(atom.array)} entries")
+                    raise UndefinedValue(
+                        f"{atom}: the index is {index}, but the array has {how_many(len(atom.array), 'entry')}"
+                    )
                 return atom.array[int(index)]
             case Piecewise():
                 return self._interpolate(atom, self._exact(atom.operands[0]))
@@ -274,7 +277,7 @@ def _alternative(c: Alternative, s: Assignment) -> tuple[float, str] | None:
     chosen = [o for o in c.options if s.present[o.index]]
     wanted = c.count if s.present[c.interval.index] else 0
     if len(chosen) != wanted:
-        return abs(len(chosen) - wanted), f"{len(chosen)} options are present, {wanted} must be"
+        return abs(len(chosen) - wanted), f"{how_many(len(chosen), 'option', verb='are')} present, {wanted} must be"
     return _apart(c.interval, chosen, s)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..arguments import checked
 from ..array_types import Floats, Ints
 from ..comparing import hashable
+from ..counts import how_many
 from ..dispatch.fit import lack
 from ..excerpt import excerpt, with_short_repr
 from ..platform import LATEST, NodeGroup, Platform, ProblemError
@@ -64,7 +65,7 @@ class Steps:
     def __post_init__(self) -> None:
         if not self.times or len(self.times) != len(self.amounts):
             raise ProblemError(
-                f"the steps have {len(self.times)} times and {len(self.amounts)} amounts; equal numbers, at least 1, "
+                f"the steps have {how_many(len(self.times), 'time')} and {len(self.amounts)} amounts; equal numbers, at least 1, "
                 "are expected"
             )
         for t in (*self.times, *(() if self.period is None else (self.period,))):

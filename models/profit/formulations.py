@@ -13,6 +13,7 @@ import numpy as np
 from .. import language as sl
 from ..array_types import Floats, Ints
 from ..comparing import hashable
+from ..counts import how_many
 from ..dispatch.arrays import JobArrays, NodeArrays, column, offsets
 from ..dispatch.formulations import FORMULATIONS as OF_DISPATCH
 from ..dispatch.formulations import SHARES, DemandRow, JobModel, Need, SetObjective, above, request_of, startable_later
@@ -396,7 +397,9 @@ def fluid(problem: Profit) -> Encoding:
 def encoding(data: Fluid) -> Encoding:
     """Make the model for these cells and classes."""
     problem, cells = data.problem, len(data.times) - 1
-    model = sl.Model(f"fluid of {len(data.jobs)} jobs in {data.classes} classes and {cells} cells")
+    model = sl.Model(
+        f"fluid of {how_many(len(data.jobs), 'job')} in {how_many(data.classes, 'class')} and {how_many(cells, 'cell')}"
+    )
     done = _variables(model, data)
     work = [[_within(row, c, c + 1) for c in range(cells)] for row in done]
     for k, row in enumerate(work):

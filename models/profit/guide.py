@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 from ..arguments import checked
 from ..comparing import hashable
+from ..counts import how_many
 from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
 from ..problem import Schedule
@@ -152,7 +153,7 @@ class Guide:
         """
         low, high, leaf = self._range(cooling, utilisation)
         return (
-            f"{leaf.advice}: with {cooling} cooling it was right on {leaf.right:,} of {leaf.days:,} days "
+            f"{leaf.advice}: with {cooling} cooling it was right on {leaf.right:,} of {how_many(leaf.days, 'day', ',')} "
             f"after {_after(low, high)}; it was {percent(utilisation)}"
         )
 

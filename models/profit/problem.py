@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..arguments import checked, expect, unknown_keyword
 from ..array_types import Floats, Ints
+from ..counts import how_many
 from ..dispatch import display
 from ..dispatch.arrays import column
 from ..dispatch.explanation import DispatchElements
@@ -611,7 +612,7 @@ def _faults(p: Profit) -> list[str]:
             found.append(f"running job {r.job.id!r}{fault}")
         if sum(r.nodes.values()) != r.job.units:
             found.append(
-                f"running job {r.job.id!r}: {sum(r.nodes.values())} of its {r.job.units} units are on nodes; "
+                f"running job {r.job.id!r}: {sum(r.nodes.values())} of its {how_many(r.job.units, 'unit', verb='are')} on nodes; "
                 "give the nodes of all of them"
             )
     if p.horizon_end <= p.begin:

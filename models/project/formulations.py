@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .. import language as sl
 from ..array_types import Bools, Ints
 from ..compiled import vectorized
+from ..counts import how_many
 from ..language import Assignment, Interval, Model
 from ..problem import Encoding, Schedule
 from .problem import Mode, Project, ProjectMax, Resource, Task, mode_of
@@ -353,7 +354,7 @@ def modes_with_lags(project: ProjectMax) -> Encoding:
 def intervals(project: Project, horizon: int | None = None, exclusive: Iterable[Sequence[str]] | None = None) -> Tasks:
     """Return the intervals and the model of the formulation ``modes``, with the arguments of ``modes``."""
     most = project.horizon if horizon is None else horizon
-    tasks = Tasks(project, Model(f"project of {len(project.tasks)} tasks", horizon=most), most)
+    tasks = Tasks(project, Model(f"project of {how_many(len(project.tasks), 'task')}", horizon=most), most)
     for task in project.tasks:
         tasks.add(task)
     makespan = _makespan(tasks)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ...errors import MissingValue, WrongArgument
 from ..arguments import checked, expect, named
 from ..comparing import hashable
+from ..counts import how_many
 from ..excerpt import with_short_repr
 from ..kind import formulations_of
 from ..language import Violation
@@ -329,7 +330,7 @@ def _faults(p: Project) -> Iterator[str]:
     for what, names in (("task", [t.name for t in p.tasks]), ("resource", [r.name for r in p.resources])):
         for name, count in Counter(names).items():
             if count > 1:
-                yield f"{what} {name!r} is listed {count} times"
+                yield f"{what} {name!r} is listed {how_many(count, 'time')}"
     for r in p.resources:
         if r.capacity < 0:
             yield f"resource {r.name!r}: the capacity is {r.capacity}; at least 0 is expected"

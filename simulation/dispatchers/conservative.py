@@ -334,7 +334,7 @@ def _earliest(
             if not has_chunks(trace, j):
                 return int(start)
             left = _least_free(profile, start, start + duration)
-            if choose_places(trace, state, left, j, best) > 0:
+            if choose_places(trace, state, left, _least_free(profile, start, start + 1), j, best) > 0:
                 return int(start)
             start = allowed_from(trace, j, next_change(profile, start))
     return -1
@@ -352,14 +352,10 @@ def reserve(
         return profile
     if has_chunks(trace, j):
         left = _least_free(profile, start, start + max(1, state.expected[j]))
-        keep_places(trace, state, j, choose_places(trace, state, left, j, best))
+        free = _least_free(profile, start, start + 1)
+        keep_places(trace, state, j, choose_places(trace, state, left, free, j, best))
         return hold(profile, trace, state, j, 1)
-    places, resources = state.free.shape
-    free = np.empty((places, resources), np.int64)
-    for p in range(places):
-        i = segment(profile, p, start)
-        for r in range(resources):
-            free[p, r] = profile.free[p, i, r]
+    free = _least_free(profile, start, start + 1)
     state.pieces[j] = spread(free, trace.capacity, trace.rank, s.fits, units, best, state.chosen, state.put)
     for k in range(state.pieces[j]):
         state.place[trace.first[j] + k], state.share[trace.first[j] + k] = state.chosen[k], state.put[k]

@@ -184,7 +184,7 @@ def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, r
 
 
 @internal_borrowing
-def shadow_of(trace: TraceArrays, state: State, head: int) -> int:
+def shadow_of(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     """Return the shadow time of the head (NEVER if there is none); set ``state.extra`` to what is free at that time.
 
     The shadow time is the first time at which the calendars of the head are open and enough capacity is free, if all
@@ -199,7 +199,7 @@ def shadow_of(trace: TraceArrays, state: State, head: int) -> int:
     total, several = count_fits(then, request, units, fit), has_chunks(trace, head)
     i, n, end = 0, state.clock[RUNNING], now
     while True:
-        if total >= units and (not several or choose_places(trace, state, then, head, True) > 0):
+        if total >= units and (not several or choose_places(trace, state, then, then, head, best) > 0):
             start = end
             if trace.own[head] >= 0 or trace.daily[head] >= 0:
                 start = allowed_from(trace, head, end)
@@ -229,9 +229,9 @@ def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     Set ``state.extra`` to what is free at the shadow time beside the head, ``state.both`` to the minimum of ``extra``
     and what is free now.
     """
-    shadow, extra, request = shadow_of(trace, state, head), state.extra, trace.request
+    shadow, extra, request = shadow_of(trace, state, head, best), state.extra, trace.request
     if shadow < NEVER and has_chunks(trace, head):
-        take_chosen(trace, state, extra, head, choose_places(trace, state, extra, head, True))
+        take_chosen(trace, state, extra, head, choose_places(trace, state, extra, extra, head, best))
     elif shadow < NEVER:
         entries = spread(extra, trace.capacity, trace.rank, state.fit, trace.units[head], best, state.chosen, state.put)
         for k in range(entries):

@@ -29,6 +29,7 @@ from ...heuristics.kernels.events.state import (
 from ...instances.workload import Workload
 from ...models.array_types import Floats, Ints
 from ...models.compiled import compiled
+from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.returned import WrongAnswer, returned_numbers
 from ..errors import SimulationError
@@ -255,7 +256,7 @@ def _key_of(policy: Policy, workload: Workload, expected: Ints) -> tuple[Floats,
         if not isinstance(key, tuple):
             return returned_numbers(who, key, len(workload), "jobs"), None
         if len(key) != 2:
-            what = f"a tuple of {len(key)} values, {excerpt(key)}"
+            what = f"a tuple of {how_many(len(key), 'value')}, {excerpt(key)}"
             raise WrongAnswer(f"{who} returned {what}; expected an array, or a pair (base, slope) of arrays")
         base, slope = (
             returned_numbers(f"{who}, a pair (base, slope),", part, len(workload), "jobs", finite=True) for part in key

@@ -30,6 +30,7 @@ from ...instances.report import WorkloadError
 from ...instances.workload import Workload
 from ...models import DesiredProfile, Platform
 from ...models.array_types import Ints
+from ...models.counts import how_many
 from ...models.profiles.builders import power_cap as cap_of
 from ...models.profiles.profile import Steps
 from ...models.whole_numbers import is_real, shown
@@ -223,7 +224,7 @@ def _watts(workload: Workload, running: Collection[int], limits: Sequence[Steps]
         k = int(too_much[0])
         raise WorkloadError(
             f"{workload.name}: job {workload.ids[k]!r} takes {watts[k]:,.0f} W, more than the power cap of {most:,.0f} W "
-            f"({too_much.size} such job{'s' * (too_much.size > 1)}); raise the cap, or leave them out (instances.log_preparation.below_power)"
+            f"({how_many(too_much.size, 'such job')}); raise the cap, or leave them out (instances.log_preparation.below_power)"
         )
     return watts, most
 
@@ -241,7 +242,7 @@ def power_of(workload: Workload) -> Floats:
     missing = np.flatnonzero(np.isnan(workload.power))
     if missing.size:
         raise WorkloadError(
-            f"{workload.name}: job {workload.ids[int(missing[0])]!r} has no power ({missing.size:,} such jobs); give watts "
+            f"{workload.name}: job {workload.ids[int(missing[0])]!r} has no power ({how_many(missing.size, 'such job', ',')}); give watts "
             "per core for them (Workload.powered, bench simulate --watts-per-core)"
         )
     return workload.power

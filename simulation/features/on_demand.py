@@ -21,6 +21,7 @@ from ...heuristics.kernels.profile import NEVER
 from ...instances.workload import Workload
 from ...models import Eviction, EvictionCandidate, EvictionPlan, Job, Platform, Queue, Running
 from ...models.array_types import Bools, Ints
+from ...models.counts import how_many
 from ...models.eviction.jobs import checkpoint_seconds, exact
 from ...models.excerpt import excerpt
 from ...models.plugins import PluginError
@@ -688,7 +689,9 @@ def _beside_reserved(workload: Workload, platform: Platform, reserved: int) -> W
     """Return the workload without the jobs that need more nodes than the reserved ones leave."""
     left = len(platform.nodes) - reserved
     if left < 1:
-        raise WrongValue(f"reserve:{reserved}: expected fewer than the {len(platform.nodes)} nodes of the machine")
+        raise WrongValue(
+            f"reserve:{reserved}: expected fewer than the {how_many(len(platform.nodes), 'node')} of the machine"
+        )
     begun = {r.job.id for r in workload.running}
     gone = [k for k in np.flatnonzero(workload.units > left).tolist() if workload.ids[k] not in begun]
     if not gone:
@@ -696,6 +699,7 @@ def _beside_reserved(workload: Workload, platform: Platform, reserved: int) -> W
     kept = np.ones(len(workload), np.bool_)
     kept[gone] = False
     why = [
-        (workload.ids[k], f"needs {workload.units[k]} nodes, {reserved} are reserved, {left} are left") for k in gone
+        (workload.ids[k], f"needs {how_many(workload.units[k], 'node')}, {reserved} are reserved, {left} are left")
+        for k in gone
     ]
     return workload.keep(kept, workload.report.and_also({TOO_LARGE: len(gone)}, why))

@@ -18,6 +18,7 @@ from ...instances.files.lines import TextError, streamed
 from ...instances.files.numbers import number_of, whole_of
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Ints
+from ...models.counts import how_many
 from ...models.dispatch.jobs import Chunk
 from ...models.excerpt import excerpt
 from ...models.node_states import NodeStates
@@ -174,7 +175,7 @@ class JobsTable:
         unknown = row.keys() - set(workload.ids) - {r.job.id for r in workload.running}
         if unknown:
             raise JobsError(
-                f"job {excerpt(min(unknown))} is not a job of workload {workload.name} ({len(unknown)} such jobs)"
+                f"job {excerpt(min(unknown))} is not a job of workload {workload.name} ({how_many(len(unknown), 'such job')})"
             )
         at = np.array([row.get(name, NEVER) for name in workload.ids], np.int64)
         there, p = at >= 0, self.placement
@@ -252,7 +253,7 @@ def _blocks(reader: Iterator[list[str]], path: Path) -> Iterator[tuple[int, dict
         wrong = next((k for k, row in enumerate(rows) if len(row) != len(header)), None)
         if wrong is not None:
             raise JobsError(
-                f"{path}, line {line + wrong}: {len(rows[wrong])} fields; expected {len(header)}, as in the header"
+                f"{path}, line {line + wrong}: {how_many(len(rows[wrong]), 'field')}; expected {len(header)}, as in the header"
             )
         yield line, {name: [row[k] for row in rows] for k, name in enumerate(header) if name in READ}
         line += len(rows)

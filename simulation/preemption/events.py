@@ -14,6 +14,7 @@ from ...errors import WrongValue
 from ...instances.files.sheet import Sheet, SheetRow
 from ...models import NodeEvent
 from ...models.comparing import hashable
+from ...models.counts import how_many
 from ...models.excerpt import with_short_repr
 from ...models.platform import LATEST, Platform
 from ...models.registry import Registry, Seconds
@@ -91,7 +92,11 @@ def check_jobs(jobs: Sequence[OnDemandJob], platform: Platform | None = None) ->
         for j in jobs
         for where, expected, value in faults_of(j)
     ]
-    found += [f"on-demand job {name!r} is listed {n} times" for name, n in Counter(j.id for j in jobs).items() if n > 1]
+    found += [
+        f"on-demand job {name!r} is listed {how_many(n, 'time')}"
+        for name, n in Counter(j.id for j in jobs).items()
+        if n > 1
+    ]
     if platform is not None and not found:
         most = len(platform.nodes)
         found += [
@@ -150,11 +155,9 @@ class Stream:
         for name in ("rate", "start_within", "shortest", "longest", "notice"):
             value = getattr(self, name)
             least = 1 if name in ("shortest", "longest") else 0
-            if not is_number(value) or value < least or (name == "rate" and value == 0):
-                raise WrongValue(
-                    f"stream: {name}: expected a number {'above 0' if name == 'rate' else f'of at least {least}'}, "
-                    f"found {shown(value)}"
-                )
+            if not is_number(value) or not least <= value <= LATEST or (name == "rate" and value == 0):
+                span = "above 0" if name == "rate" else f"of at least {least}"
+                raise WrongValue(f"stream: {name}: expected a number {span} and at most {LATEST}, found {shown(value)}")
         if self.longest < self.shortest:
             raise WrongValue(f"stream: longest: expected at least shortest, {self.shortest:g}, found {self.longest:g}")
 
@@ -297,7 +300,11 @@ def _sheet(path: str | Path, columns: Sequence[str], more: Sequence[str]) -> She
 def _whole(row: SheetRow, column: str, least: int) -> int:
     """Return the whole number in a column; a fault is recorded and a valid number returned if there is none."""
     text = row.cells.get(column, "")
-    if not text.removeprefix("-").isdecimal() or len(text) > LONGEST or not least <= int(text) <= LATEST:
+    if (
+        not (text.isascii() and text.removeprefix("-").isdecimal())
+        or len(text) > LONGEST
+        or not least <= int(text) <= LATEST
+    ):
         what = "a whole number" if column == "nodes" else "whole seconds"
         row.add_fault(column, what + (f" of at least {least}" if least > -LATEST else ""), text or None)
         return max(least, 0)
@@ -332,10 +339,12 @@ class FailureRate:
     seed: float = 1
 
     def __post_init__(self) -> None:
-        for name, least in (("rate", 0), ("repair", 1)):
-            value = getattr(self, name)
-            if not is_number(value) or value < least:
-                raise WrongValue(f"failures: {name}: expected a number of at least {least}, found {shown(value)}")
+        if not is_number(self.rate) or self.rate < 0:
+            raise WrongValue(f"failures: rate: expected a number of at least 0, found {shown(self.rate)}")
+        if not is_number(self.repair) or not 1 <= self.repair <= LATEST:
+            raise WrongValue(
+                f"failures: repair: expected seconds of at least 1 and at most {LATEST}, found {shown(self.repair)}"
+            )
 
     def draw(self, begin: int, end: int, nodes: Iterable[str]) -> list[Failure]:
         """Return the failures from ``begin`` to ``end`` (seconds); a node does not fail while it is down."""
@@ -369,7 +378,8 @@ def events_of(failures: Iterable[Failure]) -> tuple[NodeEvent, ...]:
         if f.time < up.get(f.node, f.time):
             continue
         up[f.node] = f.time + f.repair
-        found += [NodeEvent(f.time, "node-down", [f.node]), NodeEvent(f.time + f.repair, "node-up", [f.node])]
+        down = NodeEvent(f.time, "node-down", [f.node])
+        found += [down, NodeEvent(min(f.time + f.repair, LATEST), "node-up", [f.node])]
     return tuple(sorted(found, key=lambda e: (e.time, e.kind == "node-down")))
 
 

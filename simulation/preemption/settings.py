@@ -13,6 +13,7 @@ from ...models import Checkpointing, NodeEvent
 from ...models.arguments import expect
 from ...models.comparing import hashable
 from ...models.excerpt import with_short_repr
+from ...models.platform import LATEST
 from ...models.registry import Registry, WholeSeconds
 from ...models.whole_numbers import is_number, is_whole, shown
 from .events import YEAR, OnDemandJob, check_jobs, read_checkpoints
@@ -70,8 +71,10 @@ class Fixed:
     seconds: WholeSeconds = 3600
 
     def __post_init__(self) -> None:
-        if not is_whole(self.seconds) or self.seconds < 1:
-            raise WrongValue(f"checkpoints fixed: expected whole seconds of at least 1, found {shown(self.seconds)}")
+        if not is_whole(self.seconds) or not 1 <= self.seconds <= LATEST:
+            raise WrongValue(
+                f"checkpoints fixed: expected whole seconds of at least 1 and at most {LATEST}, found {shown(self.seconds)}"
+            )
 
     @property
     def name(self) -> str:
@@ -127,7 +130,7 @@ class Young:
 
     def interval(self, job: str, nodes: int, writing: float) -> int | None:
         """Return the interval, in whole seconds of at least 1."""
-        return max(1, round(self.optimum(writing, YEAR / (self.rate * nodes))))
+        return max(1, round(min(LATEST, self.optimum(writing, YEAR / (self.rate * nodes)))))
 
     def optimum(self, writing: float, between: float) -> float:
         """Return the interval for checkpoints of ``writing`` s and ``between`` s between failures."""
@@ -292,9 +295,10 @@ class Preemption:
         object.__setattr__(self, "checkpoints", checkpoints_of(self.checkpoints))
         for name, least in (("restart", 0), ("step", 1)):
             value = getattr(self, name)
-            if not is_whole(value) or value < least:
+            if not is_whole(value) or not least <= value <= LATEST:
                 raise WrongValue(
-                    f"preemption: {name}: expected whole seconds of at least {least}, found {shown(value)}"
+                    f"preemption: {name}: expected whole seconds of at least {least} and at most {LATEST}, "
+                    f"found {shown(value)}"
                 )
         for name in ("file_system_mb_s", "node_mb_s"):
             value = getattr(self.storage, name)

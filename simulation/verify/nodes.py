@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.array_types import Bools, Ints
+from ...models.counts import how_many
 from ...models.language import Violation
 from ...models.node_states import Change
 from ...models.platform import Platform
@@ -19,7 +20,7 @@ from ...models.profiles.profile import DesiredProfile
 from ..desired_use import Pieces, pieces_of, power_steps
 from ..node_policies import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES
 from ..records import History, ReplayData
-from .preemption import departed
+from .preemption import departed, may_write_until
 from .production import ends_early
 from .runs import Runs
 
@@ -65,6 +66,7 @@ def _begun_faults(
     replay: ReplayData, found: History, stops: Stops, left: Collection[tuple[int, int, int]]
 ) -> Iterator[Violation]:
     """Yield the faults of the attempts that began before the replay."""
+    ids = replay.workload.ids
     first = {k: a for k, a in zip(found.rows.tolist(), found.early, strict=True) if a.number == 1}
     ends = {r.job.id: r.true_end for r in replay.workload.running}
     for k, parts in found.begun.items():
@@ -72,7 +74,8 @@ def _begun_faults(
         attempted = () if a is None else (a.nodes, *a.further)
         for c, r in enumerate(parts):
             on = dict(attempted[c]) if c < len(attempted) else {}
-            late = a is not None and a.end > r.true_end and (k, 1, a.end) not in left  # it may write a checkpoint then
+            until = may_write_until(replay, ids[k], r.start, r.true_end)
+            late = a is not None and a.end > until and (k, 1, a.end) not in left
             if a is None or a.start != r.start or late or (r.nodes and on != dict(r.nodes)):
                 is_what = "has no attempt" if a is None else f"ran from {a.start} to {a.end} on {on}"
                 expected = f"from {r.start}, to {r.true_end} at the latest, on {dict(r.nodes) or 'any nodes'}"
@@ -80,8 +83,14 @@ def _begun_faults(
     for a in found.gone:
         chunks = [part_name(a.job, c) for c in range(1 + len(a.further))]
         stopped = stops.any_of(a.all_nodes, a.end) or _reserved_from(replay, a.all_nodes, a.end)
-        if any(ends.get(name) != a.end for name in chunks) or not stopped:
+        if any(ends.get(name) != a.end for name in chunks) or not (stopped or _deleted(replay, a.job, a.end)):
             yield _fault(a.job, 1, f"runs at the begin and failed at {a.end} ({a.why}), when none of its nodes stopped")
+
+
+def _deleted(replay: ReplayData, job: str, time: int) -> bool:
+    """Return whether an event deletes a job at this time."""
+    events = () if replay.production is None else replay.production.events
+    return any(e.kind == "delete" and (e.subject, e.time) == (job, time) for e in events)
 
 
 def _reserved_from(replay: ReplayData, nodes: Collection[str], time: int) -> bool:
@@ -319,7 +328,7 @@ def _count_faults(runs: Runs, profile: DesiredProfile, pieces: Pieces, begun: In
             for g in runs.platform.groups
         )
         if in_use > allowed:
-            text = f"jobs start at {t}, and {in_use} nodes are in use then; the profile allows {allowed}"
+            text = f"jobs start at {t}, and {how_many(in_use, 'node', verb='are')} in use then; the profile allows {allowed}"
             yield Violation("nodes", in_use - allowed, text)
 
 

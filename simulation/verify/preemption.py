@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...models.counts import how_many
 from ...models.language import Violation
 from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord, ReplayData
 from .runs import Runs
@@ -50,6 +51,28 @@ def departed(replay: ReplayData) -> set[tuple[int, int, int]]:
     """Return (row, number of the attempt, end in seconds) of the attempts that ended by an eviction."""
     found = replay.preemption
     return set() if found is None else {(d.row, d.attempt, d.end) for d in found.departures}
+
+
+def may_write_until(replay: ReplayData, job: str, start: int, own_end: int) -> int:
+    """Return the latest second at which a job may still write the checkpoint of its departure; its own end if it is not to leave.
+
+    Parameters
+    ----------
+    replay : Replay
+    job : str
+        The id of the job.
+    start, own_end : int
+        When an attempt of the job begins, and when it would end by itself, in seconds.
+    """
+    found = replay.preemption
+    plans = () if found is None else ((d, d.plan, d.problem) for d in found.decisions)
+    deadlines = [
+        d.time + d.busy + problem.deadline_s
+        for d, plan, problem in plans
+        if plan is not None and problem is not None and start <= d.time <= own_end
+        if plan.strategy.get(job) in ("sys", "app")
+    ]
+    return max([own_end, *deadlines])
 
 
 def preemption_faults(replay: ReplayData, runs: Runs) -> Iterator[Violation]:
@@ -164,8 +187,8 @@ def _decision(
         wait = max(0, kept + job.every - worked - decision.busy) if job.every else None
         app = None if wait is None else wait + job.app
         if (c.nodes, c.loss, c.system_s, c.application_s) != (job.nodes, lost, job.sys, app):
-            has = f"{c.nodes} nodes, loss {c.loss}, system {c.system_s} s, application {c.application_s} s"
-            due = f"{job.nodes} nodes, loss {lost}, system {job.sys} s, application {app} s"
+            has = f"{how_many(c.nodes, 'node')}, loss {c.loss}, system {c.system_s} s, application {c.application_s} s"
+            due = f"{how_many(job.nodes, 'node')}, loss {lost}, system {job.sys} s, application {app} s"
             yield _fault(c.id, f"the eviction problem at {now} has {has}; expected {due}")
 
 

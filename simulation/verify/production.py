@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...models.array_types import Bools, Ints
+from ...models.counts import how_many
 from ...models.dispatch.check import excesses
 from ...models.language import Violation
 from ...models.server_events import ServerEvent
@@ -84,7 +85,9 @@ def _bookings(runs: ReplayData, record: ProductionRecord) -> Iterator[Violation]
             yield Violation(b.label, 1, f"reservation {b.label!r} from {b.start} to {b.end} was not requested")
         placed = sum(units for node, units in b.nodes.items() if node in runs.platform.capacity and units > 0)
         if placed != r.units:
-            yield Violation(b.label, 1, f"reservation {b.label!r} has {placed} units on nodes; expected {r.units}")
+            yield Violation(
+                b.label, 1, f"reservation {b.label!r} has {how_many(placed, 'unit')} on nodes; expected {r.units}"
+            )
         if b.outcome == "accepted" and b.start <= last:
             yield Violation(b.label, 1, f"reservation {b.label!r} did not start at {b.start}")
         if _end(b) < b.end and (r.name, _end(b)) not in cancelled:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ...models.array_types import Bools
+from ...models.counts import how_many
 from ...models.dispatch.check import excesses
 from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
 from ...models.profiles.profile import DesiredProfile
 from ..records import ReplayData
 from .nodes import attempt_faults, limit_faults, power_faults, state_faults
-from .preemption import preemption_faults
+from .preemption import may_write_until, preemption_faults
 from .production import as_started, limits_of_killed, production_faults, rows_of
 from .runs import NEVER, chunk_requests, chunk_rows, runs_of
 
@@ -96,14 +97,14 @@ def _shape(replay: ReplayData) -> str:
     n, p = len(replay.workload), replay.placement
     for name in ("start", "end", "killed"):
         if len(getattr(replay, name)) != n:
-            return f"array {name!r} has {len(getattr(replay, name))} entries; expected {n}, one per job"
+            return f"array {name!r} has {how_many(len(getattr(replay, name)), 'entry')}; expected {n}, one per job"
     ranges = {len(p.low), len(p.high), len(p.units)}
     steps = len(p.first) == n + 1 and p.first[0] == 0 and {int(p.first[-1])} == ranges and (np.diff(p.first) >= 0).all()
     return (
         ""
         if steps
-        else f"the arrays of the placement do not fit together: 'first' has {len(p.first)} entries, the ranges have "
-        f"{sorted(ranges)} entries, for {n} jobs; expected 'first' to increase from 0 to the number of ranges"
+        else f"the arrays of the placement do not fit together: 'first' has {how_many(len(p.first), 'entry')}, the ranges have "
+        f"{sorted(ranges)} entries, for {how_many(n, 'job')}; expected 'first' to increase from 0 to the number of ranges"
     )
 
 
@@ -122,7 +123,11 @@ def _listed(wrong: Bools, ids: Sequence[str], describe: Callable[[int], tuple[fl
 
 def _more(count: int, listed: list[Violation]) -> list[Violation]:
     left = count - len(listed)
-    return [Violation("and more", left, f"and {left} more violations like: {listed[-1].message}")] if left > 0 else []
+    return (
+        [Violation("and more", left, f"and {how_many(left, 'more violation')} like: {listed[-1].message}")]
+        if left > 0
+        else []
+    )
 
 
 def _releases(replay: ReplayData, started: Bools) -> list[Violation]:
@@ -207,7 +212,10 @@ def _durations(replay: ReplayData, started: Bools) -> list[Violation]:
     due = limits_of_killed(replay, due)
     if replay.history is not None:
         rows = list(replay.history.dropped)
-        due[rows] = np.clip(took[rows], 0, due[rows])  # they end before their work is done
+        for k in rows:  # they end before their work is done, or while they write a checkpoint
+            start = int(replay.start[k])
+            most = may_write_until(replay, w.ids[k], start, start + int(due[k])) - start
+            due[k] = np.clip(took[k], 0, most)
 
     def describe(k: int) -> tuple[float, str]:
         why = f"killed at its walltime, {w.walltime[k]} s" if replay.killed[k] else "its runtime"
@@ -227,7 +235,7 @@ def _units(replay: ReplayData, started: Bools) -> list[Violation]:
 
     def describe(k: int) -> tuple[float, str]:
         at = f"starts at {replay.start[job[k]]}" if started[job[k]] else "never started"
-        return abs(int(found[k] - due[k])), f"{at} and has {found[k]} units on nodes; expected {due[k]}"
+        return abs(int(found[k] - due[k])), f"{at} and has {how_many(found[k], 'unit')} on nodes; expected {due[k]}"
 
     return _listed(found != due, names, describe)
 
@@ -263,7 +271,7 @@ def _nodes(replay: ReplayData) -> list[Violation]:
     for k, job in zip(wrong.tolist()[:MOST], jobs.tolist(), strict=False):
         name = replay.workload.ids[job]
         text = (
-            f"job {name!r}, started at {replay.start[job]}, has {p.units[k]} units on each of the nodes {p.low[k]} to "
+            f"job {name!r}, started at {replay.start[job]}, has {how_many(p.units[k], 'unit')} on each of the nodes {p.low[k]} to "
             f"{p.high[k]}; the platform has nodes 0 to {count - 1}"
         )
         found.append(Violation(name, 1, text))
@@ -277,8 +285,12 @@ def _running(replay: ReplayData) -> list[Violation]:
         unknown = [node for node in r.nodes if node not in known]
         placed = sum(units for units in r.nodes.values() if units > 0)
         if unknown or placed != r.job.units or min(r.nodes.values()) < 1:
-            on = f"on {unknown[0]!r}, which is no node of the platform" if unknown else f"with {placed} units on nodes"
-            text = f"job {r.job.id!r} runs at the begin {on}; expected {r.job.units} units on nodes of the platform"
+            on = (
+                f"on {unknown[0]!r}, which is no node of the platform"
+                if unknown
+                else f"with {how_many(placed, 'unit')} on nodes"
+            )
+            text = f"job {r.job.id!r} runs at the begin {on}; expected {how_many(r.job.units, 'unit')} on nodes of the platform"
             found.append(Violation(r.job.id, 1, text))
     return found
 

@@ -152,7 +152,7 @@ def test_a_log_of_which_nothing_is_left_says_why(file: Writer) -> None:
         (batsim(nb_res=0), '"nb_res" is 0'),
         (batsim(nb_res=10**12), '"nb_res" is 10+; expected the number of resources, 1 to 2,000,000'),
         (batsim(), "no job to replay"),
-        (batsim("job"), "1 jobs were left out"),
+        (batsim("job"), "1 job was left out"),
     ],
 )
 def test_a_file_that_is_no_batsim_workload(file: Writer, text: str, expected: str) -> None:
@@ -194,7 +194,7 @@ def test_eurora_jobs(file: Writer) -> None:
         ("2014-03-31 08:51:10", "31.3.2014", "submit is '31.3.2014'"),
         (",04:00,", ",4,", "walltime_req_hhmm is '4'"),
         (",1,1,0,1048576,9.0", ",1,1,0,x,9.0", "mem_per_node_raw is 'x'"),
-        (",1,1,0,1048576,9.0", ",1,1 1,0,1048576,9.0", "gpus_per_node is '1 1'; expected 1 numbers"),
+        (",1,1,0,1048576,9.0", ",1,1 1,0,1048576,9.0", "gpus_per_node is '1 1'; expected 1 number"),
         ("1048576,9.0", "1048576,nan", "power_pred_w is 'nan'"),
         ("1048576,9.0", "1048576", "expected 16 fields"),
     ],
@@ -306,7 +306,7 @@ def test_what_the_platform_cannot_hold_is_left_out_and_named(file: Writer) -> No
     assert any("memory requests of the jobs are ignored" in note for note in w.report.notes)
     w, _ = open_trace(file("log", SACCT), nodes=2, cores=16, memory=8192, others={"gpus": 2})
     assert (w.ids, w.report.dropped) == (("11", "12"), ())
-    with pytest.raises(WorkloadError, match=r"can hold none of the 1 jobs; .*3 units"):
+    with pytest.raises(WorkloadError, match=r"can hold none of the 1 job; .*3 units"):
         open_trace(file("log", swf(0, processors=3)), nodes=2)
 
 

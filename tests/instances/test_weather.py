@@ -146,7 +146,7 @@ def test_packed_files_are_read_too(tmp_path: Path) -> None:
             "line 4, time: expected 2012-07-15 02:00:00, the next time",
         ),
         ("time,temp\n2012-07-15 00:00,20\n2012-07-15 01:00Z,21\n", "a time zone in all rows or in none"),
-        ("temp\n20\n21,22\n", "line 3, row: expected 1 fields"),
+        ("temp\n20\n21,22\n", "line 3, row: expected 1 field"),
         ("temp\n20\nnan\n", "line 3, temp: expected degrees C"),
         ("", "columns: expected a column of temperatures"),
     ],

@@ -304,8 +304,43 @@ def test_the_garbage_collector_runs_again_after_compiling(empty_cache):
 
 def test_versions_of_numba_that_are_not_known_use_its_own_means_and_say_so(monkeypatch, caplog):
     monkeypatch.setattr(versions, "version", lambda _: "0.99.1")
+    monkeypatch.delenv(versions.SAID, raising=False)
     assert not versions.use_own_linker()
     assert "numba 0.99.1: kernels are compiled by its own means" in caplog.text
+    caplog.clear()
+    assert not versions.use_own_linker()
+    assert caplog.text == ""
+
+
+UNKNOWN = """
+import importlib.metadata
+import multiprocessing
+import subprocess
+import sys
+known = importlib.metadata.version
+importlib.metadata.version = lambda name: "0.99.1" if name == "numba" else known(name)
+
+def work(_):
+    import schedlab.models.compiled
+
+if __name__ == "__main__":
+    import schedlab.models.compiled
+    if len(sys.argv) == 1:
+        subprocess.run([sys.executable, __file__, "worker"], check=True)
+        with multiprocessing.get_context("spawn").Pool(2) as pool:
+            pool.map(work, range(2))
+"""
+
+
+@pytest.mark.parametrize(("rank", "lines"), [("", 1), ("0", 1), ("1", 0)])
+def test_worker_processes_do_not_repeat_the_line(tmp_path, rank, lines):
+    """It is written once per command, under mpiexec by the first process."""
+    (tmp_path / "unknown.py").write_text(UNKNOWN)
+    env = {name: value for name, value in os.environ.items() if name != versions.SAID}
+    env |= {"OMPI_COMM_WORLD_RANK": rank} if rank else {}
+    done = subprocess.run([sys.executable, "unknown.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("kernels are compiled by its own means") == lines
 
 
 def test_the_installed_version_of_numba_is_known():

@@ -60,7 +60,7 @@ def test_the_last_day_may_begin_within_a_value() -> None:
     ("times", "values", "end", "message"),
     [
         ([], [], 0, "0 times and 0 values"),
-        ([0, 1], [5], 2, "2 times and 1 values"),
+        ([0, 1], [5], 2, "2 times and 1 value"),
         ([0, 5, 5], [1, 2, 3], 9, "must increase, but 5 s follows 5 s"),
         ([0, 5], [1, 2], 5, "must increase, but 5 s follows 5 s"),
         ([0], [float("nan")], 1, "nan at 0 s"),

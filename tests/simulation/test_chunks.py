@@ -80,7 +80,7 @@ def test_the_verification_sees_wrong_nodes_of_chunks():
     run.placement = p._replace(
         units=np.array([1, 1]), low=np.array([0, 1]), high=np.array([0, 1]), first=np.array([0, 2])
     )
-    assert [v.message for v in violations(run)] == ["job 'h+1' starts at 1 and has 1 units on nodes; expected 2"]
+    assert [v.message for v in violations(run)] == ["job 'h+1' starts at 1 and has 1 unit on nodes; expected 2"]
     run.placement = p._replace(
         units=np.array([1, 2]), low=np.array([0, 0]), high=np.array([0, 0]), first=np.array([0, 2])
     )
@@ -177,7 +177,7 @@ def test_a_workload_keeps_chunks_and_arrays():
 @pytest.mark.parametrize(
     ("further", "message"),
     [
-        ((), "job 'h' has 1 further chunks; its start has nodes for 0"),
+        ((), "job 'h' has 1 further chunk; its start has nodes for 0"),
         (({"n-2": 1},), r"job 'h\+1' has 2 units; the units of its start are {'n-2': 1}"),
         (({"n-1": 2},), "job 'h' needs 2 cores on node 'n-1', where 0 are free"),
         (({"n-9": 2},), "the platform has no node 'n-9', which job 'h\\+1' should use"),

@@ -201,7 +201,7 @@ def test_what_a_trace_lacks_is_said():
     nameless.learn(1, 30)
     assert nameless.rule(0) == 1
     partly = begun(table({}, {"name": ""}, {"user": ""}))
-    assert partly.notes[0].startswith("1 jobs have no user") and partly.notes[1].startswith("1 jobs have no program")
+    assert partly.notes[0].startswith("1 job has no user") and partly.notes[1].startswith("1 job has no program")
     assert begun(table({}, {})).notes == ()
     assert begun(table({"user": ""}), "last-two").notes == nameless.notes[:1]
 

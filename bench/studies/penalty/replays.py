@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ....errors import WrongValue
 from ....instances import Instance, generators
 from ....models.array_types import Floats
+from ....models.counts import how_many
 from ....simulation.rankers import LAST
 from ....simulation.result import Simulation
 from ....simulation.simulator import simulate
@@ -71,7 +72,7 @@ def found_load(seed: int, wait: float = WAIT, jobs: int = JOBS) -> float:
         low, high, reached = (low, middle, True) if enough else (middle, high, reached)
     if not reached and waited(LOADS[1]) < wait:
         raise WrongValue(
-            f"seed {seed}: no load up to {LOADS[1]:g} gives a mean wait per user of {wait / 60:g} min with {jobs} jobs; "
+            f"seed {seed}: no load up to {LOADS[1]:g} gives a mean wait per user of {wait / 60:g} min with {how_many(jobs, 'job')}; "
             "give a load, or a shorter wait"
         )
     return float(f"{math.exp(high):.4g}")

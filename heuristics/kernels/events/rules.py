@@ -224,7 +224,7 @@ def start_counted(trace: TraceArrays, state: State, free: Ints, j: int, best: bo
     Return False if job j has several chunks and they do not fit together into ``free``.
     """
     if has_chunks(trace, j):
-        entries = choose_places(trace, state, free, j, best)
+        entries = choose_places(trace, state, free, state.free, j, best)
         if entries == 0:
             return False
     else:

@@ -169,8 +169,10 @@ def take_chosen(trace: TraceArrays, state: State, free: Ints, j: int, entries: i
 
 
 @internal
-def choose_places(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) -> int:
+def choose_places(trace: TraceArrays, state: State, free: Ints, at_start: Ints, j: int, best: bool) -> int:
     """Choose places for all chunks of heterogeneous job j within ``free``; return their number, 0 if they do not fit.
+
+    ``at_start`` is what is free at the start, by which best fit chooses; ``free`` is what is free for the whole time.
 
     The chunks are placed one after the other, beginning with each of them in turn until all fit. The places are written
     to ``state.chosen`` and ``state.put``, chunk after chunk.
@@ -178,12 +180,13 @@ def choose_places(trace: TraceArrays, state: State, free: Ints, j: int, best: bo
     first = trace.first_further[j]
     chunks, (places, resources) = trace.first_further[j + 1] - first + 1, free.shape
     left, fit = np.empty((places, resources), np.int64), np.empty(places, np.int64)
+    seen = np.empty((places, resources), np.int64)
     chosen, put = np.empty(state.chosen.size, np.int64), np.empty(state.chosen.size, np.int64)
     begin, count = np.zeros(chunks, np.int64), np.zeros(chunks, np.int64)
     for turn in range(chunks):
         for p in range(places):
             for r in range(resources):
-                left[p, r] = free[p, r]
+                left[p, r], seen[p, r] = free[p, r], at_start[p, r]
         entries, done = 0, 0
         while done < chunks:
             c = (turn + done) % chunks
@@ -192,10 +195,11 @@ def choose_places(trace: TraceArrays, state: State, free: Ints, j: int, best: bo
             if count_fits(left, request, units, fit) < units:
                 break
             begin[c] = entries
-            count[c] = spread(left, trace.capacity, trace.rank, fit, units, best, chosen[entries:], put[entries:])
+            count[c] = spread(seen, trace.capacity, trace.rank, fit, units, best, chosen[entries:], put[entries:])
             for e in range(entries, entries + count[c]):
                 for r in range(resources):
                     left[chosen[e], r] -= put[e] * request[r]
+                    seen[chosen[e], r] -= put[e] * request[r]
             entries += count[c]
             done += 1
         if done == chunks:

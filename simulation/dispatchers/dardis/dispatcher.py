@@ -14,6 +14,7 @@ import numpy as np
 from ....errors import WrongValue
 from ....models import Job, Platform, ProblemError, Queue, Running
 from ....models.array_types import Ints
+from ....models.counts import how_many
 from ....models.excerpt import with_short_repr
 from ....models.profiles.profile import DesiredProfile
 from ...dispatcher import Decision, Moment, PlannedStart, Start
@@ -306,7 +307,11 @@ class Dardis:
         most = sum(min(fit, 1 if self._one_per_node else task.units) for fit in fits)
         names = ", ".join(self._platform.nodes[n] for n in silent[:LISTED].tolist())
         more = f" and {silent.size - LISTED} more" if silent.size > LISTED else ""
-        room = f"it has {task.units} units, and only {most} fit on" if most < task.units else "it was not placed on"
+        room = (
+            f"it has {how_many(task.units, 'unit')}, and only {most} fit on"
+            if most < task.units
+            else "it was not placed on"
+        )
         return f"{room} the nodes whose managers answer; those of {names}{more} have fallen silent"
 
     def _begun(self, moment: Moment) -> list[Planned]:

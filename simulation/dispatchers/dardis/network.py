@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ....errors import WrongValue
 from ....models.array_types import Ints
+from ....models.counts import how_many
 from ....models.registry import Registry, Seconds
 from .messages import Event, Limits, Offers, Placement, Request, Traffic
 from .nodes import Moves, chances, key_of
@@ -156,7 +157,7 @@ def _mpi(processes: int) -> Link:
 
     link = MpiLink()
     if link.processes != processes:
-        raise TransportError(f"the MPI job has {link.processes + 1} processes; expected {processes + 1}")
+        raise TransportError(f"the MPI job has {how_many(link.processes + 1, 'process')}; expected {processes + 1}")
     return link
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ....errors import SchedlabError, WrongValue
 from ....models.array_types import Ints
+from ....models.counts import how_many
 from .messages import Event, Extend, Limits, Offers, Placement, Release, Request, Traffic, joined
 from .nodes import Moves, NodeManagers
 
@@ -316,7 +317,7 @@ class Processes:
         nodes, count = capacity.shape[0], link.processes
         if count > nodes:
             raise WrongValue(
-                f"{count} processes of node managers for {nodes} nodes; expected at most one for each node"
+                f"{how_many(count, 'process')} of node managers for {how_many(nodes, 'node')}; expected at most one for each node"
             )
         if fault is not None and not 0 <= fault[0] < count:
             raise WrongValue(f"process {fault[0]} of node managers cannot fail; expected one from 0 to {count - 1}")

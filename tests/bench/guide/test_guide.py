@@ -265,7 +265,7 @@ class TestBadInput:
         whole = record(run, outcome(day.problem, result), "2024-01-01T00:00:00")
         (tmp_path / "a.json").write_text(json.dumps(whole))
         code, _, err = bench("guide", tmp_path)
-        assert code == 2 and "1 records, none of them of a profit problem" in err
+        assert code == 2 and "1 record, none of them of a profit problem" in err
 
     @pytest.mark.parametrize(
         ("text", "expected"), [("{", "not JSON"), ("{}", "not a record"), (None, "the field content is missing")]

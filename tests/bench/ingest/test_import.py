@@ -212,7 +212,7 @@ def test_nodes_with_more_than_cores_and_memory(bench: Bench) -> None:
         (["swf", "empty.swf"], "empty: no job to replay"),
         (["swf", "log.swf", "--window", "July"], "expected a date and a number of days"),
         (["swf", "log.swf", "--window", "2013-07-14:1d"], "no job was submitted"),
-        (["swf", "log.swf", "--nodes", "1"], "the platform can hold none of the 1 jobs"),
+        (["swf", "log.swf", "--nodes", "1"], "the platform can hold none of the 1 job"),
         (["swf", "log.swf", "--load", "-1"], "an offered load of -1.0 cannot be reached"),
         (["swf", "log.swf", "--load", "1"], "the offered load is undefined"),
         (["swf", "log.swf", "--objective", "fame"], "fame"),

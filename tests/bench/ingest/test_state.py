@@ -83,6 +83,22 @@ def test_slurm(bench, tmp_path):
     assert state.left_out == {f"51_{k}": "Dependency" for k in (1, 2, 3)}
 
 
+@pytest.mark.parametrize("files", ["slurm", "pbs"])
+@pytest.mark.parametrize("now", ["17", "0", str(10**11), str(10**25), "-1", "noon", "1.5"])
+def test_a_wrong_time_of_the_state_is_an_error(bench, tmp_path, files, now):
+    """What is written can be read by bench decide: no job runs since a later time."""
+    pair = (JOBS, NODES) if files == "slurm" else (PBS_JOBS, PBS_NODES)
+    for name, values in zip(("jobs", "nodes"), pair, strict=True):
+        (tmp_path / f"{name}.json").write_text(json.dumps(values))
+    out = tmp_path / "state.json"
+    code, _, err = bench(
+        "import", "state", tmp_path / "jobs.json", tmp_path / "nodes.json", "--out", out, f"--now={now}"
+    )
+    assert code == 2 and "--now" in err and not out.exists()
+    if now in ("17", "0"):
+        assert f"--now {now} is before the start of job" in err
+
+
 def test_a_job_stays_in_its_partition(bench, tmp_path):
     """c01 and c02 have 4 and 6 free cores; g01 has 5, in another partition."""
     imported(bench, tmp_path, JOBS, NODES)

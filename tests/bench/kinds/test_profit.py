@@ -217,7 +217,7 @@ class TestVerification:
             "has pue 1.0 up to the horizon": {"account": account | {"horizon": account["horizon"] | {"pue": 1.0}}},
             "has gain 0 up to the end": {"account": account | {"end": account["end"] | {"gain": 0}}},
             "has makespan 1 s": {"makespan": 1},
-            "has accounts of 1 days, the horizon has 2": {"daily": days[:1]},
+            "has accounts of 1 day, the horizon has 2": {"daily": days[:1]},
             "has celsius 0 of day 2": {"daily": [days[0], days[1] | {"celsius": 0}]},
             "its bound": {"bound": 0.9 * r["objective"]},
             "it has objective": {"objective": 2 * r["objective"]},

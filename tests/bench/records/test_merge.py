@@ -60,7 +60,7 @@ def test_a_run_that_is_there_twice_is_kept_once_by_its_start_and_not_by_its_obje
     assert code == 0 and versions(tmp_path / "all") == [("p", "m", 1, 9.0)]
     names = [str(p / name_of(early)) for p in places]
     assert f"p, m, seed 1: kept {names[1]}, not {names[0]}, {names[2]}" in out
-    assert "1 records of 3 folders, 1 runs present several times" in out
+    assert "1 record of 3 folders, 1 run present several times" in out
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ class TestManifest:
         run = ("run", "project_small", "--methods", "serial-sgs:spt", "--time-limit", "1", "--out", out)
         assert bench(*run)[0] == 0
         code, text, _ = bench("verify", out, "--manifest")
-        assert code == 0 and f"{out / NAME}: 1 files" in text
+        assert code == 0 and f"{out / NAME}: 1 file" in text
         assert bench("verify", out)[0] == 0
         (path,) = files(out)
         path.write_text(path.read_text() + "\n")

@@ -100,6 +100,6 @@ def test_a_record_of_ones_own_code_is_checked_when_the_code_is_named(bench, tmp_
     assert bench("simulate", "eurora_99", *options)[0] == 0
     code, out, _ = bench("verify", "out")
     assert code == 1 and "not checked: it names doubled_users:Doubled" in out and "--own doubled_users:Doubled" in out
-    assert "1 records, 0 valid, 0 not valid, 1 not checked" in out
+    assert "1 record, 0 valid, 0 not valid, 1 not checked" in out
     assert bench("verify", "out", "--own", "doubled_users:Doubled")[0] == 0
     assert "(kept)" in bench("simulate", "eurora_99", *options)[2]

@@ -357,7 +357,7 @@ def test_what_a_replay_did_before_it_broke_off_is_checked_without_the_jobs_that_
     Store(tmp_path).write(kept)
     assert 0 < kept["metrics"]["started"] < JOBS
     code, text, _ = bench("verify", tmp_path)
-    assert code == 0 and text.endswith(f"{tmp_path}: 1 records, 1 valid, 0 not valid\n")
+    assert code == 0 and text.endswith(f"{tmp_path}: 1 record, 1 valid, 0 not valid\n")
     path = tmp_path / kept["jobs_csv"]
     header, *lines = rows(path)
     lines[0][header.index("allocated_resources")] = "99"

@@ -23,7 +23,7 @@ def test_sizes_bounds_and_resources(bench, tmp_path: Path) -> None:
     code, out, err = bench("show", tmp_path / "workshop")
     assert (code, err) == (0, "")
     assert "objective: makespan (minimize)\n" in out
-    assert "3 tasks with 1 to 3 modes, 5 in all, durations 1 to 6; 1 modes exceed a capacity\n" in out
+    assert "3 tasks with 1 to 3 modes, 5 in all, durations 1 to 6; 1 mode exceeds a capacity\n" in out
     assert "2 precedences, 1 of them with a delay\n" in out
     assert "makespan: at least 7 by the longest path, at most 14\n" in out
     assert ["hands", "2", "at", "every", "time", "3", "1", "to", "2", "11", "11", "6"] in words(out)
@@ -35,7 +35,7 @@ def test_sizes_bounds_and_resources(bench, tmp_path: Path) -> None:
 def test_a_project_without_resources_has_no_table(bench, tmp_path: Path) -> None:
     write(Instance("one", "project", Project([Task.single("a", 3)], [])), tmp_path / "one")
     out = bench("show", tmp_path / "one")[1]
-    assert "1 tasks with 1 mode, 1 in all, durations 3\n" in out and "resource" not in out
+    assert "1 task with 1 mode, 1 in all, durations 3\n" in out and "resource" not in out
 
 
 def test_the_list_has_the_number_of_tasks(bench) -> None:

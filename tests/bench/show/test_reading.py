@@ -15,7 +15,7 @@ ROWS = [
 SAID = [
     "not obeyed: requested several nodes, a replay may put their shares on fewer nodes: 1 job",
     "not read: 1 line",
-    "skipped: 1 rows of job steps, which the rows of their jobs cover",
+    "skipped: 1 row of job steps, which the rows of their jobs cover",
     "left out: 1 job",
     "job 2: it never started: it was cancelled in the queue",
 ]

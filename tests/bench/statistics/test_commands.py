@@ -147,4 +147,4 @@ def test_only_the_unproven_problems_count(bench, tmp_path):
 def test_a_folder_in_which_all_is_proven_has_no_unproven_problems(bench, tmp_path):
     folder = write(tmp_path / "all", {("i1", 1): (100, 100)}, proven=("i1",))
     code, _, error = bench("statistics", folder, "--unproven")
-    assert code == 2 and "all 1 problems are proven by some run; leave out --unproven" in " ".join(error.split())
+    assert code == 2 and "all 1 problem is proven by some run; leave out --unproven" in " ".join(error.split())

@@ -205,6 +205,6 @@ def test_replays_and_ordered_objectives_are_named():
     sample = sample_of([made("p", "a"), made("p", "easy", replay={}), made("p", "a", 2, [1, 2])])
     assert sample.methods == ["a"]
     assert sample.notes == [
-        "1 replays are no part of the statistics",
-        "1 runs with several ordered objectives are no part of the statistics",
+        "1 replay is no part of the statistics",
+        "1 run with several ordered objectives is no part of the statistics",
     ]

@@ -233,7 +233,7 @@ def test_gpus_are_counted_once_and_keep_their_types(file: Writer) -> None:
     assert trace.gpu_types is not None
     types = [trace.gpu_types.names[k] for k in trace.gpu_types.index.tolist()]
     assert types == ["a100=4", "", "a100=1,v100=2", ""]
-    assert any("a100: 2 jobs, v100: 1 jobs" in note for note in trace.report.notes)
+    assert any("a100: 2 jobs, v100: 1 job" in note for note in trace.report.notes)
     kept = trace.keep(trace.submit >= 0).gpu_types
     assert kept is not None and kept.names == trace.gpu_types.names
 

@@ -64,7 +64,7 @@ def test_count_makes_an_array_of_independent_jobs(tmp_path):
         ("a,day,0,1,4,0,60,50,1:tpus=2,,", "further_chunks", "with the resources cores, gpus"),
         ("a,day,0,0,4,0,60,50,1:cores=2,,", "units", "a whole number of at least 1"),
         ("a,day,0,2,16,0,60,50,1:cores=2,,", "units", "job a its chunks need 34 cores together"),
-        ("a,day,0,1,17,0,60,50,,2,", "units", r"job a\[0\] asks for 1 units"),
+        ("a,day,0,1,17,0,60,50,,2,", "units", r"job a\[0\] asks for 1 unit"),
     ],
 )
 def test_faults_name_file_line_field_and_what_was_expected(tmp_path, row, field, expected):

@@ -114,7 +114,7 @@ def test_the_check_counts_each_chunk_and_its_own_request():
     full = Schedule({"h": 0, "a": 0}, {**good.nodes, "h+1": {"gpu-1": 2}})
     assert [v.message for v in p.verify(full)] == ["node 'gpu-1' at 0: 5 cores in use, it has 4 (job 'h+1' starts)"]
     few = Schedule({"h": 0, "a": 0}, {**good.nodes, "h+1": {"gpu-1": 1}})
-    assert [v.message for v in p.verify(few)] == ["job 'h+1' has 1 units on nodes, not 2"]
+    assert [v.message for v in p.verify(few)] == ["job 'h+1' has 1 unit on nodes, not 2"]
     missing = Schedule(good.start, {k: v for k, v in good.nodes.items() if k != "h+1"})
     assert [v.message for v in p.verify(missing)] == ["job 'h+1' has 0 units on nodes, not 2"]
 

@@ -197,7 +197,7 @@ def test_jobs_wait_for_the_night():
         ({"desired": flat(ONE, 0.5), "over_cost": -1.0}, "over_cost is -1.0; expected the cost of an amount-hour"),
         ({"desired": flat(ONE, 0.5), "over_cost": float("nan")}, "expected the cost of an amount-hour"),
         ({"desired": flat(TWO, 0.5)}, "a profile of .*; expected one of"),
-        ({"desired": flat(ONE, 0.5)}, "job 'a': 1 units of .* for 20 s fit at no time within the desired profile"),
+        ({"desired": flat(ONE, 0.5)}, "job 'a': 1 unit of .* for 20 s fit at no time within the desired profile"),
         ({"desired": power_cap(ONE, 10)}, "job 'a' has no power"),
         ({"desired": profile_of(ONE, [Wish(10**6, "cores", 0.9)])}, "after the end of the problem .* covers nothing"),
         (

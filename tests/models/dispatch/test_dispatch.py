@@ -64,7 +64,7 @@ def test_a_moved_start_is_found(change, complaint):
 @pytest.mark.parametrize(
     ("nodes", "complaint"),
     [
-        ({"mic-1": 1}, "has 1 units on nodes, not 2"),
+        ({"mic-1": 1}, "has 1 unit on nodes, not 2"),
         ({"mic-1": 1, "mic-9": 1}, "'mic-9', which is not a node"),
         ({"mic-1": 2}, "32 cores in use, it has 16"),
         ({"mic-1": 3, "mic-2": -1}, "-1 units on 'mic-2'"),

@@ -171,7 +171,7 @@ class TestExpressions:
 class TestConstraints:
     def test_demands_of_the_wrong_number(self, m):
         a, b = m.interval("a", size=1), m.interval("b", size=1)
-        with refused("a, b", "2 intervals", "1 demands"):
+        with refused("a, b", "2 intervals", "1 demand"):
             sl.cumulative([a, b], [1], 3)
 
     @pytest.mark.parametrize("demand", [-1, 0.5, "2", None])

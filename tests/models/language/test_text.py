@@ -150,7 +150,7 @@ def change(path: str, value: Any) -> dict[str, Any]:
         ("constraints.0.count", 0, r"constraints\[0\]: alternative\(a\): the count must be at least 1"),
         ("constraints.0.type", "alternate", r"constraints\[0\].type: expected one of comparison, alternative"),
         ("constraints.1.demands.0", [1], r"constraints\[1\].demands\[0\]: expected a whole number, not \[1\]"),
-        ("constraints.1.demands", [1], r"constraints\[1\]: cumulative\(.*3 intervals but 1 demands"),
+        ("constraints.1.demands", [1], r"constraints\[1\]: cumulative\(.*3 intervals but 1 demand"),
         ("constraints.1.steps.0", [1], r"constraints\[1\].steps\[0\]: expected 2 values, not 1"),
         ("constraints.2.hi", None, r"constraints\[2\]: expected a number as lo or hi"),
         ("constraints.2.terms.0.0", "1", r"constraints\[2\].terms\[0\] must be a finite number, not '1'"),
@@ -158,7 +158,7 @@ def change(path: str, value: Any) -> dict[str, Any]:
         ("constraints.2.terms.0", [1, "end"], r"constraints\[2\].terms\[0\]: expected \[coefficient"),
         ("sense", "least", 'sense: expected "minimize" or "maximize"'),
         ("objectives.0", "a", r"objectives\[0\]: expected a number or"),
-        ("objectives.0.terms.1.2", -1, r"objectives\[0\].terms\[1\]: .*one of the 1 integers, not -1"),
+        ("objectives.0.terms.1.2", -1, r"objectives\[0\].terms\[1\]: .*one of the 1 integer, not -1"),
     ],
 )
 def test_errors_name_the_place(path: str, value: Any, message: str) -> None:

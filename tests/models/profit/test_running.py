@@ -147,7 +147,7 @@ def test_jobs_that_are_left_out_wait_for_the_end_of_running_jobs() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"nodes": {}}, "running job 'r0': 0 of its 1 units are on nodes; give the nodes of all of them"),
+        ({"nodes": {}}, "running job 'r0': 0 of its 1 unit is on nodes; give the nodes of all of them"),
         ({"power": None}, "running job 'r0' has no power; give its power in watts, or watts_per_core"),
         ({"request": {}}, "running job 'r0' takes 180 W but has no cores"),
     ],

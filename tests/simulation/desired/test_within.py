@@ -1,12 +1,14 @@
 """Policies that keep to a desired profile: small cases by hand, random ones checked at every second."""
 
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.profiles.builders import Wish, daily, flat, power_cap, profile_of
 from schedlab.simulation import SimulationError
@@ -253,3 +255,38 @@ def test_starts_within_a_profile_do_not_depend_on_node_states() -> None:
     late = [NodeEvent(90_000, "node-down", ["n-8"])]  # after the end of all jobs
     followed = sl.simulate(log, dispatcher="easy-profile", desired=wish, events=late)
     assert plain.start.tolist() == followed.start.tolist()
+
+
+def shared_nodes(seed):
+    """Return a random workload on shared nodes, its machine, events of nodes, and options; some jobs outlast their walltimes."""
+    rng = Random(seed)
+    cores = rng.choice([2, 4])
+    groups = [NodeGroup("n", rng.randint(2, 6), {"cores": cores})]
+    groups += [NodeGroup("m", rng.randint(1, 3), {"cores": cores + 2})] if rng.random() < 0.4 else []
+    machine = Platform(groups)
+    jobs = []
+    for k in range(rng.randint(15, 40)):
+        runtime = rng.randint(1, 60)
+        walltime = max(1, runtime + rng.choice([0, -5, -20, -60, 30]))
+        units, own = rng.randint(1, groups[0].count), {"cores": rng.randint(1, cores)}
+        jobs.append(Job(f"j{k}", rng.randint(0, 200), walltime, units, own, "q", runtime=runtime, power=float(k + 9)))
+    events = []
+    for name in machine.nodes:
+        if rng.random() < 0.5:
+            begin = rng.randint(1, 400)
+            kind = rng.choice(["node-down", "node-drain"])
+            events += [NodeEvent(begin, kind, [name]), NodeEvent(begin + rng.randint(1, 60), "node-up", [name])]
+    options = {"allocator": rng.choice(["best-fit", "first-fit"]), "requeue": rng.choice(["restart", "checkpoint:10"])}
+    return Workload.of(Dispatch(machine, jobs, [Queue("q", 100)])), machine, {"events": events, **options}
+
+
+@pytest.mark.parametrize("dispatcher", ["easy", "easy-d", "easy++", "conservative", "conservative+aging", "plan"])
+def test_a_cap_that_never_binds_changes_nothing(dispatcher):
+    """Best fit chooses by what is free at the start, with a cap as without one."""
+    for seed in range(25):
+        workload, machine, options = shared_nodes(seed)
+        free = sl.simulate(workload, machine, dispatcher, **options)
+        capped = sl.simulate(workload, machine, dispatcher, power_cap=1e9, **options)
+        assert free.violations == capped.violations == []
+        assert (free.start == capped.start).all() and (free.end == capped.end).all(), seed
+        assert free.schedule().nodes == capped.schedule().nodes, seed

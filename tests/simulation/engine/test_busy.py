@@ -139,7 +139,7 @@ def test_the_verification_finds_starts_on_nodes_of_running_jobs():
     [
         (Running(job("r"), 20, {"n-1": 1}, 30), "job 'r' runs at the begin, 15, but starts at 20"),
         (Running(job("a"), 0, {"n-1": 1}, 30), "job 'a' runs at the begin and is listed a second time"),
-        (Running(job("r", runtime=99), 0, {"n-1": 2}, 30), "runs with 1 units; the units on its nodes are {'n-1': 2}"),
+        (Running(job("r", runtime=99), 0, {"n-1": 2}, 30), "runs with 1 unit; the units on its nodes are {'n-1': 2}"),
         (Running(job("r", runtime=99), 0, {"m": 1}, 30), "on node 'm', but the platform has no such node"),
         (Running(job("r", runtime=99, cores=3), 0, {"n-1": 1}, 30), "on node 'n-1', more cores than it has"),
         (Running(job("r", runtime=99), 0.5, {"n-1": 1}, 30), "running job 'r': start is 0.5"),

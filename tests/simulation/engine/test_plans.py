@@ -242,7 +242,7 @@ def test_a_dispatcher_that_asks_for_calls_for_ever_ends_with_the_job_that_waits(
         (Decision([], plan=[PlannedStart("a", ONE, 9.0)]), "PlannedStart.time of job 'a' is 9.0", "a", None),
         (Decision([], plan=[PlannedStart("a", ONE, 7)]), "planned at 7; expected a time after 7", "a", None),
         (Decision([], plan=[PlannedStart("x", ONE, 9)]), "workload has no such job", "x", None),
-        (Decision([], plan=[PlannedStart("a", TWO, 9)]), "has 1 units; the units of its start", "a", None),
+        (Decision([], plan=[PlannedStart("a", TWO, 9)]), "has 1 unit; the units of its start", "a", None),
         (Decision([], plan=[PlannedStart("a", {"m": 1}, 9)]), "no node 'm'", "a", "m"),
         (Decision([], plan=[PlannedStart("b", {"n-1": 2}, 9)]), "needs 2 cores on node 'n-1', which has 1", "b", "n-1"),
         (Decision([], plan=[PlannedStart("a", ONE, t) for t in (8, 9)]), "has two starts in one Decision", "a", None),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.errors import WrongValue
+from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.reservations import Repeat, Reservation
 from schedlab.models.server_events import ServerEvent
@@ -162,6 +163,37 @@ def test_events_that_are_not_possible_are_recorded(event, why):
     assert refused == event and why in text
 
 
+def test_a_waiting_job_with_followers_is_not_deleted():
+    """A follower arrives after the end of its job, which a job that never starts has not; one that runs can be deleted."""
+    jobs = [job("a", 0, 10, units=2), job("b", 1, 5, units=2), job("c", 2, 5)]
+    workload = replace(Workload.of(Dispatch(MACHINE, jobs, QUEUES)), after={2: (1, 3)})
+
+    def after(time):
+        run = sl.simulate(workload, MACHINE, "easy", events=[ServerEvent(time, "delete", "b")])
+        assert run.violations == []
+        return run
+
+    waits = after(4)
+    ((event, why),) = waits.production.refused
+    assert event == ServerEvent(4, "delete", "b")
+    assert why == "other jobs wait for the end of job 'b', which has not started"
+    assert times(waits) == {"a": (0, 10), "b": (10, 15), "c": (18, 23)} and not waits.production.left
+    runs = after(12)
+    assert runs.production.refused == () and times(runs) == {"a": (0, 10), "b": (10, 12), "c": (15, 20)}
+
+
+def test_a_job_that_runs_at_the_begin_can_be_deleted():
+    running = [Running(job("r", 0, 90, 99, units=2), 0, dict.fromkeys(MACHINE.nodes, 1), 90)]
+    run = replay([job("a", 41, 5)], events=[ServerEvent(53, "delete", "r")], begin=40, running=running)
+    assert times(run) == {"a": (53, 58)} and run.production.refused == ()
+    assert [(a.end, a.why) for a in run.history.gone] == [(53, "deleted")]
+    elsewhere = replace(run.production, events=(ServerEvent(54, "delete", "r"),))
+    assert (
+        "failed at 53 (deleted), when none of its nodes stopped"
+        in violations(replace(run, production=elsewhere))[0].message
+    )
+
+
 def test_whole_runs_lie_inside_of_the_hours():
     jobs = [job("a", 0, 5, 10, units=2), job("w", 0, 5, 42, queue="whole"), job("v", 1, 5, 40, queue="whole")]
     for dispatcher in ("fcfs", "easy", "conservative"):
@@ -268,7 +300,7 @@ def test_the_verifier_sees_planted_faults():
     (booking,) = record.bookings
     for changed, text in (
         ({"start": 23}, "was not requested"),
-        ({"nodes": {"n-1": 1}}, "has 1 units on nodes; expected 2"),
+        ({"nodes": {"n-1": 1}}, "has 1 unit on nodes; expected 2"),
         ({"outcome": "accepted"}, "did not start at 20"),
         ({"ended": 25}, "ended at 25, before 30; not cancelled"),
         ({"end": 23, "ended": 23}, "runs from 20 to 24, not inside"),

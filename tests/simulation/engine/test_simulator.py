@@ -166,7 +166,7 @@ def test_a_dispatcher_of_ones_own_never_sees_a_runtime():
     [
         (lambda m: [Start("nobody", {"n-1": 1})], "no job 'nobody'", "nobody", None),
         (lambda m: [Start("j0", {"n-1": 1}), Start("j0", {"n-2": 1})], "has started already, at 7", "j0", None),
-        (lambda m: [Start("j0", {"n-1": 2})], "has 1 units", "j0", None),
+        (lambda m: [Start("j0", {"n-1": 2})], "has 1 unit", "j0", None),
         (lambda m: [Start("j0", {"n-9": 1})], "no node 'n-9'", "j0", "n-9"),
         (
             lambda m: [Start("j0", {"n-1": 1}), Start("j1", {"n-1": 1})],

@@ -49,7 +49,7 @@ def test_a_right_replay_has_no_violations():
         ({"submit": 6}, "job 'a' starts at 5, before its submit time, 6"),
         ({"earliest": 7}, "job 'a' starts at 5, before its earliest start, 7"),
         ({"windows": ((6, 9), (20, 30))}, "job 'a' starts at 5, outside of its windows [(6, 9), (20, 30)]"),
-        ({"units": 3}, "job 'a' starts at 5 and has 1 units on nodes; expected 3"),
+        ({"units": 3}, "job 'a' starts at 5 and has 1 unit on nodes; expected 3"),
         ({"gpus": 1, "cores": 8}, "node 'mic-1' at 5: 1 gpus in use, it has 0 (job 'a' starts)"),
     ],
 )
@@ -81,7 +81,7 @@ def test_a_job_that_never_started_is_wrong_but_in_partial_results():
     assert messages(run) == ["job 'b' never started"]
     assert messages(run, partial=True) == []
     held = replay([job("a")], [-1], [[(0, 0, 1)]])
-    assert messages(held, partial=True) == ["job 'a' never started and has 1 units on nodes; expected 0"]
+    assert messages(held, partial=True) == ["job 'a' never started and has 1 unit on nodes; expected 0"]
 
 
 def test_an_overfilled_node_is_told_once_per_resource_with_the_time():
@@ -102,9 +102,7 @@ def test_jobs_of_no_length_hold_nothing():
 def test_ranges_beside_the_platform_are_told(wrong):
     low, high, units = wrong
     text = " ".join(messages(replay([job("a", units=2)], [7], [[wrong]])))
-    expected = (
-        f"job 'a', started at 7, has {units} units on each of the nodes {low} to {high}; the platform has nodes 0 to 3"
-    )
+    expected = f"job 'a', started at 7, has {units} unit{'s' * (units != 1)} on each of the nodes {low} to {high}; the platform has nodes 0 to 3"
     assert expected in text
 
 
@@ -116,7 +114,7 @@ def test_a_resource_that_the_platform_has_not_is_told():
 
 def test_columns_that_do_not_fit_together_are_told_before_anything_is_read():
     run = replay([job("a"), job("b")], [0, 0], [[(0, 0, 1)], [(1, 1, 1)]])
-    assert messages(replace(run, end=run.end[:1])) == ["array 'end' has 1 entries; expected 2, one per job"]
+    assert messages(replace(run, end=run.end[:1])) == ["array 'end' has 1 entry; expected 2, one per job"]
     for first in ([0, 1], [0, 2, 1], [0, 1, 3], [1, 1, 2]):
         broken = replace(run, placement=run.placement._replace(first=np.array(first)))
         assert "the arrays of the placement do not fit together" in messages(broken)[0]

@@ -306,7 +306,7 @@ def test_a_ranker_learns_submissions_starts_and_ends_but_no_runtime_of_a_waiting
         (35, "ended", 1), (35, 5, 35, 1),
     ]  # fmt: skip
     seen = ranker.waiting[-1]
-    assert repr(seen) == "RankedJobs(1 jobs)"
+    assert repr(seen) == "RankedJobs(1 job)"
     columns = {name: getattr(seen, name).tolist() for name in dir(seen) if name[0] != "_"}
     assert columns == {
         "rows": [1], "submit": [10], "user": [1], "queue": [1], "units": [1], "request": [[1]], "walltime": [9],

@@ -13,6 +13,7 @@ from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
 from schedlab.simulation.preemption.events import OnDemandJob
 from schedlab.simulation.preemption.settings import Preemption
+from schedlab.simulation.verify.replay import violations
 from simulation.preemption.test_random_replays import world
 from simulation.second_by_second_evictions import check
 
@@ -212,6 +213,37 @@ def test_random_replays_keep_to_a_power_cap():
         plain = sl.simulate(workload, machine, ("easy", "conservative", "fcfs")[seed % 3], preemption=settings)
         lower += bool(power_faults(plain, cap))
     assert lower > 5  # without the cap, more power is used
+
+
+@pytest.mark.parametrize("rule", ["drop", "restart"])
+@pytest.mark.parametrize("stop", ["node-down", "delete"])
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_job_that_writes_past_its_own_end_may_fail(rule, stop, begun):
+    """The job of 50 s writes its checkpoint from 45 to 61; at 53 its node fails, or it is deleted."""
+    slow = replace(STORAGE, memory=200, memory_share=(1, 1))
+    made = Preemption([OnDemandJob("u", 45, 2, 40, 10)], "dp", "none", storage=slow, step=1)
+    job = Job("a", 0, 1000, 4, {"cores": 1}, "q", runtime=50)
+    later = Job("later", 46, 10, 1, {"cores": 1}, "q", runtime=10)
+    events = [NodeEvent(53, "node-down", ["n-1"]), NodeEvent(60, "node-up", ["n-1"])]
+    if stop == "delete":
+        events = [ServerEvent(53, "delete", "a")]
+    workload = Workload.of(Dispatch(MACHINE, [later] if begun else [job, later], PLAIN))
+    options = {"begin": 40, "running": [Running(job, 0, dict.fromkeys(MACHINE.nodes, 1), 1000)]} if begun else {}
+    run = sl.simulate(workload, MACHINE, "easy", preemption=made, requeue=rule, events=events, **options)
+    assert run.violations == [], run.violations[0].message
+    assert [d.plan.strategy["a"] for d in run.preemption.decisions] == ["sys"] and run.preemption.departures == ()
+    assert starts(run)["u"] == 53
+
+
+def test_a_job_that_ends_late_without_writing_is_still_a_fault():
+    slow = replace(STORAGE, memory=200, memory_share=(1, 1))
+    made = Preemption([OnDemandJob("u", 45, 2, 40, 10)], "dp", "none", storage=slow, step=1)
+    job = Job("a", 0, 1000, 4, {"cores": 1}, "q", runtime=50)
+    events = [NodeEvent(53, "node-down", ["n-1"]), NodeEvent(60, "node-up", ["n-1"])]
+    workload = Workload.of(Dispatch(MACHINE, [job], PLAIN))
+    run = sl.simulate(workload, MACHINE, "easy", preemption=made, requeue="drop", events=events)
+    kept = replace(run.preemption, decisions=())
+    assert "runs from 0 to 53, 53 s; expected 50 s" in violations(replace(run, preemption=kept))[0].message
 
 
 def combined(seed):
