@@ -360,7 +360,7 @@ class Engine:
         for feature in self.features:
             feature.ended_early(j, nodes)
 
-    def start(self, j: int, nodes: Sequence[Mapping[str, int]], machine_wide: Sequence[int] = ()) -> None:
+    def start(self, j: int, nodes: Sequence[Mapping[str, int]]) -> None:
         """Start a job now on nodes that have room for it.
 
         Parameters
@@ -369,13 +369,11 @@ class Engine:
             The row.
         nodes : sequence of mapping of str to int
             Node name -> units, of each chunk.
-        machine_wide : sequence of int
-            Further places, of amounts of the whole machine.
         """
         places = [(self.timeline.number[name], units) for on in nodes for name, units in on.items()]
-        for k, (place, units) in enumerate([*places, *((place, 1) for place in machine_wide)]):
+        for k, (place, units) in enumerate(places):
             self.state.chosen[k], self.state.put[k] = place, units
-        keep_places(self.trace, self.state, j, len(places) + len(machine_wide))
+        keep_places(self.trace, self.state, j, len(places))
         begin(self.trace, self.state, j)
         job = self.ledger.dequeue(j) if j in self.ledger.waiting else self.ledger.waiting_job(j)
         self.ledger.note_start(j, job, nodes)

@@ -189,16 +189,13 @@ class Ledger:
     def places_of(self, j: int) -> Small:
         """Return the numbers of the nodes of a running job."""
         first = int(self.trace.first[j])
-        places = self.state.place[first : first + int(self.state.pieces[j])]
-        return places[places < len(self.platform.nodes)]
+        return self.state.place[first : first + int(self.state.pieces[j])]
 
     def nodes_of(self, j: int) -> list[dict[str, int]]:
         """Return {node: units} of each chunk of a job that has places."""
         first = int(self.trace.first[j])
         slots = slice(first, first + int(self.state.pieces[j]))
         place, share = self.state.place[slots].astype(np.int64), self.state.share[slots].astype(np.int64)
-        on_nodes = place < len(self.platform.nodes)  # the others are amounts of the whole machine
-        place, share = place[on_nodes], share[on_nodes]
         chunks, names = self.workload.chunks.get(j, ()), self.platform.nodes
         if not chunks:
             return [{names[n]: units for n, units in zip(place.tolist(), share.tolist(), strict=True)}]

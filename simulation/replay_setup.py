@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..heuristics.kernels.events.machine import Ranges, by_name, ranges_of, start_on, trace_of
+from ..heuristics.kernels.events.machine import by_name, ranges_of, start_on, trace_of
 from ..heuristics.kernels.events.state import NOW, STARTED, UNSTARTED, State, TraceArrays, new_state
 from ..instances.workload import Workload
 from ..models import Platform, Running
@@ -18,7 +18,6 @@ from .allocators import BEST_FIT, Allocator, rank_of
 from .dispatcher import Dispatcher
 from .dispatchers.policy import Policy
 from .features.feature import Feature, Options, Replay
-from .features.limits import of_nodes
 from .features.running import ending_at, is_counted
 from .predictors import TimedPredictor
 from .records import Decisions, History, NodeRanges
@@ -78,10 +77,6 @@ class Setup:
     def jobs(self) -> int:
         """The number of jobs that start in the replay."""
         return len(self.workload) - len(self.begun)
-
-    def on_nodes(self, ranges: Ranges) -> Ranges:
-        """Return the ranges of jobs without amounts of the whole machine."""
-        return of_nodes(ranges, len(self.platform.nodes))
 
     def in_order(self, running: Iterable[Running]) -> tuple[Running, ...]:
         """Return running jobs in the order in which they were given."""
@@ -162,13 +157,10 @@ def _start(
 ) -> None:
     """Put the jobs that run at the begin on their places."""
     number = {name: n for n, name in enumerate(platform.nodes)}
-    wide = trace.capacity.shape[0] - len(platform.nodes)
     for j, parts in begun.items():
         places = [(number[name], units) for r in parts for name, units in r.nodes.items()]
         if by_count:
             places = [(0, parts[0].job.units)]
-        elif wide:
-            places.append((len(platform.nodes), 1))
         for c in (int(trace.own[j]), int(trace.daily[j])):
             if c >= 0:
                 state.opened[c] += 1  # a start counts the job no longer among the waiting ones of its calendars
@@ -187,7 +179,7 @@ def result_of(engine: Replay, setup: Setup, decisions: Decisions, seconds: float
     """
     ledger, state, trace = engine.ledger, engine.state, engine.trace
     rows = np.arange(len(engine.workload))
-    ranges = setup.on_nodes(ranges_of(trace, state, engine.options.by_count))
+    ranges = ranges_of(trace, state, engine.options.by_count)
     workload, log = engine.workload, ledger.log
     gone = [j for j in ledger.begun if j not in log.begun]
     if ledger.begun:

@@ -41,7 +41,7 @@ from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .decisions import fault_of
 from .dispatcher import Decision, Moment, PlannedStart, Start
 from .dispatchers import policy_kernels as kernels
-from .dispatchers.easy import Holds, correct, decide_beside, shadow_of
+from .dispatchers.easy import Holds, correct, decide_beside, nothing_returned, shadow_of
 from .dispatchers.policy import Policy
 from .dispatchers.policy_kernels import rules_of
 from .dispatchers.registry import parse_dispatcher
@@ -50,7 +50,6 @@ from .predictors import Predictor, TimedPredictor, predictor_of
 from .ranking import Ranking
 from .shadow_answer import Answer, faults
 from .simulator import check_takes_chunks
-from .timeline import CLOSED
 
 # --- What the reservations of a machine keep free of other jobs, in the form that dispatchers take.
 #
@@ -215,7 +214,7 @@ class Situation:
         w, platform = self.workload, self.state.platform
         trace = busy_trace(w, w.running, platform, w.walltime, False)
         state = busy_state(trace, self.expected, w.begin, w.running, platform.nodes)
-        state.free[self.blocked] -= CLOSED
+        state.open[self.blocked] = False
         step(trace, state, 0)
         return trace, state
 
@@ -225,6 +224,7 @@ class Situation:
         w, expected = self.workload, self.expected.tolist()
         rows = arrays.waiting[: len(w)].tolist()
         free = np.maximum(arrays.free, 0)
+        free[self.blocked] = 0
         if self.reserved:
             free = np.maximum(free - self._usage.at(self.state.now, len(free)), 0)
         running = tuple(replace(r, job=replace(r.job, runtime=None)) for r in w.running)
@@ -261,7 +261,7 @@ def place_head(trace: TraceArrays, state: State, head: int, best: bool) -> tuple
     if shadow >= NEVER:
         return shadow, 0
     if has_chunks(trace, head):
-        return shadow, choose_places(trace, state, state.extra, state.extra, head, True)  # as EASY reserves them
+        return shadow, choose_places(trace, state, state.extra, state.extra, state.open, head, best)
     return shadow, spread(
         state.extra, trace.capacity, trace.rank, state.fit, trace.units[head], best, state.chosen, state.put
     )
@@ -293,7 +293,7 @@ def decide_by_policy(
     if situation.holds is not None:
         # beside reservations each job is taken to last as long as its walltime allows
         state.expected[: len(w)] = np.maximum(state.expected[: len(w)], w.walltime)
-        decide_beside(trace, state, rules, situation.holds, policy.shortest_first)
+        decide_beside(trace, state, rules, situation.holds, nothing_returned(trace), policy.shortest_first)
     else:
         kernels.kernel(rules, policy.shortest_first).decide(trace, state, rules)
     rows = range(len(w))

@@ -66,25 +66,16 @@ def check_takes_chunks(
 # --- The options of a replay that contradict each other in meaning, each with the reason.
 
 
-def check_combinations(
-    predictor: Predictor, requeue: Requeue, on_demand: bool, users: bool, reservations: bool, power: bool
-) -> None:
+def check_combinations(predictor: Predictor, requeue: Requeue, on_demand: bool, users: bool) -> None:
     """Raise WrongValue for options that contradict each other.
 
     Parameters
     ----------
     predictor, requeue : Predictor, Requeue
         As in ``simulate``.
-    on_demand, users, reservations : bool
-        Whether there are on-demand jobs, users and reservations.
-    power : bool
-        Whether the power of the running jobs is limited.
+    on_demand, users : bool
+        Whether there are on-demand jobs and users.
     """
-    if power and reservations:
-        raise WrongValue(
-            "reservations and a limit on power cannot be combined: jobs inside reservations start at their times, "
-            "whatever power the others take"
-        )
     if on_demand and not isinstance(requeue, Restart | Drop):
         raise WrongValue(
             f"preemption and requeue={requeue.name} cannot be combined: what a failed job keeps is given by "
@@ -255,8 +246,8 @@ def simulate(
         it; policies whose names end in ``-profile`` keep to it at each start. A dispatcher of your own with an attribute
         ``desired`` that is None has it there during the replay. Default: that of the instance or problem on its own platform.
     power_cap : float or DesiredProfile, optional
-        Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it.
-        For policies, on machines whose nodes are counted; every job needs a power.
+        Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it. A
+        job inside a reservation, too, waits until there is power for it. For policies; every job needs a power.
     on_progress : callable, optional
         Called with a ``Progress`` from time to time: in a compiled replay at least every 20,000 events, else about every 0.2 s
         of wall time. If it returns False, the replay stops and returns the result so far, with a note in
@@ -305,8 +296,8 @@ def simulate(
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
         If ``allocator``, ``period``, ``events``, ``reservations``, ``requeue``, ``desired`` or ``power_cap`` is not
-        valid; or if options contradict each other: reservations and a limit on power, ``preemption`` and a ``requeue``
-        that keeps work, ``users`` and the predictor ``data-driven``.
+        valid; or if options contradict each other: ``preemption`` and a ``requeue`` that keeps work, ``users`` and the
+        predictor ``data-driven``.
 
     Examples
     --------
@@ -350,8 +341,7 @@ def simulate(
     if preemption is not None and (preemption.jobs or preemption.failures or preemption.reserved):
         on_demand = OnDemand(preemption)
     power = node_power(node_policy, switching, chosen, jobs, wished)
-    limited = any(profile.power is not None for profile in within)
-    check_combinations(predicting, rule, on_demand is not None, users is not None, bool(reserved), limited)
+    check_combinations(predicting, rule, on_demand is not None, users is not None)
     check_takes_chunks(jobs, chosen, name, () if server is None else server.private)
     alone = not (states or server or on_demand) and (power is None or power.still)
     rank = rank_of(placing, machine)
@@ -365,7 +355,7 @@ def simulate(
         *([NodeEvents(states, rule)] if states is not None else []),
         *([server] if server is not None else []),
         *([on_demand] if on_demand is not None else []),
-        *([Limits(within, lambda: at_begin.rows_at_begin)] if within else []),
+        *([Limits(within, lambda: at_begin.rows_at_begin, isinstance(chosen, Policy))] if within else []),
         *([power] if power is not None else []),
         *([Dependencies()] if jobs.after else []),
     ]
@@ -387,7 +377,8 @@ def simulate(
     found.desired = wished
     from .verify.replay import violations
 
-    found.violations = violations(found, partial=STOPPED in found.notes, within=within)
+    on_each_node = not isinstance(chosen, Policy)
+    found.violations = violations(found, partial=STOPPED in found.notes, within=within, on_each_node=on_each_node)
     return found
 
 

@@ -18,7 +18,11 @@ from ..models.reservations import Overuse, Reserved, Usage, overuse
 from .dispatcher import Moment
 from .dispatchers.easy import Holds
 
-CLOSED = 2**50  # taken from the free amounts of a node on which no job may start, so that nothing fits
+# --- What each node, and the whole machine, may hold, when, and why: closed nodes, reserved, claimed and limited amounts.
+#
+# Running jobs are not part of it: ``free`` and ``machine_free`` of the state are what they leave, less what the timeline
+# keeps from starts now. Jobs inside of reservations are not among the running jobs of the kernels: what they take of the
+# whole machine is.
 
 
 class Use(NamedTuple):
@@ -43,12 +47,14 @@ class Timeline:
 
     Attributes
     ----------
-    open : ndarray of bool, shape (nodes,)
-        Whether jobs may start on each node now.
     holds : dict of int to Hold
         The reserved amounts that are not over, by the number of the reservation.
     barred : ndarray of bool, shape (nodes,)
         The nodes that reservations may never have.
+    for_all : ndarray of bool, shape (machine resources,)
+        The amounts of the whole machine that also limit on-demand jobs, and jobs inside of reservations.
+    inside : dict of int to None
+        The rows of the jobs that run inside of reservations.
     changed : int
         The time in seconds at which nodes were last closed or opened.
     states : tuple of str
@@ -58,9 +64,11 @@ class Timeline:
     def __init__(self, platform: Platform, trace: TraceArrays, state: State) -> None:
         self.platform, self._trace, self._state = platform, trace, state
         self._limited: Ints = np.zeros_like(state.free)
+        self._machine_limited: Ints = np.zeros_like(state.machine_free)
+        self.inside: dict[int, None] = {}
+        self.for_all: Bools = np.ones(state.machine_free.size, np.bool_)
         self.number = {name: n for n, name in enumerate(platform.nodes)}
         nodes = len(platform.nodes)
-        self.open: Bools = np.ones(nodes, np.bool_)
         self.barred: Bools = np.zeros(nodes, np.bool_)
         self.holds: dict[int, Hold] = {}
         self.states: tuple[str, ...] = ("up",) * nodes
@@ -69,6 +77,11 @@ class Timeline:
         self._away: tuple[str, Ints] | None = None
         self._shown: tuple[Reserved, ...] | None = None
         self._kept: Holds | None = None
+
+    @property
+    def open(self) -> Bools:
+        """Whether jobs may start on each node now, shape (nodes,)."""
+        return self._state.open
 
     @property
     def now(self) -> int:
@@ -89,17 +102,23 @@ class Timeline:
         """
         before = self._closed[why][0] if why in self._closed else np.zeros_like(closed)
         self._closed[why] = closed.copy(), names
-        now_open = ~np.logical_or.reduce([mask for mask, _ in self._closed.values()])
-        opened, shut = np.flatnonzero(now_open & ~self.open), np.flatnonzero(~now_open & self.open)
-        self._state.free[opened] += CLOSED
-        self._state.free[shut] -= CLOSED
-        self.open, self._kept, self.changed = now_open, None, self.now
+        self.open[:] = ~np.logical_or.reduce([mask for mask, _ in self._closed.values()])
+        self._note_ready()
+        self.changed = self.now
         if (before & ~closed).any():  # also nodes that are away for another reason may be reserved earlier now
             self.freed_early()
 
     def set_away(self, why: str, ready: Ints) -> None:
         """Say when the nodes that are closed for a reason open again (s), shape (nodes,)."""
-        self._away, self._kept = (why, ready), None
+        self._away = why, ready
+        self._note_ready()
+
+    def _note_ready(self) -> None:
+        """Note when closed nodes open again, for policies."""
+        back, ready = self.coming_back(), self._state.ready
+        ready[:] = NEVER
+        if self._away is not None:
+            ready[back] = self._away[1][back]
 
     def state_of(self, node: int) -> str:
         """Return why a node is closed, or ``up``, for messages."""
@@ -121,12 +140,39 @@ class Timeline:
             found[back] = self._away[1][back] <= start
         return found & ~self.barred
 
-    def limit(self, held: Ints) -> None:
-        """Say what no start may use now, shape (places, resources), instead of what it was: by a desired use, or a cap."""
+    def limit(self, held: Ints, of_machine: Ints) -> None:
+        """Say what no start may use now, instead of what it was: by a desired use, or a cap.
+
+        Parameters
+        ----------
+        held : ndarray of int64, shape (places, resources)
+            Amounts of nodes.
+        of_machine : ndarray of int64, shape (machine resources,)
+            Amounts of the whole machine.
+        """
         self._state.free[:] += self._limited - held
-        freed = (held < self._limited).any()
-        self._limited = held
+        self._state.machine_free[:] += self._machine_limited - of_machine
+        freed = (held < self._limited).any() or (of_machine < self._machine_limited).any()
+        self._limited, self._machine_limited = held, of_machine
         if freed:
+            self.freed_early()
+
+    def machine_lacks(self, row: int) -> Ints:
+        """Return what the whole machine lacks for a job that no desired use limits, shape (machine resources,); at most 0: nothing."""
+        lacks = self._trace.machine_request[row] - self._state.machine_free
+        found: Ints = np.where(self.for_all, lacks, 0)
+        return found
+
+    def take_inside(self, row: int) -> None:
+        """Note that a job has started inside of a reservation."""
+        self.inside[row] = None
+        self._state.machine_free[:] -= self._trace.machine_request[row]
+
+    def give_inside(self, row: int) -> None:
+        """Note that a job inside of a reservation has ended."""
+        del self.inside[row]
+        self._state.machine_free[:] += self._trace.machine_request[row]
+        if self._trace.machine_request.size:
             self.freed_early()
 
     def take(self, nodes: Sequence[int]) -> None:
@@ -139,9 +185,7 @@ class Timeline:
 
     def empty(self) -> Bools:
         """Return the nodes that are open, on which nothing runs, and of which nothing is kept."""
-        nodes = len(self.open)
-        left = self._state.free[:nodes] + self._limited[:nodes]
-        found: Bools = (left == self._trace.capacity[:nodes]).all(axis=1)
+        found: Bools = (self._state.free + self._limited == self._trace.capacity).all(axis=1) & self.open
         return found
 
     def hold(self, key: int, hold: Hold) -> None:
@@ -181,26 +225,20 @@ class Timeline:
 
     def free(self) -> Ints:
         """Return the free amounts for which jobs may start, shape (nodes, resources); 0 on closed nodes."""
-        amounts = self._state.free
+        amounts = self._state.free.copy()
+        amounts[~self.open] = 0
         if self.holds:
             held = Usage.of(self.platform, self.reserved_uses()).at(self.now, len(self.open))
-            amounts = amounts.copy()
             amounts[: len(held), : held.shape[1]] -= held
         found: Ints = np.maximum(amounts, 0)
         return found
 
     def kept(self) -> Holds | None:
-        """Return what policies must know beside the free amounts: reservations, and nodes that come back; None: nothing."""
-        back = self.coming_back()
-        if not (self.holds or back.size):
+        """Return the reserved amounts, for policies; None if nothing is reserved, and no closed node opens by itself."""
+        if not (self.holds or self.coming_back().size):
             return None
         if self._kept is None:
-            width = self._state.free.shape[1]
-            parts = [self.holds_of(self.reserved_uses())]
-            if self._away is not None:
-                forever, given = np.full(back.size, NEVER, np.int64), np.full((back.size, width), -CLOSED, np.int64)
-                parts.append(Holds(back, self._away[1][back], forever, given))
-            self._kept = Holds(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+            self._kept = self.holds_of(self.reserved_uses())
         return self._kept
 
     def holds_of(self, uses: Iterable[Use]) -> Holds:

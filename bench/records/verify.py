@@ -24,7 +24,16 @@ from ...models.plugins import PluginError, UnnamedReference, only_named
 from ...models.problem import Problem, Schedule, Value, objective_of, violations_of
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
-from ..replays.case import TRACE_OBJECTIVE, ReplayCase, figures_of, limits_of, replay_case, server_events, with_jobs
+from ..replays.case import (
+    TRACE_OBJECTIVE,
+    ReplayCase,
+    figures_of,
+    limits_each_node,
+    limits_of,
+    replay_case,
+    server_events,
+    with_jobs,
+)
 from ..replays.energy import energy_faults, energy_json, times_of
 from ..replays.settings import USUAL_FLOOR, ReplaySettings
 from ..runs.selection import KILL_AFTER, Run, key_of
@@ -356,7 +365,9 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
         power = read_node_states(node_states_file(jobs), case.platform, settings.node_policy or "", times_of(settings))
         replayed = replace(replayed, power=power)
     within = limits_of(settings, case.platform, record["method"])
-    faults = [f"{v.constraint}: {v.message}" for v in violations(replayed, partial=broke_off, within=within)]
+    each = limits_each_node(record["method"])
+    broken = violations(replayed, partial=broke_off, within=within, on_each_node=each)
+    faults = [f"{v.constraint}: {v.message}" for v in broken]
     if record.get("outages") not in (None, outages_json(case.states)):
         faults.append("its outages are not those of the events")
     if broke_off:

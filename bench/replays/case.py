@@ -165,6 +165,13 @@ def limits_of(replay: ReplaySettings, platform: Platform, dispatcher: str) -> tu
     return tuple(found)
 
 
+def limits_each_node(dispatcher: str) -> bool:
+    """Return whether a dispatcher takes a desired use as an amount of each node, also where nodes can be counted."""
+    from ...simulation.dispatchers.registry import parse_dispatcher
+
+    return parse_dispatcher(dispatcher).backend is not None
+
+
 def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
     """Check the desired use and the power caps against the workload, before any replay.
 

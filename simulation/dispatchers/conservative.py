@@ -8,6 +8,7 @@ import numpy as np
 
 from ...heuristics.kernels.chunks import next_change
 from ...heuristics.kernels.earliest import Scratch, earliest, new_scratch
+from ...heuristics.kernels.events.ahead import begin_ahead, change_ahead, first_ahead
 from ...heuristics.kernels.events.counted_free import (
     Bounds,
     Free,
@@ -40,6 +41,7 @@ from ...heuristics.kernels.events.state import (
     begin,
     choose_places,
     compact,
+    exceeds,
     has_chunks,
     keep_places,
     row_of,
@@ -54,7 +56,8 @@ from ...models.compiled import compiled, internal, internal_borrowing
 # --- Conservative backfilling on one place: which reservations can move; compiled.
 #
 # A reservation of ``u`` units and duration ``d`` that starts at ``s`` can move to an earlier time if and only if ``u`` units
-# are free just before ``s``, where its own units begin, or for ``d`` seconds before ``s``. One pass over the breakpoints
+# are free just before ``s``, where its own units begin, or for ``d`` seconds before ``s``. The same holds for what it takes
+# of the whole machine; where both are limited, one alone can hinder it. One pass over the breakpoints
 # before ``s`` tells the second. If they are not, neither are more units, for a longer time, before an earlier ``s``, until
 # the next job moves and frees its units. Jobs that cannot move are not tried: the starts are the same.
 
@@ -128,16 +131,22 @@ def may_move(profile: Profile, stuck: Stuck, trace: TraceArrays, state: State, j
     if trace.capacity.shape[0] > 1 or has_chunks(trace, j) or trace.own[j] >= 0 or trace.daily[j] >= 0:
         return True
     kind, units, duration, start = trace.kind[j], trace.units[j], state.expected[j], state.reserved[j]
+    fits_before = False
     if start > state.clock[NOW]:
         before = profile.free[0, segment(profile, 0, start - 1)]
-        if units_that_fit(before, trace.request[j], units) == units:
-            return True
-    if is_stuck(stuck, kind, units, duration, start):
-        return False
-    if _has_room(profile, trace.request[j], units, duration, state.clock[NOW], start):
+        fits_before = units_that_fit(before, trace.request[j], units) == units
+    if not fits_before:
+        if is_stuck(stuck, kind, units, duration, start):
+            return False
+        if not _has_room(profile, trace.request[j], units, duration, state.clock[NOW], start):
+            remember_stuck(stuck, kind, units, duration, start)
+            return False
+    if trace.machine_capacity.size == 0:
         return True
-    remember_stuck(stuck, kind, units, duration, start)
-    return False
+    i = segment(Profile(state.ahead_length, state.ahead_time, state.ahead_free), 0, start - 1)
+    if not exceeds(trace.machine_request, j, state.ahead_free[0, i]):
+        return True
+    return first_ahead(trace, state, j, state.clock[NOW], duration) < start
 
 
 @internal_borrowing
@@ -178,10 +187,14 @@ def follows(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profile
         if has_chunks(trace, j):
             return profile, False
         if end > now:
+            if trace.machine_capacity.size > 0:
+                change_ahead(state, now, end, trace.machine_request[j], -1)
             if profile.length[0] + 2 > profile.time.shape[1]:
                 profile = grown(profile)
             occupy(profile, 0, now, end, trace.request[j], -trace.units[j])
     _drop_past(profile, now)
+    if trace.machine_capacity.size > 0:
+        _drop_past(Profile(state.ahead_length, state.ahead_time, state.ahead_free), now)
     return profile, True
 
 
@@ -205,7 +218,12 @@ _new_scratch = internal(new_scratch)
 
 @internal
 def running_profile(trace: TraceArrays, state: State) -> Profile:
-    """Return the free capacity of each place from now on, given the expected ends of the running jobs."""
+    """Return the free capacity of each place from now on, given the expected ends of the running jobs.
+
+    That of the whole machine is set in the state (``events.ahead``).
+    """
+    if trace.machine_capacity.size > 0:
+        begin_ahead(trace, state)
     now, n = state.clock[NOW], state.clock[RUNNING]
     places, resources = trace.capacity.shape
     length = np.empty(places, np.int64)
@@ -247,6 +265,8 @@ def hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int) 
     The returned profile is a larger copy if there was no room for more breakpoints.
     """
     begin_, end = state.reserved[j], state.reserved[j] + state.expected[j]
+    if trace.machine_capacity.size > 0:
+        change_ahead(state, begin_, end, trace.machine_request[j], sign)
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
         if profile.length[state.place[k]] + 2 > profile.time.shape[1]:
             profile = grown(profile)
@@ -278,8 +298,11 @@ def _keep_chunks(profile: Profile, trace: TraceArrays, state: State, j: int) -> 
     left = _least_free(profile, state.reserved[j], state.reserved[j] + state.expected[j])
     take(trace, left, state, j, 1)
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
+        p = state.place[k]
+        if not state.open[p] and state.ready[p] > state.reserved[j]:
+            return False
         for r in range(left.shape[1]):
-            if left[state.place[k], r] < 0:
+            if left[p, r] < 0:
                 return False
     return True
 
@@ -288,10 +311,14 @@ def _keep_chunks(profile: Profile, trace: TraceArrays, state: State, j: int) -> 
 def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
     """Return whether the reservation of job j still fits into the profile."""
     start, end = state.reserved[j], state.reserved[j] + state.expected[j]
+    if trace.machine_capacity.size > 0 and first_ahead(trace, state, j, start, state.expected[j]) != start:
+        return False
     if has_chunks(trace, j):
         return _keep_chunks(profile, trace, state, j)
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
         p = state.place[k]
+        if not state.open[p] and state.ready[p] > start:
+            return False
         i = segment(profile, p, start)
         while i < profile.length[p] and profile.time[p, i] < end:
             if units_that_fit(profile.free[p, i], trace.request[j], state.share[k]) < state.share[k]:
@@ -316,27 +343,44 @@ def hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profil
     return profile, True
 
 
+@internal_borrowing
+def _set_most(trace: TraceArrays, state: State, s: Scratch, request: Ints, units: int, t: int) -> int:
+    """Set ``state.usable`` for time t, and ``s.most`` to what each usable place holds when it is empty.
+
+    Return the time at which the next place can be used; NEVER if there is none.
+    """
+    until = NEVER
+    for p in range(s.most.size):
+        state.usable[p] = state.open[p] or state.ready[p] <= t
+        if state.usable[p]:
+            s.most[p] = units_that_fit(trace.capacity[p], request, units)
+        else:
+            s.most[p] = 0
+            until = min(until, state.ready[p])
+    return int(until)
+
+
 @internal
 def _earliest(
     profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, first: int, latest: int, best: bool
 ) -> int:
-    """Return the earliest start of job j in [first, latest] that nodes and calendars allow; -1 if there is none."""
+    """Return the earliest start of job j in [first, latest] that nodes, machine and calendars allow; -1 if there is none."""
     request, units, duration = trace.request[j], trace.units[j], max(1, state.expected[j])
-    start = allowed_from(trace, j, first)
-    if start > latest:
-        return -1
-    for p in range(s.most.size):
-        s.most[p] = units_that_fit(trace.capacity[p], request, units)
+    start, until = first_ahead(trace, state, j, allowed_from(trace, j, first), duration), -NEVER
     while start <= latest:
-        fits = earliest(profile, s, None, j, request, units, duration, start, latest)
-        start = allowed_from(trace, j, fits) if fits >= 0 else NEVER
+        if start >= until:
+            until = _set_most(trace, state, s, request, units, start)
+        fits = earliest(profile, s, None, j, request, units, duration, start, min(latest, until - 1))
+        start = allowed_from(trace, j, fits if fits >= 0 else until)
+        start = first_ahead(trace, state, j, start, duration)
         if start == fits:
             if not has_chunks(trace, j):
                 return int(start)
             left = _least_free(profile, start, start + duration)
-            if choose_places(trace, state, left, _least_free(profile, start, start + 1), j, best) > 0:
+            at_start = _least_free(profile, start, start + 1)
+            if choose_places(trace, state, left, at_start, state.usable, j, best) > 0:
                 return int(start)
-            start = allowed_from(trace, j, next_change(profile, start))
+            start = allowed_from(trace, j, min(until, next_change(profile, start)))
     return -1
 
 
@@ -353,7 +397,7 @@ def reserve(
     if has_chunks(trace, j):
         left = _least_free(profile, start, start + max(1, state.expected[j]))
         free = _least_free(profile, start, start + 1)
-        keep_places(trace, state, j, choose_places(trace, state, left, free, j, best))
+        keep_places(trace, state, j, choose_places(trace, state, left, free, state.usable, j, best))
         return hold(profile, trace, state, j, 1)
     free = _least_free(profile, start, start + 1)
     state.pieces[j] = spread(free, trace.capacity, trace.rank, s.fits, units, best, state.chosen, state.put)
@@ -430,6 +474,7 @@ def wake(state: State) -> None:
 def suits(trace: TraceArrays, state: State, rules: Rules) -> bool:
     """Return whether this module can replay: all jobs hold reservations, one resource is counted, no calendars."""
     counted = trace.capacity.shape == (1, 1) and not trace.further_units.size and not trace.period.size
+    counted = counted and not trace.machine_capacity.size
     all_reserve = rules.reservations >= ALL and rules.candidates >= ALL and not rules.planning.on
     return counted and all_reserve and bool(state.expected.min(initial=1) >= 1)
 
@@ -461,6 +506,10 @@ def replay(
         before = clock[NOW]
         if clock[WAITING] > 0:
             clock[DECISIONS] += 1
+            if not state.open[0]:  # the only node of a machine takes no starts now
+                _delete_reservations(state)
+                known = False
+                continue
             if not known:
                 kept = _hold_all(state, amounts, free)
             _decide(trace, state, rules, amounts, free, bounds, kept)
@@ -480,6 +529,12 @@ def _set_running(state: State, amounts: Ints, free: Free) -> None:
 
 
 @internal_borrowing
+def _delete_reservations(state: State) -> None:
+    for i in range(state.clock[WAITING]):
+        state.reserved[state.waiting[i]] = -1
+
+
+@internal_borrowing
 def _hold_all(state: State, amounts: Ints, free: Free) -> bool:
     """Set what is free beside the running jobs and reservations; if one does not fit, delete all and return False."""
     _set_running(state, amounts, free)
@@ -490,8 +545,7 @@ def _hold_all(state: State, amounts: Ints, free: Free) -> bool:
         if start < 0:
             continue
         if start < now or least_free(free, start, end) < amounts[j]:
-            for other in range(n):
-                state.reserved[state.waiting[other]] = -1
+            _delete_reservations(state)
             _set_running(state, amounts, free)
             return False
         add(free, start, end, -amounts[j])

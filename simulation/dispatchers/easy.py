@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...heuristics.kernels.earliest import new_scratch
+from ...heuristics.kernels.events.ahead import change_ahead
 from ...heuristics.kernels.events.rules import Rules, lacks, rank, spend, start_counted, start_in_order
 from ...heuristics.kernels.events.state import (
     EARLY,
@@ -20,12 +21,14 @@ from ...heuristics.kernels.events.state import (
     choose_places,
     compact,
     count_fits,
+    exceeds,
     has_chunks,
     may_start,
     spread,
     take,
     take_chosen,
     take_chunks,
+    take_of_machine,
     units_that_fit,
 )
 from ...heuristics.kernels.profile import NEVER, Profile, grown, occupy
@@ -37,8 +40,8 @@ from .plans import plan_on
 
 # --- Decisions of policies beside what is kept of the machine over time, one decision; compiled.
 #
-# Reserved amounts are subtracted from the free capacity of each node over time, now and in the future, and what comes back is
-# added (negative amounts); then the policy decides as on the whole machine:
+# Reserved amounts are subtracted from the free capacity of each node over time, now and in the future, and what jobs inside
+# of reservations take of the whole machine is added at their expected ends; then the policy decides as on the whole machine:
 #
 # - a rule starts jobs in order of priority, each where it fits until its walltime; a strict rule stops at the first job
 #   that does not;
@@ -64,7 +67,7 @@ class Holds(NamedTuple):
     start, end
         Seconds, shape (entries,).
     amounts
-        The amounts, shape (entries, resources); negative for what comes back.
+        The amounts, shape (entries, resources).
     """
 
     node: Ints
@@ -73,9 +76,32 @@ class Holds(NamedTuple):
     amounts: Ints
 
 
+class Returned(NamedTuple):
+    """What jobs that the kernels do not run give back of the whole machine.
+
+    Parameters
+    ----------
+    end
+        Seconds, after now, shape (entries,).
+    amounts
+        The amounts, shape (entries, machine resources).
+    """
+
+    end: Ints
+    amounts: Ints
+
+
+def nothing_returned(trace: TraceArrays) -> Returned:
+    """Return that no such job runs."""
+    return Returned(np.zeros(0, np.int64), np.zeros((0, trace.machine_capacity.size), np.int64))
+
+
 @internal
-def _with_holds(profile: Profile, holds: Holds, now: int) -> Profile:
-    """Subtract the reserved amounts from the profile; return the profile or a larger copy."""
+def _profile_beside(trace: TraceArrays, state: State, holds: Holds, returned: Returned) -> Profile:
+    """Return what is free over time beside the running jobs and what is kept; set that of the whole machine in the state."""
+    profile, now = running_profile(trace, state), state.clock[NOW]
+    for e in range(returned.end.size if returned.amounts.shape[1] > 0 else 0):
+        change_ahead(state, returned.end[e], NEVER, returned.amounts[e], -1)
     for e in range(holds.node.size):
         if holds.end[e] > now:
             n = holds.node[e]
@@ -101,21 +127,23 @@ def _shortest_first(state: State, order: Ints, first: int, last: int) -> None:
 
 
 @compiled
-def decide_beside(trace: TraceArrays, state: State, rules: Rules, holds: Holds, shortest_first: bool) -> None:
+def decide_beside(
+    trace: TraceArrays, state: State, rules: Rules, holds: Holds, returned: Returned, shortest_first: bool
+) -> None:
     """Make one decision of a policy; see the module docstring."""
+    profile = _profile_beside(trace, state, holds, returned)
     if rules.planning.on:
-        plan_on(_with_holds(running_profile(trace, state), holds, state.clock[NOW]), trace, state, rules)
+        plan_on(profile, trace, state, rules)
         return
     rank(state, rules.base, rules.slope, rules.dynamic)
     clock, waiting = state.clock, state.waiting
     now, most = clock[NOW], rules.reservations
-    profile = _with_holds(running_profile(trace, state), holds, now)
     if most < 2:  # EASY computes its only reservation anew at each decision
         for i in range(clock[WAITING]):
             state.reserved[waiting[i]] = -1
     profile, kept = hold_all(profile, trace, state)
     if not kept:
-        profile = _with_holds(profile, holds, now)
+        profile = _profile_beside(trace, state, holds, returned)
     moving = not kept or clock[EARLY] > 0 or rules.dynamic
     s, held = _new_scratch(trace.capacity.shape[0]), 0
     last = min(clock[WAITING], rules.candidates)
@@ -185,21 +213,26 @@ def _give_back(free: Ints, place: Small, share: Small, first: int, count: int, r
 
 @internal_borrowing
 def shadow_of(trace: TraceArrays, state: State, head: int, best: bool) -> int:
-    """Return the shadow time of the head (NEVER if there is none); set ``state.extra`` to what is free at that time.
+    """Return the shadow time of the head (NEVER if there is none).
 
-    The shadow time is the first time at which the calendars of the head are open and enough capacity is free, if all
-    running jobs end as expected. A job that runs longer than expected is taken to end at now + 1.
+    ``state.extra`` and ``state.machine_extra`` are set to what is free at that time. The shadow time is the first time at
+    which the calendars of the head are open and enough capacity is free, on nodes and of the whole machine, if all running
+    jobs end as expected. A job that runs longer than expected is taken to end at now + 1.
     """
     units, request, now, then = trace.units[head], trace.request[head], state.clock[NOW], state.extra
     fit, place, share, ends, running = state.fit, state.place, state.share, state.running_end, state.running
+    usable, machine = state.open, state.machine_extra
+    for r in range(machine.size):
+        machine[r] = state.machine_free[r]
     requests, firsts, counts = trace.request, trace.first, state.pieces
     for p in range(then.shape[0]):
         for r in range(then.shape[1]):
             then[p, r] = state.free[p, r]
-    total, several = count_fits(then, request, units, fit), has_chunks(trace, head)
+    total, several = count_fits(then, request, units, usable, fit), has_chunks(trace, head)
     i, n, end = 0, state.clock[RUNNING], now
     while True:
-        if total >= units and (not several or choose_places(trace, state, then, then, head, best) > 0):
+        enough = total >= units and not exceeds(trace.machine_request, head, machine)
+        if enough and (not several or choose_places(trace, state, then, then, usable, head, best) > 0):
             start = end
             if trace.own[head] >= 0 or trace.daily[head] >= 0:
                 start = allowed_from(trace, head, end)
@@ -210,15 +243,17 @@ def shadow_of(trace: TraceArrays, state: State, head: int, best: bool) -> int:
         end = max(ends[i], now + 1)
         while i < n and max(ends[i], now + 1) == end:
             j = running[i]
+            take_of_machine(trace, machine, j, -1)
             if has_chunks(trace, j):
                 take_chunks(trace, then, state, j, -1)
             else:
                 _give_back(then, place, share, firsts[j], counts[j], requests[j])
             for k in range(firsts[j], firsts[j] + counts[j]):
                 p = place[k]
-                fits = units_that_fit(then[p], request, units)
-                total += fits - fit[p]
-                fit[p] = fits
+                if usable[p]:
+                    fits = units_that_fit(then[p], request, units)
+                    total += fits - fit[p]
+                    fit[p] = fits
             i += 1
 
 
@@ -226,12 +261,13 @@ def shadow_of(trace: TraceArrays, state: State, head: int, best: bool) -> int:
 def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     """Return the shadow time of the head, and reserve its nodes.
 
-    Set ``state.extra`` to what is free at the shadow time beside the head, ``state.both`` to the minimum of ``extra``
-    and what is free now.
+    Set ``state.extra`` and ``state.machine_extra`` to what is free at the shadow time beside the head, ``state.both`` to
+    the minimum of ``extra`` and what is free now.
     """
     shadow, extra, request = shadow_of(trace, state, head, best), state.extra, trace.request
+    take_of_machine(trace, state.machine_extra, head, 1)
     if shadow < NEVER and has_chunks(trace, head):
-        take_chosen(trace, state, extra, head, choose_places(trace, state, extra, extra, head, best))
+        take_chosen(trace, state, extra, head, choose_places(trace, state, extra, extra, state.open, head, best))
     elif shadow < NEVER:
         entries = spread(extra, trace.capacity, trace.rank, state.fit, trace.units[head], best, state.chosen, state.put)
         for k in range(entries):
@@ -253,13 +289,14 @@ def _least(both: Ints, extra: Ints, free: Ints, p: int) -> None:
 def next_candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
     """Return the index of the next of the waiting jobs ``i .. n - 1`` that may fit now, or n if there is none.
 
-    Such a job has an open calendar and requests no more than all places together have free.
+    Such a job has an open calendar and requests no more than all places together, and the whole machine, have free.
     """
     units, request, spare, waiting = trace.units, trace.request, state.spare, state.waiting
     room, kind = state.room, trace.kind
+    of_machine, machine = trace.machine_request, state.machine_free
     while i < n:
         j = waiting[i]
-        crowded = units[j] > room[kind[j]] or lacks(units, request, spare, j)
+        crowded = units[j] > room[kind[j]] or lacks(units, request, spare, j) or exceeds(of_machine, j, machine)
         if not crowded and may_start(trace, j, state.clock[NOW]):
             return i
         i += 1
@@ -319,13 +356,16 @@ def backfill_one(trace: TraceArrays, state: State, j: int, shadow: int, best: bo
     units, kind = trace.units[j], trace.kind[j]
     short = state.clock[NOW] + state.expected[j] <= shadow
     free, room = (state.free, state.room) if short else (state.both, beside)
-    if units > room[kind]:
+    if units > room[kind] or exceeds(trace.machine_request, j, state.machine_free):
         return
-    fits = count_fits(free, trace.request[j], units, state.fit)
+    if not short and exceeds(trace.machine_request, j, state.machine_extra):
+        return
+    fits = count_fits(free, trace.request[j], units, state.open, state.fit)
     if fits >= units and start_counted(trace, state, free, j, best):
         spend(trace.units, trace.request, state.spare, j)
         if not short:
             take(trace, state.extra, state, j, 1)
+            take_of_machine(trace, state.machine_extra, j, 1)
         for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
             _least(state.both, state.extra, state.free, state.place[k])
     elif not has_chunks(trace, j):

@@ -22,6 +22,7 @@ from ...heuristics.kernels.events.state import (
     begin,
     compact,
     count_fits,
+    exceeds,
     has_chunks,
     may_start,
 )
@@ -109,9 +110,12 @@ def _amount(trace: TraceArrays, j: int, r: int) -> int:
 
 @internal_borrowing
 def _add(trace: TraceArrays, ahead: Floats, j: int, seconds: int) -> None:
-    """Add the amounts of job j times seconds to the work ``ahead``, shape (resources,)."""
-    for r in range(ahead.size):
+    """Add the amounts of job j times seconds to the work ``ahead``, shape (resources + machine resources,)."""
+    resources = trace.request.shape[1]
+    for r in range(resources):
         ahead[r] += max(1, seconds) * _amount(trace, j, r)
+    for r in range(resources, ahead.size):
+        ahead[r] += max(1, seconds) * trace.machine_request[j, r - resources]
 
 
 @internal_borrowing
@@ -138,7 +142,10 @@ def observe(trace: TraceArrays, state: State, planning: Planning, base: Floats) 
     machine needs for all running and waiting jobs. Return ``work * T / mean work``, or 0 if work is not weighed.
     """
     clock, resources = state.clock, trace.request.shape[1]
-    total, ahead, work = np.zeros(resources), np.zeros(resources), 0.0
+    amounts = resources + trace.machine_capacity.size
+    total, ahead, work = np.zeros(amounts), np.zeros(amounts), 0.0
+    for r in range(resources, amounts):
+        total[r] = trace.machine_capacity[r - resources]
     for p in range(trace.capacity.shape[0]):
         for r in range(resources):
             total[r] += trace.capacity[p, r]
@@ -209,7 +216,7 @@ def place_one(
 ) -> tuple[Profile, int]:
     """Place job j at its earliest start; return the profile or a larger copy, and the start (-1: none) in seconds."""
     kind, units, duration = trace.kind[j], trace.units[j], state.expected[j]
-    alike = not has_chunks(trace, j)
+    alike = not has_chunks(trace, j) and trace.machine_capacity.size == 0  # jobs of one kind take different power
     first = not_before(known, kind, units, duration, state.clock[NOW]) if alike else state.clock[NOW]
     profile = reserve(profile, s, trace, state, j, first, LAST, best)
     start = state.reserved[j]
@@ -254,6 +261,8 @@ def cost_of(
 ) -> float:
     """Return the objective of the plan of these jobs, or a number of at least ``most`` if it is not below ``most``."""
     planned, known, cost = _copy(profile), new_known(state.room.size), 0.0
+    steps = state.ahead_length[0]
+    time, free = state.ahead_time[0, :steps].copy(), state.ahead_free[0, :steps].copy()
     for i in range(order.size):
         j = order[i]
         planned, start = place_one(planned, s, known, trace, state, j, rules.best)
@@ -264,6 +273,11 @@ def cost_of(
         cost += LATE * max(0.0, start - due(state, rules.planning, j)) / mean
         if cost >= most:
             break
+    state.ahead_length[0] = steps
+    for i in range(steps):
+        state.ahead_time[0, i] = time[i]
+        for r in range(free.shape[1]):
+            state.ahead_free[0, i, r] = free[i, r]
     return cost
 
 
@@ -334,11 +348,13 @@ def _move_keys(state: State, base: Floats, head: Ints, scale: float) -> None:
 
 @internal_borrowing
 def fits_now(trace: TraceArrays, state: State, j: int) -> bool:
-    """Return whether job j (its first chunk) fits into what is free now, and its calendars are open."""
+    """Return whether job j (its first chunk) fits into what is free now, also of the machine, and its calendars are open."""
     room, kind = state.room, trace.kind[j]
     if trace.units[j] > room[kind] or not may_start(trace, j, state.clock[NOW]):
         return False
-    fits = count_fits(state.free, trace.request[j], trace.units[j], state.fit)
+    if exceeds(trace.machine_request, j, state.machine_free):
+        return False
+    fits = count_fits(state.free, trace.request[j], trace.units[j], state.open, state.fit)
     if fits < trace.units[j]:
         room[kind] = fits
     return bool(fits >= trace.units[j])

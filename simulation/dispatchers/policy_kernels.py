@@ -24,6 +24,7 @@ from ...heuristics.kernels.events.state import (
     State,
     TraceArrays,
     each_fits,
+    exceeds,
     may_start,
 )
 from ...instances.workload import Workload
@@ -37,7 +38,7 @@ from ..features.feature import Replay
 from ..given_parts import only_read, seen_by
 from . import conservative as counted
 from .conservative import backfill, backfill_on, follows, hold_all, running_profile
-from .easy import Holds, decide_beside, easy, easy_shortest_first
+from .easy import Holds, Returned, decide_beside, easy, easy_shortest_first
 from .plans import plan
 from .policy import Policy
 
@@ -114,10 +115,11 @@ def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
 
 @compiled
 def any_fits(trace: TraceArrays, state: State) -> bool:
-    """Return whether at least one waiting job could start now, alone on the free places (each chunk for itself)."""
+    """Return whether at least one waiting job could start now, alone on what is free (each chunk for itself)."""
     for i in range(state.clock[WAITING]):
         j = state.waiting[i]
-        if may_start(trace, j, state.clock[NOW]) and each_fits(trace, state, j):
+        hindered = exceeds(trace.machine_request, j, state.machine_free) or not may_start(trace, j, state.clock[NOW])
+        if not hindered and each_fits(trace, state, j):
             return True
     return False
 
@@ -183,11 +185,18 @@ def decide_beside_holds(engine: Replay, rules: Rules, holds: Holds, shortest_fir
     if engine.timeline.holds:
         state.expected[rows] = np.maximum(predicted, engine.ledger.limits(rows))
         holds = _with_running(engine, holds)
-    decide_beside(engine.trace, state, rules, holds, shortest_first)
+    decide_beside(engine.trace, state, rules, holds, _returned(engine), shortest_first)
     left = state.start[rows] == UNSTARTED
     state.expected[rows[left]] = predicted[left]
     if rules.reservations < 2:  # the only reservation is computed anew at each decision
         state.reserved[rows[left]] = -1
+
+
+def _returned(engine: Replay) -> Returned:
+    """Return what jobs inside of reservations give back of the whole machine, by their walltimes."""
+    rows = list(engine.timeline.inside)
+    ends = np.array([engine.ledger.walltime_end(j) for j in rows], np.int64)
+    return Returned(ends, engine.trace.machine_request[rows])
 
 
 def _with_running(engine: Replay, holds: Holds) -> Holds:

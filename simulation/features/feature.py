@@ -213,7 +213,7 @@ class Replay(Protocol):
     def note_change(self, j: int, **fields: object) -> None:
         """Note that the walltime or the queue of a waiting job has changed, and show it to dispatchers."""
 
-    def start(self, j: int, nodes: Sequence[Mapping[str, int]], machine_wide: Sequence[int] = ()) -> None:
+    def start(self, j: int, nodes: Sequence[Mapping[str, int]]) -> None:
         """Start a job now on nodes that have room for it; see ``Engine.start``."""
 
     def running_uses(self, without: int = -1) -> Iterator[Use]:

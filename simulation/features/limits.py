@@ -4,10 +4,10 @@ At a time t, a job starts on a node only if what is in use there afterwards is a
 capacity [Bridi2018, 5.4, algorithm 4, corrected]. The amounts between both are taken from the free amounts of the node,
 so that rules and backfilling need not know of it; where more is in use than desired, the free amounts are negative.
 
-Where nodes are only counted (all are equal, and each unit takes more than half of one), the desired use is a number of
-nodes: the greatest share of the nodes that no wish forbids, rounded down. The power of the machine is a further amount of
-the one place then; where nodes are followed one by one, it is the amount of a further place, of which each job takes its
-power as a further chunk.
+Under a policy on a machine whose nodes can be counted (all are equal, and each unit takes more than half of one), the
+desired use is a number of nodes: the greatest share of the nodes that no wish forbids, rounded down. Where these nodes are
+followed one by one, the nodes in use are an amount of the whole machine; power always is. Every job takes it as long as it
+runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import WrongValue
-from ...heuristics.kernels.events.machine import Ranges
+from ...heuristics.kernels.events.machine import counted
 from ...heuristics.kernels.events.state import TraceArrays
 from ...heuristics.kernels.profile import NEVER
 from ...instances.files.profile_file import read_profile
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-6  # an amount less below a whole number is this number
 MILLI = 1000  # power is counted in milliwatts, rounded up per unit
-MOST_KINDS = 1000  # different powers of a unit; more are rounded up to three digits, as each is a kind of request
+UNLIMITED = 2**50  # milliwatts of the machine where a profile wishes for nothing at some time
 
 
 def desired_of(desired: DesiredProfile | str | Path | None, platform: Platform, workload: Workload) -> Any:
@@ -141,46 +141,50 @@ class Limits(Feature):
         The profiles.
     running : callable
         Returns the rows of the jobs that run at the begin, whose power may be unknown.
+    by_policy : bool
+        Whether the dispatcher is a policy; the others take a desired use as an amount of each node.
     """
 
     keeps_waiting = "the desired use or the power cap that limits the starts may hold it at no time (docs/profiles.md)"
 
-    def __init__(self, within: Sequence[DesiredProfile], running: Callable[[], Collection[int]]) -> None:
-        self.within, self._running = tuple(within), running
+    def __init__(
+        self, within: Sequence[DesiredProfile], running: Callable[[], Collection[int]], by_policy: bool
+    ) -> None:
+        self.within, self._running, self._by_policy = tuple(within), running, by_policy
         self._power = [profile.power for profile in self.within if profile.power is not None]
 
     def arrays(self, trace: TraceArrays, workload: Workload, by_count: bool) -> TraceArrays:
-        """Return the arrays with the power of the machine as an amount, if a profile limits it.
+        """Return the arrays with the power and the nodes in use as amounts of the whole machine, if a profile limits them.
 
         Raises
         ------
         WorkloadError
-            If a job has no power, or needs more than the greatest power of the profile, or requests nothing of the nodes.
+            If a job has no power, or needs more than the greatest power of the profile.
         """
+        platform = self.within[0].platform
         self._by_count = by_count
-        if not self._power:
+        wished = self._by_policy and any(profile.steps for profile in self.within)
+        self._by_number = wished and not by_count and counted(workload, platform)
+        capacity, requests = [], []
+        if self._power:
+            watts, most = _watts(workload, self._running(), self._power)
+            capacity.append(int(MILLI * most if np.isfinite(most) else UNLIMITED))
+            requests.append(np.ceil(MILLI * watts).astype(np.int64))
+        if self._by_number:
+            capacity.append(len(platform.nodes))
+            requests.append(trace.units)
+        if not capacity:
             return trace
-        watts, most = _watts(workload, self._running(), self._power)
-        ceiling = int(MILLI * most if np.isfinite(most) else 2**50)
-        if not by_count:
-            nothing = np.flatnonzero(~trace.request.any(axis=1))
-            if nothing.size:
-                raise WorkloadError(
-                    f"{workload.name}: job {workload.ids[int(nothing[0])]!r} requests no resource; a power cap beside nodes that "
-                    "are followed one by one needs jobs that request some"
-                )
-            return with_power_place(trace, np.ceil(MILLI * watts).astype(np.int64), ceiling)
-        each = _rounded(np.ceil(MILLI * watts / trace.units))
-        _, kind = np.unique(each, return_inverse=True)
         return trace._replace(
-            capacity=np.array([[trace.capacity[0, 0], ceiling]], np.int64),
-            request=np.column_stack([trace.request[:, 0], each]).astype(np.int64),
-            kind=kind.astype(np.int64),
+            machine_capacity=np.array(capacity, np.int64),
+            machine_request=np.ascontiguousarray(np.column_stack(requests)),
         )
 
     def begin(self, engine: Replay) -> None:
         """Apply the profiles at the begin, and put their first change on the agenda."""
         self._engine = engine
+        if self._by_number:
+            engine.timeline.for_all[-1] = False
         trace, begin = engine.trace, engine.workload.begin
         if begin is None:
             begin = int(trace.release[trace.order].min()) if trace.order.size else 0
@@ -189,11 +193,26 @@ class Limits(Feature):
     def _hold(self, t: int) -> None:
         """Take from the free amounts what no start may use from time ``t`` on, until the next change."""
         engine = self._engine
-        self._held = held_at(self.within, engine.platform, engine.trace.capacity, self._by_count, t)
-        engine.timeline.limit(self._held)
+        self._held = self._held_at(t)
+        engine.timeline.limit(*self._held)
         due, period = self._next_change(t)
         if due < NEVER:
             engine.agenda.add(due, Rank.DESIRED_USE, lambda: self._hold(due), waits_for_jobs=True, period=period)
+
+    def _held_at(self, t: int) -> tuple[Ints, Ints]:
+        """Return the amounts that no start at ``t`` may use: of places, and of the whole machine."""
+        trace = self._engine.trace
+        whole, nodes = trace.machine_capacity, len(self._engine.platform.nodes)
+        held, of_machine = np.zeros_like(trace.capacity), np.zeros_like(whole)
+        if self._power:
+            of_machine[0] = max(whole[0] - least(MILLI * power.at(t), int(whole[0])) for power in self._power)
+        if self._by_number:
+            of_machine[-1] = nodes - min(nodes_at(profile, t) for profile in self.within)
+        elif self._by_count:
+            held[0, 0] = nodes - min(nodes_at(profile, t) for profile in self.within)
+        else:
+            held = held_at(self.within, self._engine.platform, trace.capacity, t)
+        return held, of_machine
 
     def _next_change(self, t: int) -> tuple[int, int]:
         """Return the first time after ``t`` at which other amounts may be used (NEVER: none), and its period (0: none)."""
@@ -201,13 +220,10 @@ class Limits(Feature):
         round_ = lcm(*periods)
         single = max((max(p.last_change, t) for p in self.within if p.period is None), default=t)
         last = max((max(p.last_change, t) for p in self.within), default=t) + round_
-        engine = self._engine
         while t <= last:
             t = min((at for p in self.within if (at := p.next_change(t)) is not None), default=NEVER)
-            if t < NEVER:
-                held = held_at(self.within, engine.platform, engine.trace.capacity, self._by_count, t)
-                if (held != self._held).any():
-                    return t, round_ if periods and t > single else 0
+            if t < NEVER and any((a != b).any() for a, b in zip(self._held_at(t), self._held, strict=True)):
+                return t, round_ if periods and t > single else 0
         return NEVER, 0
 
 
@@ -229,14 +245,6 @@ def _watts(workload: Workload, running: Collection[int], limits: Sequence[Steps]
     return watts, most
 
 
-def _rounded(each: Floats) -> Floats:
-    """Return powers rounded up to three digits if there are many different ones: at most 1 % too high."""
-    if len(np.unique(each)) <= MOST_KINDS:
-        return each
-    step = 10.0 ** np.maximum(0, np.floor(np.log10(np.maximum(each, 1))) - 2)
-    return np.asarray(np.ceil(each / step) * step)
-
-
 def power_of(workload: Workload) -> Floats:
     """Return the power of each job in watts. Raises WorkloadError if one is unknown."""
     missing = np.flatnonzero(np.isnan(workload.power))
@@ -248,70 +256,10 @@ def power_of(workload: Workload) -> Floats:
     return workload.power
 
 
-def with_power_place(trace: TraceArrays, power: Ints, ceiling: int) -> TraceArrays:
-    """Return the arrays of a replay with a place of power.
-
-    Parameters
-    ----------
-    trace : TraceArrays
-        The arrays; the places are the nodes.
-    power : ndarray of int64, shape (jobs,)
-        Milliwatts of each job.
-    ceiling : int
-        Milliwatts of the machine.
-    """
-    nodes, resources = trace.capacity.shape
-    jobs = np.arange(trace.release.size)
-    capacity = np.zeros((nodes + 1, resources + 1), np.int64)
-    capacity[:nodes, :resources] = trace.capacity
-    capacity[nodes, resources] = ceiling
-    further = np.zeros((trace.further_units.size, resources + 1), np.int64)
-    further[:, :resources] = trace.further_request
-    own = np.zeros((jobs.size, resources + 1), np.int64)
-    own[:, resources] = power
-    at = trace.first_further[1:]  # after the chunks of the job
-    return trace._replace(
-        capacity=capacity,
-        request=np.column_stack([trace.request, np.zeros(jobs.size, np.int64)]),
-        first=trace.first + np.arange(jobs.size + 1),
-        first_further=trace.first_further + np.arange(jobs.size + 1),
-        further_units=np.insert(trace.further_units, at, 1),
-        further_request=np.ascontiguousarray(np.insert(further, at, own, axis=0)),
-    )
-
-
-def power_of_jobs(trace: TraceArrays, nodes: int) -> Ints | None:
-    """Return the milliwatts of each job, shape (jobs,); None if there is no place of power beside the nodes."""
-    if trace.capacity.shape[0] == nodes:
-        return None
-    found: Ints = trace.further_request[trace.first_further[1:] - 1, -1]
-    return found
-
-
-def of_nodes(ranges: Ranges, nodes: int) -> Ranges:
-    """Return the ranges of jobs without a place of power.
-
-    Examples
-    --------
-    >>> low = np.array([0, 4, 2, 4])
-    >>> [part.tolist() for part in of_nodes((np.array([0, 2, 4]), low, low, np.ones(4, np.int64)), 4)]
-    [[0, 1, 2], [0, 2], [0, 2], [1, 1]]
-    """
-    first, low, high, units = ranges
-    kept = low < nodes
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return before[first], low[kept], high[kept], units[kept]
-
-
-def held_at(within: Sequence[DesiredProfile], platform: Platform, capacity: Ints, by_count: bool, t: int) -> Ints:
-    """Return the amounts of each place that no start at time ``t`` may use, shape (places, resources)."""
+def held_at(within: Sequence[DesiredProfile], platform: Platform, capacity: Ints, t: int) -> Ints:
+    """Return the amounts of each node that no start at time ``t`` may use, shape (nodes, resources)."""
     held = np.zeros_like(capacity)
     for profile in within:
-        if by_count:
-            held[0, 0] = max(held[0, 0], capacity[0, 0] - nodes_at(profile, t))
-            if profile.power is not None:
-                held[0, 1] = max(held[0, 1], capacity[0, 1] - least(MILLI * profile.power.at(t), int(capacity[0, 1])))
-            continue
         first = 0
         for group in platform.groups:
             for r, resource in enumerate(platform.resources):
@@ -319,9 +267,6 @@ def held_at(within: Sequence[DesiredProfile], platform: Platform, capacity: Ints
                 free = whole - least(profile.amount(group.name, resource, t), whole)
                 held[first : first + group.count, r] = np.maximum(held[first : first + group.count, r], free)
             first += group.count
-        if profile.power is not None:  # of the place of power
-            whole = int(capacity[-1, -1])
-            held[-1, -1] = max(held[-1, -1], whole - least(MILLI * profile.power.at(t), whole))
     return held
 
 

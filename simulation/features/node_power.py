@@ -18,8 +18,10 @@ from ...heuristics.kernels.events.state import (
     TraceArrays,
     allowed_from,
     amount,
+    exceeds,
     may_start,
     row_of,
+    take_of_machine,
     units_that_fit,
 )
 from ...heuristics.kernels.profile import NEVER
@@ -27,7 +29,7 @@ from ...instances.workload import Workload
 from ...models import DesiredProfile
 from ...models.arguments import expect
 from ...models.array_types import Bools, Ints
-from ...models.compiled import borrowing, compiled, internal_borrowing
+from ...models.compiled import borrowing, compiled, internal, internal_borrowing
 from ...models.dispatch.jobs import DAY
 from ...models.returned import WrongAnswer, returned_indices
 from ...models.whole_numbers import is_whole, shown
@@ -48,7 +50,6 @@ from ..node_policies import (
     node_policy_of,
 )
 from ..records import PowerRecord
-from ..timeline import CLOSED
 from .feature import Feature, Replay
 
 # --- The nodes that waiting jobs need, and the time at which each has to be on; compiled.
@@ -58,6 +59,8 @@ from .feature import Feature, Replay
 # apart from the jobs before it; its nodes are needed then, and later jobs fill what is left now. A job with a reservation
 # (conservative backfilling) needs the nodes of the reservation at its time. A job whose calendar is closed needs nodes when
 # it opens.
+
+UNUSABLE = 3  # the rank of a node that takes no starts and does not open by itself
 
 
 @borrowing
@@ -72,12 +75,12 @@ def survey(trace: TraceArrays, state: State, used: Bools, until: Ints) -> None:
 
 @internal_borrowing
 def _put(free: Ints, request: Ints, units: int, rank: Ints, time: int, needed: Ints) -> int:
-    """Put units on nodes, those of rank 0 first; return how many are left.
+    """Put units on nodes, those of rank 0 first, none of rank UNUSABLE; return how many are left.
 
     The chosen nodes are needed at ``time``; with ``time`` -1, none is marked.
     """
     left = units
-    for turn in range(3):
+    for turn in range(UNUSABLE):
         for p in range(rank.size):
             if left > 0 and rank[p] == turn:
                 count = units_that_fit(free[p], request, left)
@@ -91,8 +94,10 @@ def _put(free: Ints, request: Ints, units: int, rank: Ints, time: int, needed: I
 
 
 @internal_borrowing
-def _put_job(trace: TraceArrays, free: Ints, j: int, rank: Ints, time: int, needed: Ints) -> bool:
-    """Put all chunks of a job on nodes, as ``_put``; return whether they fit."""
+def _put_job(trace: TraceArrays, free: Ints, machine: Ints, j: int, rank: Ints, time: int, needed: Ints) -> bool:
+    """Put all chunks of a job on nodes, as ``_put``; return whether they fit, and the whole machine has what it takes."""
+    if exceeds(trace.machine_request, j, machine):
+        return False
     left = _put(free, trace.request[j], trace.units[j], rank, time, needed)
     for row in range(trace.first_further[j], trace.first_further[j + 1]):
         left += _put(free, trace.further_request[row], trace.further_units[row], rank, time, needed)
@@ -106,24 +111,26 @@ def _copy(target: Ints, source: Ints) -> None:
             target[p, r] = source[p, r]
 
 
-@internal_borrowing
+@internal
 def _wait_for_ends(trace: TraceArrays, state: State, j: int, then: Ints, trial: Ints, rank: Ints, needed: Ints) -> None:
     """Mark the nodes of a job that has to wait for the ends of running jobs.
 
     ``then``: what is free now, without other waiting jobs; it is changed. ``trial``: scratch.
     """
+    machine = state.machine_free.copy()
     now, i, n = state.clock[NOW], 0, state.clock[RUNNING]
     time = now
     while True:
         _copy(trial, then)
-        if _put_job(trace, trial, j, rank, -1, needed):
-            _put_job(trace, then, j, rank, time, needed)
+        if _put_job(trace, trial, machine, j, rank, -1, needed):
+            _put_job(trace, then, machine, j, rank, time, needed)
             return
         if i == n:
             return
         time = max(state.running_end[i], now + 1)
         while i < n and max(state.running_end[i], now + 1) == time:
             k = state.running[i]
+            take_of_machine(trace, machine, k, -1)
             for slot in range(trace.first[k], trace.first[k] + state.pieces[k]):
                 row = row_of(trace, state, k, slot)
                 for r in range(then.shape[1]):
@@ -132,17 +139,15 @@ def _wait_for_ends(trace: TraceArrays, state: State, j: int, then: Ints, trial: 
 
 
 @compiled
-def needs(trace: TraceArrays, state: State, back: Ints, rank: Ints, planned: Bools, strict: bool, needed: Ints) -> None:
+def needs(trace: TraceArrays, state: State, rank: Ints, planned: Bools, strict: bool, needed: Ints) -> None:
     """Set ``needed`` to the times at which waiting jobs need nodes, where these are earlier.
 
     Parameters
     ----------
     trace, state
         The replay.
-    back
-        Amounts that each place has more when it is on, shape (places,): those that keep starts from nodes that are not.
     rank
-        0: the node is on, 1: it boots, 2: it is off or shuts down; shape (places,). Other places have 0.
+        0: the node is on, 1: it boots, 2: it is off or shuts down, UNUSABLE: it takes no starts; shape (places,).
     planned
         Jobs whose start is planned, shape (jobs,).
     strict
@@ -155,9 +160,11 @@ def needs(trace: TraceArrays, state: State, back: Ints, rank: Ints, planned: Boo
     total = np.zeros(resources, np.int64)
     for p in range(places):
         for r in range(resources):
-            whole[p, r] = state.free[p, r] + back[p]
-            total[r] += max(0, whole[p, r])
+            whole[p, r] = state.free[p, r]
+            if rank[p] < UNUSABLE:
+                total[r] += max(0, whole[p, r])
     free, trial, waits = whole.copy(), np.empty_like(whole), False
+    machine = state.machine_free.copy()
     for i in range(state.clock[WAITING]):
         j = state.waiting[i]
         if planned[j]:
@@ -165,9 +172,9 @@ def needs(trace: TraceArrays, state: State, back: Ints, rank: Ints, planned: Boo
         if not may_start(trace, j, now):
             opens = allowed_from(trace, j, now)
             _copy(trial, whole)
-            if opens < NEVER and _put_job(trace, trial, j, rank, -1, needed):
+            if opens < NEVER and _put_job(trace, trial, state.machine_free, j, rank, -1, needed):
                 _copy(trial, whole)
-                _put_job(trace, trial, j, rank, opens, needed)
+                _put_job(trace, trial, state.machine_free, j, rank, opens, needed)
             continue
         if state.reserved[j] > now:
             for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
@@ -178,9 +185,10 @@ def needs(trace: TraceArrays, state: State, back: Ints, rank: Ints, planned: Boo
             fits = fits and trace.units[j] * trace.request[j, r] <= total[r]
         if fits:
             _copy(trial, free)
-            fits = _put_job(trace, trial, j, rank, -1, needed)
+            fits = _put_job(trace, trial, machine, j, rank, -1, needed)
         if fits:
-            _put_job(trace, free, j, rank, now, needed)
+            _put_job(trace, free, machine, j, rank, now, needed)
+            take_of_machine(trace, machine, j, 1)
             for r in range(resources):
                 total[r] -= trace.units[j] * trace.request[j, r]
         elif not waits:
@@ -304,10 +312,8 @@ class NodePower(Feature):
         if self.still or self._engine.idle:
             return
         engine, now, nodes = self._engine, self.now, self.state.size
-        places = engine.trace.capacity.shape[0]  # the nodes, and one of the power of the machine if it is limited
-        used, until = np.zeros(places, np.bool_), np.full(places, now)
+        used, until = np.zeros(nodes, np.bool_), np.full(nodes, now)
         survey(engine.trace, engine.state, used, until)
-        used, until = used[:nodes], until[:nodes]
         self.idle_since[~used & (self.idle_since >= NEVER)] = now
         self.idle_since[used] = NEVER
         idle = ~used & (self.state == ON)
@@ -340,12 +346,9 @@ class NodePower(Feature):
         self._note_lacking(needed)
         strict = engine.policy is not None and engine.policy.strict
         if state.clock[WAITING]:
-            more = trace.capacity.shape[0] - needed.size
-            back = np.zeros(needed.size + more, np.int64)
-            back[engine.timeline.coming_back()] = CLOSED
-            order, by_place = np.append(ORDER[self.state], [0] * more), np.append(needed, [NEVER] * more)
-            needs(trace, state, back, order, planned, strict, by_place)
-            needed[:] = by_place[: needed.size]
+            rank = ORDER[self.state]
+            rank[engine.timeline.closed_for_good()] = UNUSABLE
+            needs(trace, state, rank, planned, strict, needed)
 
     def _note_lacking(self, needed: Ints) -> None:
         """Note the nodes that other features lack now: those that boot count first, then those that are off."""

@@ -34,7 +34,6 @@ from ..preemption.settings import Preemption
 from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord
 from ..timeline import Use
 from .feature import Feature, Replay
-from .limits import power_of_jobs
 from .running import with_rows
 
 # --- The nodes that a replay keeps free: for on-demand jobs that wait, and the reserve of ``reserve:NODES``.
@@ -45,14 +44,15 @@ class WaitingJob:
     """An on-demand job that has been announced and has not started.
 
     ``row``: in the workload. ``due``: the time in seconds by which it should start. ``claimed``: numbers of the nodes
-    that are kept free for it. ``power``: milliwatts that are kept for it, in replays with a power cap.
+    that are kept free for it. ``of_machine``: what is kept for it of the amounts of the whole machine that limit it, such
+    as power.
     """
 
     row: int
     job: OnDemandJob
     due: int
     claimed: list[int] = field(default_factory=list)
-    power: int = 0
+    of_machine: Ints | int = 0
 
     @property
     def missing(self) -> int:
@@ -92,7 +92,6 @@ class Claims:
         self._engine, self._state, self._timeline = engine, engine.state, engine.timeline
         self._names, self._request = engine.platform.nodes, next(iter(engine.platform.groups)).capacity
         self.waiting: list[WaitingJob] = []
-        self.power = power_of_jobs(engine.trace, len(self._names))
         nodes = len(self._names)
         self._reserved = reserved
         self.reserve: Bools = np.arange(nodes) >= nodes - reserved
@@ -128,20 +127,20 @@ class Claims:
 
     def can_start(self, waits: WaitingJob) -> bool:
         """Return whether an on-demand job has been submitted, and has its nodes and its power."""
-        return waits.missing == 0 and self.now >= waits.job.submit and self.lacking_power(waits, ()) <= 0
+        return waits.missing == 0 and self.now >= waits.job.submit and not self.lacks_power(waits, ())
 
-    def lacking_power(self, waits: WaitingJob, leaving: Iterable[int]) -> int:
-        """Return the milliwatts that an on-demand job lacks when some jobs (rows) have left."""
-        if self.power is None:
-            return 0
-        free = min(0, int(self._state.free[-1, -1]))  # below 0 when the cap has fallen below what is in use and kept
-        return int(self.power[waits.row]) - waits.power - free - sum(int(self.power[row]) for row in leaving)
+    def lacks_power(self, waits: WaitingJob, leaving: Sequence[int]) -> bool:
+        """Return whether an on-demand job lacks power when some jobs (rows) have left."""
+        request, free = self._engine.trace.machine_request, self._state.machine_free
+        below = np.minimum(0, free)  # when the cap has fallen below what is in use and kept
+        lacks = request[waits.row] - waits.of_machine - below - request[list(leaving)].sum(axis=0)
+        return bool((lacks > 0)[self._timeline.for_all].any())
 
     def release(self, waits: WaitingJob) -> list[int]:
         """Return the nodes of an on-demand job that starts now, sorted; it waits no more, its nodes and power are free."""
         nodes = sorted(waits.claimed)
         self._timeline.give(nodes)
-        self._state.free[-1, -1] += waits.power
+        self._state.machine_free[:] += waits.of_machine
         self.waiting.remove(waits)
         return nodes
 
@@ -189,10 +188,10 @@ class Claims:
 
     def _keep_power(self, waits: WaitingJob) -> None:
         """Keep free power for an on-demand job, as much as it lacks."""
-        if self.power is not None:
-            got = max(0, min(int(self.power[waits.row]) - waits.power, int(self._state.free[-1, -1])))
-            self._state.free[-1, -1] -= got
-            waits.power += got
+        lacks = self._engine.trace.machine_request[waits.row] - waits.of_machine
+        got = np.where(self._timeline.for_all, np.clip(self._state.machine_free, 0, lacks), 0)
+        self._state.machine_free[:] -= got
+        waits.of_machine = waits.of_machine + got
 
     def _keep(self, waits: WaitingJob, nodes: list[int]) -> None:
         for n in nodes[: waits.missing]:
@@ -516,8 +515,7 @@ class OnDemand(Feature):
         nodes = self.claims.release(waits)
         names = engine.platform.nodes
         engine.state.expected[j] = waits.job.duration
-        wide = () if self.claims.power is None else (len(names),)
-        engine.start(j, [{names[n]: 1 for n in nodes}], wide)
+        engine.start(j, [{names[n]: 1 for n in nodes}])
         self.first_start.setdefault(j, now)
         for k, gone in list(self.leaving.items()):
             if gone.owner is waits and gone.stop > now:
@@ -536,7 +534,7 @@ class OnDemand(Feature):
         now, units = self._engine.now, self._engine.workload.units
         coming = [k for k, gone in self.leaving.items() if gone.owner is waits]
         needed = waits.missing - sum(int(units[k]) for k in coming)
-        if (needed <= 0 and self.claims.lacking_power(waits, coming) <= 0) or now > waits.due:
+        if (needed <= 0 and not self.claims.lacks_power(waits, coming)) or now > waits.due:
             return
         jobs = self._candidates(waits)
         busy = max((gone.end - now for gone in self.leaving.values() if gone.strategy != "kill"), default=0)
@@ -545,7 +543,7 @@ class OnDemand(Feature):
             problem = problem_of(jobs, self.checkpoints, self.settings, needed, now, waits.due - now, busy)
             decided = None if problem is None else self._plan_of(self.settings.evictor, problem, waits)
             gone = [row[name] for name, what in decided.strategy.items() if what != "keep"] if decided else []
-            enough = decided is None or self.claims.lacking_power(waits, [*coming, *gone]) <= 0
+            enough = decided is None or not self.claims.lacks_power(waits, [*coming, *gone])
             needed = 1 + sum(int(units[k]) for k in gone)
         seconds = time.perf_counter() - began
         self.decisions.append(EvictionDecision(waits.job.id, now, busy, problem, decided, seconds))

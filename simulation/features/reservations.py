@@ -356,7 +356,8 @@ class Inside:
 #
 # In each started reservation, its jobs start in order of arrival, each as soon as it fits (a job that does not fit is
 # passed over) and can end by its walltime before the end of the reservation. Nodes are chosen by best fit among those of
-# the reservation that take starts.
+# the reservation that take starts. A job that would exceed a limit on the power of the machine waits inside: a reservation
+# holds nodes, and no power, as nobody knows what its jobs will take.
 
 
 @dataclass(frozen=True)
@@ -403,8 +404,10 @@ class PrivateJobs:
         return [(units, request[:resources]) for units, request in ((int(trace.units[j]), trace.request[j]), *further)]
 
     def _try(self, k: int, j: int) -> None:
-        """Start job j in booking k if it fits."""
+        """Start job j in booking k if it fits, and the whole machine has what it takes."""
         engine = self._engine
+        if (engine.timeline.machine_lacks(j) > 0).any():
+            return
         if k not in self._inside:
             self._inside[k] = Inside.of(self._bookings.listed[k], engine.platform)
         places = self._inside[k].take(self._chunks(j), ~engine.timeline.open)
@@ -415,6 +418,7 @@ class PrivateJobs:
         state.place[slots], state.share[slots] = places.nodes, places.units
         state.pieces[j], state.start[j] = places.nodes.size, now
         state.clock[STARTED] += 1
+        engine.timeline.take_inside(j)
         self.running[j] = Run(k, now, places)
         del self._queues.private[j]
         self._log.private.append(PrivateRun(j, now, k))
@@ -432,6 +436,7 @@ class PrivateJobs:
             return
         del self.running[j]
         self._inside[run.k].give_back(run.places)
+        self._engine.timeline.give_inside(j)
         if end is not None:
             self._engine.release_followers(j)
 

@@ -263,22 +263,24 @@ def _runs_away(runs: Runs, away: list[tuple[int, int, int]]) -> Iterator[Violati
 TOLERANCE = 1e-6  # of an amount
 
 
-def limit_faults(runs: Runs, within: Sequence[DesiredProfile]) -> Iterator[Violation]:
+def limit_faults(runs: Runs, within: Sequence[DesiredProfile], on_each_node: bool) -> Iterator[Violation]:
     """Yield the times at which jobs start although more is in use then than a profile allows, node by node.
 
-    Where nodes are counted (all are equal, each unit takes more than half of one), the number of nodes in use is
-    compared with that of the profile: of each group the least share of a wished resource, rounded down.
+    Where nodes can be counted (all are equal, each unit takes more than half of one), the number of nodes in use is
+    compared with that of the profile: of each group the least share of a wished resource, rounded down; with ``on_each_node``
+    it is not. Power is that of all
+    running jobs, and all starts must keep to it, also those of on-demand jobs and inside of reservations.
     """
-    if within:
-        runs = replace(runs, own=runs.own & ~_exempt(runs))
     if not within or not runs.own.any():
         return
+    every = np.unique(runs.start[runs.own])
+    runs = replace(runs, own=runs.own & ~_exempt(runs))
     begun = np.unique(runs.start[runs.own])
     pieces = pieces_of(runs)
     for profile in within:
         if profile.power is not None:
-            yield from _power_faults(runs, profile, begun)
-        if profile.steps and _is_counted(runs):
+            yield from _power_faults(runs, profile, every)
+        if profile.steps and not on_each_node and _can_be_counted(runs):
             yield from _count_faults(runs, profile, pieces, begun)
         elif profile.steps:
             yield from _node_faults(runs, profile, pieces)
@@ -294,9 +296,9 @@ def _exempt(runs: Runs) -> NDArray[np.bool_]:
     return np.array([name in names for name in ids], np.bool_)
 
 
-def _is_counted(runs: Runs) -> bool:
+def _can_be_counted(runs: Runs) -> bool:
     vectors, w = set(runs.platform.capacity.values()), runs.workload
-    if len(vectors) > 1 or w.chunks or runs.states is not None or any(r.nodes == {} for r in w.running):
+    if len(vectors) > 1 or w.chunks:
         return False
     whole = dict(zip(runs.platform.resources, next(iter(vectors)), strict=True))
     rows = [dict(zip(w.resources, row, strict=True)) for row in np.unique(w.request, axis=0).tolist()]

@@ -58,7 +58,7 @@ def may_write_until(replay: ReplayData, job: str, start: int, own_end: int) -> i
 
     Parameters
     ----------
-    replay : Replay
+    replay : ReplayData
     job : str
         The id of the job.
     start, own_end : int

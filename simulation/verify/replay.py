@@ -21,7 +21,9 @@ from .runs import NEVER, chunk_requests, chunk_rows, runs_of
 MOST = 20  # violations of one kind that are listed one by one
 
 
-def violations(replay: ReplayData, *, partial: bool = False, within: Sequence[DesiredProfile] = ()) -> list[Violation]:
+def violations(
+    replay: ReplayData, *, partial: bool = False, within: Sequence[DesiredProfile] = (), on_each_node: bool = False
+) -> list[Violation]:
     """Return all violations of a replay, each with the job, node and time concerned.
 
     The checks:
@@ -40,9 +42,8 @@ def violations(replay: ReplayData, *, partial: bool = False, within: Sequence[De
     9. Reservations and events of the server (see ``production.checks``): no job uses reserved amounts; jobs of private
        queues run inside of their reservations, by their walltimes, and their users are eligible; no job of a stopped
        queue starts; jobs are changed and leave for a reason.
-    10. After each start, the use of the node, or the number of nodes in use where they are counted, and the power of
+    10. After each start, the use of the node, or the number of nodes in use where they can be counted, and the power of
         all running jobs are at most those of the profiles ``within`` at that time.
-
     11. Evictions (see ``preemption.checks``): the work that attempts keep, the times and the bandwidth of checkpoints, the
         eviction problems and plans, the starts of on-demand jobs, reserved nodes.
     12. Nodes that are switched off and on (see ``power.checks``): their states follow each other and last as long as they
@@ -60,6 +61,8 @@ def violations(replay: ReplayData, *, partial: bool = False, within: Sequence[De
         Whether the replay stopped before its end, so that jobs may be left without a start.
     within : sequence of DesiredProfile
         The profiles that limit the starts.
+    on_each_node : bool
+        Whether a desired use is an amount of each node also where nodes can be counted, as CP dispatchers take it.
 
     Returns
     -------
@@ -83,7 +86,7 @@ def violations(replay: ReplayData, *, partial: bool = False, within: Sequence[De
     found += _units(runs, runs.started)
     found += _fits(runs, runs.started)
     checked = (
-        attempt_faults(replay), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within),
+        attempt_faults(replay), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within, on_each_node),
         preemption_faults(replay, runs), power_faults(replay, runs),
     )  # fmt: skip
     for faults in checked:

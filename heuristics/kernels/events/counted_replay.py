@@ -414,6 +414,7 @@ class Counts(NamedTuple):
 def suits(trace: TraceArrays, state: State, rules: Rules, period: int) -> bool:
     """Return whether this module can replay: one resource that is counted, a fixed order, no calendars, an empty start."""
     counted = trace.capacity.shape == (1, 1) and bool((trace.request == 1).all()) and not trace.further_units.size
+    counted = counted and not trace.machine_capacity.size
     fixed = not (rules.dynamic or rules.planning.on or period or trace.follower.size or trace.period.size)
     plain = rules.reservations <= 1 and rules.candidates >= ALL and trace.order.size == trace.release.size
     empty = int(state.clock[RUNNING]) == int(state.clock[WAITING]) == int(state.clock[NEXT]) == 0

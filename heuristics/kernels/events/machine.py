@@ -129,6 +129,8 @@ def trace_of(
         hi=flat[:, 1].copy(),
         period=np.array([period for _, period in windows], np.int64),
         capacity=capacity,
+        machine_capacity=np.zeros(0, np.int64),
+        machine_request=np.zeros((len(arrays), 0), np.int64),
         first_follower=first_follower,
         follower=follower,
         think=think,
@@ -415,7 +417,7 @@ def on_nodes(
             start_on(trace, state, j, [(number[name], units) for name, units in r.nodes.items()], 0)
         else:
             if up is not None:  # jobs with nodes come first
-                state.free[~np.array(up)] = 0
+                state.open[:] = up
             state.clock[NOW] = 0
             try_start(trace, state, j, best)
     nodes = by_name(ranges_of(trace, state, False), platform.nodes)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....models.array_types import Floats, Ints
+from ....models.array_types import Bools, Floats, Ints
 from ....models.compiled import compiled, internal, internal_borrowing
 from ..by_address import by_address
 from ..profile import NEVER
@@ -29,6 +29,7 @@ from .state import (
     choose_places,
     compact,
     count_fits,
+    exceeds,
     has_chunks,
     keep_places,
     may_start,
@@ -224,7 +225,7 @@ def start_counted(trace: TraceArrays, state: State, free: Ints, j: int, best: bo
     Return False if job j has several chunks and they do not fit together into ``free``.
     """
     if has_chunks(trace, j):
-        entries = choose_places(trace, state, free, state.free, j, best)
+        entries = choose_places(trace, state, free, state.free, state.open, j, best)
         if entries == 0:
             return False
     else:
@@ -253,19 +254,22 @@ def try_start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) 
     best
         Best fit, else first fit.
     """
-    if count_fits(free, trace.request[j], trace.units[j], state.fit) < trace.units[j]:
+    if exceeds(trace.machine_request, j, state.machine_free):
+        return False
+    if count_fits(free, trace.request[j], trace.units[j], state.open, state.fit) < trace.units[j]:
         return False
     return start_counted(trace, state, free, j, best)
 
 
 @internal_borrowing
-def _sum_up(free: Ints, spare: Ints) -> None:
-    """Set ``spare`` to the free amounts of all places together."""
+def _sum_up(free: Ints, usable: Bools, spare: Ints) -> None:
+    """Set ``spare`` to the free amounts of all usable places together."""
     for r in range(spare.size):
         spare[r] = 0
     for p in range(free.shape[0]):
-        for r in range(spare.size):
-            spare[r] += max(0, free[p, r])
+        if usable[p]:
+            for r in range(spare.size):
+                spare[r] += max(0, free[p, r])
 
 
 # The loops over a whole queue call functions with few arrays: a call that passes all arrays costs as much as fifty of
@@ -325,18 +329,19 @@ def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: boo
     """
     spare, units, request, waiting = state.spare, trace.units, trace.request, state.waiting
     room, kind = state.room, trace.kind
+    of_machine, machine = trace.machine_request, state.machine_free
     if first == 0:  # later calls of one decision go on with what is left
-        _sum_up(state.free, spare)
+        _sum_up(state.free, state.open, spare)
     for i in range(first, min(state.clock[WAITING], rules.candidates)):
         j = waiting[i]
         if (units[j] > room[kind[j]] and not blocking) or not may_start(trace, j, state.clock[NOW]):
             if closed:
                 return i
             continue
-        if units[j] <= room[kind[j]]:
+        if units[j] <= room[kind[j]] and not exceeds(of_machine, j, machine):
             fits = units[j] - 1
             if not lacks(units, request, spare, j):
-                fits = count_fits(state.free, request[j], units[j], state.fit)
+                fits = count_fits(state.free, request[j], units[j], state.open, state.fit)
             if fits < units[j]:
                 room[kind[j]] = fits
             elif start_counted(trace, state, state.free, j, rules.best):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....models.array_types import Floats, Ints, Small
+from ....models.array_types import Bools, Floats, Ints, Small
 from ....models.compiled import internal, internal_borrowing
 from ..by_address import by_address
 from ..profile import NEVER
@@ -33,8 +33,8 @@ def units_that_fit(free: Ints, request: Ints, most: int) -> int:
 
 
 @internal_borrowing
-def count_fits(free: Ints, request: Ints, units: int, fit: Ints) -> int:
-    """Set ``fit`` to the number of units that each place can hold now; return the sum.
+def count_fits(free: Ints, request: Ints, units: int, usable: Bools, fit: Ints) -> int:
+    """Set ``fit`` to the number of units that each place can hold; return the sum.
 
     Parameters
     ----------
@@ -44,13 +44,17 @@ def count_fits(free: Ints, request: Ints, units: int, fit: Ints) -> int:
         Amounts per unit, shape (resources,).
     units
         Number of units; no place counts more.
+    usable
+        Whether units may be on each place, shape (places,).
     fit
         Output, shape (places,).
     """
     total = 0
     for p in range(fit.size):
-        fit[p] = units_that_fit(free[p], request, units)
-        total += fit[p]
+        fit[p] = 0
+        if usable[p]:
+            fit[p] = units_that_fit(free[p], request, units)
+            total += fit[p]
     return total
 
 
@@ -169,8 +173,10 @@ def take_chosen(trace: TraceArrays, state: State, free: Ints, j: int, entries: i
 
 
 @internal
-def choose_places(trace: TraceArrays, state: State, free: Ints, at_start: Ints, j: int, best: bool) -> int:
-    """Choose places for all chunks of heterogeneous job j within ``free``; return their number, 0 if they do not fit.
+def choose_places(
+    trace: TraceArrays, state: State, free: Ints, at_start: Ints, usable: Bools, j: int, best: bool
+) -> int:
+    """Choose usable places for all chunks of heterogeneous job j within ``free``; return their number, 0 if they do not fit.
 
     ``at_start`` is what is free at the start, by which best fit chooses; ``free`` is what is free for the whole time.
 
@@ -192,7 +198,7 @@ def choose_places(trace: TraceArrays, state: State, free: Ints, at_start: Ints, 
             c = (turn + done) % chunks
             request = trace.request[j] if c == 0 else trace.further_request[first + c - 1]
             units = trace.units[j] if c == 0 else trace.further_units[first + c - 1]
-            if count_fits(left, request, units, fit) < units:
+            if count_fits(left, request, units, usable, fit) < units:
                 break
             begin[c] = entries
             count[c] = spread(seen, trace.capacity, trace.rank, fit, units, best, chosen[entries:], put[entries:])
@@ -215,11 +221,11 @@ def choose_places(trace: TraceArrays, state: State, free: Ints, at_start: Ints, 
 @internal_borrowing
 def each_fits(trace: TraceArrays, state: State, j: int) -> bool:
     """Return whether each chunk of job j fits now, alone on the free places."""
-    if count_fits(state.free, trace.request[j], trace.units[j], state.fit) < trace.units[j]:
+    if count_fits(state.free, trace.request[j], trace.units[j], state.open, state.fit) < trace.units[j]:
         return False
     for row in range(trace.first_further[j], trace.first_further[j + 1]):
         units = trace.further_units[row]
-        if count_fits(state.free, trace.further_request[row], units, state.fit) < units:
+        if count_fits(state.free, trace.further_request[row], units, state.open, state.fit) < units:
             return False
     return True
 
@@ -262,6 +268,9 @@ class TraceArrays(NamedTuple):
         Period after which the windows of a calendar repeat, shape (calendars,); 0: they do not repeat.
     capacity
         Amounts of each place, shape (places, resources).
+    machine_capacity, machine_request
+        Amounts of the whole machine, such as power, shape (machine resources,); what each job takes of them as long as it
+        runs, shape (jobs, machine resources).
     first_follower
         First entry of each job in ``follower``, shape (jobs + 1,).
     follower
@@ -290,6 +299,8 @@ class TraceArrays(NamedTuple):
     hi: Ints
     period: Ints
     capacity: Ints
+    machine_capacity: Ints
+    machine_request: Ints
     first_follower: Ints
     follower: Ints
     think: Ints
@@ -307,7 +318,13 @@ class State(NamedTuple):
         Scalars, shape (SCALARS,): NOW, NEXT, WAITING, ... are their indices. WAITING, RUNNING, ENDED are lengths of
         lists. ``step`` stops before the time STOP.
     free
-        Free amounts, shape (places, resources); far below 0 on places where no job may start.
+        Free amounts, shape (places, resources).
+    open
+        Whether jobs may start on each place now, shape (places,).
+    ready
+        Time in seconds from which jobs may start on each place that is not open, NEVER: unknown, shape (places,).
+    machine_free
+        Free amounts of the whole machine, shape (machine resources,); below 0 where more is in use than is allowed now.
     room
         Most units of each distinct request that fit, valid until a job ends, shape (kinds,); NEVER: unknown.
     expected
@@ -337,8 +354,8 @@ class State(NamedTuple):
     due, due_of
         Arrivals of the ``clock[DUE]`` followers whose preceding job has ended, in seconds, the next one last; the jobs.
         Shape (followers,).
-    fit
-        Scratch: units that fit, shape (places,).
+    fit, usable
+        Scratch: units that fit, whether jobs may start at some time, shape (places,).
     chosen, put
         Scratch: chosen places and units on each, shape (places,), or more for heterogeneous jobs.
     spare
@@ -346,10 +363,17 @@ class State(NamedTuple):
     extra, both
         Scratch, shape (places, resources): free amounts that a reservation leaves at its start; minimum of these and
         ``free``.
+    machine_extra
+        Scratch: free amounts of the whole machine that a reservation leaves at its start, shape (machine resources,).
+    ahead_length, ahead_time, ahead_free
+        Scratch: free amounts of the whole machine over time, as a ``Profile`` with one row; see ``ahead``.
     """
 
     clock: Ints
     free: Ints
+    open: Bools
+    ready: Ints
+    machine_free: Ints
     room: Ints
     expected: Ints
     start: Ints
@@ -371,22 +395,32 @@ class State(NamedTuple):
     due: Ints
     due_of: Ints
     fit: Ints
+    usable: Bools
     chosen: Ints
     put: Ints
     spare: Ints
     extra: Ints
     both: Ints
+    machine_extra: Ints
+    ahead_length: Ints
+    ahead_time: Ints
+    ahead_free: Ints
 
 
 def new_state(trace: TraceArrays, expected: Ints) -> State:
     """Return the state before the first event; ``expected``: expected durations in seconds, shape (jobs,)."""
     jobs, places = trace.release.size, trace.capacity.shape[0]
     slots, most = int(trace.first[-1]), max(places, int(np.diff(trace.first).max(initial=0)))
+    amounts = trace.machine_capacity.size
+    steps = 2 * jobs + 2 if amounts else 1  # each job begins and ends once in a plan
     clock = np.zeros(SCALARS, np.int64)
     clock[NOW], clock[WAKE], clock[STOP] = -NEVER, NEVER, NEVER
     return State(
         clock=clock,
         free=trace.capacity.copy(),
+        open=np.ones(places, np.bool_),
+        ready=np.full(places, NEVER, np.int64),
+        machine_free=trace.machine_capacity.copy(),
         room=np.full(int(trace.kind.max(initial=0)) + 1, NEVER, np.int64),
         expected=expected.astype(np.int64),
         start=np.full(jobs, UNSTARTED, np.int64),
@@ -408,11 +442,16 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
         due=np.empty(trace.follower.size, np.int64),
         due_of=np.empty(trace.follower.size, np.int64),
         fit=np.zeros(places, np.int64),
+        usable=np.ones(places, np.bool_),
         chosen=np.empty(most, np.int64),
         put=np.empty(most, np.int64),
         spare=np.empty(trace.capacity.shape[1], np.int64),
         extra=np.empty_like(trace.capacity),
         both=np.empty_like(trace.capacity),
+        machine_extra=np.empty(amounts, np.int64),
+        ahead_length=np.ones(1, np.int64),
+        ahead_time=np.empty((1, steps), np.int64),
+        ahead_free=np.empty((1, steps, amounts), np.int64),
     )
 
 
@@ -584,6 +623,7 @@ def _rank_of(state: State, end: int) -> int:
 def finish(trace: TraceArrays, state: State, j: int) -> None:
     """End job j: free its amounts and remove it from the running jobs."""
     take(trace, state.free, state, j, -1)
+    take_of_machine(trace, state.machine_free, j, -1)
     for k in range(state.room.size):
         state.room[k] = NEVER
     end = state.start[j] + state.expected[j]
@@ -608,6 +648,34 @@ def take(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> Non
     for k in range(first, first + state.pieces[j]):
         for r in range(free.shape[1]):
             free[state.place[k], r] -= sign * state.share[k] * trace.request[j, r]
+
+
+@internal_borrowing
+def take_of_machine(trace: TraceArrays, free: Ints, j: int, sign: int) -> None:
+    """Subtract what job j takes of the whole machine from ``free`` (sign 1), or add it again (-1)."""
+    for r in range(free.size):
+        free[r] -= sign * trace.machine_request[j, r]
+
+
+@internal_borrowing
+def exceeds(request: Ints, j: int, free: Ints) -> bool:
+    """Return whether job j needs more of the whole machine than is free.
+
+    Nothing fits where less than 0 is free, not even a job that takes nothing.
+
+    Parameters
+    ----------
+    request
+        ``machine_request``, shape (jobs, machine resources).
+    j
+        Index of the job.
+    free
+        Free amounts, shape (machine resources,).
+    """
+    for r in range(free.size):
+        if request[j, r] > free[r]:
+            return True
+    return False
 
 
 @internal_borrowing
@@ -637,6 +705,7 @@ def begin(trace: TraceArrays, state: State, j: int) -> None:
     clock = state.clock
     now, n = clock[NOW], clock[RUNNING]
     take(trace, state.free, state, j, 1)
+    take_of_machine(trace, state.machine_free, j, 1)
     state.start[j], state.reserved[j] = now, -1
     end = now + state.expected[j]
     i = _rank_of(state, end)

@@ -1,5 +1,6 @@
 """Policies that keep to a desired profile: small cases by hand, random ones checked at every second."""
 
+import random
 from dataclasses import replace
 from random import Random
 
@@ -9,9 +10,10 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload
-from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
+from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.profiles.builders import Wish, daily, flat, power_cap, profile_of
-from schedlab.simulation import SimulationError
+from schedlab.models.reservations import Reservation
+from schedlab.simulation import OnDemandJob, Preemption, SimulationError
 from schedlab.simulation.dispatcher import Decision
 from schedlab.simulation.dispatchers.policy import POLICIES, WITHIN_PROFILE
 from schedlab.simulation.verify.replay import violations
@@ -238,23 +240,69 @@ def test_a_cap_that_cannot_be_enforced_is_refused(problem, dispatcher, cap, word
         sl.simulate(problem, dispatcher=dispatcher, power_cap=cap)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a desired use is a number of nodes where nodes are counted, and an amount of each node where they are followed",
-)
-def test_starts_within_a_profile_do_not_depend_on_node_states() -> None:
-    """A quarter of the cores of 8 nodes is wished, and each unit takes a quarter of the cores and most of the memory."""
-    from schedlab.models import NodeEvent
-    from schedlab.models.profiles.builders import daily
+WIDE = sl.Platform([sl.NodeGroup("n", 8, {"cores": 16, "memory": 100})])  # a unit takes most of the memory of a node
+LATE = [NodeEvent(90_000, "node-down", ["n-8"])]  # after the end of all jobs
 
-    platform = sl.Platform([sl.NodeGroup("n", 8, {"cores": 16, "memory": 100})])
-    jobs = [sl.Job(f"j{k}", k, 50, units, {"cores": 4, "memory": 70}, "q", runtime=40) for k, units in ((0, 5), (1, 2))]
-    log = sl.Dispatch(platform, jobs, [sl.Queue("q", 60)], durations="runtime")
-    wish = daily(platform, {"00:00": 0.25, "00:10": 1.0})
-    plain = sl.simulate(log, dispatcher="easy-profile", desired=wish)
-    late = [NodeEvent(90_000, "node-down", ["n-8"])]  # after the end of all jobs
-    followed = sl.simulate(log, dispatcher="easy-profile", desired=wish, events=late)
-    assert plain.start.tolist() == followed.start.tolist()
+
+def _wide(*rows):
+    jobs = [
+        Job(f"j{k}", submit, 50, units, {"cores": 4, "memory": 70}, "q", runtime=40)
+        for k, (submit, units) in enumerate(rows)
+    ]
+    return Dispatch(WIDE, jobs, [Queue("q", 60)], durations="runtime")
+
+
+def test_starts_within_a_profile_do_not_depend_on_node_states():
+    """A quarter of the cores of 8 nodes is wished: two nodes, whether nodes are counted or followed."""
+    wish = daily(WIDE, {"00:00": 0.25, "00:10": 1.0})
+    plain = sl.simulate(_wide((0, 5), (1, 2)), dispatcher="easy-profile", desired=wish)
+    followed = sl.simulate(_wide((0, 5), (1, 2)), dispatcher="easy-profile", desired=wish, events=LATE)
+    assert plain.start.tolist() == followed.start.tolist() == [600, 1]
+    assert plain.violations == followed.violations == []
+
+
+def test_random_starts_within_a_profile_do_not_depend_on_node_states():
+    dice, names = random.Random(3), ["fcfs", "rule:wt", "easy", "easy++", "conservative", "pbs-fifo", "rule:slowdown"]
+    for k in range(35):
+        log = _wide(*sorted((dice.randrange(900), dice.randrange(1, 5)) for _ in range(14)))
+        wish = daily(WIDE, {"00:00": dice.choice([0.5, 0.75]), "00:04": dice.choice([0.25, 0.6]), "00:12": 1.0})
+        name = f"{names[k % len(names)]}-profile"
+        plain = sl.simulate(log, dispatcher=name, desired=wish)
+        followed = sl.simulate(log, dispatcher=name, desired=wish, events=LATE)
+        assert plain.start.tolist() == followed.start.tolist() and plain.violations == followed.violations == []
+    assert (plain.start != sl.simulate(log, dispatcher=names[k % len(names)]).start).any()
+
+
+def test_jobs_on_given_nodes_count_as_nodes_in_use():
+    held = Running(Job("r", 0, 100, 1, {"cores": 4, "memory": 70}, "q", runtime=100), 0, {"n-3": 1}, 100)
+    run = sl.simulate(
+        _wide((0, 3), (1, 1)), dispatcher="easy-profile", desired=flat(WIDE, 0.4), running=[held], begin=0
+    )
+    assert run.start.tolist() == [100, 1] and run.violations == []
+
+
+def test_a_constraint_dispatcher_takes_a_profile_on_each_node():
+    """4 of 16 cores on each of 8 nodes hold all 7 units; the check does not count nodes then."""
+    wish = daily(WIDE, {"00:00": 0.25, "00:10": 1.0})
+    for events in ([], LATE):
+        run = sl.simulate(_wide((0, 5), (1, 2)), dispatcher="hcp3-profile@cpsat", desired=wish, events=events)
+        assert run.start.tolist() == [0, 1] and run.violations == []
+
+
+def test_on_demand_jobs_and_reservations_beside_a_number_of_nodes():
+    """Two nodes may be in use; the on-demand job and the one in the reservation exceed that, and count for the others."""
+    wish = flat(WIDE, 0.25)
+    urgent = Preemption([OnDemandJob("u", 10, 3, 5, 30)], "kill", "none")
+    run = sl.simulate(_wide((0, 2), (15, 1)), dispatcher="easy-profile", desired=wish, preemption=urgent)
+    assert dict(zip(run.workload.ids, run.start.tolist(), strict=True)) == {"j0": 0, "u": 10, "j1": 40}
+    assert run.violations == []
+    log = _wide((0, 1), (15, 1))
+    inside = Job("p", 0, 30, 3, {"cores": 4, "memory": 70}, "private", runtime=30)
+    log = log.replace(jobs=[*log.jobs, inside], queues=[Queue("q", 60), Queue("private", 60)])
+    course = Reservation("R", "private", 10, 60, 3, {"cores": 16, "memory": 100})
+    run = sl.simulate(log, dispatcher="easy-profile", desired=wish, reservations=[course])
+    assert dict(zip(run.workload.ids, run.start.tolist(), strict=True)) == {"j0": 0, "p": 10, "j1": 40}
+    assert run.violations == []
 
 
 def shared_nodes(seed):

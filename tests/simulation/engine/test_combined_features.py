@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 import schedlab as sl
-from schedlab.errors import WrongValue
 from schedlab.models import Running
 from schedlab.models.reservations import Reservation
 from schedlab.simulation import OnDemandJob, Preemption
@@ -58,15 +57,3 @@ def test_a_job_that_waits_for_one_that_leaves_arrives_when_it_leaves() -> None:
     course = Reservation("R", "private", 100, 200, 1, {"cores": 1})
     run = sl.simulate(jobs, platform(2, 1), "easy", reservations=[course])
     assert run.violations == [] and run.start.tolist() == [-1, 0, 307]
-
-
-def test_reservations_and_a_limit_on_power_are_refused() -> None:
-    jobs = world(2, 1, job("a", 0, 10, 10, power=60.0))
-    with pytest.raises(WrongValue, match="reservations and a limit on power cannot be combined"):
-        sl.simulate(
-            jobs,
-            platform(2, 1),
-            "easy",
-            power_cap=100.0,
-            reservations=[Reservation("R", "private", 5, 9, 1, {"cores": 1})],
-        )
