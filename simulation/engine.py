@@ -104,6 +104,7 @@ class Engine:
         self.calls = CallStatistics(self.platform.resources)
         self.rules: Any = None
         self.ruled: Policy | None = None  # the policy of ``rules``
+        self._kernel: kernels.Kernel | None = None  # of that policy
         self.ranking: Ranking | None = None
         self.always = False
         self.debt = 0.0  # wall time of decisions, below 1 s, that has not yet passed on the simulated clock
@@ -119,8 +120,12 @@ class Engine:
     @property
     def stretches(self) -> bool:
         """Whether compiled code goes from one action of the agenda to the next, instead of one event to the next."""
-        quiet = not (self.options.charge or self.workload.after or any(f.watches for f in self.features))
-        return quiet and self.policy is not None and self.policy.compiled and self.ledger.durations is not None
+        if self.policy is None or self.options.charge or self.workload.after:
+            return False
+        if kernels.corrects_alone(self):
+            return True
+        watched = any(f.watches for f in self.features)
+        return not watched and self.policy.compiled and self.ledger.durations is not None
 
     @property
     def jobs_to_come(self) -> bool:
@@ -449,8 +454,10 @@ class Engine:
     def _apply_policy(self, policy: Policy) -> list[int]:
         """Make the decision of a policy; return the jobs that it starts."""
         state = self.state
-        if self.rules is None or self.ledger.shortened or policy is not self.ruled:
-            self.ledger.shortened, self.ruled = False, policy
+        if policy is not self.ruled:
+            self.rules, self.ruled, self._kernel = None, policy, None
+        if self.rules is None or self.ledger.shortened:
+            self.ledger.shortened = False
             self.rules = self._rules_of(policy)
             state.clock[SORTED] = 0
         if policy.corrections:
@@ -459,7 +466,9 @@ class Engine:
         kept = self.timeline.kept()
         queue, before = state.waiting[: state.clock[WAITING]].copy(), state.clock[STARTED]
         if kept is None:
-            kernels.kernel(rules, policy.shortest_first).decide(self.trace, state, rules)
+            if self._kernel is None:
+                self._kernel = kernels.kernel_of_decisions(self, rules, policy.shortest_first)
+            self._kernel.decide(self.trace, state, rules)
         else:
             kernels.decide_beside_holds(self, rules, kept, policy.shortest_first)
         if state.clock[STARTED] == before and self.ranking is None:

@@ -381,7 +381,8 @@ class Metrics:
     accuracy : Accuracy
         The expected durations compared with the durations in the replay.
     prediction_seconds : float
-        Wall time of the predictor in the whole replay, in seconds.
+        Wall time of the predictor in the whole replay, in seconds, without what it does in compiled code (``last-two`` under
+        ``easy++``).
     bsld_floor : float
         The least duration in the bounded slowdown, in seconds.
     groups : mapping of str to Groups

@@ -196,21 +196,22 @@ class LastTwo:
     def begin(self, workload: Workload) -> None:
         """Start without any ended job."""
         self.notes = notes_on_users(workload)
-        self._user: list[int] = workload.user.tolist()
+        self.user: Ints = workload.user.astype(np.int64)
         self._walltime = workload.walltime  # not a copy: users may choose walltimes during the replay
-        self._took: dict[int, tuple[int, int]] = {}  # user -> runtimes of the last job and of the job before
+        # runtimes of each user's last job and of the job before; 0: none. Replays in compiled code change them
+        self.took: Ints = np.zeros((int(self.user.max(initial=-1)) + 1, 2), np.int64)
 
     def predict(self, job: int) -> int:
         """Return the mean runtime of the user's last two jobs, at most the walltime."""
         walltime = max(1, int(self._walltime[job]))
-        took = self._took.get(self._user[job])
-        return walltime if took is None else min(walltime, (took[0] + took[1] + 1) // 2)
+        last, before = self.took[self.user[job]].tolist()
+        return walltime if last == 0 else min(walltime, (last + before + 1) // 2)
 
     def learn(self, job: int, took: int) -> tuple[int, ...]:
         """Record the job as the last of its user; return this user."""
-        user, took = self._user[job], max(1, took)
-        before = self._took.get(user)
-        self._took[user] = (took, took if before is None else before[0])
+        user, took = int(self.user[job]), max(1, took)
+        before = int(self.took[user, 0])
+        self.took[user] = took, before or took
         return (user,)
 
 
@@ -410,6 +411,11 @@ class TimedPredictor:
     def notes(self) -> tuple[str, ...]:
         """Remarks on data that the trace lacks; none if the predictor has no ``notes``."""
         return notes_of(self._predictor)
+
+    @property
+    def last_two(self) -> LastTwo | None:
+        """The predictor, if it is ``last-two``, which compiled code can replace."""
+        return self._predictor if type(self._predictor) is LastTwo else None
 
     def begin(self, workload: Workload) -> Ints | None:
         """Prepare for a replay; see ``Predictor.begin``."""

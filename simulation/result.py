@@ -82,7 +82,7 @@ class Simulation:
     notes : tuple of str
         Remarks, for example about users that the trace does not name, or that the replay was stopped.
     prediction_seconds : float, optional
-        Wall time of the predictor in seconds.
+        Wall time of the predictor in seconds, without what it does in compiled code (``last-two`` under ``easy++``).
 
     Examples
     --------

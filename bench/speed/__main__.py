@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..terminal import console_for
-from . import compiling, decide, evictions, groups, heuristics, profit, queues, replay, store
+from . import compiling, decide, evictions, groups, heuristics, profit, queues, replay, shared_nodes, store
 from .lowering import ratios
 from .scale import placements, replays
 
@@ -17,6 +17,7 @@ def main() -> None:
         profit,
         replay,
         queues,
+        shared_nodes,
         groups,
         evictions,
         decide,

@@ -431,6 +431,12 @@ def easy_shortest_first(trace: TraceArrays, state: State, rules: Rules) -> None:
 
 @borrowing
 def correct(state: State, walltime: Ints, increments: Ints) -> None:
+    """Return ``correct_ends`` for calls from Python."""
+    correct_ends(state, walltime, increments)
+
+
+@internal_borrowing
+def correct_ends(state: State, walltime: Ints, increments: Ints) -> None:
     """Increase the expected ends of running jobs that are not in the future; ``state.expected`` stays as it is.
 
     Parameters

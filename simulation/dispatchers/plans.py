@@ -255,24 +255,95 @@ def _copy(profile: Profile) -> Profile:
     return Profile(profile.length.copy(), profile.time.copy(), profile.free.copy())
 
 
+class Search(NamedTuple):
+    """The jobs of a search, and its random numbers.
+
+    Parameters
+    ----------
+    head
+        The jobs in the best order so far, a part of the order of the decision: first those that are overdue.
+    tried
+        Scratch: the order that is tried.
+    late, size
+        Number of the jobs that are overdue, and of the others.
+    mean
+        Their mean expected duration in seconds.
+    random
+        State of the random numbers, shape (1,).
+    """
+
+    head: Ints
+    tried: Ints
+    late: int
+    size: int
+    mean: float
+    random: Ints
+
+
+@internal
+def new_search(state: State, rules: Rules, order: Ints, late: int) -> Search:
+    """Return the search for an order of the first jobs after the ``late`` ones that are overdue; it changes ``order``."""
+    size = min(order.size - late, rules.planning.depth)
+    head, random, mean = order[: late + size], np.empty(1, np.int64), 0.0
+    random[0] = rules.planning.seed * 7919 + state.clock[DECISIONS] * 104729 + 12345
+    for i in range(head.size):
+        mean += max(1, state.expected[head[i]]) / head.size
+    return Search(head, np.empty(head.size, np.int64), late, size, mean, random)
+
+
+@internal_borrowing
+def try_change(search: Search) -> bool:
+    """Move a random job to another place in ``tried``; return False if it is the same place."""
+    head, tried = search.head, search.tried
+    a = search.late + _draw(search.random, search.size)
+    b = search.late + _draw(search.random, search.size)
+    if a == b:
+        return False
+    for i in range(head.size):
+        tried[i] = head[i]
+    step = 1 if b > a else -1
+    for i in range(a, b, step):
+        tried[i] = tried[i + step]
+    tried[b] = head[a]
+    return True
+
+
+@internal_borrowing
+def keep_order(search: Search) -> None:
+    """Take the order that was tried as the best one."""
+    for i in range(search.head.size):
+        search.head[i] = search.tried[i]
+
+
+@internal_borrowing
+def with_start(state: State, rules: Rules, search: Search, cost: float, j: int, start: int) -> float:
+    """Return the objective ``cost`` with job j, which starts at ``start``."""
+    delay = start - state.clock[NOW]
+    cost += delay / max(1, state.expected[j]) + delay / search.mean
+    return float(cost + LATE * max(0.0, start - due(state, rules.planning, j)) / search.mean)
+
+
 @internal
 def cost_of(
-    profile: Profile, s: Scratch, trace: TraceArrays, state: State, rules: Rules, order: Ints, mean: float, most: float
+    profile: Profile,
+    s: Scratch,
+    trace: TraceArrays,
+    state: State,
+    rules: Rules,
+    search: Search,
+    order: Ints,
+    most: float,
 ) -> float:
     """Return the objective of the plan of these jobs, or a number of at least ``most`` if it is not below ``most``."""
     planned, known, cost = _copy(profile), new_known(state.room.size), 0.0
     steps = state.ahead_length[0]
     time, free = state.ahead_time[0, :steps].copy(), state.ahead_free[0, :steps].copy()
     for i in range(order.size):
-        j = order[i]
-        planned, start = place_one(planned, s, known, trace, state, j, rules.best)
-        if start < 0:  # it never starts, in every order
-            continue
-        delay = start - state.clock[NOW]
-        cost += delay / max(1, state.expected[j]) + delay / mean
-        cost += LATE * max(0.0, start - due(state, rules.planning, j)) / mean
-        if cost >= most:
-            break
+        planned, start = place_one(planned, s, known, trace, state, order[i], rules.best)
+        if start >= 0:  # else it never starts, in every order
+            cost = with_start(state, rules, search, cost, order[i], start)
+            if cost >= most:
+                break
     state.ahead_length[0] = steps
     for i in range(steps):
         state.ahead_time[0, i] = time[i]
@@ -290,36 +361,23 @@ def improve(
     ``order`` and the keys of the jobs are changed, also the work from which keys come (``scale``, see ``observe``); the
     profile is not.
     """
-    size = min(order.size - late, rules.planning.depth)
-    if size < 2:
+    search = new_search(state, rules, order, late)
+    if search.size < 2:
         return
-    s, head, tried = _new_scratch(trace.capacity.shape[0]), order[: late + size], np.empty(late + size, np.int64)
-    random, mean = np.empty(1, np.int64), 0.0
-    random[0] = rules.planning.seed * 7919 + state.clock[DECISIONS] * 104729 + 12345
-    for i in range(head.size):
-        mean += max(1, state.expected[head[i]]) / head.size
-    best, better = cost_of(profile, s, trace, state, rules, head, mean, np.inf), False
+    s = _new_scratch(trace.capacity.shape[0])
+    best, better = cost_of(profile, s, trace, state, rules, search, search.head, np.inf), False
     for _ in range(rules.planning.rounds):
-        a, b = late + _draw(random, size), late + _draw(random, size)
-        if a == b:
-            continue
-        for i in range(head.size):
-            tried[i] = head[i]
-        step = 1 if b > a else -1
-        for i in range(a, b, step):
-            tried[i] = tried[i + step]
-        tried[b] = head[a]
-        cost = cost_of(profile, s, trace, state, rules, tried, mean, best)
-        if cost < best:
-            best, better = cost, True
-            for i in range(head.size):
-                head[i] = tried[i]
+        if try_change(search):
+            cost = cost_of(profile, s, trace, state, rules, search, search.tried, best)
+            if cost < best:
+                best, better = cost, True
+                keep_order(search)
     if better and not rules.dynamic:
-        _move_keys(state, rules.base, head, scale)
+        move_keys(state, rules.base, search.head, scale)
 
 
 @internal
-def _move_keys(state: State, base: Floats, head: Ints, scale: float) -> None:
+def move_keys(state: State, base: Floats, head: Ints, scale: float) -> None:
     """Give the smallest of the keys of these jobs to the first one, and so on, and sort the queue by the keys."""
     by_key = head.copy()
     sort_by(by_key, by_key.size, base)

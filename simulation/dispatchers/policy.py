@@ -265,7 +265,17 @@ class Policy:
     @property
     def compiled(self) -> bool:
         """Whether one loop of compiled code can replay the policy, if durations never change and decisions take no time."""
-        return not (self.shortest_first or self.corrections) and self.ranker is None
+        return not self.corrects and self.ranker is None
+
+    @property
+    def corrects(self) -> bool:
+        """Whether it is EASY with corrected predictions, or with the shortest job first in backfilling."""
+        return self.shortest_first or bool(self.corrections)
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether its key is known not to depend on the expected durations."""
+        return self.key in (by_submit, by_release, by_latest_start)
 
     def with_ranker(self, ranker: Ranker, name: str | None = None) -> Policy:
         """Return this policy with a ranker, which sorts the waiting jobs at each decision.

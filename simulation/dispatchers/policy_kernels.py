@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from ...errors import SchedlabError
 from ...heuristics.kernels.events import counted_replay as counting
+from ...heuristics.kernels.events import slices
 from ...heuristics.kernels.events.rules import ALL, NO_PLANNING, Rules, by_rule, replay_by_rule, step
+from ...heuristics.kernels.events.slices import Slices
 from ...heuristics.kernels.events.state import (
     DECISIONS,
     NOW,
@@ -36,9 +38,12 @@ from ...models.returned import WrongAnswer, returned_numbers
 from ..errors import SimulationError
 from ..features.feature import Replay
 from ..given_parts import only_read, seen_by
+from ..last_two import Users, learn_and_predict, users_of
 from . import conservative as counted
+from . import followed
+from . import sliced_plans as sliced
 from .conservative import backfill, backfill_on, follows, hold_all, running_profile
-from .easy import Holds, Returned, decide_beside, easy, easy_shortest_first
+from .easy import Holds, Returned, correct_ends, decide_beside, easy, easy_shortest_first
 from .plans import plan
 from .policy import Policy
 
@@ -51,6 +56,33 @@ def _easy(trace: TraceArrays, state: State, rules: Rules, period: int, events: i
         if state.clock[WAITING] > 0:
             state.clock[DECISIONS] += 1
             easy(trace, state, rules)
+    return True
+
+
+@compiled
+def _easy_corrected(
+    trace: TraceArrays,
+    state: State,
+    rules: Rules,
+    users: Users,
+    increments: Ints,
+    shortest_first: bool,
+    period: int,
+    events: int,
+) -> bool:
+    for _ in range(events):
+        before = state.clock[WAITING]
+        if not step(trace, state, period):
+            return False
+        learn_and_predict(users, trace, state, before)
+        if state.clock[WAITING] > 0:
+            state.clock[DECISIONS] += 1
+            if increments.size > 0:
+                correct_ends(state, users.walltime, increments)
+            if shortest_first:
+                easy_shortest_first(trace, state, rules)
+            else:
+                easy(trace, state, rules)
     return True
 
 
@@ -155,9 +187,25 @@ def kernel(rules: Rules, shortest_first: bool = False) -> Kernel:
     return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING
 
 
+def corrects_alone(engine: Replay) -> bool:
+    """Return whether EASY with corrected predictions is replayed in compiled code, with the predictor in it."""
+    policy, durations = engine.policy, engine.ledger.durations
+    if policy is None or not policy.corrects or policy.ranker is not None or engine.features:
+        return False
+    return durations is not None or (engine.predictor.last_two is not None and policy.keeps_order)
+
+
+def kernel_of_decisions(engine: Replay, rules: Rules, shortest_first: bool) -> Kernel:
+    """Return the compiled functions for the single decisions of a replay."""
+    usual = kernel(rules, shortest_first)
+    return _in_slices(usual) if usual in (BACKFILLING, PLANNING) and _sliced(engine) else usual
+
+
 def kernel_of_replay(engine: Replay, rules: Rules) -> Kernel:
     """Return the compiled functions of a replay: where nodes are counted, the faster ones of ``counting`` and ``counted``."""
     usual, trace, state = kernel(rules), engine.trace, engine.state
+    if corrects_alone(engine):
+        return usual._replace(replay=_corrected(engine))
     if usual is BACKFILLING and counted.suits(trace, state, rules):
         arrays = counted.new_arrays(trace)
         return usual._replace(
@@ -165,6 +213,8 @@ def kernel_of_replay(engine: Replay, rules: Rules) -> Kernel:
                 trace, state, rules, *arrays, period, events
             )
         )
+    if usual in (BACKFILLING, PLANNING) and _sliced(engine):
+        return _in_slices(usual)
     plain = not engine.features and engine.options.by_count
     if not (plain and counting.suits(trace, state, rules, engine.options.period)):
         return usual
@@ -172,6 +222,78 @@ def kernel_of_replay(engine: Replay, rules: Rules) -> Kernel:
     return usual._replace(
         replay=lambda trace, state, rules, period, events: counting.replay(trace, state, *counts, events)
     )
+
+
+def _sliced(engine: Replay) -> bool:
+    """Return whether the free amounts can be kept in slices of time: slices know no closed nodes and no amounts of the machine."""
+    if engine.trace.machine_request.shape[1] > 0 or any(feature.follows_nodes for feature in engine.features):
+        return False
+    return slices.suits(engine.trace, engine.state)
+
+
+def _in_slices(usual: Kernel) -> Kernel:
+    made = _InSlices(usual)
+    return Kernel(made.decide, made.replay)
+
+
+def _corrected(engine: Replay) -> Callable[[TraceArrays, State, Rules, int, int], bool]:
+    """Return the function that replays EASY with corrected predictions."""
+    policy = engine.policy
+    assert policy is not None
+    predictor = engine.predictor.last_two if engine.ledger.durations is None else None
+    users = users_of(predictor, engine.workload.walltime)
+    increments = np.array(policy.corrections, np.int64)
+    return lambda trace, state, rules, period, events: _easy_corrected(
+        trace, state, rules, users, increments, policy.shortest_first, period, events
+    )
+
+
+class _InSlices:
+    """Decisions and replays with the free amounts in slices of time, in arrays that grow; as usual where they are too large."""
+
+    def __init__(self, usual: Kernel) -> None:
+        self._usual = usual
+        self._replay = sliced.replay if usual is PLANNING else followed.replay
+        self._slices: Slices | None = None
+
+    def decide(self, trace: TraceArrays, state: State, rules: Rules) -> None:
+        """Make one decision: the replay up to the next event, which begins with a decision that is pending."""
+        if state.clock[WAITING] == 0:
+            return
+        state.clock[DECISIONS] -= 1  # the caller counts decisions, and so does the replay
+        if self._slices is None:
+            self._slices = slices.new_slices(trace, state)
+        self._slices.number[slices.PENDING] = 1
+        if self._in_slices(trace, state, rules, 0, 1) is None:
+            self._decide_pending(trace, state, rules)
+
+    def replay(self, trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
+        """Replay at most ``events`` events; return False if nothing happens any more."""
+        if self._slices is None:
+            self._slices = slices.new_slices(trace, state)
+        returned = self._in_slices(trace, state, rules, period, events)
+        if returned is not None:
+            return returned == slices.GOING
+        if self._slices.number[slices.PENDING]:
+            self._decide_pending(trace, state, rules)
+        return self._usual.replay(trace, state, rules, period, events)
+
+    def _in_slices(self, trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> int | None:
+        """Replay in slices; return as ``followed.replay``, but None where the arrays would be too large."""
+        assert self._slices is not None
+        while slices.in_memory(self._slices):
+            returned = self._replay(trace, state, rules, self._slices, period, events)
+            if returned != slices.FULL:
+                return returned
+            self._slices = slices.new_slices(trace, state, pending=True)
+        return None
+
+    def _decide_pending(self, trace: TraceArrays, state: State, rules: Rules) -> None:
+        """Make the decision that is pending as usual."""
+        assert self._slices is not None
+        self._slices.number[slices.PENDING] = 0
+        state.clock[DECISIONS] += 1
+        self._usual.decide(trace, state, rules)
 
 
 def decide_beside_holds(engine: Replay, rules: Rules, holds: Holds, shortest_first: bool) -> None:

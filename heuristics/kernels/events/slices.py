@@ -1,0 +1,525 @@
+"""The free amounts of all nodes over time, in slices of time; compiled.
+
+A *slice* lasts from one time at which a job may begin or end to the next one; in it the free amounts of all nodes are
+constant. They are one row of small integers, so that the least amounts of many nodes over a time are found by few vector
+instructions (``rows``). ``profile`` keeps breakpoints per node instead: it is slower, and needs less memory where nodes
+have few of them. Times are seconds. Heterogeneous jobs are not supported.
+
+The earliest start of a job is found from the end of its window backwards. If too few units fit from slice x to the end of
+the window, no start up to x is possible, however far: the next one to test is the begin of slice x + 1. The free amounts of
+all nodes together exclude most windows at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....models.array_types import Ints
+from ....models.compiled import internal, internal_borrowing
+from ..by_address import by_address
+from ..memory import move_items
+from ..rows import ALIGNED, BYTES, count_before, lower_to_rows, next_amount, nodes_with, sum_within
+from .state import NOW, RUNNING, WAITING, State, TraceArrays, allowed_from, spread
+
+SLICES, UNUSED, PENDING = range(3)  # indices of the scalars in ``Slices.number``
+OVER, GOING, FULL = range(3)  # what replays return
+FEW = 512  # up to this capacity, nodes are sorted by comparing all of them with each amount
+SMALL = 2**13  # up to this capacity, amounts are 16-bit integers
+LARGE = 2**28  # and up to this one 32-bit integers
+LEAST_ROOM = 256  # slices
+MOST_BYTES = 2**28  # of the rows of all slices
+TOGETHER = 8  # slices that are tested at once
+
+
+@by_address
+class Slices(NamedTuple):
+    """The free amounts of all nodes over time.
+
+    Parameters
+    ----------
+    number
+        Scalars, shape (3,): SLICES, UNUSED rows, and whether a decision is PENDING.
+    time
+        Begin of each slice, ascending, shape (room,). The last one has no end.
+    row
+        Row of each slice in ``free``, shape (room,).
+    uses
+        Number of jobs that begin or end at the begin of each slice, shape (room,).
+    unused
+        Rows that no slice has, shape (room,).
+    total
+        Free amounts of all nodes together in each slice, negative ones as 0, shape (resources, room).
+    free
+        Free amounts, shape (room, resources, width); width: the number of nodes, rounded up.
+    least, before
+        Scratch: least amounts over a time, shape (resources, width).
+    numbers
+        0, 1, 2, ..., shape (width,).
+    alike
+        Whether the nodes are equal, have one resource, and at most FEW of it.
+    summed
+        Whether the nodes have one resource, in 16-bit integers: sums of it over all nodes are 32-bit integers.
+    """
+
+    number: Ints
+    time: Ints
+    row: Ints
+    uses: Ints
+    unused: Ints
+    total: Ints
+    free: NDArray[Any]
+    least: NDArray[Any]
+    before: NDArray[Any]
+    numbers: NDArray[Any]
+    alike: bool
+    summed: bool
+
+
+def _needed(waiting: int, running: int) -> int:
+    """Return the most slices of a decision: one from now on, one from now + 1 s on, and those of begins and ends."""
+    return 2 * waiting + running + 2
+
+
+_needed_here = internal_borrowing(_needed)
+
+
+def suits(trace: TraceArrays, state: State) -> bool:
+    """Return whether the free amounts can be kept in slices: several places, and no heterogeneous jobs."""
+    several = trace.capacity.shape[0] > 1 and not trace.further_units.size
+    return several and int(trace.capacity.max(initial=0)) < LARGE and int(state.expected.min(initial=1)) >= 1
+
+
+def new_slices(trace: TraceArrays, state: State, pending: bool = False) -> Slices:
+    """Return arrays with twice the room that a decision needs now; too little room makes a replay return FULL."""
+    room = max(LEAST_ROOM, 2 * _needed(int(state.clock[WAITING]), int(state.clock[RUNNING])))
+    nodes, resources = trace.capacity.shape
+    kind = np.int16 if trace.capacity.max() < SMALL and nodes < 2 * SMALL else np.int32
+    width = -(-nodes // ALIGNED) * ALIGNED
+    alike = resources == 1 and bool((trace.capacity == trace.capacity[0]).all()) and int(trace.capacity[0, 0]) <= FEW
+    numbers = _rows((width,), kind)
+    numbers[:] = np.arange(width)
+    return Slices(
+        number=np.array([0, 0, pending], np.int64),
+        time=np.empty(room, np.int64),
+        row=np.empty(room, np.int64),
+        uses=np.empty(room, np.int64),
+        unused=np.empty(room, np.int64),
+        total=np.empty((resources, room), np.int64),
+        free=_rows((room, resources, width), kind),
+        least=_rows((resources, width), kind),
+        before=_rows((resources, width), kind),
+        numbers=numbers,
+        alike=alike,
+        summed=resources == 1 and kind is np.int16,
+    )
+
+
+def in_memory(s: Slices) -> bool:
+    """Return whether the arrays take no more memory than they should."""
+    return s.free.nbytes <= MOST_BYTES
+
+
+def _rows(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
+    """Return an array of zeros that begins where a vector may begin: loads of others take twice the time."""
+    size = int(np.prod(shape)) * np.dtype(kind).itemsize
+    memory = np.zeros(size + BYTES, np.uint8)
+    first = -memory.ctypes.data % BYTES
+    rows: NDArray[Any] = memory[first : first + size].view(kind).reshape(shape)
+    return rows
+
+
+@internal_borrowing
+def slice_at(s: Slices, t: int) -> int:
+    """Return the index of the last slice that begins at or before time t (0 if there is none)."""
+    lo, hi, time = 0, s.number[SLICES], s.time
+    while hi - lo > 1:
+        middle = (lo + hi) // 2
+        if time[middle] <= t:
+            lo = middle
+        else:
+            hi = middle
+    return lo
+
+
+@internal_borrowing
+def _move_slices(s: Slices, to: int, source: int) -> None:
+    """Move the slices from index ``source`` on, without their rows."""
+    count = s.number[SLICES] - source
+    move_items(s.time, to, source, count)
+    move_items(s.row, to, source, count)
+    move_items(s.uses, to, source, count)
+    for r in range(s.total.shape[0]):
+        at = r * s.total.shape[1]
+        move_items(s.total, at + to, at + source, count)
+
+
+@internal_borrowing
+def cut(s: Slices, t: int) -> int:
+    """Return the index of the slice that begins at time t; divide a slice if there is none."""
+    k = slice_at(s, t)
+    if s.time[k] == t:
+        return k
+    _move_slices(s, k + 2, k + 1)
+    s.number[SLICES] += 1
+    s.number[UNUSED] -= 1
+    row, size = s.unused[s.number[UNUSED]], s.free.shape[1] * s.free.shape[2]
+    move_items(s.free, row * size, s.row[k] * size, size)
+    s.time[k + 1], s.row[k + 1], s.uses[k + 1] = t, row, 0
+    for r in range(s.total.shape[0]):
+        s.total[r, k + 1] = s.total[r, k]
+    return k + 1
+
+
+@internal_borrowing
+def _join(s: Slices, t: int) -> None:
+    """Note that one job fewer begins or ends at time t; without any, the slice is part of the one before."""
+    k = slice_at(s, t)
+    s.uses[k] -= 1
+    if k > 0 and s.uses[k] <= 0:
+        s.unused[s.number[UNUSED]] = s.row[k]
+        s.number[UNUSED] += 1
+        _move_slices(s, k, k + 1)
+        s.number[SLICES] -= 1
+
+
+@internal_borrowing
+def drop_past(s: Slices, now: int) -> None:
+    """Let the first slice begin now."""
+    past = slice_at(s, now)
+    for k in range(past):
+        s.unused[s.number[UNUSED]] = s.row[k]
+        s.number[UNUSED] += 1
+    if past > 0:
+        _move_slices(s, 0, past)
+        s.number[SLICES] -= past
+    s.time[0] = now
+
+
+@internal_borrowing
+def _add(s: Slices, trace: TraceArrays, state: State, j: int, first: int, last: int, sign: int) -> bool:
+    """Add the amounts of job j (sign 1) to slices, or subtract them (-1); return whether none of them is negative now."""
+    begin, end, fits = trace.first[j], trace.first[j] + state.pieces[j], True
+    place, share, free = state.place, state.share, s.free
+    for r in range(free.shape[1]):
+        unit = sign * trace.request[j, r]
+        for k in range(first, last):
+            row, change, least = s.row[k], 0, 0
+            for i in range(begin, end):
+                had = np.int64(free[row, r, place[i]])
+                has = had + unit * share[i]
+                free[row, r, place[i]] = has
+                least = min(least, has)
+                change += max(0, has) - max(0, had)
+            s.total[r, k] += change
+            fits = fits and least >= 0
+    return fits
+
+
+@internal_borrowing
+def hold(s: Slices, trace: TraceArrays, state: State, j: int, start: int) -> bool:
+    """Subtract job j, which starts at ``start`` on its stored places; return whether it fits."""
+    first = cut(s, start)
+    last = cut(s, start + state.expected[j])
+    s.uses[first] += 1
+    s.uses[last] += 1
+    return _add(s, trace, state, j, first, last, -1)
+
+
+@internal_borrowing
+def let_go(s: Slices, trace: TraceArrays, state: State, j: int, start: int) -> None:
+    """Add job j, which ``hold`` subtracted, again."""
+    end = start + state.expected[j]
+    _add(s, trace, state, j, slice_at(s, start), slice_at(s, end), 1)
+    _join(s, end)
+    _join(s, start)
+
+
+@internal_borrowing
+def end_early(s: Slices, trace: TraceArrays, state: State, j: int) -> None:
+    """Add job j, which has ended, from now to its expected end."""
+    end = state.start[j] + state.expected[j]
+    if end > s.time[0]:
+        _add(s, trace, state, j, 0, slice_at(s, end), 1)
+        _join(s, end)
+
+
+@internal_borrowing
+def run_on(s: Slices, trace: TraceArrays, state: State, j: int) -> bool:
+    """Subtract job j, which runs longer than expected, for one second; return whether it fits."""
+    end = cut(s, s.time[0] + 1)
+    s.uses[end] += 1
+    return _add(s, trace, state, j, 0, end, -1)
+
+
+@internal_borrowing
+def set_running(s: Slices, trace: TraceArrays, state: State) -> None:
+    """Set what is free beside the running jobs. One that runs longer than expected is taken to end at now + 1 s."""
+    room, resources, _ = s.free.shape
+    now, least = state.clock[NOW], -2 * SMALL if s.free.itemsize == 2 else -2 * LARGE
+    for k in range(room - 1):
+        s.unused[k] = room - 1 - k
+    s.number[SLICES], s.number[UNUSED] = 1, room - 1
+    s.time[0], s.row[0], s.uses[0] = now, 0, 1
+    for r in range(resources):
+        s.total[r, 0] = 0
+        for p in range(trace.capacity.shape[0]):
+            s.free[0, r, p] = max(least, state.free[p, r])
+            s.total[r, 0] += max(0, s.free[0, r, p])
+    size, last = resources * s.free.shape[2], 0
+    for i in range(state.clock[RUNNING]):
+        j, end = state.running[i], max(state.running_end[i], now + 1)
+        if s.time[last] < end:
+            s.number[UNUSED] -= 1
+            row = s.unused[s.number[UNUSED]]
+            move_items(s.free, row * size, s.row[last] * size, size)
+            s.time[last + 1], s.row[last + 1], s.uses[last + 1] = end, row, 0
+            for r in range(resources):
+                s.total[r, last + 1] = s.total[r, last]
+            last += 1
+            s.number[SLICES] += 1
+        s.uses[last] += 1
+        _add(s, trace, state, j, last, last + 1, 1)
+
+
+@internal_borrowing
+def _fit(least: NDArray[Any], p: int, request: Ints, units: int) -> int:
+    """Return how many units fit into the least amounts of node p."""
+    count = units
+    for r in range(request.size):
+        amount = least[r, p]
+        if amount < count * request[r]:
+            count = max(0, amount // request[r]) if request[r] > 0 else 0
+    return count
+
+
+@internal_borrowing
+def _enough(s: Slices, trace: TraceArrays, request: Ints, units: int) -> bool:
+    """Return whether the units fit into the least amounts."""
+    if s.summed and request[0] == 1:
+        return bool(sum_within(s.least, min(units, 2 * SMALL - 1)) >= units)
+    total = 0
+    for p in range(trace.capacity.shape[0]):
+        total += _fit(s.least, p, request, units)
+        if total >= units:
+            return True
+    return False
+
+
+@internal_borrowing
+def _lower(s: Slices, first: int, last: int) -> None:
+    """Lower the least amounts to those of the slices first .. last - 1."""
+    lower_to_rows(s.least, s.free, s.row, s.free.shape[1] * s.free.shape[2], 0, first, last)
+
+
+@internal_borrowing
+def _begin_least(s: Slices) -> None:
+    """Set the least amounts to those of no slice."""
+    most = SMALL * 2 if s.free.itemsize == 2 else LARGE * 2
+    for r in range(s.least.shape[0]):
+        for p in range(s.least.shape[1]):
+            s.least[r, p] = most - 1
+
+
+@internal_borrowing
+def _add_own(s: Slices, trace: TraceArrays, state: State, j: int) -> None:
+    """Add what job j holds to the least amounts."""
+    for i in range(trace.first[j], trace.first[j] + state.pieces[j]):
+        for r in range(s.least.shape[0]):
+            s.least[r, state.place[i]] += state.share[i] * trace.request[j, r]
+
+
+@internal_borrowing
+def _copy_least(to: NDArray[Any], source: NDArray[Any]) -> None:
+    for r in range(to.shape[0]):
+        for p in range(to.shape[1]):
+            to[r, p] = source[r, p]
+
+
+@internal_borrowing
+def _last_lack(s: Slices, request: Ints, units: int, first: int, last: int) -> int:
+    """Return the last of the slices first .. last in which all nodes together have too little; -1: none."""
+    found = -1
+    for r in range(request.size):
+        need = units * request[r]
+        k = last
+        while k >= first and s.total[r, k] >= need:
+            k -= 1
+        if k >= first:
+            found = max(found, k)
+    return found
+
+
+@internal_borrowing
+def _last_short(s: Slices, trace: TraceArrays, state: State, j: int, first: int, last: int, held: int) -> int:
+    """Return the last slice x from first to last such that too few units fit from x to last; -1: none.
+
+    If there is none, ``s.least`` has the least amounts from first to last. ``held``: job j holds its stored places from
+    this slice on, and may use them again.
+    """
+    request, units, end = trace.request[j], trace.units[j], last + 1
+    _begin_least(s)
+    if held < end:
+        _lower(s, max(first, held), end)
+        _add_own(s, trace, state, j)
+        end = max(first, held)
+        if end == first and not _enough(s, trace, request, units):
+            return first
+    while end > first:
+        begin = max(first, end - TOGETHER)
+        _copy_least(s.before, s.least)
+        _lower(s, begin, end)
+        if not _enough(s, trace, request, units):
+            _copy_least(s.least, s.before)
+            while True:
+                end -= 1
+                _lower(s, end, end + 1)
+                if end == begin or not _enough(s, trace, request, units):
+                    return end
+        end = begin
+    return -1
+
+
+@internal_borrowing
+def earliest(s: Slices, trace: TraceArrays, state: State, j: int, lo: int, hi: int, held: int) -> int:
+    """Return the earliest start of job j in [lo, hi]; -1 if there is none.
+
+    At the result, ``s.least`` has the least amounts of the nodes. ``held``: as in ``_last_short``; the job then starts
+    before this slice. Else NEVER.
+    """
+    request, units, duration = trace.request[j], trace.units[j], state.expected[j]
+    n, k, t, tested = s.number[SLICES], slice_at(s, lo), lo, -1
+    while t <= hi:
+        last = k
+        end = t + duration
+        if n - 1 > k and s.time[n - 1] < end:
+            last = n - 1
+        elif n - 1 > k:
+            last = slice_at(s, end - 1)
+        lack = _last_lack(s, request, units, max(k, tested + 1), min(last, held - 1))
+        tested = last
+        if lack < 0:
+            lack = _last_short(s, trace, state, j, k, last, held)
+            if lack < 0:
+                return t
+        k = lack + 1
+        if k == n:
+            return -1
+        t = s.time[k]
+    return -1
+
+
+@internal_borrowing
+def earliest_allowed(s: Slices, trace: TraceArrays, state: State, j: int, first: int, latest: int, held: int) -> int:
+    """Return the earliest start of job j in [first, latest] that nodes and calendars allow; -1 if there is none."""
+    start = allowed_from(trace, j, first)
+    while start <= latest:
+        fits = earliest(s, trace, state, j, start, latest, held)
+        if fits < 0:
+            return -1
+        start = allowed_from(trace, j, fits)
+        if start == fits:
+            return int(start)
+    return -1
+
+
+@internal_borrowing
+def least_within(s: Slices, trace: TraceArrays, state: State, j: int, first: int, last: int) -> None:
+    """Set the least amounts to those of the slices first .. last - 1, with what job j holds in them."""
+    _begin_least(s)
+    _lower(s, first, last)
+    _add_own(s, trace, state, j)
+
+
+@internal_borrowing
+def has_room(s: Slices, state: State) -> bool:
+    """Return whether there is room for all slices that one decision may need."""
+    return bool(_needed_here(state.clock[WAITING], state.clock[RUNNING]) <= s.time.size)
+
+
+@internal
+def choose(s: Slices, trace: TraceArrays, state: State, j: int, k: int, best: bool) -> int:
+    """Choose places for job j, which starts in slice k, within the least amounts; return the number of places.
+
+    The places are those of ``fit.spread``; they are written to ``state.chosen`` and ``state.put``.
+    """
+    request, units, row, fit = trace.request[j], trace.units[j], s.row[k], state.fit
+    if best and s.alike and request[0] > 0:
+        return _choose_alike(s, state, units, request[0], row)
+    places, resources = trace.capacity.shape
+    free = np.empty((places, resources), np.int64)
+    for p in range(places):
+        fit[p] = _fit(s.least, p, request, units)
+        for r in range(resources):
+            free[p, r] = s.free[row, r, p]
+    return spread(free, trace.capacity, trace.rank, fit, units, best, state.chosen, state.put)
+
+
+@internal_borrowing
+def _choose_alike(s: Slices, state: State, units: int, request: int, row: int) -> int:
+    """Choose places by best fit among equal nodes with one resource: those with the same amount, one after another."""
+    chosen, put, equal, at = state.chosen, state.put, state.fit, row * s.free.shape[2]
+    left, entries, amount = units, 0, -1
+    while left > 0:
+        amount = next_amount(s.free, at, s.least, amount, request)
+        for i in range(nodes_with(s.free, at, s.least, amount, request, equal)):
+            fits = int(s.least[0, equal[i]])
+            if request > 1:
+                fits //= request
+            chosen[entries], put[entries] = equal[i], min(left, fits)
+            left -= put[entries]
+            entries += 1
+            if left == 0:
+                break
+    return entries
+
+
+@internal
+def same_choice(s: Slices, trace: TraceArrays, state: State, j: int, k: int, best: bool) -> bool:
+    """Return whether job j, which holds its stored places from slice k on, would choose the same ones.
+
+    ``s.least`` has the least amounts, with those of the job.
+    """
+    if best and s.alike and trace.request[j, 0] > 0:
+        return _same_alike(s, trace, state, j, k)
+    first = trace.first[j]
+    _change_row(s, trace, state, j, k, 1)
+    entries = choose(s, trace, state, j, k, best)
+    _change_row(s, trace, state, j, k, -1)
+    same = entries == state.pieces[j]
+    for i in range(entries):
+        same = same and state.chosen[i] == state.place[first + i] and state.put[i] == state.share[first + i]
+    return bool(same)
+
+
+@internal_borrowing
+def _change_row(s: Slices, trace: TraceArrays, state: State, j: int, k: int, sign: int) -> None:
+    """Add what job j holds to the free amounts of slice k (sign 1), for a moment, or subtract it again (-1)."""
+    row = s.row[k]
+    for i in range(trace.first[j], trace.first[j] + state.pieces[j]):
+        for r in range(s.free.shape[1]):
+            s.free[row, r, state.place[i]] += sign * state.share[i] * trace.request[j, r]
+
+
+@internal_borrowing
+def _same_alike(s: Slices, trace: TraceArrays, state: State, j: int, k: int) -> bool:
+    """Return ``same_choice`` for best fit among equal nodes with one resource."""
+    request, units, row = trace.request[j], trace.units[j], s.row[k]
+    first, last = trace.first[j], trace.first[j] + state.pieces[j] - 1
+    before = -1
+    for i in range(first, last + 1):  # still in the order of the choice, and on all units of each but the last?
+        q, share = state.place[i], state.share[i]
+        amount, fits = s.free[row, 0, q] + share * request[0], _fit(s.least, q, request, units)
+        if fits < share or (i < last and fits > share):
+            return False
+        if i > first and (amount < before or (amount == before and q < state.place[i - 1])):
+            return False
+        before = amount
+    limit, p, free = before, state.place[last], s.free[row, 0]
+    others = count_before(s.free, row * s.free.shape[2], s.numbers, limit, p, s.least, request[0])
+    for i in range(first, last + 1):  # these are places of the job
+        q = state.place[i]
+        others -= int(free[q] < limit or (free[q] == limit and q < p))
+    return bool(others == 0)
