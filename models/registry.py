@@ -400,7 +400,7 @@ class NamedPart(Generic[T]):
         except PluginError as e:
             cause = e.__cause__
             if isinstance(cause, UnknownName):
-                raise cause from e
+                raise cause from None
             if isinstance(cause, WrongValue | WrongArgument):
                 raise WrongOption(str(cause)) from e
             if isinstance(cause, SchedlabError):

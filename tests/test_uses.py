@@ -343,7 +343,7 @@ def test_dir_has_the_public_names_alone() -> None:
 @pytest.mark.parametrize("backend", ["cpsat", "highs"])
 def test_compiled_models_print_short(backend: str) -> None:
     text = repr(sl.compile(model()[0], backend))
-    assert "variables" in text and " object at " not in text and len(text) <= 120
+    assert "variable" in text and " object at " not in text and len(text) <= 120
 
 
 def test_results_of_replays_and_accounts_print_short() -> None:
