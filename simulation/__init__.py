@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ..later import names_later
 
 if TYPE_CHECKING:
+    from .agenda import Rank
     from .dispatcher import Decision, Dispatcher, FailedStart, Moment, PlannedStart, Start
     from .dispatchers.cp.dispatcher import CPDispatcher
     from .dispatchers.dardis.dispatcher import Dardis
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from .dispatchers.production import CPModel, Portfolio
     from .dispatchers.registry import check_dispatcher, dispatcher_names, is_dispatcher, parse_dispatcher
     from .errors import SimulationError
+    from .features.feature import Feature
+    from .features.named import FEATURES
     from .features.requeue import Requeue, requeue_of
     from .node_policies import NodeDecision, NodeMoment, NodePolicy, Switching, node_policy_of
     from .outputs.reading import JobsError, JobsTable, read_jobs
@@ -23,14 +26,19 @@ if TYPE_CHECKING:
     from .preemption.evictors import Evictor, evictor_of
     from .preemption.settings import CheckpointModel, Preemption, checkpoints_of
     from .rankers import Ranker, parse_ranker
-    from .records import Decisions, NodeRanges
+    from .records import Decisions, NodeRanges, ReplayData, attempts_of
     from .result import Simulation
+    from .settings import setting
     from .shadow import decide
     from .simulator import simulate
     from .users import Users, users_of
     from .verify.replay import violations
 
 LATER = {  # module: its names
+    "settings": ("setting",),
+    "features.named": ("FEATURES",),
+    "features.feature": ("Feature",),
+    "agenda": ("Rank",),
     "dispatcher": ("Decision", "Dispatcher", "FailedStart", "Moment", "PlannedStart", "Start"),
     "dispatchers.cp.dispatcher": ("CPDispatcher",),
     "dispatchers.dardis.dispatcher": ("Dardis",),
@@ -49,7 +57,12 @@ LATER = {  # module: its names
     "preemption.settings": ("CheckpointModel", "Preemption", "checkpoints_of"),
     "rankers": ("Ranker", "parse_ranker"),
     "errors": ("SimulationError",),
-    "records": ("Decisions", "NodeRanges"),
+    "records": (
+        "Decisions",
+        "NodeRanges",
+        "ReplayData",
+        "attempts_of",
+    ),
     "result": ("Simulation",),
     "shadow": ("decide",),
     "simulator": ("simulate",),
@@ -58,6 +71,12 @@ LATER = {  # module: its names
 }
 __getattr__ = names_later(__name__, LATER)
 __all__ = [
+    "setting",
+    "attempts_of",
+    "ReplayData",
+    "FEATURES",
+    "Feature",
+    "Rank",
     "CPDispatcher",
     "CPModel",
     "CheckpointModel",

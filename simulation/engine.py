@@ -128,6 +128,11 @@ class Engine:
         return not watched and self.policy.compiled and self.ledger.durations is not None
 
     @property
+    def running(self) -> list[int]:
+        """The rows of the jobs that run on nodes now, those inside of reservations apart."""
+        return [int(j) for j in self.state.running[: self.state.clock[RUNNING]]]
+
+    @property
     def jobs_to_come(self) -> bool:
         """Whether jobs still arrive by themselves."""
         clock = self.state.clock

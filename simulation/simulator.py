@@ -29,6 +29,7 @@ from .features.batch_server import batch_server, split_events
 from .features.dependencies import Dependencies
 from .features.feature import Feature
 from .features.limits import Limits, desired_of, lent, limits_of
+from .features.named import features_of
 from .features.node_events import NodeEvents
 from .features.node_power import node_power
 from .features.on_demand import OnDemand
@@ -167,6 +168,7 @@ def _advice(given: Any) -> str:
         "users",
         "requeue",
         "node_policy",
+        "features",
         "allocator",
     ),
 )
@@ -193,6 +195,7 @@ def simulate(
     preemption: Preemption | None = None,
     node_policy: str | NodePolicy | type[NodePolicy] | None = None,
     switching: Switching | None = None,
+    features: Iterable[str | Feature | type[Feature]] = (),
 ) -> Simulation:
     """Replay a workload on a platform under a dispatcher, and verify the result.
 
@@ -275,6 +278,10 @@ def simulate(
         dispatcher (attribute ``node_policy``), else all nodes are on.
     switching : Switching, optional
         How long nodes boot, shut down, and are off at least; only with a node policy.
+    features : iterable of str, Feature or type
+        Features of third parties: objects that derive from ``schedlab.simulation.features.feature.Feature``, or their
+        names, as ``NAME[:OPTION=VALUE]...`` or ``"my_module:MyFeature"``. They go together with all other options; their
+        checks are part of the verification.
 
     Returns
     -------
@@ -343,14 +350,15 @@ def simulate(
     power = node_power(node_policy, switching, chosen, jobs, wished)
     check_combinations(predicting, rule, on_demand is not None, users is not None)
     check_takes_chunks(jobs, chosen, name, () if server is None else server.private)
-    alone = not (states or server or on_demand) and (power is None or power.still)
+    added = features_of(features)
+    alone = not (states or server or on_demand or added) and (power is None or power.still)
     rank = rank_of(placing, machine)
     by_count = isinstance(chosen, Policy) and alone and rank is None
     at_begin = RunningAtBegin(
         kill_at_walltime, isinstance(predicting, Real), by_count, placing.name == BEST_FIT,
         nodes_that_run(states, jobs.begin), rank,
     )  # fmt: skip
-    features: list[Feature] = [
+    parts: list[Feature] = [
         *([at_begin] if jobs.running else []),
         *([NodeEvents(states, rule)] if states is not None else []),
         *([server] if server is not None else []),
@@ -359,26 +367,31 @@ def simulate(
         *([power] if power is not None else []),
         *([Dependencies()] if jobs.after else []),
     ]
+    parts += added
     if users is not None:
-        others = tuple(features)
+        others = tuple(parts)
 
         def hidden(workload: Workload) -> set[int]:
             return {row for f in others for row in f.absent(workload)}
 
-        features.append(UserRequests(users_of(users), hidden))
-    for feature in features:
+        parts.append(UserRequests(users_of(users), hidden))
+    for feature in parts:
         jobs = feature.jobs(jobs, machine)
     setup = set_up(
-        jobs, machine, features, chosen, name, TimedPredictor(predicting), placing, seed=seed, period=int(period or 0),
+        jobs, machine, parts, chosen, name, TimedPredictor(predicting), placing, seed=seed, period=int(period or 0),
         charge=charge_decisions, kill=kill_at_walltime, whole_nodes=on_demand is not None, fixed=users is None,
     )  # fmt: skip
     with progress_line(), lent(wished, chosen):
-        found = Engine(setup, features, on_progress).run()
+        found = Engine(setup, parts, on_progress).run()
     found.desired = wished
     from .verify.replay import violations
 
     on_each_node = not isinstance(chosen, Policy)
-    found.violations = violations(found, partial=STOPPED in found.notes, within=within, on_each_node=on_each_node)
+    stops = [stop for feature in added for stop in feature.stops(found)]
+    partial = STOPPED in found.notes
+    found.violations = violations(found, partial=partial, within=within, on_each_node=on_each_node, stops=stops)
+    for feature in added:
+        found.violations += feature.check(found)
     return found
 
 

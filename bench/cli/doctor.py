@@ -95,6 +95,7 @@ def registries() -> list[Registry[Any]]:
     from ...models.kind import KINDS
     from ...simulation.allocators import ALLOCATORS
     from ...simulation.dispatchers.registry import DISPATCHERS
+    from ...simulation.features.named import FEATURES
     from ...simulation.features.requeue import REQUEUE_RULES
     from ...simulation.forecasts import FORECASTS
     from ...simulation.node_policies import NODE_POLICIES
@@ -107,6 +108,7 @@ def registries() -> list[Registry[Any]]:
     return [
         BACKENDS, HEURISTICS, KINDS, OBJECTIVES, FORMATS, EXECUTORS,
         DISPATCHERS, RANKERS, PREDICTORS, ALLOCATORS, NODE_POLICIES, FORECASTS, USERS, EVICTORS, CHECKPOINTS, REQUEUE_RULES,
+        FEATURES,
     ]  # fmt: skip
 
 

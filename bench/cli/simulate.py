@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ...simulation.features.named import settings_of_features
 from ..errors import WrongUse
 from ..executors.base import LOCAL
 from ..processes import cores as number_of_cores
@@ -39,7 +40,7 @@ from .options import (
 from .settings import with_settings
 
 
-@with_settings(SETTINGS)
+@with_settings(SETTINGS | {name: described for name, (_, described) in settings_of_features().items()})
 def simulate(
     workload: Annotated[
         str | None,

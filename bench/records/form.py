@@ -288,6 +288,7 @@ REPLAY = form_of(
             if s.setting.least is not None
         },
         "deterministic": maybe(either(NUMBER, FLAG)),
+        "features": maybe(several(TEXT)),
     },
 )
 GROUP = fields({"name": TEXT, "count": integer(1, MOST_NODES), "capacity": mapping(integer(0))})

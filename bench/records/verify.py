@@ -322,6 +322,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 
     A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
     """
+    from ...simulation.features.named import features_of
     from ...simulation.outputs.reading import read_jobs
     from ...simulation.outputs.records import outages_json, read_preemption, read_production
     from ...simulation.outputs.tables import attempts_file, node_states_file, read_attempts, read_node_states
@@ -366,7 +367,10 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
         replayed = replace(replayed, power=power)
     within = limits_of(settings, case.platform, record["method"])
     each = limits_each_node(record["method"])
-    broken = violations(replayed, partial=broke_off, within=within, on_each_node=each)
+    added = features_of(settings.features or ())
+    stops = [stop for feature in added for stop in feature.stops(replayed)]
+    broken = violations(replayed, partial=broke_off, within=within, on_each_node=each, stops=stops)
+    broken += [v for feature in added for v in feature.check(replayed)]
     faults = [f"{v.constraint}: {v.message}" for v in broken]
     if record.get("outages") not in (None, outages_json(case.states)):
         faults.append("its outages are not those of the events")

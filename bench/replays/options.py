@@ -126,6 +126,7 @@ def with_sources(replay: ReplaySettings) -> ReplaySettings:
     """Return the settings with the hashes of the source of the third parties' parts that they name, users apart."""
     from ...instances.traces import FORMATS
     from ...simulation.allocators import ALLOCATORS
+    from ...simulation.features.named import FEATURES
     from ...simulation.features.requeue import REQUEUE_RULES
     from ...simulation.node_policies import NODE_POLICIES
     from ...simulation.predictors import PREDICTORS
@@ -143,6 +144,7 @@ def with_sources(replay: ReplaySettings) -> ReplaySettings:
     }
     given = {name: getattr(replay, name) for name in sources if getattr(replay, name) is not None}
     found = {name: sources[name](text) for name, text in given.items()}
+    found |= {f"feature {text}": FEATURES.find(text).source for text in replay.features or ()}
     hashes = [f"{name}={source}" for name, source in found.items() if source is not None]
     return replace(replay, parts_source=",".join(hashes) or None)
 

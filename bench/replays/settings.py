@@ -425,7 +425,10 @@ class ReplaySettings:
         concerns="jobs",
     )
 
+    features: tuple[str, ...] | None = setting(None, label=", ".join, concerns="jobs")  # of third parties, as texts
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "features", tuple(self.features or ()) or None)  # a record has a list
         given = [s.flag for s in SETTINGS.values() if s.setting.concerns == "log" and getattr(self, s.name) is not None]
         if given and not self.trace:
             raise WrongUse(f"{', '.join(given)}: for logs only; an instance has its own machine and jobs")
@@ -470,7 +473,7 @@ class ReplaySettings:
         return ", ".join(parts)
 
 
-SETTINGS: Mapping[str, Described] = settings_of(ReplaySettings)
+SETTINGS: dict[str, Described] = dict(settings_of(ReplaySettings))
 
 
 def decision_limit(seconds: float | None, units: float | None) -> dict[str, float | None]:

@@ -39,10 +39,10 @@ from .case import check_limits as check_case
 from .energy import check_dispatchers, check_energy, energy_settings
 from .launch import check_processes
 from .options import check_limits, check_objective, check_predictor, check_stretch, checked_users, with_sources
-from .settings import ReplaySettings, decision_limit, read_settings
+from .settings import SETTINGS, ReplaySettings, decision_limit, read_settings
 
 TIME_LIMIT = 3600.0  # seconds for a whole replay
-SETTINGS = "instance.toml"
+INSTANCE = "instance.toml"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class ReplayRequest:
 
 def is_trace(path: str) -> bool:
     """Return whether a path is a trace: a file other than the settings file of an instance."""
-    return Path(path).is_file() and Path(path).name != SETTINGS
+    return Path(path).is_file() and Path(path).name != INSTANCE
 
 
 def trace_name(path: str) -> str:
@@ -155,7 +155,9 @@ def replay_request(
     if not names:
         raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
     named = [check_dispatcher(name) for name in names]
+    given, of_features = of_own(given)
     values, several = read_settings(given)
+    values |= {"features": of_features}
     caps, loads = several.get("power_cap", ()), several.get("load", ())
     values |= decision_limit(values.get("decision_time"), values.get("deterministic"))
     preempting, evictors = preemption_settings(values, several.pop("evictor", ()))
@@ -180,6 +182,15 @@ def replay_request(
     replay = replace(replay, desired_content=check_desired(replay), most_power=min(caps, default=None))
     check_limits(replay, caps, named)
     return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps, evictors=evictors, loads=loads)
+
+
+def of_own(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the settings of ours that a user gives, and the features of third parties whose settings are given. Raises WrongUse."""
+    from ...simulation.features.named import features_of, texts_of
+
+    texts = texts_of({name: value for name, value in given.items() if name not in SETTINGS})
+    features_of(texts)
+    return {name: value for name, value in given.items() if name in SETTINGS}, texts
 
 
 def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:

@@ -168,6 +168,7 @@ def _simulate(
         preemption=case.preemption,
         node_policy=replay.node_policy,
         switching=switching_of(replay, dispatcher),
+        features=replay.features or (),
     )
 
 

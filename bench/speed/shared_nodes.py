@@ -55,14 +55,13 @@ def main() -> None:
     jobs = workload(platform)
     found = LOG.exists()
     what = "Curie, 30 days" if found else "a random log, as that of Curie is missing"
-    table = Table(
-        "policy", "jobs/s", "target", box=box.SIMPLE, title=f"{what}: {len(jobs):,} jobs, {NODES} x {CORES} cores"
-    )
+    table = Table("policy", "jobs/s", "target", box=box.SIMPLE)
     for column in table.columns[1:]:
         column.justify = "right"
     with console.status("replaying on shared nodes"):
         for policy, target in TARGETS.items():
             table.add_row(policy, f"{speed(jobs, platform, policy):,.0f}", f"{target:,}" if found else "-")
+    console.print(f"{what}: {len(jobs):,} jobs on {NODES} nodes of {CORES} cores", highlight=False, soft_wrap=True)
     console.print(table)
 
 

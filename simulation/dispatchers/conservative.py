@@ -146,7 +146,7 @@ def may_move(profile: Profile, stuck: Stuck, trace: TraceArrays, state: State, j
     i = segment(Profile(state.ahead_length, state.ahead_time, state.ahead_free), 0, start - 1)
     if not exceeds(trace.machine_request, j, state.ahead_free[0, i]):
         return True
-    return first_ahead(trace, state, j, state.clock[NOW], duration) < start
+    return bool(first_ahead(trace, state, j, state.clock[NOW], duration) < start)
 
 
 @internal_borrowing

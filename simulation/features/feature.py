@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from ...heuristics.kernels.events.state import State, TraceArrays
 from ...instances.workload import Workload
 from ...models import Platform, Running
+from ...models.language import Violation
 from ..agenda import Agenda
 from ..decisions import DecisionFault, Plans
 from ..dispatcher import Dispatcher
 from ..dispatchers.policy import Policy
 from ..ledger import Ledger
 from ..predictors import TimedPredictor
+from ..records import ReplayData
 from ..timeline import Timeline, Use
 
 
@@ -43,6 +45,11 @@ class Feature:
     follows_nodes = False
     rows_at_begin: Mapping[int, tuple[Running, ...]] = {}
     keeps_waiting = ""
+
+    @property
+    def name(self) -> str:
+        """What messages call it: the name of its class."""
+        return type(self).__name__
 
     def jobs(self, workload: Workload, platform: Platform) -> Workload:
         """Return the jobs of the replay; the feature may add, change or leave out rows."""
@@ -113,6 +120,18 @@ class Feature:
         """Return fields of the result of the replay, which has come to ``now`` (s)."""
         return {}
 
+    def stops(self, replay: ReplayData) -> Iterable[tuple[str, int]]:
+        """Return the nodes whose jobs the feature ends early in a replay, each with the time in seconds, for the verification."""
+        return ()
+
+    def check(self, replay: ReplayData) -> Iterable[Violation]:
+        """Return what in a replay contradicts the feature, read from its starts, ends and nodes alone.
+
+        It is called for a replay that has just ended, and by ``bench verify`` for one that was read from files, on a feature
+        that was made anew.
+        """
+        return ()
+
 
 class Options(NamedTuple):
     """How a replay runs.
@@ -176,6 +195,10 @@ class Replay(Protocol):
     @property
     def now(self) -> int:
         """The time in seconds."""
+
+    @property
+    def running(self) -> list[int]:
+        """The rows of the jobs that run on nodes now, those inside of reservations apart."""
 
     @property
     def jobs_to_come(self) -> bool:

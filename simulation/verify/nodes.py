@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -29,12 +29,15 @@ from .runs import Runs
 FOREVER = int(np.iinfo(np.int64).max)
 
 
-def attempt_faults(replay: ReplayData) -> Iterator[Violation]:
-    """Yield the faults of the attempts of each job: their numbers and order, their reasons, and the work that they save."""
+def attempt_faults(replay: ReplayData, others: Iterable[tuple[str, int]] = ()) -> Iterator[Violation]:
+    """Yield the faults of the attempts of each job: their numbers and order, their reasons, and the work that they save.
+
+    ``others``: nodes that stop for reasons that the replay does not record, each with the time.
+    """
     found, ids = replay.history, replay.workload.ids
     if found is None:
         return
-    left, stops = departed(replay), Stops(replay)
+    left, stops = departed(replay), Stops(replay, others)
     ended: dict[int, int] = {}
     count: dict[int, int] = {}
     for k, a in zip(found.rows.tolist(), found.early, strict=True):
@@ -107,12 +110,15 @@ def _changes(replay: ReplayData) -> tuple[Change, ...]:
 class Stops:
     """The nodes that stop at each time of a replay."""
 
-    def __init__(self, replay: ReplayData) -> None:
+    def __init__(self, replay: ReplayData, others: Iterable[tuple[str, int]] = ()) -> None:
+        self._others = set(others)  # (node, time)
         self._change = {change.time: change for change in _changes(replay)}
         self._number = {name: n for n, name in enumerate(replay.platform.nodes)}
 
     def any_of(self, nodes: Collection[str], time: int) -> bool:
         """Return whether one of the nodes does not run jobs from this time on."""
+        if any((name, time) in self._others for name in nodes):
+            return True
         change, number = self._change.get(time), self._number
         return change is not None and any(not change.runs[number[name]] for name in nodes if name in number)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -22,7 +22,12 @@ MOST = 20  # violations of one kind that are listed one by one
 
 
 def violations(
-    replay: ReplayData, *, partial: bool = False, within: Sequence[DesiredProfile] = (), on_each_node: bool = False
+    replay: ReplayData,
+    *,
+    partial: bool = False,
+    within: Sequence[DesiredProfile] = (),
+    on_each_node: bool = False,
+    stops: Iterable[tuple[str, int]] = (),
 ) -> list[Violation]:
     """Return all violations of a replay, each with the job, node and time concerned.
 
@@ -63,6 +68,8 @@ def violations(
         The profiles that limit the starts.
     on_each_node : bool
         Whether a desired use is an amount of each node also where nodes can be counted, as CP dispatchers take it.
+    stops : iterable of (str, int)
+        Nodes whose jobs end early for a feature of a third party, each with the time.
 
     Returns
     -------
@@ -86,7 +93,7 @@ def violations(
     found += _units(runs, runs.started)
     found += _fits(runs, runs.started)
     checked = (
-        attempt_faults(replay), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within, on_each_node),
+        attempt_faults(replay, stops), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within, on_each_node),
         preemption_faults(replay, runs), power_faults(replay, runs),
     )  # fmt: skip
     for faults in checked:

@@ -28,6 +28,7 @@ OPTIONS = {  # group: name, attribute, an option, its value as text and in Pytho
     "users": ("doubling", "Doubling", "times", "3.5", 3.5, "nan", "a number"),
     "checkpoints": ("wider", "Wider", "seconds", "2h", 7200, "x", "whole seconds, such as 300, 30min, 2h or 7d"),
     "requeue": ("keep-share", "KeepShare", "part", "0.75", 0.75, "x", "a number"),
+    "features": ("maintenance", "Maintenance", "maintenance_every", "3", 3, "x", "a whole number"),
     "dispatchers": ("area-first", "AreaFirst", None, None, None, None, None),
 }
 FINISHED = {  # groups whose parts are objects without options
@@ -38,6 +39,7 @@ FINISHED = {  # groups whose parts are objects without options
     "problems": ("flow-shop", "kind:FLOW_SHOP"),
     "executors": ("listing", "executors:Listing"),
 }
+FILES = {"dispatchers": "dispatchers", "features": "maintenance"}  # of the package; else parts
 GROUPS = {registry.group.removeprefix("schedlab."): registry for registry in registries()}
 
 ASK = """
@@ -73,7 +75,7 @@ def ask(beside, *questions):
 def test_a_part_is_found_by_its_entry_point_and_as_module_and_attribute_with_its_options(beside):
     questions, expected = [], []
     for group, (name, attribute, option, text, value, _, _) in OPTIONS.items():
-        for called in (name, f"flow_shop.{'dispatchers' if group == 'dispatchers' else 'parts'}:{attribute}"):
+        for called in (name, f"flow_shop.{FILES.get(group, 'parts')}:{attribute}"):
             questions.append((group, called if option is None else f"{called}:{option}={text}", option or ""))
             expected.append([attribute, value])
         if GROUPS[group].first_value:
