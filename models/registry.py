@@ -42,6 +42,7 @@ from typing import (
 from ..errors import MissingValue, SchedlabError, WrongArgument, WrongValue
 from .counts import how_many
 from .excerpt import excerpt
+from .platform import LATEST
 from .plugins import (
     REFERENCE,
     NoSuchAttribute,
@@ -180,12 +181,15 @@ def _read_number(text: str) -> float:
 
 def _read_seconds(text: str) -> float:
     found = seconds_of(text)
-    return _read_float(text) if found is None else found
+    seconds = _read_float(text) if found is None else found
+    if math.isfinite(seconds) and seconds > LATEST:
+        raise WrongValue(text)
+    return seconds
 
 
 def _read_whole_seconds(text: str) -> int:
     found = seconds_of(text)
-    if found is None:
+    if found is None or found > LATEST:
         raise WrongValue(text)
     return found
 

@@ -240,8 +240,10 @@ class Idle:
 
     def __init__(self, after: str = USUAL) -> None:
         seconds = seconds_of(after)
-        if seconds is None:
-            raise WrongValue(f"the node policy idle: after is {excerpt(after)}; expected {WHOLE_SECONDS.expected}")
+        if seconds is None or seconds > LATEST:
+            raise WrongValue(
+                f"the node policy idle: after is {excerpt(after)}; expected {WHOLE_SECONDS.expected}, at most {LATEST} s"
+            )
         self.after, self.name = seconds, f"idle:{after}"
 
     def begin(self, platform: Platform, switching: Switching, desired: DesiredProfile | None) -> None:

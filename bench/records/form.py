@@ -15,7 +15,7 @@ Every record, known before the run (they determine the key):
 - ``memory_gb``: memory limit in GB (null: the default).
 - ``drop_impossible``: whether jobs that can never fit are left out.
 - ``view``: fields of ``runs.view.View``.
-- ``replay``: fields of ``runs.replay_settings.ReplaySettings`` (null: the method is not a dispatcher).
+- ``replay``: fields of ``replays.settings.ReplaySettings`` (null: the method is not a dispatcher).
 - ``source``: hash of the source of a third party's dispatcher, heuristic or backend; only if the method has one.
 
 Every record, known after the run:
@@ -34,7 +34,7 @@ Every record, known after the run:
 - ``exactness``: object with ``kind``, ``notes``: whether the solved model is exact.
 - ``size``: size of the native model, such as numbers of variables and constraints.
 - ``python``, ``started``: version of Python; date and time of the start, ISO 8601.
-- ``host``: the machine: object with ``cpu`` (model), ``cores``, ``memory_gb``, ``system``, see ``records.host``. Records of
+- ``host``: the machine: object with ``cpu`` (model), ``cores``, ``memory_gb``, ``system``, see ``records.record``. Records of
   schedlab 0.1.0 lack it.
 - ``incumbents``: list of objects with ``seconds``, ``objective``, ``bound``.
 - ``schedule``: in the JSON form of the problem.

@@ -79,7 +79,7 @@ class Destroy(Protocol):
 
 
 class CompiledDestroy(ABC):
-    """Base class of destroy operators in compiled code (``kernels.destroy``)."""
+    """Base class of destroy operators in compiled code (``kernels.ruin``)."""
 
     weight: float
 
@@ -359,9 +359,9 @@ class RuinAndRecreate:
     Parameters
     ----------
     destroy
-        The destroy operators, see ``lns.destroy``; None: ``usual_destroy``.
+        The destroy operators, see ``lns.ruin``; None: ``usual_destroy``.
     repair
-        The repair operators, see ``lns.repair``; None: ``usual_repair``.
+        The repair operators, see ``lns.ruin``; None: ``usual_repair``.
     acceptance
         When a step is kept, if the search has no acceptance criterion for all operators.
     restart

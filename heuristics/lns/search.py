@@ -1,8 +1,8 @@
 """A large-neighbourhood search for dispatching and profit problems (no published source).
 
-1. Place the jobs by weighted area (``list_scheduling.orders``; last in profit problems, whose objective has no waits) and in
+1. Place the jobs by weighted area (``list_scheduling``; last in profit problems, whose objective has no waits) and in
    the orders of the presets (weights of job features, ``random_keys``), in as many threads as there are searches. In profit
-   problems also try joins: one order until a time, another one after it (``list_scheduling.joins``). Keep the best
+   problems also try joins: one order until a time, another one after it (``list_scheduling``). Keep the best
    orders (``orders.Population``). A start is kept as well, as it is, and as the list schedule of the order of its starts.
 2. Select an operator, by default one that has had less than its share of the time, else the one with the best recent
    gain per second (``selection``).

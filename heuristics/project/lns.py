@@ -167,9 +167,9 @@ class _Parts:
 # --- A large-neighbourhood search for projects.
 #
 # 1. Make schedules with all priority rules, by the serial and the parallel scheme, and with rules plus random numbers; each is
-#    justified twice (``kernels.projects.generation``). Keep the best ones. A start is kept as well.
+#    justified twice (``kernels.projects.schedules``). Keep the best ones. A start is kept as well.
 # 2. Select an operator, by default one that has had less than its share of the time, else the one with the best recent
-#    gain per second (``lns.selection``).
+#    gain per second (``lns.control``).
 # 3. Let it take a turn:
 #
 #    - ``crossover``: join parts of two kept schedules (``evolution``, [Debels2007]).
@@ -180,12 +180,12 @@ class _Parts:
 #    - ``tabu`` (for job shops and flexible job shops, ``tabu.shop``): tabu search on the disjunctive graph, and path relinking
 #      between its best schedules (``tabu.operator``). With a time limit it has most of the time.
 #
-# 4. An acceptance criterion decides whether the new schedule replaces the one it was made from (``lns.acceptance``).
-# 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.stopping``), or the makespan is
+# 4. An acceptance criterion decides whether the new schedule replaces the one it was made from (``lns.control``).
+# 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.control``), or the makespan is
 #    a lower bound (``project.bounds``).
 #
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
-# (``lns.threads.team``).
+# (``lns.turns``).
 
 TABU_SHARE, OTHERS_SHARE = 0.75, 0.05  # of the time of a search for a shop; the rest is for what gains most
 

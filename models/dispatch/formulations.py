@@ -211,8 +211,8 @@ def _milli(power: float | None) -> int:
 # has the capacity ``C = min(capacity, M)``, and interval r[e] the demand ``min(free(e), M) - min(free(e - 1), M)``. The jobs
 # can use ``min(free(t), M)`` at each time t, which excludes the same starts as ``free(t)``: they never need more than M.
 #
-# The objective is made from the costs of the jobs (``costs.expressions``); if it is maximized, it is minus this cost. The
-# limits on objectives are constraints (``costs.constraints``).
+# The objective is made from the costs of the jobs (``dispatch.limits``); if it is maximized, it is minus this cost. The
+# limits on objectives are constraints (``dispatch.limits``).
 
 SHARES = (2, 3, 4)
 """The k of the constraints on units that need more than 1/k of a node."""

@@ -83,7 +83,7 @@ class Dispatch:
         Whether a job takes its walltime, which a dispatcher knows, or its runtime, which is known only afterwards.
     limits : mapping of str to float, optional
         The greatest value of other objectives (the least value of one that is maximized), by their names. A makespan is
-        a time in seconds, not a duration. See ``costs.limits``.
+        a time in seconds, not a duration. See ``dispatch.limits``.
     desired : DesiredProfile, optional
         The desired use of the platform: a limit on the use of each node by ``jobs``, or with ``over_cost`` a wish. See
         ``models.dispatch.desired``.

@@ -397,7 +397,7 @@ def move_keys(state: State, base: Floats, head: Ints, scale: float) -> None:
 # jobs and the jobs before it. Jobs whose start is now begin. No job delays the planned start of a job before it, and no
 # plan is kept: this is conservative backfilling [Bridi2018, 2.2] with priorities that may change at each decision.
 #
-# A job that runs longer than expected is taken to end at now + 1 s. A job that is *overdue* (``fair_waits``) goes
+# A job that runs longer than expected is taken to end at now + 1 s. A job that is *overdue* goes
 # before all that are not.
 #
 # Jobs after the last one that fits into what is free now cannot start now, wherever they are placed. They are not placed;

@@ -324,9 +324,9 @@ def without_overuse(starts: Sequence[Start], jobs: Waiting, free: Ints, names: S
 #
 # 1. Update jobs. A running job past its walltime keeps its resources: it is taken to end one second from now.
 # 2. Update nodes. If a node holds more than it has, the cycle ends without a decision.
-# 3. Check jobs. Jobs that do not fit on the nodes that are up are left out (``checks``).
+# 3. Check jobs. Jobs that do not fit on the nodes that are up are left out.
 # 4. Selection. If all eligible jobs can start now, they do, without a model; if none can, the cycle ends. Else all of them
-#    are planned (``first_plan``), and the overhead control keeps those that the plan starts first
+#    are planned, and the overhead control keeps those that the plan starts first
 #    (``cp.control.adaptive_limit``); without a warm start, those submitted first, as in the thesis.
 # 5. Model: all these jobs, each with one interval and a number of units per node (formulation ``counts``; ``units`` has an
 #    interval per unit); objective ``sum (start - submit) / ewt``. All starts lie before the end of the horizon, ``min start +
@@ -349,7 +349,7 @@ def without_overuse(starts: Sequence[Start], jobs: Waiting, free: Ints, names: S
 # find nothing.
 #
 # Accepted reservations of the machine have their fixed starts and nodes in the model; beside them all jobs take their
-# walltimes (``surroundings``). The simulator itself checks new reservations, starts the jobs of private queues and keeps those of stopped queues away
+# walltimes. The simulator itself checks new reservations, starts the jobs of private queues and keeps those of stopped queues away
 # from dispatchers.
 
 EXACT = ("counts", "units")  # formulations whose solutions have nodes

@@ -1,6 +1,6 @@
 """Plans of the whole queue where the free amounts are in slices of time; compiled.
 
-The starts and nodes are those of ``planning`` and ``search``, which keep the free amounts by node. A plan that a search has
+The starts and nodes are those of ``plans``, which keep the free amounts by node. A plan that a search has
 tried is taken back job by job, instead of a copy of the free amounts for each.
 """
 

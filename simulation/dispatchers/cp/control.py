@@ -431,7 +431,7 @@ def limit_of(limit: float | None, deterministic: float | None) -> float:
     return SECONDS if limit is None and deterministic is None else float(limit or deterministic or 0)
 
 
-# --- The search of one decision under the adaptive limit of ``adaptive_limit``: it replaces ``steps.Control``.
+# --- The search of one decision under the adaptive limit: it replaces ``Control``.
 
 
 class AdaptiveControl:
