@@ -24,7 +24,7 @@ class SolverLog:
     >>> _ = log.write("first, second, third")
     >>> print(log.text())
     firs
-    ... 12 characters of the log are left out ...
+    ... 12 characters of the log left out ...
     hird
     """
 
@@ -65,7 +65,7 @@ class SolverLog:
         return (
             head + tail
             if not left
-            else f"{head}\n... {how_many(left, 'character', ',')} of the log are left out ...\n{tail}"
+            else f"{head}\n... {how_many(left, 'character', ',')} of the log left out ...\n{tail}"
         )
 
 

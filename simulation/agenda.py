@@ -14,7 +14,13 @@ Action = Callable[[], object]
 
 
 class Rank(IntEnum):
-    """The order of the actions at one time; jobs that end, and then jobs that arrive, come before all of them."""
+    """The order of the actions at one time; jobs that end, and then jobs that arrive, come before all of them.
+
+    Parameters
+    ----------
+    value : int
+        The place in the order: ``Rank(1)`` comes first.
+    """
 
     NODE_STATE = auto()
     """Nodes go down, drain or come back; jobs on nodes that stop fail."""

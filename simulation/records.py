@@ -197,7 +197,16 @@ def schedule_of(replay: ReplayData) -> Schedule:
 
 
 def attempts_of(replay: ReplayData) -> list[Attempt]:
-    """Return all attempts of a replay, ordered by start; jobs that never started have none."""
+    """Return all attempts of a replay, ordered by start; jobs that never started have none.
+
+    Parameters
+    ----------
+    replay : ReplayData
+
+    Returns
+    -------
+    list of Attempt
+    """
     schedule, ids, found = schedule_of(replay), replay.workload.ids, replay.history
     nodes, chunks = schedule.nodes, replay.workload.chunks
     counts = Counter(found.rows.tolist()) if found is not None else Counter[int]()

@@ -12,10 +12,13 @@ from dataclasses import MISSING, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_type_hints
 
+from ..models.comparing import hashable
+
 Concerns = Literal["jobs", "log", "decisions", "replay"]
 KEY = "setting"  # of the metadata of a field
 
 
+@hashable
 @dataclass(frozen=True)
 class Setting:
     """The description of a setting.
@@ -64,10 +67,23 @@ class Setting:
 
 
 def setting(default: Any, help: str = "", panel: str = "Simulation", **others: Any) -> Any:
-    """Return a field of a dataclass that is a setting; the arguments are those of ``Setting``."""
+    """Return a field of a dataclass that is a setting.
+
+    Parameters
+    ----------
+    default : value
+        The value that the field has unless the user gives another one.
+    help, panel, **others
+        The arguments of ``Setting``.
+
+    Returns
+    -------
+    dataclasses.Field
+    """
     return field(default=default, metadata=MappingProxyType({KEY: Setting(help, panel, **others)}))
 
 
+@hashable
 @dataclass(frozen=True)
 class Described:
     """A setting with its field.

@@ -366,7 +366,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
         power = read_node_states(node_states_file(jobs), case.platform, settings.node_policy or "", times_of(settings))
         replayed = replace(replayed, power=power)
     within = limits_of(settings, case.platform, record["method"])
-    each = limits_each_node(record["method"])
+    each = bool(within) and limits_each_node(record["method"])
     added = features_of(settings.features or ())
     stops = [stop for feature in added for stop in feature.stops(replayed)]
     broken = violations(replayed, partial=broke_off, within=within, on_each_node=each, stops=stops)

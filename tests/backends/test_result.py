@@ -140,7 +140,8 @@ class TestLogs:
         if left <= 0:
             assert log.text() == whole
         else:
-            assert log.text() == f"{whole[:half]}\n... {left:,} characters of the log are left out ...\n{whole[-half:]}"
+            out = "1 character" if left == 1 else f"{left:,} characters"
+            assert log.text() == f"{whole[:half]}\n... {out} of the log left out ...\n{whole[-half:]}"
 
     def test_logs_of_several_stages_are_bounded(self) -> None:
         assert joined("a", "b") == "ab"

@@ -51,10 +51,11 @@ WRONG = {
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    objectives._KNOWN.update(WRONG)
+    for name, objective in WRONG.items():
+        objectives.REGISTRY.register(name, objective)
     yield
     for name in WRONG:
-        del objectives._KNOWN[name]
+        objectives.REGISTRY.unregister(name)
 
 
 @pytest.mark.parametrize("method", METHODS)

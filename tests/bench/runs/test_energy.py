@@ -93,7 +93,7 @@ def test_verify_finds_a_changed_account_and_changed_states(bench, folder: Path) 
     ("options", "why"),
     [
         (["--node-policy", "idel:5s"], "node policy"),
-        (["--node-policy", "idle:soon"], "expected a time such as idle:300s"),
+        (["--node-policy", "idle:soon"], "expected whole seconds, such as 300, 30min"),
         (["--node-policy", "profile"], "give its file with --desired FILE"),
         (["--boot", "5min"], "--boot: only with --node-policy"),
         (["--dispatchers", "easy,hybrid:100", "--boot", "5min"], "--boot: only with --node-policy"),

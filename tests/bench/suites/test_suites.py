@@ -13,6 +13,7 @@ from schedlab.bench.suites.best_known import BestKnown, collected, new_bests
 from schedlab.bench.suites.selection import choose, plans_of
 from schedlab.bench.suites.suite import read_suite, shipped_suites
 from schedlab.instances import load
+from schedlab.models.counts import how_many
 from shared_data import DATA
 
 EXAMPLES = Path(best_known.__file__).parent / "examples"
@@ -243,7 +244,11 @@ def test_a_data_folder_without_instances_is_wrong_use(bench, tmp_path, names):
     for name in names:
         (tmp_path / name).write_text("; a comment\nwords\n")
     code, out, err = bench("run", "classic", "--data", tmp_path)
-    assert code == 2 and f"none of its {len(names)} files is an instance" in err and "Traceback" not in out + err
+    assert (
+        code == 2
+        and f"none of its {how_many(len(names), 'file')} is an instance" in err
+        and "Traceback" not in out + err
+    )
 
 
 def test_two_files_of_one_name_are_refused(bench, tmp_path):

@@ -43,7 +43,7 @@ def batches(draw: st.DrawFn, most: int = 12) -> list[Job]:
 
 
 def plant() -> Cooling:
-    return Cooling("plant", (0, 20, 40), (0, 150, 400), ((0, 10, 60), (0, 40, 200), (0, 80, 400)))
+    return Cooling("plant", (0, 20, 40), (0, 150, 1000), ((0, 10, 60), (0, 40, 200), (0, 80, 1000)))
 
 
 def earning(jobs: list[Job], price: float = 0.5, horizon_end: int = 400, energy: StepFunction | float = 3.0) -> Profit:

@@ -200,7 +200,7 @@ def test_a_registered_objective_cannot_be_explained():
         with pytest.raises(sl.SchedlabError, match="limit on limits-test cannot be explained"):
             sl.explain(small(0, 2).replace(limits={name: 1}))
     finally:
-        del o._KNOWN[name]
+        o.REGISTRY.unregister(name)
 
 
 def test_a_maximized_objective_has_a_least_value():
@@ -223,7 +223,7 @@ def test_a_maximized_objective_has_a_least_value():
         assert broken.message == f"{name} is -{on_time}, the limit is at least -1"
         assert excess_of(problem, np.array([0, 9, 9])) == pytest.approx(1, abs=1e-5)
     finally:
-        del o._KNOWN[name]
+        o.REGISTRY.unregister(name)
 
 
 def test_durations_without_a_small_common_denominator_keep_their_real_weights():
