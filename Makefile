@@ -43,10 +43,10 @@ conformance: $(READY)
 	$(BIN)/python -m schedlab.backends.conformance --count 500 --seed 1
 
 speed: $(READY)
-	$(BIN)/python -m schedlab.bench.speed
+	$(BIN)/python -m benchmarks.speed
 
 wheel: $(READY)
-	$(BIN)/python -m schedlab.bench.wheel --out dist
+	$(BIN)/python -m benchmarks.wheel --out dist
 
 versions:
 	$(PYTHON) tests/try_versions.py oldest

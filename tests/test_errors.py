@@ -27,7 +27,6 @@ PACKAGES = [name for name in MODULES if hasattr(importlib.import_module(name), "
 CONTROL_FLOW = {
     "schedlab.backends.solver_thread.Interrupted",  # Ctrl-C, a KeyboardInterrupt
     "schedlab.bench.errors.WrappedError",  # carries an error through Typer
-    "schedlab.bench.speed.store._Begun",
     "schedlab.heuristics.clock.KernelStopped",
     "schedlab.heuristics.lagrangian_relaxation.Stopped",
     "schedlab.heuristics.lns.control.Stopped",
@@ -41,7 +40,6 @@ PROTOCOLS = {
     ("backends/cpsat/native.py", "AttributeError"),  # CpModel.__getattr__
     ("bench/cli/app.py", "KeyError"),  # ImportedCommands is a mapping
     ("backends/conformance/planted.py", "RuntimeError"),  # a process of a developers' tool failed
-    ("bench/speed/store.py", "AssertionError"),
     ("instances/files/folder.py", "RecursionError"),  # caught three lines below
     ("instances/registry.py", "AssertionError"),
     ("instances/formats/cooling_tables.py", "AssertionError"),

@@ -6,6 +6,7 @@ import ast
 import doctest
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -44,7 +45,7 @@ FILES = sorted(p for top in ALLOWED for p in [ROOT / f"{top}.py", *(ROOT / top).
 MODULES = sorted(
     name
     for _, name, _ in pkgutil.walk_packages([str(ROOT)], "schedlab.")
-    if name.split(".")[1] in ALLOWED and not name.endswith("__main__")
+    if name.split(".")[1] in {*ALLOWED, "benchmarks"} and not name.endswith("__main__")
 )
 
 
@@ -91,6 +92,12 @@ def test_there_are_no_import_cycles() -> None:
     packages = {name_of(f) for f in FILES if f.name == "__init__.py"}
     graph = nx.DiGraph((a, b) for a, b in edges if b not in packages)
     assert [sorted(found) for found in nx.strongly_connected_components(graph) if len(found) > 1] == []
+
+
+def test_the_package_does_not_need_the_benchmarks() -> None:
+    """They are not in the wheel."""
+    used = re.compile(r"^\s*(from|import)\s+(schedlab\.|\.+)?benchmarks\b", re.MULTILINE)
+    assert [name_of(file) for file in FILES if used.search(file.read_text(encoding="utf-8"))] == []
 
 
 def test_every_folder_with_code_is_installed() -> None:

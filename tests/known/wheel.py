@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import schedlab
-from schedlab.bench.wheel.build import build, tag
-from schedlab.bench.wheel.uses import USES
+from schedlab.benchmarks.uses import USES
+from schedlab.benchmarks.wheel import build, tag
 from schedlab.models.compiling.cache import FOLDER
 
 COUNTED = """

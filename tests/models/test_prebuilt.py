@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import schedlab
-from schedlab.bench.wheel.build import compile_into
+from schedlab.benchmarks.wheel import compile_into
 from schedlab.models.compiling import cache as prebuilt
 from schedlab.models.compiling.cache import ABOUT, FOLDER, Prebuilt, Processor, common_processor, runtime
 

@@ -10,7 +10,7 @@ import schedlab
 from schedlab.instances.files.writing import move_whole, to_csv, to_toml, whole_file, write_files, write_whole
 
 ROOT = Path(schedlab.__file__).parent
-OWN = ("instances/files/writing.py", "bench/speed/", "bench/terminal.py")  # measurements write logs of their own
+OWN = ("instances/files/writing.py", "benchmarks/", "bench/terminal.py")  # measurements write logs of their own
 
 
 @pytest.fixture

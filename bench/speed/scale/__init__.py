@@ -1,1 +1,0 @@
-"""How the cost of methods grows with the machine."""

@@ -1,0 +1,68 @@
+"""Speed of multi-search on a profit problem of 31,713 jobs: the high workload of [Bridi2018], from the Curie log.
+
+Run it as ``python -m benchmarks.speed.profit``. The times do not contain the compilation of the kernels.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from schedlab.bench.ingest import import_curie
+from schedlab.heuristics import first_solution, multi_search, warm_up
+from schedlab.instances import load
+from schedlab.models import Profit
+
+from .cost import peak_mb
+from .heuristics import CURIE
+
+
+def curie(path: Path = CURIE) -> Profit:
+    """Return the high workload: 300 nodes of 32 cores, scenario air, summer, cheap, synthetic temperatures."""
+    with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
+        import_curie(
+            path, Path(folder), None, "air,summer,cheap", None, nodes=300, cores=32, memory=131072,
+            first=None, load=None, seed=1, name=None,
+        )  # fmt: skip
+        return load(folder).profit
+
+
+def all_orderings(problem: Profit) -> dict[str, Any]:
+    """Measure one ordering and multi-search; return their seconds, the best schedule and the peak memory in MB."""
+    warm_up()
+    began = time.perf_counter()
+    first_solution(problem, "est")
+    one = time.perf_counter() - began
+    began = time.perf_counter()
+    found = multi_search(problem)
+    return {
+        "jobs": len(problem.jobs),
+        "one_seconds": one,
+        "seconds": time.perf_counter() - began,
+        "objective": found.objective,
+        "order": found.details["order"],
+        "violations": len(found.violations),
+        "peak_mb": peak_mb(),
+    }
+
+
+def main() -> None:
+    """Print the measurements with their targets."""
+    if not CURIE.exists():
+        print(f"profit on the Curie log: not measured, as {CURIE} is missing (run this at the root of the repository)")
+        return
+    found = all_orderings(curie())
+    print(
+        f"profit on the Curie log, {found['jobs']} jobs: ordering est {found['one_seconds']:.1f} s (target: at most 10 s), "
+        f"multi-search {found['seconds']:.0f} s (target: at most 180 s), best ordering {found['order']}, "
+        f"{found['objective']:,.1f} euro"
+    )
+    print(f"  peak memory {found['peak_mb']:.0f} MB (target: at most 3072 MB); violations: {found['violations']}")
+
+
+if __name__ == "__main__":
+    main()

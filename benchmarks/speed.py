@@ -1,0 +1,45 @@
+"""``make speed``: the cost of the modelling layer as ratios, the times of the compiled kernels, and the speed of replays."""
+
+from __future__ import annotations
+
+from schedlab.bench.terminal import console_for
+
+from . import (
+    compiling,
+    decide,
+    evictions,
+    groups,
+    heuristics,
+    lowering,
+    placements,
+    profit,
+    queues,
+    replay,
+    scale,
+    shared_nodes,
+    store,
+)
+
+
+def main() -> None:
+    """Print all measurements with their targets."""
+    for measured in (
+        lowering,
+        heuristics,
+        placements,
+        profit,
+        replay,
+        queues,
+        shared_nodes,
+        groups,
+        evictions,
+        decide,
+        store,
+        compiling,
+    ):
+        measured.main()
+    scale.small(console_for())
+
+
+if __name__ == "__main__":
+    main()
