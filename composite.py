@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +13,7 @@ from .methods.arguments import chosen_method, limits_of
 from .methods.method import Method, Value
 from .methods.runs import OnIncumbent, without_solver
 from .models.arguments import checked
+from .models.deadline import Deadline
 from .models.dispatch.composite import best_kept, checked_slack, nearest
 from .models.dispatch.composite import limits_of as limits_on_objectives
 from .models.dispatch.problem import Dispatch
@@ -179,8 +179,9 @@ class _Steps:
         arguments: Mapping[str, Any],
     ) -> None:
         self.problem, self.slack, self.method = problem, slack, method
-        self.time, self.deterministic, self.arguments = time_limit, deterministic, arguments
-        self.began = time.perf_counter()
+        self.deadline = Deadline(time_limit)
+        self.deterministic = deterministic
+        self.arguments = arguments
         self.pure: dict[str, Result] = {}
         self.theta: dict[str, float] = {}
         self.takes_start = "warm_start" in method.obeyed() and method.start is None
@@ -201,15 +202,14 @@ class _Steps:
         """Optimize one kept objective."""
         share = PURE_SHARE / len(self.slack)
         start = "usual" if self.takes_start and self.method.heuristic is None else None
-        self.pure[name] = self._solve(self.problem.replace(objective=name), share, self.time, start)
+        self.pure[name] = self._solve(self.problem.replace(objective=name), share, self.deadline.limit, start)
         return self.pure[name]
 
     def _bounded(self, limits: Mapping[str, float], on_incumbent: OnIncumbent | None) -> Result:
         """Optimize the main objective under the limits."""
         bounded = self.problem.replace(limits=limits)
         known = best_kept(bounded, self._schedules()) if "warm_start" in self.method.obeyed() else None
-        left = None if self.time is None else max(0.0, self.time - (time.perf_counter() - self.began))
-        return self._solve(bounded, 1 - PURE_SHARE, left, known, on_incumbent, whole=True)
+        return self._solve(bounded, 1 - PURE_SHARE, self.deadline.remaining, known, on_incumbent, whole=True)
 
     def _solve(
         self,
@@ -239,7 +239,7 @@ class _Steps:
         why = found.message
         if why != INTERRUPTED:
             why = "; ".join(filter(None, [f"{name}, which is to be kept, ended as {found.status}", found.message]))
-        result = without_solver(self.problem, self.method.text, self.began, why)
+        result = without_solver(self.problem, self.method.text, self.deadline, why)
         if found.status in ("infeasible", "unavailable", "error"):
             result.status = found.status
         return result
@@ -248,8 +248,9 @@ class _Steps:
         fallback = None
         if result.schedule is None and limits:
             fallback = nearest(self.problem.replace(limits=limits), self._schedules())
-        main, took = self.problem.objective, time.perf_counter() - self.began
-        return Composite(main, self.slack, self.pure, self.theta, dict(limits), result, fallback, took)
+        main = self.problem.objective
+        seconds = self.deadline.elapsed
+        return Composite(main, self.slack, self.pure, self.theta, dict(limits), result, fallback, seconds)
 
 
 __all__ = ["Composite", "composite"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -110,12 +109,11 @@ def explain(
     """
     parts = elements_of(model_or_problem(what))
     limits = _limits(parts, objective_limit)
-    solver = limits_of(time_limit, threads, seed, None, None, {})
-    began = time.perf_counter()
+    solver = limits_of(time_limit, threads, seed, None, None, {}).begun()
     new_call()
-    search = _Search(parts, limits, backend, solver, on_progress, began)
+    search = _Search(parts, limits, backend, solver, on_progress)
     try:
-        with within(None if time_limit is None else began + time_limit):
+        with within(solver.deadline):
             search.run()
     except _Stopped as e:
         search.why = str(e)
@@ -180,10 +178,9 @@ class _Search:
         backend: str,
         solver: Limits,
         on_progress: OnProgress | None,
-        began: float,
     ) -> None:
         self.parts, self.limits, self.backend, self.solver = parts, limits, backend, solver
-        self.on_progress, self.began = on_progress, began
+        self.on_progress = on_progress
         harmless = frozenset() if limits else parts.harmless
         # limits come first: a conflict without them is found in any case, as the set is minimal
         self.all = [*limits, *(e for e in parts.all if e not in harmless)]
@@ -315,7 +312,7 @@ class _Search:
     def _report(self) -> None:
         """Call the caller's ``on_progress``."""
         size = None if self.best is None else len(self.best)
-        progress = Progress(time.perf_counter() - self.began, self.checks, size)
+        progress = Progress(self.solver.deadline.elapsed, self.checks, size)
         if self.on_progress is not None and is_false(self.on_progress(progress)):
             raise _Stopped("on_progress ended the call")
 
@@ -360,10 +357,9 @@ class _Search:
         self, model: Model, some: Sequence[Element], share: float, backend: str | None = None
     ) -> tuple[Answer, Any]:
         """Solve a model with the limits among ``some`` instead of its objectives."""
-        left = None
-        if self.solver.time is not None:
-            left = self.solver.time - (time.perf_counter() - self.began)
-            if left <= 0:
+        left = self.solver.deadline.remaining
+        if left is not None:
+            if left == 0:
                 raise _Stopped(LATE)
             left = min(left, max(LEAST, share * left))
         if backend is not None:
@@ -398,7 +394,7 @@ class _Search:
             message = "; ".join(filter(None, ["a solution was found and verified", self.parts.harmless_because]))
         else:
             message = self.why
-        seconds = time.perf_counter() - self.began
+        seconds = self.solver.deadline.elapsed
         return Explanation(self.status, tuple(found), message, self.minimal, self.why, seconds, self.checks, self.parts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,18 +135,17 @@ def solve(
         "parameters": chosen.solver_parameters,
     }
     check_arguments(chosen, given)
-    limits = limits_of(time_limit, threads, seed, gap_limit, deterministic_limit, chosen.solver_parameters)
-    began = time.perf_counter()
+    limits = limits_of(time_limit, threads, seed, gap_limit, deterministic_limit, chosen.solver_parameters).begun()
     new_call()
     try:
         if isinstance(solved, Model):
-            return _solve_model(solved, chosen, limits, warm_start, on_incumbent, began)
+            return _solve_model(solved, chosen, limits, warm_start, on_incumbent)
         return _solve_problem(solved, chosen, limits, warm_start, on_incumbent)
     except KeyboardInterrupt as e:
         catch_first(e)
-        return without_solver(solved, chosen.text, began, INTERRUPTED)
+        return without_solver(solved, chosen.text, limits.deadline, INTERRUPTED)
     except ObjectiveDisagrees as e:
-        wrong = without_solver(solved, chosen.text, began, "")
+        wrong = without_solver(solved, chosen.text, limits.deadline, "")
         wrong.fail(str(e))
         return wrong
 
@@ -168,7 +166,6 @@ def _solve_model(
     limits: Limits,
     warm_start: object,
     on_incumbent: OnIncumbent | None,
-    began: float,
 ) -> Result:
     """Solve a model; raise TypeError for what only a problem has."""
     if not isinstance(method, SolverMethod):
@@ -178,7 +175,7 @@ def _solve_model(
     if method.start is not None or not isinstance(warm_start, (Assignment, type(None))):
         raise WrongArgument("a model takes an Assignment as its warm_start; schedules and heuristics are for problems")
     options = method.compile_options
-    return run(model, method.name, limits, warm_start=warm_start, on_incumbent=on_incumbent, began=began, **options)
+    return run(model, method.name, limits, warm_start=warm_start, on_incumbent=on_incumbent, **options)
 
 
 def _solve_problem(
@@ -199,13 +196,13 @@ def _solve_problem(
         given = parse_start(text)
     start = start_method(problem, given).name if isinstance(given, Start) else None
     method.warm_up(problem, start)
-    began = time.perf_counter()
+    limits = limits.lasting(limits.time)  # what is compiled does not count
     if isinstance(method, Auto):
-        return run_auto(problem, method, limits, given, on_incumbent, began)
+        return run_auto(problem, method, limits, given, on_incumbent)
     if isinstance(method, Search):
-        return run_search(problem, method, limits, given, on_incumbent, began)
+        return run_search(problem, method, limits, given, on_incumbent)
     assert isinstance(method, SolverMethod)
-    return run_solver(problem, method, limits, given, on_incumbent, began)
+    return run_solver(problem, method, limits, given, on_incumbent)
 
 
 __all__ = ["Incumbent", "Method", "Outcome", "backend", "parse_method", "solve"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..errors import LoweringTooLarge as LoweringTooLarge
 from ..errors import SolverUnavailable as SolverUnavailable
 from ..models.comparing import hashable
 from ..models.counts import how_many_of
+from ..models.deadline import Deadline
 from ..models.excerpt import one_line, with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 
@@ -29,7 +30,7 @@ class Limits:
     Parameters
     ----------
     time : float or None
-        Wall time in seconds; None: no limit.
+        Wall time in seconds, counted from ``began``; None: no limit.
     threads : int or None
         Number of threads of the solver; None: the solver's default.
     seed : int
@@ -45,6 +46,8 @@ class Limits:
         Whether the solver stops only at the optimum itself, as later objectives depend on it, not within 1e-6 of it.
     log : bool
         Whether to collect the solver's log. Without it the use of a warm start may be unknown ("none").
+    began : float or None
+        Reading of ``time.perf_counter`` when the call began, in seconds; None: it has not begun.
     """
 
     time: float | None = None
@@ -55,6 +58,20 @@ class Limits:
     parameters: Mapping[str, Value] = field(default_factory=dict, hash=False)
     exact: bool = False
     log: bool = True
+    began: float | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def deadline(self) -> Deadline:
+        """The time limit of the call that has begun, or of one that begins now."""
+        return Deadline(self.time) if self.began is None else Deadline(self.time, self.began)
+
+    def begun(self) -> Limits:
+        """Return the limits of a call that has begun, at the latest now."""
+        return self if self.began is not None else replace(self, began=self.deadline.began)
+
+    def lasting(self, seconds: float | None) -> Limits:
+        """Return the limits of a part of the call that begins now and takes at most ``seconds`` (None: no limit)."""
+        return replace(self, time=seconds, began=Deadline().began)
 
 
 # --- The contract between the modelling language and a solver: the protocols that a backend implements.

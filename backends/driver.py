@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument
 from ..models.arguments import expect, unknown_keyword
 from ..models.counts import how_many
+from ..models.deadline import Deadline
 from ..models.given import is_problem
 from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
 from ..models.language.clock import OutOfTime, within
@@ -166,12 +167,12 @@ def _model_of(what: object) -> str:
     return f"; that of a problem p is p.formulations[NAME]().model, where NAME is one of {names}"
 
 
-def build_deadline(began: float, limits: Limits) -> float | None:
-    """Return the time (of ``time.perf_counter``) by which a model must be built and lowered; None: no limit.
+def build_deadline(limits: Limits) -> Deadline:
+    """Return the deadline by which a model must be built and lowered.
 
     What is built by then and not used must be freed before the call can return.
     """
-    return None if limits.time is None else began + BUILD_SHARE * limits.time
+    return limits.deadline.share(BUILD_SHARE)
 
 
 def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
@@ -209,7 +210,6 @@ def run(
     *,
     warm_start: Assignment | None = None,
     on_incumbent: OnIncumbent | None = None,
-    began: float | None = None,
     judge: Judge | None = None,
     conflict: bool = True,
     **options: Any,
@@ -222,13 +222,11 @@ def run(
     backend : str
         Name of the backend, such as "cpsat".
     limits : Limits
-        ``limits.time`` holds for the whole call, lowering included.
+        ``limits.time`` holds for the whole call, lowering included, from ``limits.began`` (None: from now).
     warm_start : Assignment or None
         Where to start from. It may violate the model.
     on_incumbent : callable or None
         Called with each Incumbent; returning False stops the run, as soon as there is an answer.
-    began : float or None
-        Reading of ``time.perf_counter`` when the call began, in seconds; None: now.
     judge : callable or None
         Returns the objective value of an assignment, or None if the assignment has no value. It replaces the objective
         of the model, for example by the value of the schedule that is read from the assignment. The caller then
@@ -255,18 +253,18 @@ def run(
     TooManyLeft
         If there is a time limit, no start, and too many solvers of earlier calls have not stopped.
     """
-    began = time.perf_counter() if began is None else began
+    limits = limits.begun()
     new_call()
     found = find_backend(backend)
     require_obeyed(found, limits)
     here = checked_availability(found)
     blank = Result("unavailable", backend, here.version, message=here.reason, model=model)
-    blank.phases = {"build": time.perf_counter() - began, "lower": 0.0, "solve": 0.0}
+    blank.phases = {"build": limits.deadline.elapsed, "lower": 0.0, "solve": 0.0}
     if not here.ok:
-        return _timed(blank, began)
+        return _timed(blank, limits.deadline)
     limits = checked(found, limits)
     # a caller with a judge has checked the start itself, and has it even if there is no time to check it here
-    warm, start = _accept(model, warm_start, None if judge is None else build_deadline(began, limits))
+    warm, start = _accept(model, warm_start, Deadline() if judge is None else build_deadline(limits))
     result, fate = blank, warm
     bounds: list[Any] = []
     proven: list[bool] = []
@@ -276,7 +274,7 @@ def run(
         recorded = start if warm.fate == "accepted" or not first else None
         result, finished = _solve_stage(
             stage_of(model, k, kept),
-            *(model, result, began, limits, (start, recorded), on_incumbent, judge, bounds, options),
+            *(model, result, limits, (start, recorded), on_incumbent, judge, bounds, options),
         )
         if first:
             fate = _fate(warm, result)
@@ -297,15 +295,15 @@ def run(
         result.fail(why)
         result.status = "unbounded"
     if result.status == "infeasible" and conflict:
-        result.conflict = _conflict(lambda: _compiled_at_origin(found, stage_of(model, 0), options), began, limits)
+        result.conflict = _conflict(lambda: _compiled_at_origin(found, stage_of(model, 0), options), limits.deadline)
         if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
             result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
         elif result.conflict.names is not None:
-            result.conflict = _with_horizon(result.conflict, model, backend, began, limits)
-    return _timed(result, began)
+            result.conflict = _with_horizon(result.conflict, model, backend, limits)
+    return _timed(result, limits.deadline)
 
 
-def _accept(model: Model, warm_start: Assignment | None, deadline: float | None) -> tuple[WarmStart, Assignment | None]:
+def _accept(model: Model, warm_start: Assignment | None, deadline: Deadline) -> tuple[WarmStart, Assignment | None]:
     if warm_start is None:
         return WarmStart(), None
     try:
@@ -322,7 +320,6 @@ def _solve_stage(
     stage: Model,
     model: Model,
     before: Result,
-    began: float,
     limits: Limits,
     start: tuple[Assignment | None, Assignment | None],
     on_incumbent: OnIncumbent | None,
@@ -339,7 +336,7 @@ def _solve_stage(
     lowering = time.perf_counter()
     compiled: Compiled | NotCompiled
     try:
-        with within(build_deadline(began, limits)):
+        with within(build_deadline(limits)):
             compiled = _compiled_at_origin(find_backend(before.solver), stage, options)
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e)), False
@@ -353,7 +350,7 @@ def _solve_stage(
         stage,
         model,
         compiled.exactness,
-        began,
+        limits.deadline,
         on_incumbent,
         judge,
         settled,
@@ -367,14 +364,14 @@ def _solve_stage(
     checked = None if settled else recorder.best  # _accept has checked the caller's start
     left = None
     if limits.time is not None:
-        left = max(0.0, limits.time - (time.perf_counter() - began) - _check_seconds(stage))
+        left = limits.deadline.earlier(_check_seconds(stage)).remaining
     if recorder.stopped:  # at the start
         outcome = Outcome("unknown")
     elif left == 0.0 and not isinstance(compiled, NotCompiled):
         outcome = Outcome("unknown", message="the time limit ended before the solver began")
     else:
         try:
-            ended = compiled.run(recorder, replace(limits, time=left, exact=recorder.exact), hinted)
+            ended = compiled.run(recorder, replace(limits.lasting(left), exact=recorder.exact), hinted)
             outcome = ended if recorder.failure is not None else checked_outcome(before.solver, ended)
         except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
             catch_first(e)
@@ -496,16 +493,14 @@ def _status(outcome: Outcome, recorder: Recorder, exactness: Exactness) -> Statu
     return "optimal" if recorder.proven else "feasible"
 
 
-def _timed(result: Result, began: float) -> Result:
-    result.phases["total"] = time.perf_counter() - began
+def _timed(result: Result, deadline: Deadline) -> Result:
+    result.phases["total"] = deadline.elapsed
     return result
 
 
-def _conflict(compiled: Callable[[], Compiled], began: float, limits: Limits) -> Conflict:
+def _conflict(compiled: Callable[[], Compiled], deadline: Deadline) -> Conflict:
     """Return the conflict that the backend finds, in a thread of its own because it may exceed its time limit."""
-    left = CONFLICT_SECONDS
-    if limits.time is not None:
-        left = min(left, limits.time - (time.perf_counter() - began))
+    left = deadline.at_most(CONFLICT_SECONDS)
     found: list[Conflict] = []
 
     def work(_: Watch) -> Outcome:
@@ -526,13 +521,11 @@ def _conflict(compiled: Callable[[], Compiled], began: float, limits: Limits) ->
     return found[0] if found else Conflict(None, "no time was left to look for the constraints in conflict")
 
 
-def _with_horizon(conflict: Conflict, model: Model, backend: str, began: float, limits: Limits) -> Conflict:
+def _with_horizon(conflict: Conflict, model: Model, backend: str, limits: Limits) -> Conflict:
     """Return a conflict that names the declared horizon, if its constraints can hold together without the horizon."""
     if model.declared_horizon is None or all(v.declared_windows is not None for v in model.intervals):
         return conflict
-    left = CONFLICT_SECONDS
-    if limits.time is not None:
-        left = min(left, limits.time - (time.perf_counter() - began))
+    left = limits.deadline.at_most(CONFLICT_SECONDS)
     if left <= 0:
         return conflict._replace(
             reason=f"{conflict.reason}; whether the horizon takes part was not tried: the time ended"

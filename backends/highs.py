@@ -6,7 +6,6 @@ import math
 import os
 import re
 import threading
-import time
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import NoSolution, SolverUnavailable
+from ..models.deadline import Deadline
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 from ..models.language.clock import look
@@ -168,7 +168,7 @@ class HighsRun:
         self.compiled = compiled
         self.highs = compiled.native
         self.limits = limits
-        self.deadline = math.inf if limits.time is None else time.perf_counter() + limits.time
+        self.deadline = limits.deadline
         self.stop = threading.Event()
         self.log = SolverLog()
         self.alone = False  # whether presolve alone gave the answer, which is not yet confirmed
@@ -313,8 +313,7 @@ class HighsRun:
     def _solve(self) -> None:
         if self.stop.is_set():
             return
-        left = max(0.0, self.deadline - time.perf_counter())
-        self.highs.setOptionValue("time_limit", left)
+        self.highs.setOptionValue("time_limit", self.deadline.at_most(math.inf))
         self.highs.run()
 
     def _logged(self, event: Any) -> None:
@@ -337,7 +336,7 @@ class HighsRun:
 
     def _interrupt(self, event: Any) -> None:
         # set at every call, True or False: HiGHS keeps the last value after the run
-        event.interrupt(self.stop.is_set() or time.perf_counter() > self.deadline)
+        event.interrupt(self.stop.is_set() or self.deadline.passed)
 
     def _stop_unless(self, go_on: bool) -> None:
         if not go_on:
@@ -381,7 +380,7 @@ class HighsRun:
 
     def _message(self, native_status: Any) -> str:
         """Return why the run ended; HiGHS reports every stop by a callback as an interrupt of the user."""
-        if time.perf_counter() >= self.deadline:
+        if self.deadline.passed:
             return "the time limit was reached"
         return str(self.highs.modelStatusToString(native_status))
 
@@ -597,17 +596,17 @@ class DeletionFilter:
             if i >= objective or name in known:
                 self.rows.setdefault(name, []).append(i)
 
-    def run(self, deadline: float) -> Conflict:
+    def run(self, deadline: Deadline) -> Conflict:
         """Return constraints that cannot hold together.
 
-        The set is irreducible if the time until ``deadline`` (of ``time.perf_counter``) suffices.
+        The set is irreducible if the time until the deadline suffices.
         """
         if not self._infeasible(deadline):
             return Conflict(None, FEASIBLE)
         needed = list(self.rows)
         minimal = True
         for name in list(needed):
-            if time.perf_counter() > deadline:
+            if deadline.passed:
                 minimal = False
                 break
             self._bound(name, relaxed=True)
@@ -623,11 +622,10 @@ class DeletionFilter:
             lo, hi = (-math.inf, math.inf) if relaxed else (float(self.lo[i]), float(self.hi[i]))
             self.native.changeRowBounds(i, lo, hi)
 
-    def _infeasible(self, deadline: float) -> bool:
+    def _infeasible(self, deadline: Deadline) -> bool:
         import highspy
 
-        left = deadline - time.perf_counter()
-        self.native.setOptionValue("time_limit", math.inf if math.isinf(left) else max(0.0, left))
+        self.native.setOptionValue("time_limit", deadline.at_most(math.inf))
         self.native.run()
         return bool(self.native.getModelStatus() == highspy.HighsModelStatus.kInfeasible)
 
@@ -652,5 +650,4 @@ def find_conflict(native: Any, form: LinearForm, names: list[str], seconds: floa
     """
     native.setOptionValue("presolve", "off")  # so each solve starts from the basis of the one before
     native.changeColsCost(len(form.cost), np.arange(len(form.cost), dtype=np.int32), np.zeros(len(form.cost)))
-    deadline = math.inf if seconds is None else time.perf_counter() + seconds
-    return DeletionFilter(native, form, names).run(deadline)
+    return DeletionFilter(native, form, names).run(Deadline(seconds))

@@ -6,7 +6,6 @@ import math
 import os
 import sys
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
@@ -310,12 +309,12 @@ class PyomoCompiled:
         before = self.solver.options if type(self.solver.options) is dict else {}
         keywords: dict[str, Any] = {"tee": limits.log, "load_solutions": False, "options": {**before, **chosen}}
         log = SolverLog()
-        began = time.perf_counter()
+        deadline = limits.deadline
         if not _one.acquire(timeout=-1 if limits.time is None else min(limits.time, threading.TIMEOUT_MAX)):
             return Outcome("unknown", message=BUSY)
         try:
             if limits.time is not None:
-                keywords["timelimit"] = max(0.0, limits.time - (time.perf_counter() - began))
+                keywords["timelimit"] = deadline.remaining
             fate = WarmStart()
             if warm is not None:
                 fate = self._start(warm, keywords)
@@ -331,7 +330,7 @@ class PyomoCompiled:
                 if not (str(answer.solver.termination_condition) == "error" or outcome.message == ROUNDED):
                     break
                 if limits.time is not None:
-                    keywords["timelimit"] = max(0.0, limits.time - (time.perf_counter() - began))
+                    keywords["timelimit"] = deadline.remaining
                 keywords["options"] = {**keywords["options"], TOLERANCE_NAME: tolerance}
                 with _Output() as self._output, redirect_stdout(cast(TextIO, log)):
                     answer = self._solve(limits, keywords)

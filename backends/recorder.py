@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ..models.deadline import Deadline
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Model
 from ..models.language.model import latest_without_end
@@ -153,8 +153,8 @@ class Recorder:
         The model of the user, with all its objectives.
     exactness : Exactness
         The relation between the native model and ``model``.
-    began : float
-        Reading of ``time.perf_counter`` when the call began, in seconds.
+    deadline : Deadline
+        Of the call: the seconds of incumbents count from its begin.
     on_incumbent : callable or None
         Called with each Incumbent; returning False stops the run, as soon as there is an answer.
     judge : callable or None
@@ -173,7 +173,7 @@ class Recorder:
         model: Model,
         origin: Model,
         exactness: Exactness,
-        began: float,
+        deadline: Deadline,
         on_incumbent: OnIncumbent | None,
         judge: Judge | None,
         settled: Sequence[float] = (),
@@ -189,7 +189,7 @@ class Recorder:
         self.judge = judge or self._value
         self.relaxation = exactness.kind == "relaxation"
         self.proves_bounds = exactness.kind != "restriction"
-        self.began = began
+        self.deadline = deadline
         self.on_incumbent = on_incumbent
         self.best: Assignment | None = None
         self.relaxed: Assignment | None = None
@@ -272,7 +272,7 @@ class Recorder:
 
     def _report(self, *, force: bool) -> bool:
         """Append to the trace and call ``on_incumbent``, if something changed or if forced."""
-        incumbent = Incumbent(time.perf_counter() - self.began, *self._known()).less(self.offsets)
+        incumbent = Incumbent(self.deadline.elapsed, *self._known()).less(self.offsets)
         if not self.trace or force or self.trace[-1][1:] != incumbent[1:]:
             self.trace.append(incumbent)
             if self.on_incumbent is not None and not self.stopped:

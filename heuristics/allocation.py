@@ -11,7 +11,6 @@ or the end of a job) and other node choices, then moves single jobs in the best 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -21,6 +20,7 @@ import numpy as np
 
 from ..models import Dispatch, Profit, Schedule
 from ..models.array_types import Ints
+from ..models.deadline import Deadline
 from ..models.dispatch.limits import broken_limits
 from ..models.excerpt import with_short_repr
 from .arrays import Arrays, arrays
@@ -75,10 +75,8 @@ class Allocator:
     ----------
     problem
         A dispatching or profit problem.
-    time_limit
-        Seconds from ``began`` for all calls of ``allocate``; None: no limit.
-    began
-        Time at which the call began, by ``time.perf_counter``; None: now.
+    deadline
+        When all calls of ``allocate`` must have ended; None: no limit.
 
     Examples
     --------
@@ -89,12 +87,12 @@ class Allocator:
     {'a': 10, 'b': 0}
     """
 
-    def __init__(self, problem: Dispatch | Profit, time_limit: float | None = None, began: float | None = None) -> None:
+    def __init__(self, problem: Dispatch | Profit, deadline: Deadline | None = None) -> None:
         self.problem = problem
-        now = time.perf_counter()
+        preparing = Deadline()
         prepared = arrays(problem)
-        self._afterwards = AFTERWARDS * (time.perf_counter() - now)
-        self._clock = Clock(time_limit, began)
+        self._afterwards = AFTERWARDS * preparing.elapsed
+        self._clock = Clock(deadline)
         self._clock.reserve(self._afterwards)
         self._sign = prepared.sign
         self._schedulers = _choosers(prepared)
@@ -122,7 +120,7 @@ class Allocator:
 
         ``seconds`` limits all of it. None: ``rounds`` moves without a clock, so that the result is reproducible.
         """
-        with Clock(seconds) as clock:
+        with Clock(Deadline(seconds)) as clock:
             clock.reserve(self._afterwards)
             best = free = None
             for t in self._all_tries(clock):
@@ -132,9 +130,9 @@ class Allocator:
             return None
         found = best.schedule()
         if free is not None and not clock.over and (rounds or seconds is not None):
-            count, left = (rounds, None) if seconds is None else (MANY_ROUNDS, clock.left)
+            count = rounds if seconds is None else MANY_ROUNDS
             answer = OrderResult(free.order.astype(np.int64), *(part.copy() for part in free.placement))
-            improve_order(free.scheduler, answer, count, seed, Clock(left))
+            improve_order(free.scheduler, answer, count, seed, Clock(clock.deadline))
             moved = free.scheduler.arrays.schedule(answer.starts, answer.nodes)
             found = min(found, moved, key=lambda s: (self._breaks(s), self._sign * self.problem.value(s)))
         return None if self._breaks(found) else found

@@ -11,6 +11,7 @@ import numpy as np
 from ..backends.result import Result
 from ..models import Dispatch, Schedule
 from ..models.array_types import Ints
+from ..models.deadline import Deadline
 from ..models.dispatch.arrays import column, request_rows
 from ..models.whole_numbers import rational
 from .clock import Clock, compiled_first
@@ -321,21 +322,22 @@ def branch_and_bound(
     NoSchedule
         If no order leads to a schedule, and there is no start.
     """
-    seen = Incumbents(problem, "branch-and-bound", on_incumbent, warm_start)
-    relaxation = Relaxation(problem, seen, None if time_limit is None else RELAXATION_SHARE * time_limit)
+    seen = Incumbents(problem, "branch-and-bound", on_incumbent, warm_start, Deadline(time_limit))
+    relaxation = Relaxation(problem, seen, seen.deadline.share(RELAXATION_SHARE))
     with relaxation.clock:
         if relaxation.begin() and problem.jobs:
-            _improve_by_lns(relaxation, time_limit, seed)
+            _improve_by_lns(relaxation, seed)
             relaxation.improve()
-    with Clock(time_limit, seen.began) as clock:
+    with Clock(seen.deadline) as clock:
         if relaxation.prices is not None and not relaxation.proven and not seen.stopped:
             _Branching(relaxation, clock).run()
     return relaxation.result()
 
 
-def _improve_by_lns(relaxation: Relaxation, limit: float | None, seed: int) -> None:
+def _improve_by_lns(relaxation: Relaxation, seed: int) -> None:
     """Improve the first schedule: its starts and ends become grid points, so that it matters for the bound as well."""
-    problem, seconds = relaxation.problem, None if limit is None else LNS_SHARE * limit
+    problem = relaxation.problem
+    seconds = relaxation.seen.deadline.share(LNS_SHARE).limit
     rounds = ROUNDS * len(problem.jobs)
     found = lns(problem, time_limit=seconds, warm_start=relaxation.schedule, seed=seed, threads=1, rounds=rounds)
     if found.schedule is not None:

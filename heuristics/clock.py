@@ -1,10 +1,9 @@
-"""A time limit that compiled kernels can see; it begins when the kernels of a search are compiled."""
+"""A deadline that compiled kernels can see; it begins when the kernels of a search are compiled."""
 
 from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
@@ -15,9 +14,10 @@ import numpy as np
 
 from ..models.array_types import Ints
 from ..models.compiled import progress_line
+from ..models.deadline import Deadline
 from ..models.kind import resolve
 
-# --- A time limit that compiled kernels can see.
+# --- A deadline that compiled kernels can see.
 
 
 class KernelStopped(Exception):
@@ -30,52 +30,49 @@ def running() -> Ints:
 
 
 class Clock:
-    """A time limit for kernels: ``stop[0]`` changes from 0 to 1 when the limit is reached.
+    """A deadline for kernels: ``stop[0]`` changes from 0 to 1 when the time limit is reached.
 
     A thread writes the number. Kernels run without Python's global lock and read it at no cost, and numba can cache
     them on disk. It cannot cache a kernel into which the address of a system function is compiled.
 
     Parameters
     ----------
-    limit
-        Seconds after ``began``; None: no limit.
-    began
-        Time at which the search began, by ``time.perf_counter``; None: now.
+    deadline
+        When the search must end; None: no limit, and the search begins now.
 
     Examples
     --------
-    >>> with Clock(0.01) as clock:
+    >>> with Clock(Deadline(0.01)) as clock:
     ...     while clock.stop[0] == 0:
     ...         pass
     ...     clock.over
     True
     """
 
-    def __init__(self, limit: float | None, began: float | None = None) -> None:
-        self.began = time.perf_counter() if began is None else began
+    def __init__(self, deadline: Deadline | None = None) -> None:
+        self.deadline = Deadline() if deadline is None else deadline
         self.stop = running()
-        self.end = None if limit is None else self.began + limit
         self._timer: threading.Timer | None = None
 
     @property
     def elapsed(self) -> float:
         """Seconds since the search began."""
-        return time.perf_counter() - self.began
+        return self.deadline.elapsed
 
     @property
     def left(self) -> float:
         """Seconds until the limit: at least 0, infinite without a limit."""
-        return math.inf if self.end is None else max(0.0, self.end - time.perf_counter())
+        return self.deadline.at_most(math.inf)
 
     @property
     def over(self) -> bool:
         """Whether the limit has been reached."""
-        return self.end is not None and time.perf_counter() >= self.end
+        return self.deadline.passed
 
     def reserve(self, seconds: float) -> None:
         """Move the limit forward by ``seconds``, which the caller needs for its work after the search."""
-        if self.end is not None and seconds > 0:
-            self.end -= seconds
+        if self.deadline.limit is not None and seconds > 0:
+            self.deadline = self.deadline.earlier(seconds)
             if self._timer is not None:
                 self._timer.cancel()
                 self._begin()
@@ -91,10 +88,10 @@ class Clock:
             self._timer.cancel()
 
     def _begin(self) -> None:
-        if self.end is None:
+        left = self.deadline.remaining
+        if left is None:
             return
-        left = self.end - time.perf_counter()
-        if left <= 0:
+        if left == 0:
             self._finish()
         elif left < threading.TIMEOUT_MAX:
             self._timer = threading.Timer(left, self._finish)

@@ -36,6 +36,7 @@ from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
 from ..models.counts import how_many
+from ..models.deadline import Deadline
 from ..models.given import WithProblem, given_problem
 from ..models.schedule_arrays import POSTPONED
 from .arrays import Arrays, Placement, arrays
@@ -112,9 +113,10 @@ def delay_search(
     p: Dispatch | Profit = given_problem(problem, ("dispatch", "profit"), "delay_search")
     if delay is not None and delay < 1:
         raise WrongValue(f"the delay is {delay} s; it must be at least 1 s")
-    seen = Incumbents(p, "delay-search", on_incumbent, warm_start)
+    seen = Incumbents(p, "delay-search", on_incumbent, warm_start, Deadline(time_limit))
     scheduler = ListScheduler(arrays(p))
-    a, clock = scheduler.arrays, Clock(time_limit, seen.began)
+    a = scheduler.arrays
+    clock = Clock(seen.deadline)
     with clock:
         clock.reserve(AFTERWARDS * clock.elapsed)
         first = place_all_orders(scheduler, clock, seen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from ..models import Eviction, EvictionCandidate, EvictionPlan, ProblemError, Sc
 from ..models.arguments import checked
 from ..models.array_types import Ints
 from ..models.counts import how_many
+from ..models.deadline import Deadline
 from ..models.eviction.jobs import STRATEGIES
 from ..models.excerpt import with_short_repr
 from ..models.given import WithProblem, given_problem
@@ -43,7 +43,7 @@ MOST_DENSE = 128  # steps up to which the dense table is faster than the sparse 
 LARGEST_KEY = 2**61
 
 
-class Deadline(NamedTuple):
+class LeastLoss(NamedTuple):
     """The optimum within one deadline.
 
     Parameters
@@ -81,7 +81,7 @@ class TradeOff:
     >>> jobs = [EvictionCandidate("a", 64, 7200, 90, None), EvictionCandidate("b", 64, 3600, 300, 200)]
     >>> known = trade_off(Eviction(jobs, nodes_needed=100, deadline_s=180))
     >>> known.deadlines()
-    [Deadline(deadline_s=0, loss=10800, checkpoint_s=0), ..., Deadline(deadline_s=180, loss=3600, checkpoint_s=120)]
+    [LeastLoss(deadline_s=0, loss=10800, checkpoint_s=0), ..., LeastLoss(deadline_s=180, loss=3600, checkpoint_s=120)]
     >>> known.plan(nodes_needed=64, deadline_s=120).schedule.strategy
     {'a': 'sys', 'b': 'keep'}
     """
@@ -91,7 +91,7 @@ class TradeOff:
     table: Dense | Sparse
 
     @checked
-    def deadlines(self, nodes_needed: int | None = None) -> list[Deadline]:
+    def deadlines(self, nodes_needed: int | None = None) -> list[LeastLoss]:
         """Return the optimum for each deadline: 0, one step, two steps, ... up to the problem's deadline.
 
         ``nodes_needed`` is the number of nodes to free; None: the number that the problem needs. Raises ProblemError if the
@@ -100,7 +100,7 @@ class TradeOff:
         p = self.problem
         loss, steps = self.rows.decode(self._keys(self._row(nodes_needed)))
         pairs = zip(loss.tolist(), steps.tolist(), strict=True)
-        return [Deadline(t * p.step_s, one, taken * p.step_s) for t, (one, taken) in enumerate(pairs)]
+        return [LeastLoss(t * p.step_s, one, taken * p.step_s) for t, (one, taken) in enumerate(pairs)]
 
     @checked
     def plan(self, nodes_needed: int | None = None, deadline_s: int | None = None) -> Result:
@@ -109,11 +109,12 @@ class TradeOff:
         None: the problem's values. The ``problem`` of the result has these values, its ``schedule`` is the plan. Raises
         ProblemError if a value is outside the range that the table covers.
         """
-        began, p = time.perf_counter(), self.problem
+        deadline = Deadline()
+        p = self.problem
         plan = self.best_plan(nodes_needed, deadline_s)
         other = {"nodes_needed": nodes_needed, "deadline_s": deadline_s}
         changes = {name: value for name, value in other.items() if value is not None}
-        seen = Incumbents(p.replace(**changes) if changes else p, "dp", began=began)
+        seen = Incumbents(p.replace(**changes) if changes else p, "dp", deadline=deadline)
         return seen.result(plan, message=one_after_another(p), optimal=not p.shared_bandwidth)
 
     @checked
@@ -417,7 +418,8 @@ def backtracking(
     ----------
     [Maurya2020].
     """
-    p, seen = problem, Incumbents(problem, "backtracking", on_incumbent, warm_start)
+    p = problem
+    seen = Incumbents(problem, "backtracking", on_incumbent, warm_start, Deadline(time_limit))
     strategies, search = _strategies(p)
     plan, complete = seen.start, False
     if plan is not None:
@@ -432,7 +434,7 @@ def backtracking(
             names = dict(zip((c.id for c in p.candidates), search.plan.tolist(), strict=True))
             plan = found = with_starts(p, {job: STRATEGIES[what] for job, what in names.items()})
             seen.report(p.value(plan), lambda found=found: found)  # type: ignore[misc]
-        if time_limit is not None and seen.elapsed > time_limit:
+        if seen.deadline.passed:
             break
     if complete and (plan is None or p.nodes_needed == 0):  # keeping all jobs is the best plan
         plan = with_starts(p, dict.fromkeys((c.id for c in p.candidates), "keep"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -12,6 +11,7 @@ from ..backends.recorder import Incumbent
 from ..backends.result import Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule
+from ..models.deadline import Deadline
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.problem import Value, objective_of, violations_of
 from ..models.returned import WrongAnswer, is_false, returned_number
@@ -38,8 +38,8 @@ class Incumbents:
         Called with each better Incumbent; returning False stops the search. None: no callback.
     warm_start
         The schedule to start from; None: no start.
-    began
-        Time at which the search began, by ``time.perf_counter``; None: now.
+    deadline
+        When the search must end; None: no limit, and the search begins now.
 
     Attributes
     ----------
@@ -68,10 +68,12 @@ class Incumbents:
         method: str = "",
         on_incumbent: OnIncumbent | None = None,
         warm_start: Schedule | None = None,
-        began: float | None = None,
+        deadline: Deadline | None = None,
     ) -> None:
-        self.began = time.perf_counter() if began is None else began
-        self.problem, self.method, self.on_incumbent = problem, method, on_incumbent
+        self.deadline = Deadline() if deadline is None else deadline
+        self.problem = problem
+        self.method = method
+        self.on_incumbent = on_incumbent
         self.trace: list[Incumbent] = []
         self.stopped = False
         self.start, self.warm_start = accepted(problem, warm_start)
@@ -82,7 +84,7 @@ class Incumbents:
     @property
     def elapsed(self) -> float:
         """Seconds since the search began."""
-        return time.perf_counter() - self.began
+        return self.deadline.elapsed
 
     def report(
         self,

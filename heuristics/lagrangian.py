@@ -22,6 +22,7 @@ from ..backends.result import Result
 from ..models import Dispatch, Schedule
 from ..models.array_types import Floats, Ints
 from ..models.counts import how_many
+from ..models.deadline import Deadline
 from ..models.dispatch.objectives import Excess
 from ..models.whole_numbers import rational
 from .arrays import Placement, arrays
@@ -94,8 +95,8 @@ def lagrangian(
     LimitsBroken
         If no schedule was found that keeps the limits on objectives.
     """
-    seen = Incumbents(problem, "lagrangian", on_incumbent, warm_start)
-    search = Relaxation(problem, seen, time_limit)
+    seen = Incumbents(problem, "lagrangian", on_incumbent, warm_start, Deadline(time_limit))
+    search = Relaxation(problem, seen, seen.deadline)
     with search.clock:
         if search.begin():
             search.improve()
@@ -105,11 +106,12 @@ def lagrangian(
 class Relaxation:
     """The best prices and the best schedule so far."""
 
-    def __init__(self, problem: Dispatch, seen: Incumbents, limit: float | None) -> None:
-        self.problem, self.seen = problem, seen
-        self.clock = Clock(limit, seen.began)
+    def __init__(self, problem: Dispatch, seen: Incumbents, deadline: Deadline) -> None:
+        self.problem = problem
+        self.seen = seen
+        self.clock = Clock(deadline)
         self.reserved = 0.0
-        self._reserve(EXACT_SHARE * (limit or 0.0))
+        self._reserve(EXACT_SHARE * (deadline.limit or 0.0))
         self.scheduler = ListScheduler(arrays(problem))
         self.items = items_of(problem)
         self.bound: Fraction | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from functools import cache
@@ -18,6 +17,7 @@ from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
 from ..models.compiled import compile_for
 from ..models.counts import how_many
+from ..models.deadline import Deadline
 from ..models.given import WithProblem, given_problem
 from ..models.schedule_arrays import POSTPONED, Flat, ScheduleArrays
 from ..models.unknown_names import hint
@@ -185,9 +185,9 @@ def reserve_for_postponed(clock: Clock, arrays: Arrays, starts: Ints, nodes: Int
         Node index of each unit, shape (units of all jobs,).
     """
     if (starts == POSTPONED).any():
-        began = time.perf_counter()
+        conversion = Deadline()
         arrays.schedule(starts, nodes)
-        clock.reserve(time.perf_counter() - began)
+        clock.reserve(conversion.elapsed)
 
 
 # --- First solution: list scheduling in a given order [Bridi2018, 6.6], algorithm 5.
@@ -405,9 +405,9 @@ def multi_search(
     [Bridi2018, 6.7.1], algorithm 6.
     """
     p: Dispatch | Profit = given_problem(problem, ("dispatch", "profit"), "multi_search")
-    seen = Incumbents(p, "multi-search", on_incumbent, warm_start)
+    seen = Incumbents(p, "multi-search", on_incumbent, warm_start, Deadline(time_limit))
     scheduler = ListScheduler(arrays(p, power, profit))
-    with Clock(time_limit, seen.began) as clock:
+    with Clock(seen.deadline) as clock:
         clock.reserve(AFTERWARDS * clock.elapsed)
         found = place_all_orders(scheduler, clock, seen)
     schedule = seen.start if found.placement is None else scheduler.arrays.schedule(*found.placement)
@@ -621,11 +621,11 @@ def move_jobs(
     NoSchedule, LimitsBroken, UnknownOrder, CriterionUnusable
         As ``first_solution``.
     """
-    seen = Incumbents(problem, "move-jobs", on_incumbent)
+    seen = Incumbents(problem, "move-jobs", on_incumbent, deadline=Deadline(time_limit))
     scheduler = ListScheduler(problem)
     first = scheduler.order(order).astype(np.int64)
     answer = OrderResult(first, *scheduler.place(first))
-    improve_order(scheduler, answer, rounds, seed, Clock(time_limit, seen.began), seen)
+    improve_order(scheduler, answer, rounds, seed, Clock(seen.deadline), seen)
     ids = tuple(problem.jobs[j].id for j in answer.order.tolist())
     schedule = keeping_limits(scheduler.arrays.dispatch, scheduler.arrays.schedule(answer.starts, answer.nodes))
     return seen.result(schedule, details={"order": ids})
@@ -679,19 +679,20 @@ def batches(jobs: int, rounds: int, seed: int, clock: Clock) -> Generator[Ints, 
         The clock of the search; it runs while the generator runs. With a limit, the first batches are small.
     """
     rng = np.random.default_rng(seed)
-    size = BATCH if clock.end is None else FIRST_BATCH
+    timed = clock.deadline.limit is not None
+    size = FIRST_BATCH if timed else BATCH
     with clock:
         while rounds > 0 and jobs > 1:
             drawn = rng.integers(0, jobs, (min(rounds, BATCH), 2))
             rounds -= len(drawn)
             while len(drawn):
-                began = time.perf_counter()
+                batch = Deadline()
                 if clock.over:
                     return
                 yield drawn[:size]
                 drawn = drawn[size:]
-                if clock.end is not None:
-                    took = max(1e-6, time.perf_counter() - began)
+                if timed:
+                    took = max(1e-6, batch.elapsed)
                     size = max(1, min(BATCH, 2 * size, int(size * BATCH_SECONDS / took)))
 
 
@@ -734,4 +735,4 @@ def warm_up_moves_late() -> None:
     scheduler, starts = ListScheduler(arrays(tiny())), np.arange(3) * 10
     value = scheduler.objective(starts)
     answer = OrderResult(np.arange(3), starts, np.zeros(3, np.int64))
-    scheduler.mover().improve(answer, np.array([[0, 1]]), np.arange(2), value, value, *not_worse(1), Clock(None).stop)
+    scheduler.mover().improve(answer, np.array([[0, 1]]), np.arange(2), value, value, *not_worse(1), running())

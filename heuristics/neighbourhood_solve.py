@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,7 +52,7 @@ def limits_of_turn(
 
     if seconds is None:
         return Limits(None, threads, seed, log=False, deterministic=work)
-    return Limits(min(most, clock.left), threads, seed, log=False)
+    return Limits(clock.deadline.at_most(most), threads, seed, log=False)
 
 
 class Better(NamedTuple):
@@ -126,13 +125,12 @@ def improve_placed(
     """
     from ..backends import INTERRUPTED, Interrupted, Limits, SolverUnavailable, run
 
-    began = time.perf_counter()
+    limits = (Limits() if limits is None else limits).begun()
     found = around.model(placement, free, keep_nodes, nodes, since, until)
     if not found.moving:
         return None
     start = found.write(placement)
-    limits = Limits() if limits is None else limits
-    result: Result = run(found.model, backend, limits, warm_start=start, began=began, **options)
+    result: Result = run(found.model, backend, limits, warm_start=start, **options)
     if result.status == "unavailable":
         raise SolverUnavailable(result.message)
     if result.message == INTERRUPTED:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..backends.base import Exactness
 from ..models import Encoding, Problem, Schedule
+from ..models.deadline import Deadline
 from ..models.language import Assignment, Violation
 from ..models.problem import objective_of, violations_of
 from ..models.returned import WrongAnswer
@@ -26,15 +27,11 @@ class Reader:
         The model of the problem, with the function that reads its answers.
     start
         The warm start; it is returned unchanged when the solver returns its starts.
-    time_limit
-        Seconds from ``began``; None: no limit.
-    began
-        Time at which the call began, by ``time.perf_counter``.
+    deadline
+        When the call must end.
     """
 
-    def __init__(
-        self, problem: Problem, encoding: Encoding, start: Schedule | None, time_limit: float | None, began: float
-    ) -> None:
+    def __init__(self, problem: Problem, encoding: Encoding, start: Schedule | None, deadline: Deadline) -> None:
         self.problem = problem
         self.encoding = encoding
         self.start = start
@@ -43,7 +40,7 @@ class Reader:
         self.objective: Any = None
         self.violation: Violation | None = None  # in the first answer that is not a feasible schedule
         self.in_model = False  # whether that answer satisfies the model
-        self.allocator = allocator(problem, time_limit, began) if encoding.relaxation else None
+        self.allocator = allocator(problem, deadline) if encoding.relaxation else None
 
     def __call__(self, assignment: Assignment) -> Any:
         """Return the objective of the schedule of an answer; None if the answer gives no feasible schedule."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, get_args
@@ -15,6 +14,7 @@ from ..models import Problem, Schedule, kind
 from ..models.arguments import expect
 from ..models.compiled import progress_line
 from ..models.compiling.second_process import second_process
+from ..models.deadline import Deadline
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import PluginError
 from ..models.problem import Value, objective_of, violations_of
@@ -157,7 +157,7 @@ class Heuristic(NamedTuple):
         if own is not self:
             return own.best(problem, request)
         self.check_request(request)
-        began = time.perf_counter()
+        deadline = Deadline(request.time_limit)
         latest = _Latest(request.on_incumbent)
         start, fate = accepted(problem, request.start)
         try:
@@ -177,7 +177,7 @@ class Heuristic(NamedTuple):
             if schedule is None and start is None:
                 raise NothingFound(INTERRUPTED) from None
             found = answer(problem, start if schedule is None else schedule, message=INTERRUPTED)  # type: ignore[arg-type]
-        return self._completed(found, problem, start, fate, latest, began)
+        return self._completed(found, problem, start, fate, latest, deadline)
 
     def _completed(
         self,
@@ -186,7 +186,7 @@ class Heuristic(NamedTuple):
         start: Schedule | None,
         fate: WarmStart,
         latest: _Latest,
-        began: float,
+        deadline: Deadline,
     ) -> Result:
         """Verify the result of a third party; add what the heuristic has left out; return the start if it is better."""
         if found.status not in get_args(Status):
@@ -211,7 +211,7 @@ class Heuristic(NamedTuple):
             found.warm_start = fate
         found.solver = found.solver or self.name
         found.incumbents = found.incumbents or latest.trace
-        total = time.perf_counter() - began
+        total = deadline.elapsed
         found.phases = found.phases or {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
         return found
 
@@ -280,17 +280,15 @@ class _Latest:
         return None if self.on_incumbent is None else self.on_incumbent(news)
 
 
-def allocator(problem: Problem, time_limit: float | None = None, began: float | None = None) -> Allocator:
+def allocator(problem: Problem, deadline: Deadline | None = None) -> Allocator:
     """Return an ``Allocator``, which converts the answers of a relaxation to schedules of this problem.
 
     Parameters
     ----------
     problem
         A problem of a kind that has an allocator, such as a dispatching or profit problem.
-    time_limit
-        Seconds from ``began``; None: no limit.
-    began
-        Time at which the call began, by ``time.perf_counter``; None: now.
+    deadline
+        When its work must have ended; None: no limit.
 
     Returns
     -------
@@ -305,7 +303,7 @@ def allocator(problem: Problem, time_limit: float | None = None, began: float | 
     known = kind.known(problem.kind)
     if known is None or known.allocator is None:
         raise NotForThisProblem(f"the answers of relaxations cannot be read as schedules of {problem.kind} problems")
-    made: Allocator = kind.resolve(known.allocator)(problem, time_limit, began)
+    made: Allocator = kind.resolve(known.allocator)(problem, deadline)
     return made
 
 

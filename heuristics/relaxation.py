@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from ..backends.result import Result
 from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import Natural, NonNegative, Positive, checked
 from ..models.array_types import Ints
+from ..models.deadline import Deadline
 from ..models.dispatch.limits import broken_limits
 from ..models.given import WithProblem, given_problem
 from ..models.language import Assignment
@@ -125,8 +125,8 @@ def relaxation_search(
     """
     p: Dispatch | Profit = given_problem(problem, ("dispatch", "profit"), "relaxation_search")
     check_available(backend)
-    seen = Incumbents(p, "relaxation-search", on_incumbent, warm_start)
-    search = _RelaxationSearch(p, backend, time_limit, threads, seed, seen, options)
+    seen = Incumbents(p, "relaxation-search", on_incumbent, warm_start, Deadline(time_limit))
+    search = _RelaxationSearch(p, backend, threads, seed, seen, options)
     search.begin()
     if not seen.stopped:
         search.improve(largest)
@@ -140,19 +140,22 @@ class _RelaxationSearch:
         self,
         problem: Dispatch | Profit,
         backend: str,
-        time_limit: float | None,
         threads: int | None,
         seed: int,
         seen: Incumbents,
         options: dict[str, Any],
     ) -> None:
-        self.problem, self.backend, self.limit, self.options = problem, backend, time_limit, options
-        self.seen, self.threads, self.seed = seen, threads, seed
+        self.problem = problem
+        self.backend = backend
+        self.options = options
+        self.seen = seen
+        self.threads = threads
+        self.seed = seed
         self.around = Neighbourhoods(problem)
-        now = time.perf_counter()
+        preparing = Deadline()
         self.arrays = arrays(problem)
         # twice: the last schedule is made and verified here, and verified again for the result
-        self.last = 2 * AFTERWARDS * (time.perf_counter() - now)
+        self.last = 2 * AFTERWARDS * preparing.elapsed
         self.complete = self.by_windows = False
         self.rng = np.random.default_rng(seed)
         self.message = ""
@@ -160,15 +163,13 @@ class _RelaxationSearch:
     @property
     def left(self) -> float | None:
         """Seconds left for searching; None: no limit."""
-        if self.limit is None:
-            return None
-        return max(0.0, self.limit - self.last - self.seen.elapsed)
+        return self.seen.deadline.earlier(self.last).remaining
 
     def begin(self) -> None:
         """Run multi-search and keep its schedule, or the start if that is better."""
-        limit = None if self.limit is None else self.seen.elapsed + FIRST_SHARE * self.limit
-        scheduler, clock = ListScheduler(self.arrays), Clock(limit, self.seen.began)
-        with clock:
+        limit = self.seen.deadline.limit
+        scheduler = ListScheduler(self.arrays)
+        with Clock(Deadline(None if limit is None else FIRST_SHARE * limit)) as clock:
             clock.reserve(self.last / 2)
             first = place_all_orders(scheduler, clock, self.seen)
         best = self.seen.start if first.placement is None else self.arrays.schedule(*first.placement)
@@ -213,16 +214,16 @@ class _RelaxationSearch:
         """Solve equation 6.5, with the best schedule as warm start."""
         from ..backends import INTERRUPTED, Interrupted, Limits, SolverUnavailable, run
 
-        built, self._best = time.perf_counter(), self.placement
+        limits = Limits(None if self.left is None else ONE_SHARE * self.left, self.threads, self.seed).begun()
+        self._best = self.placement
         one, several = self._split(np.arange(self.placement.starts.size))
         found = self.around.model(self.placement, one, several)
         result = run(
             found.model,
             self.backend,
-            Limits(None if self.left is None else ONE_SHARE * self.left, self.threads, self.seed),
+            limits,
             warm_start=found.write(self.placement),
             on_incumbent=lambda incumbent: not self.seen.stopped,
-            began=built,
             judge=lambda assignment: self._judge(found, assignment),
             **self.options,
         )
@@ -298,7 +299,7 @@ class _RelaxationSearch:
         from ..backends import Limits
 
         one, several = self._split(jobs)
-        seconds = WINDOW_SECONDS if self.left is None else min(WINDOW_SECONDS, self.left)
+        seconds = self.seen.deadline.earlier(self.last).at_most(WINDOW_SECONDS)
         found = improve_placed(
             self.around,
             self.placement,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -102,11 +101,9 @@ class Best:
     ----------
     problem : Problem
     limits : Limits
-        ``gap`` ends the call.
+        ``gap`` ends the call; they have its begin.
     on_incumbent : callable or None
         The caller's; returning False ends the call.
-    began : float
-        Reading of ``time.perf_counter`` when the call began, in seconds.
 
     Attributes
     ----------
@@ -119,8 +116,10 @@ class Best:
         What the caller's callback has raised.
     """
 
-    def __init__(self, problem: Problem, limits: Limits, on_incumbent: OnIncumbent | None, began: float) -> None:
-        self.problem, self.on_incumbent, self.began = problem, on_incumbent, began
+    def __init__(self, problem: Problem, limits: Limits, on_incumbent: OnIncumbent | None) -> None:
+        self.problem = problem
+        self.on_incumbent = on_incumbent
+        self.deadline = limits.deadline
         self.gap_limit = limits.gap or 0.0
         self.schedule: Schedule | None = None
         self.objective: Value | None = None
@@ -186,7 +185,7 @@ class Best:
     def _report(
         self, objective: Value | None, schedule: Callable[[], Schedule | None] | None = None, placement: object = None
     ) -> None:
-        news = Incumbent(time.perf_counter() - self.began, objective, self.bound).less(self.offset)
+        news = Incumbent(self.deadline.elapsed, objective, self.bound).less(self.offset)
         self.trace.append(news)
         if self.on_incumbent is None:
             return
@@ -203,12 +202,9 @@ def _values(value: Value | Bound | None) -> tuple[float | None, ...]:
     return () if value is None else value if isinstance(value, tuple) else (value,)
 
 
-def share_of(limits: Limits, share: float, began: float) -> Limits:
-    """Return the limits of a step: its share of the time limit, at most what is left; the gap limit of the call."""
-    if limits.time is None:
-        return limits
-    left = max(0.0, limits.time - (time.perf_counter() - began))
-    return replace(limits, time=min(left, share * limits.time))
+def share_of(limits: Limits, share: float) -> Limits:
+    """Return the limits of a step that begins now: its share of the time limit, at most what is left; the gap of the call."""
+    return limits.lasting(None if limits.time is None else limits.deadline.at_most(share * limits.time))
 
 
 # --- Run the steps of ``auto``, each from the best schedule so far.
@@ -246,7 +242,6 @@ def run_auto(
     limits: Limits,
     given: Schedule | Start | None,
     on_incumbent: OnIncumbent | None,
-    began: float,
 ) -> Result:
     """Solve a problem by the steps of its kind.
 
@@ -255,21 +250,19 @@ def run_auto(
     problem : Problem
     method : Auto
     limits : Limits
-        Each step has its share of the time limit, all threads, the seed and the gap.
+        Each step has its share of the time limit, all threads, the seed and the gap. They have the begin of the call.
     given : Schedule, Start or None
         The first schedule.
     on_incumbent : callable or None
         Called with each Incumbent; returning False ends the call.
-    began : float
-        Reading of ``time.perf_counter`` when the call began, in seconds.
 
     Returns
     -------
     Result
         ``details["steps"]``: the `StepOutcome` of each step that ran.
     """
-    best = Best(problem, limits, on_incumbent, began)
-    start, why = start_schedule(problem, given, limits, best, began)
+    best = Best(problem, limits, on_incumbent)
+    start, why = start_schedule(problem, given, limits, best)
     if start is not None:
         best.add(answer(problem, start))
     fate = WarmStart("accepted") if start is not None else WarmStart("rejected", why) if why else WarmStart()
@@ -277,7 +270,7 @@ def run_auto(
     ended = why if why == INTERRUPTED else ""
     infeasible: Result | None = None
     for step, share in parsed_steps(problem):
-        own = share_of(limits, share, began)
+        own = share_of(limits, share)
         if ended or best.done or infeasible is not None or (own.time == 0 and best.schedule is not None):
             break
         found = _run_step(problem, step, own, best)
@@ -296,20 +289,19 @@ def _run_step(problem: Problem, step: Method, limits: Limits, best: Best) -> Res
     A model that is too large, or a solver that cannot begin, makes its result "unavailable"; any other exception, beside
     those of the caller's callback, makes it "error": what other steps have found is not lost.
     """
-    began = time.perf_counter()
     try:
         if isinstance(step, Search):
             start = best.schedule if HEURISTICS[step.name].starts else None
-            return run_search(problem, step, limits, start, best, began)
+            return run_search(problem, step, limits, start, best)
         assert isinstance(step, SolverMethod)
-        return run_solver(problem, step, limits, best.schedule, best, began)
+        return run_solver(problem, step, limits, best.schedule, best)
     except (LoweringTooLarge, SolverUnavailable) as e:
-        found = without_solver(problem, step.text, began, str(e))
+        found = without_solver(problem, step.text, limits.deadline, str(e))
         found.status = "unavailable"
     except Exception as e:
         if best.failure is not None:
             raise
-        found = without_solver(problem, step.text, began, "")
+        found = without_solver(problem, step.text, limits.deadline, "")
         found.fail(f"{type(e).__name__}: {e}" if str(e) else type(e).__name__)
     return found
 
@@ -338,7 +330,7 @@ def _result(
     message = ended or "; ".join(map(_told, outcomes))
     details = {"steps": tuple(outcomes)}
     if best.schedule is None:
-        found = without_solver(problem, method.text, best.began, message)
+        found = without_solver(problem, method.text, best.deadline, message)
         if infeasible is not None:
             found.status, found.message, found.conflict = "infeasible", infeasible.message, infeasible.conflict
         elif outcomes and all(o.status == "error" for o in outcomes):
@@ -347,7 +339,7 @@ def _result(
         return found
     found = answer(problem, best.schedule, message=message, details=details)
     found.solver, found.incumbents = method.text, best.trace
-    total = time.perf_counter() - best.began
+    total = best.deadline.elapsed
     found.phases = {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
     if found.status != "error":
         _conclude(found, best)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from ..backends import Exactness, Incumbent, Limits, Result, WarmStart, run
@@ -26,7 +25,6 @@ def run_solver(
     limits: Limits,
     given: Schedule | Start | None,
     on_incumbent: OnIncumbent | None,
-    began: float,
 ) -> Result:
     """Solve a problem by a solver.
 
@@ -35,32 +33,32 @@ def run_solver(
     problem : Problem
     method : SolverMethod
     limits : Limits
+        They have the begin of the call.
     given : Schedule, Start or None
         Where to start from.
     on_incumbent : callable or None
         Called with each Incumbent; returning False stops the solver.
-    began : float
-        Reading of ``time.perf_counter`` when the call began, in seconds.
 
     Returns
     -------
     Result
     """
-    reports = Reports(on_incumbent, began)
+    deadline = limits.deadline
+    reports = Reports(on_incumbent, deadline)
     # the start comes first: a formulation that is too large for the time limit costs the call its solver, not its start
-    start, why = start_schedule(problem, given, limits, reports.callback, began)
+    start, why = start_schedule(problem, given, limits, reports.callback)
     if why == INTERRUPTED or reports.stopped:
-        return without_solver(problem, method.name, began, why, start)
+        return without_solver(problem, method.name, deadline, why, start)
     formulation = method.formulation or next(iter(problem.formulations), None)
     try:
-        with within(build_deadline(began, limits)):
+        with within(build_deadline(limits)):
             encoding = encoding_of(problem, formulation)
     except OutOfTime as late:
-        return without_solver(problem, method.name, began, str(late), start, why)
+        return without_solver(problem, method.name, deadline, str(late), start, why)
     except KeyboardInterrupt as e:
         catch_first(e)
-        return without_solver(problem, method.name, began, INTERRUPTED, start, why)
-    reader = Reader(problem, encoding, start, limits.time, began)
+        return without_solver(problem, method.name, deadline, INTERRUPTED, start, why)
+    reader = Reader(problem, encoding, start, deadline)
     # with several objectives the values are those of the model, and the schedule is read at the end
     several = len(encoding.model.objectives) > 1
     result = run(
@@ -69,7 +67,6 @@ def run_solver(
         _solver_limits(limits, encoding),
         warm_start=None if start is None else encoding.write(start),
         on_incumbent=None if on_incumbent is None else _with_schedules(reports, encoding, None if several else reader),
-        began=began,
         judge=None if several else reader,
         **method.compile_options,
     )
@@ -90,7 +87,7 @@ def run_solver(
         return result
     try:
         if result.message != INTERRUPTED and not reports.stopped:
-            _repair(result, reader, limits, began)
+            _repair(result, reader, limits)
     except KeyboardInterrupt as e:
         catch_first(e)
         result.message = INTERRUPTED
@@ -132,22 +129,20 @@ def _of_problem(found: Incumbent, encoding: Encoding) -> Incumbent:
 
 def _solver_limits(limits: Limits, encoding: Encoding) -> Limits:
     """Return the solver's limits: for a relaxation, without the time that the repair of its answers needs."""
-    if not encoding.relaxation or limits.time is None:
-        return limits
-    return replace(limits, time=limits.time * (1 - REPAIR_SHARE))
+    return replace(limits, time=limits.deadline.share(1 - REPAIR_SHARE).limit) if encoding.relaxation else limits
 
 
-def _repair(result: Result, reader: Reader, limits: Limits, began: float) -> None:
+def _repair(result: Result, reader: Reader, limits: Limits) -> None:
     """Improve the schedules made from a relaxation's answers, in the time that is left.
 
     Without a time limit, or with a deterministic one, the repair does not depend on a clock.
     """
-    clocked = limits.time is not None and limits.deterministic is None
-    left = REPAIR_SHARE * (limits.time or 0.0) if clocked else None
-    if left is not None and limits.time is not None:
-        left = max(0.0, min(left, limits.time - (time.perf_counter() - began)))
-    better = reader.repair(left, limits.seed)
+    deadline = limits.deadline
+    seconds = None
+    if limits.time is not None and limits.deterministic is None:
+        seconds = deadline.at_most(REPAIR_SHARE * limits.time)
+    better = reader.repair(seconds, limits.seed)
     if better is not None:
-        result.incumbents.append(Incumbent(time.perf_counter() - began, better, result.bound))
+        result.incumbents.append(Incumbent(deadline.elapsed, better, result.bound))
         result.warm_start = replace(result.warm_start, returned=False)
-    result.phases["total"] = time.perf_counter() - began
+    result.phases["total"] = deadline.elapsed

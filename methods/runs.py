@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from ..backends import Incumbent, Limits, Result, WarmStart
 from ..backends.gaps import refutation, refutes
 from ..backends.solver_thread import INTERRUPTED, catch_first
 from ..models import Problem, Schedule
+from ..models.deadline import Deadline
 from ..models.language import Model
 from ..models.problem import objective_of, violations_of
 from ..models.returned import is_false
@@ -57,8 +57,8 @@ class Reports:
     ----------
     on_incumbent : callable or None
         The caller's.
-    began : float
-        Reading of ``time.perf_counter`` when the call began, in seconds.
+    deadline : Deadline
+        Of the call.
 
     Attributes
     ----------
@@ -66,14 +66,15 @@ class Reports:
         Whether the caller has returned False for an answer, so that nothing more is computed.
     """
 
-    def __init__(self, on_incumbent: OnIncumbent | None, began: float) -> None:
-        self.on_incumbent, self.began = on_incumbent, began
+    def __init__(self, on_incumbent: OnIncumbent | None, deadline: Deadline) -> None:
+        self.on_incumbent = on_incumbent
+        self.deadline = deadline
         self.stopped = False
         self._refused = False
 
     def __call__(self, news: Incumbent) -> object:
         """Report an incumbent of a heuristic to the caller; return what the caller returns."""
-        moved = Incumbent(time.perf_counter() - self.began, news.objective, news.bound).less(news.offset)
+        moved = Incumbent(self.deadline.elapsed, news.objective, news.bound).less(news.offset)
         return self.pass_on(moved.giving(news.schedule, news.assignment, news.placement))
 
     def pass_on(self, news: Incumbent) -> object:
@@ -90,7 +91,7 @@ class Reports:
 
 
 def without_solver(
-    what: Model | Problem, method: str, began: float, message: str, start: Schedule | None = None, why: str = ""
+    what: Model | Problem, method: str, deadline: Deadline, message: str, start: Schedule | None = None, why: str = ""
 ) -> Result:
     """Return the result of a call that ended before its method began: the warm start, or ``why`` it was rejected."""
     result = Result("unknown", method, None, message=message)
@@ -100,11 +101,11 @@ def without_solver(
         result.problem = what
         if start is not None:
             conclude(result, what, start)
-            result.incumbents = [Incumbent(time.perf_counter() - began, result.objective, None)]
+            result.incumbents = [Incumbent(deadline.elapsed, result.objective, None)]
             result.warm_start = WarmStart("accepted", returned=True)
         elif why:
             result.warm_start = WarmStart("rejected", why)
-    total = time.perf_counter() - began
+    total = deadline.elapsed
     result.phases = {"build": total, "lower": 0.0, "solve": 0.0, "total": total}
     return result
 
@@ -121,7 +122,6 @@ def run_search(
     limits: Limits,
     given: Schedule | Start | None,
     on_incumbent: OnIncumbent | None,
-    began: float,
 ) -> Result:
     """Solve a problem by a heuristic.
 
@@ -130,13 +130,11 @@ def run_search(
     problem : Problem
     method : Search
     limits : Limits
-        Time limit, threads and seed are used.
+        Time limit, threads, seed and begin of the call are used.
     given : Schedule, Start or None
         Where to start from.
     on_incumbent : callable or None
         Called with each Incumbent; returning False stops the search.
-    began : float
-        Reading of ``time.perf_counter`` when the call began, in seconds.
 
     Returns
     -------
@@ -145,28 +143,29 @@ def run_search(
     from .. import __version__
     from ..heuristics import HEURISTICS, NothingFound
 
-    reports = Reports(on_incumbent, began)
-    start, why = start_schedule(problem, given, limits, reports.callback, began)
-    offset = time.perf_counter() - began  # for making the start
+    deadline = limits.deadline
+    reports = Reports(on_incumbent, deadline)
+    start, why = start_schedule(problem, given, limits, reports.callback)
+    offset = deadline.elapsed  # for making the start
     if why == INTERRUPTED or reports.stopped:
-        found = without_solver(problem, method.text, began, why, start)
+        found = without_solver(problem, method.text, deadline, why, start)
         return replace(found, version=__version__)
-    request = _request(method, remaining(limits, began), reports.callback)
+    request = _request(method, limits.lasting(deadline.remaining), reports.callback)
     try:
         result = HEURISTICS[method.name].best(problem, request._replace(start=start))
     except NothingFound as e:
-        return replace(without_solver(problem, method.text, began, str(e), why=why), version=__version__)
+        return replace(without_solver(problem, method.text, deadline, str(e), why=why), version=__version__)
     result.solver = method.text
     if why:
         result.warm_start = WarmStart("rejected", why)
     result.incumbents = [i._replace(seconds=i.seconds + offset).less(i.offset) for i in result.incumbents]
     result.phases["build"] = offset
-    result.phases["total"] = time.perf_counter() - began
+    result.phases["total"] = deadline.elapsed
     return result
 
 
 def start_schedule(
-    problem: Problem, given: Schedule | Start | None, limits: Limits, report: OnIncumbent | None, began: float
+    problem: Problem, given: Schedule | Start | None, limits: Limits, report: OnIncumbent | None
 ) -> tuple[Schedule | None, str]:
     """Return the schedule to start from, or None and the reason why there is none.
 
@@ -179,8 +178,6 @@ def start_schedule(
         Limits of the whole call.
     report : callable or None
         Called with each Incumbent of the heuristic; returning False stops it.
-    began : float
-        Reading of ``time.perf_counter`` when the call began, in seconds.
 
     Returns
     -------
@@ -193,7 +190,7 @@ def start_schedule(
 
     if isinstance(given, Start):
         method = start_method(problem, given)
-        limits = _limits_of_start(given, method, limits, began)
+        limits = _limits_of_start(given, method, limits)
         try:
             found = HEURISTICS[method.name].best(problem, _request(method, limits, report))
         except NothingFound as e:
@@ -206,21 +203,15 @@ def start_schedule(
     return given, ""
 
 
-def _limits_of_start(given: Start, method: Search, limits: Limits, began: float) -> Limits:
+def _limits_of_start(given: Start, method: Search, limits: Limits) -> Limits:
     """Return the limits of the heuristic that makes a start: its own time, at most its share of the call's limit."""
     times = [] if given.time_limit is None else [given.time_limit]
-    if limits.time is not None:
-        times.append(max(0.0, START_SHARE * limits.time - (time.perf_counter() - began)))
+    share = limits.deadline.share(START_SHARE).remaining
+    if share is not None:
+        times.append(share)
     elif not times and method.backend_name:
         times.append(START_SECONDS)
-    return replace(limits, time=min(times, default=None))
-
-
-def remaining(limits: Limits, began: float) -> Limits:
-    """Return the limits with the time that is left since ``began``."""
-    if limits.time is None:
-        return limits
-    return replace(limits, time=max(0.0, limits.time - (time.perf_counter() - began)))
+    return limits.lasting(min(times, default=None))
 
 
 def _request(method: Search, limits: Limits, report: OnIncumbent | None) -> HeuristicRequest:

@@ -6,6 +6,7 @@ import limit_walk
 import pytest
 import schedlab as sl
 from schedlab.backends import solver_thread
+from schedlab.models.deadline import Deadline
 
 HERE = sl.backends.available()
 CASES = [
@@ -54,7 +55,7 @@ def test_a_solver_that_does_not_stop_does_not_exceed_the_limit():
     class Owner:
         pass
 
-    watch = sl.backends.driver.Recorder(m := sl.Model("m"), m, sl.backends.Exactness(), 0.0, None, None)
+    watch = sl.backends.driver.Recorder(m := sl.Model("m"), m, sl.backends.Exactness(), Deadline(), None, None)
     began = time.perf_counter()
     limits = sl.backends.Limits(0.2)
     end = limit_walk.threading.Event()

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import NoSolution, SolverUnavailable, WrongArgument
+from ...models.deadline import Deadline
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import (
@@ -238,12 +238,11 @@ class CompiledCpo:
             return Conflict(None, NO_ENGINE)
         from .engine import refine_conflict
 
-        began = time.perf_counter()
+        deadline = Deadline(time_limit)
         found = refine_conflict(engine, self.native, self._lowered.named, time_limit)
         if found.names is None:
             return found
-        left = None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - began))
-        return self._held_against_the_engine(found, left)
+        return self._held_against_the_engine(found, deadline.remaining)
 
     def _held_against_the_engine(self, found: Conflict, seconds: float | None) -> Conflict:
         """Return a conflict, or none if the engine finds a solution of its constraints: the refiner is at times wrong."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -12,6 +11,7 @@ from docplex.cp.solver.cpo_callback import EVENT_OBJ_BOUND, EVENT_SOLUTION, CpoC
 from docplex.cp.solver.solver import CpoSolver
 from docplex.cp.utils import CpoException
 
+from ...models.deadline import Deadline
 from ...models.language import Assignment
 from ..base import Conflict, Limits, Outcome, Status, WarmStart, Watch
 from ..solver_log import SolverLog
@@ -155,10 +155,10 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
         log = SolverLog()
         solver, timers = None, []
         try:
-            began = time.monotonic()
+            deadline = self.limits.deadline
             chosen = parameters(self.limits)
             solver = self.solver = start(self.engine, self.native, log, **chosen)
-            timers = self._timers(solver, began)
+            timers = self._timers(solver, deadline)
             solver.add_callback(self)
             outcome = self._outcome(solver.solve(), chosen)
         except (CpoException, OSError) as e:
@@ -175,11 +175,11 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
         outcome.warm = next((fate for text, fate in FATES.items() if text in outcome.log), silent)
         return outcome
 
-    def _timers(self, solver: Any, began: float) -> list[threading.Timer]:
+    def _timers(self, solver: Any, deadline: Deadline) -> list[threading.Timer]:
         """Start timers for the time limit: the engine's own clock starts only after docplex has written the model."""
-        if self.limits.time is None:
+        left = deadline.remaining
+        if left is None:
             return []
-        left = max(0.0, self.limits.time - (time.monotonic() - began))
         timers = [
             threading.Timer(left, _abort, [solver]),
             threading.Timer(left + GRACE, self._kill, [solver.agent.process]),

@@ -12,6 +12,7 @@ import numpy as np
 from ...models import Dispatch, Profit, Schedule
 from ...models.array_types import Floats, Ints
 from ...models.counts import how_many
+from ...models.deadline import Deadline
 from ...models.excerpt import excerpt
 from ...models.returned import NUMBERS, WrongAnswer
 from ...models.schedule_arrays import POSTPONED
@@ -80,9 +81,9 @@ class LnsSearch(TurnSearch):
         super().__init__(problem, time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds)
         self.problem = problem
         self.population = Population() if population is None else population
-        began = time.perf_counter()
+        preparing = Deadline()
         self.arrays = arrays(problem)
-        self.clock.reserve(AFTERWARDS * (time.perf_counter() - began))
+        self.clock.reserve(AFTERWARDS * preparing.elapsed)
         self.features, self.bulk = features(self.arrays), bulk_of(self.arrays)
         self.same = same_for(self.arrays.machine, self.arrays.jobs)
         self.anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)

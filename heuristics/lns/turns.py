@@ -14,6 +14,7 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models import Problem, Schedule
+from ...models.deadline import Deadline
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.returned import WrongAnswer, returned_numbers
 from ...models.whole_numbers import is_whole
@@ -146,9 +147,11 @@ class TurnSearch(ABC):
         acceptance: Acceptance | None,
         turn_seconds: float,
     ) -> None:
-        self.seen = Incumbents(problem, "lns", on_incumbent, warm_start)
-        self.clock = Clock(time_limit, self.seen.began)
-        self.limit, self.acceptance, self.turn_seconds = time_limit, acceptance, turn_seconds
+        self.seen = Incumbents(problem, "lns", on_incumbent, warm_start, Deadline(time_limit))
+        self.clock = Clock(self.seen.deadline)
+        self.limit = time_limit
+        self.acceptance = acceptance
+        self.turn_seconds = turn_seconds
         self.seed, self.rng = seed, np.random.default_rng(seed)
         self.lock = Lock()  # of ``seen``, which the searches of a team share
         self.ended = False  # whether another search of a team has ended all of them

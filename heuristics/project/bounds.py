@@ -19,6 +19,7 @@ import numpy as np
 from ...backends.result import Result
 from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.array_types import Ints
+from ...models.deadline import Deadline
 from ...models.project.formulations import exclusive_sets
 from ..clock import Clock, compiled_first
 from ..incumbents import Incumbents, OnIncumbent
@@ -71,14 +72,14 @@ def project_bounds(
     >>> project_bounds(Project(tasks, [Resource("crew", 3)])).details
     {'critical path': 3, 'energy': 8}
     """
-    seen = Incumbents(problem, "bounds", on_incumbent, warm_start)
+    seen = Incumbents(problem, "bounds", on_incumbent, warm_start, Deadline(time_limit))
     schedule = seen.start
     if schedule is None:
-        found = multi_sgs(problem, time_limit=None if time_limit is None else START_SHARE * time_limit)
+        found = multi_sgs(problem, time_limit=seen.deadline.share(START_SHARE).limit)
         assert found.schedule is not None and found.objective is not None
         schedule = found.schedule
         seen.report(found.objective, lambda: schedule)
-    with Clock(time_limit, seen.began) as clock:
+    with Clock(seen.deadline) as clock:
         if seen.stopped:
             clock.stop[0] = 1
         found_bounds = Bounds(problem, clock).compute(int(problem.value(schedule)))
@@ -209,5 +210,5 @@ def warm_up() -> None:
     """Compile the kernels of the bounds, or load them from numba's cache."""
     modes = (Mode("fast", 2, {"crew": 2}), Mode("slow", 3, {"crew": 1}))
     tasks = [Task(name, modes) for name in "abcde"]
-    bounds = Bounds(Project(tasks, [Resource("crew", 3)], [("a", "b"), ("b", "c")]), Clock(None))
+    bounds = Bounds(Project(tasks, [Resource("crew", 3)], [("a", "b"), ("b", "c")]), Clock())
     bounds.compute(100)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -112,7 +111,8 @@ class _Parts:
         """Solve a part; return the status, "slow" for a proof that took long, and the schedule, if it is shorter."""
         from ...backends import run
 
-        s, began = self.search, time.perf_counter()
+        s = self.search
+        limits = limits.begun()
         schedule = s.schedule()
         for _ in range(TRIES):
             free = [s.arrays.net.names[k] for k in self._free().tolist()]
@@ -122,7 +122,7 @@ class _Parts:
             self.size = min(self.settings.most_tasks, self.size + 1)
         else:
             return "infeasible", None
-        found = run(part.model, self.settings.backend, limits, began=began, conflict=False)
+        found = run(part.model, self.settings.backend, limits, conflict=False)
         if found.assignment is None or found.violations:
             slow = found.status == "infeasible" and found.phases["solve"] > QUICK * self.settings.seconds
             return ("slow" if slow else found.message or found.status), None
@@ -295,7 +295,7 @@ def project_lns(
 
 def _least(problem: Project) -> int:
     """Return a lower bound that is computed in a small part of a second."""
-    return max(Bounds(problem, Clock(None)).quick().values())
+    return max(Bounds(problem, Clock()).quick().values())
 
 
 def usual_operators(tasks: Tasks, backend: str | None = None) -> tuple[Any, ...]:

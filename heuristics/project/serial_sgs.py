@@ -9,6 +9,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from ...backends.result import Result
+from ...models.deadline import Deadline
 from ...models.problem import Schedule
 from ...models.project.problem import Mode, Project
 from ..errors import NothingFound, UnknownOrder
@@ -502,11 +503,11 @@ def multi_sgs(
     >>> multi_sgs(Project(tasks, [Resource("crew", 2)])).objective
     4
     """
-    seen = Incumbents(problem, "multi-sgs", on_incumbent, warm_start)
+    seen = Incumbents(problem, "multi-sgs", on_incumbent, warm_start, Deadline(time_limit))
     least, best, rule, skipped = longest_path(problem), seen.start, None, list[str]()
     makespan = None if best is None else problem.value(best)
     try:
-        made = () if seen.stopped or makespan == least else _by_rules(problem, seen, time_limit, skipped)
+        made = () if seen.stopped or makespan == least else _by_rules(problem, seen, skipped)
         for name, schedule in made:
             value = problem.value(schedule)
             if makespan is None or value < makespan:
@@ -523,20 +524,18 @@ def multi_sgs(
     return seen.result(best, message=message + left, optimal=makespan == least, details=details)
 
 
-def _by_rules(
-    problem: Project, seen: Incumbents, time_limit: float | None, skipped: list[str]
-) -> Iterator[tuple[str, Schedule]]:
+def _by_rules(problem: Project, seen: Incumbents, skipped: list[str]) -> Iterator[tuple[str, Schedule]]:
     """Yield the schedule of each rule; add the rules that the time limit leaves out to ``skipped``."""
     net = network(problem)
     generator = _Generator(problem, net, *feasible_modes(problem, net))
     longest = 0.0  # s that a rule took, with the caller's work on its schedule: a rule cannot be stopped
     for k, rule in enumerate(PRIORITY_RULES):
-        began = seen.elapsed
-        if seen.trace and time_limit is not None and began + longest > time_limit:
+        before = seen.elapsed
+        if seen.trace and seen.deadline.earlier(longest).passed:
             skipped.extend(PRIORITY_RULES[k:])
             return
         yield rule, generator.schedule(rule)
-        longest = max(longest, seen.elapsed - began)
+        longest = max(longest, seen.elapsed - before)
 
 
 def longest_path(project: Project) -> int:

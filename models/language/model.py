@@ -156,7 +156,7 @@ class Model:
         if lo < 0 or hi < lo:
             raise ModelError(f"interval {name!r}: the size must be 0 <= lo <= hi, not {(lo, hi)}")
         windows = None if start is None else windows_of(name, start)
-        if THIS_CALL.deadline is not None:
+        if THIS_CALL.end is not None:
             look()
         made = Interval(self, len(self.intervals), name, (lo, hi), windows, optional)
         self.intervals.append(made)
@@ -178,7 +178,7 @@ class Model:
             lo, hi = whole(lo, f"the lower bound of {name}"), whole(hi, f"the upper bound of {name}")
         if lo > hi:
             raise ModelError(f"integer {name!r}: the lower bound {lo} is above the upper bound {hi}")
-        if THIS_CALL.deadline is not None:
+        if THIS_CALL.end is not None:
             look()
         made = Integer(self, len(self.integers), name, lo, hi)
         self.integers.append(made)

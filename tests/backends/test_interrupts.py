@@ -13,6 +13,7 @@ import schedlab as sl
 from schedlab.backends import INTERRUPTED, Limits, Outcome
 from schedlab.backends.recorder import Recorder
 from schedlab.backends.solver_thread import GRACE, MAX_ABANDONED, StillRunning, run_in_thread
+from schedlab.models.deadline import Deadline
 from schedlab.models.language.clock import OutOfTime, within
 
 HERE = sl.backends.available()
@@ -129,7 +130,7 @@ def test_solves_in_a_callback_and_in_four_threads(backend: str) -> None:
 
 def a_watch() -> Recorder:
     m = sl.Model("empty")
-    return Recorder(m, m, sl.backends.Exactness(), time.perf_counter(), None, None)
+    return Recorder(m, m, sl.backends.Exactness(), Deadline(), None, None)
 
 
 class Owner:
@@ -179,7 +180,8 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
         class Owner: pass
         end = threading.Event()
         m = sl.Model("empty")
-        watch = Recorder(m, m, Exactness(), time.perf_counter(), None, None)
+        from schedlab.models.deadline import Deadline
+        watch = Recorder(m, m, Exactness(), Deadline(), None, None)
         def stubborn(_):
             press()
             end.wait(30)
@@ -221,7 +223,7 @@ def test_a_compiled_model_can_be_solved_again() -> None:
     m.minimize(sl.sum([j.end for j in jobs], weights=[1 + (k * 7) % 5 for k in range(12)]))
     compiled = sl.compile(m, "highs", lowering="pairwise")
     for _ in range(2):
-        watch = Recorder(m, m, compiled.exactness, time.perf_counter(), None, None)
+        watch = Recorder(m, m, compiled.exactness, Deadline(), None, None)
         assert "Interrupted" not in compiled.run(watch, Limits(0.3, 1)).message
 
 
@@ -231,7 +233,7 @@ def test_a_lowering_looks_at_the_clock(backend: str) -> None:
     jobs = [m.interval(f"j{k}", size=3, start=(0, 9)) for k in range(3)]
     m.add(sl.cumulative(jobs, [1, 1, 1], 2))
     m.minimize(sl.max([j.end for j in jobs]))
-    with within(time.perf_counter() - 1), pytest.raises(OutOfTime):
+    with within(Deadline(-1)), pytest.raises(OutOfTime):
         sl.compile(m, backend)
     start = sl.solve(m, backend="cpsat").assignment
     r = sl.solve(m, backend=backend, time_limit=1e-9, warm_start=start)

@@ -10,6 +10,7 @@ from schedlab.heuristics.clock import Clock, KernelStopped
 from schedlab.heuristics.delays import warm_up as warm_up_delays
 from schedlab.heuristics.lns.search import lns
 from schedlab.heuristics.lns.search import warm_up as warm_up_lns
+from schedlab.models.deadline import Deadline
 
 LONG = 20.0  # seconds: far less than the work that is interrupted, far more than a busy machine's delays
 
@@ -26,11 +27,11 @@ def problem():
 
 
 def test_the_clock_stops_where_its_time_is_over():
-    with Clock(None) as clock:
+    with Clock() as clock:
         assert clock.stop[0] == 0 and not clock.over and clock.left == np.inf
-    with Clock(0.0) as clock:
+    with Clock(Deadline(0.0)) as clock:
         assert clock.stop[0] == 1 and clock.over and clock.left == 0.0
-    with Clock(1000.0) as clock:
+    with Clock(Deadline(1000.0)) as clock:
         assert clock.stop[0] == 0 and 900 < clock.left <= 1000
         clock.reserve(400.0)
         assert clock.stop[0] == 0 and clock.left <= 600
@@ -40,7 +41,7 @@ def test_the_clock_stops_where_its_time_is_over():
 
 def test_an_interrupted_order_gives_no_schedule(problem):
     scheduler = ListScheduler(problem)
-    with Clock(0.0) as clock, pytest.raises(KernelStopped):
+    with Clock(Deadline(0.0)) as clock, pytest.raises(KernelStopped):
         scheduler.place(scheduler.order("est"), stop=clock.stop)
 
 
@@ -57,7 +58,7 @@ def test_a_kernel_at_work_is_stopped(problem):
     value = scheduler.objective(answer.starts)
     moves = np.random.default_rng(1).integers(0, order.size, (10**6, 2))
     began = time.perf_counter()
-    with Clock(0.3) as clock:
+    with Clock(Deadline(0.3)) as clock:
         single = np.arange(len(moves) + 1)
         found, _, _ = scheduler.mover().improve(answer, moves, single, value, value, *not_worse(len(moves)), clock.stop)
     assert time.perf_counter() - began < LONG
@@ -70,7 +71,7 @@ def test_a_kernel_at_work_is_stopped(problem):
     ruin.begin()
     steps = ruin.draw(10**5)
     began = time.perf_counter()
-    with Clock(0.3) as search.clock:
+    with Clock(Deadline(0.3)) as search.clock:
         ruin.make(steps)
     assert time.perf_counter() - began < LONG
     assert not problem.verify(a.schedule(ruin.places.starts, ruin.places.nodes))
@@ -115,7 +116,7 @@ def test_moves_and_the_reading_back_of_relaxations_heed_the_clock(problem):
     assert time.perf_counter() - began < LONG
     assert not problem.verify(moved.schedule)
 
-    allocator = Allocator(problem, time_limit=0.0)
+    allocator = Allocator(problem, Deadline(0.0))
     first = allocator.allocate({j.id: j.submit for j in problem.jobs})
     assert first is not None and not problem.verify(first)
     assert allocator.allocate({j.id: 7200 for j in problem.jobs}) is None

@@ -17,6 +17,7 @@ from ....backends.recorder import Recorder
 from ....errors import SolverFailed, WrongArgument, WrongValue
 from ....models.array_types import Ints
 from ....models.comparing import hashable
+from ....models.deadline import Deadline
 from ....models.language import Assignment, Model
 from ...dispatcher import Ended
 from .placing import Waiting
@@ -373,7 +374,7 @@ def search(
     Interrupted
         If the user interrupted the solver (Ctrl-C).
     """
-    recorder = Recorder(model, model, compiled.exactness, time.perf_counter(), None, None)
+    recorder = Recorder(model, model, compiled.exactness, Deadline(), None, None)
     if warm is not None:
         recorder.solution(warm)
     start, spent, stalled, step = recorder.objective, 0.0, 0, 0
@@ -506,9 +507,7 @@ class AdaptiveControl:
         A warm start is kept as a solution, but does not count as one that the solver found. ``deadline`` is that of
         other controls; the attempts have their own limits.
         """
-        attempts = _Attempts(
-            compiled, Recorder(model, model, compiled.exactness, time.perf_counter(), None, None), self, seed
-        )
+        attempts = _Attempts(compiled, Recorder(model, model, compiled.exactness, Deadline(), None, None), self, seed)
         if warm is not None:
             attempts.recorder.solution(warm)
         start = attempts.recorder.objective

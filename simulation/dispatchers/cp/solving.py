@@ -18,6 +18,7 @@ from ....errors import WrongArgument
 from ....heuristics.list_scheduling import tiny
 from ....models import Dispatch, Schedule
 from ....models.array_types import Ints
+from ....models.deadline import Deadline
 from ....models.dispatch.arrays import column
 from ....models.dispatch.composite import limits_of, nearest
 from ....models.language.clock import OutOfTime, within
@@ -339,7 +340,7 @@ def modelled(
         Adds constraints to the model.
     """
     try:
-        with within(deadline):
+        with within(Deadline.until(deadline)):
             encoding = problem.formulations[formulation]()
             if adjust is not None:
                 adjust(encoding)
