@@ -18,8 +18,8 @@ from ...solve import solve
 from ..records.record import answer, plain, record
 from ..records.store import Record, Store, name_of
 from ..records.verify import Checker
-from ..runs.run import supervise
 from ..runs.selection import Run, RunRequest, plan
+from ..runs.supervision import supervise
 
 INSTANCE, RECORDS, TARGET_SECONDS = "eurora_99", 20_000, 2.0
 

@@ -26,8 +26,8 @@ from rich.table import Table
 from ...executors.base import Where
 from ...records.store import Record, Store
 from ...runs.process import LEASH
-from ...runs.run import Plan, supervise_all
 from ...runs.selection import Run
+from ...runs.supervision import Plan, supervise_all
 
 RUNS, BATCHES, MANY = 60, 5, 10_000
 TARGETS_MS = {"local": 5.0, "dask": 10.0, "slurm": 50.0}  # per run, above starting its process
