@@ -25,8 +25,8 @@ from rich.table import Table
 from schedlab.bench.executors.base import Where
 from schedlab.bench.records.store import Record, Store
 from schedlab.bench.runs.process import LEASH
-from schedlab.bench.runs.run import Plan, supervise_all
 from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.supervision import Plan, supervise_all
 
 RUNS, BATCHES, MANY = 60, 5, 10_000
 TARGETS_MS = {"local": 5.0, "dask": 10.0, "slurm": 50.0}  # per run, above starting its process

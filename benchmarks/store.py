@@ -16,8 +16,8 @@ from typing import Any
 from schedlab.bench.records.record import answer, plain, record
 from schedlab.bench.records.store import Record, Store, name_of
 from schedlab.bench.records.verify import Checker
-from schedlab.bench.runs.run import supervise
 from schedlab.bench.runs.selection import Run, RunRequest, plan
+from schedlab.bench.runs.supervision import supervise
 from schedlab.instances import load
 from schedlab.solve import solve
 

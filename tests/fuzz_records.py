@@ -11,8 +11,8 @@ from schedlab.backends import Incumbent, Result
 from schedlab.bench.cli.app import main
 from schedlab.bench.records.record import outcome, plain, record
 from schedlab.bench.records.store import Store
-from schedlab.bench.runs.run import RunTask
 from schedlab.bench.runs.selection import Run, RunRequest, plan
+from schedlab.bench.runs.task import RunTask
 from schedlab.bench.suites.run import carry_out_chosen
 from schedlab.bench.suites.selection import Chosen, Part
 from schedlab.instances import load

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...errors import WrongValue
 from ..errors import WrongUse
-from ..replays.settings import SETTINGS
-from ..runs.selection import RunRequest, parse_seeds
-from ..runs.view import View
+from ..replays.settings import RUNS, SETTINGS
+from ..runs.task import Recording, RunTask
 from ..terminal import console_for
-from .options import (
-    RUNS,
-    Again,
-    AsJson,
-    By,
-    Drop,
-    DryRun,
-    Explain,
-    First,
-    Jobs,
-    Out,
-    Retry,
-    Seeds,
-    Starts,
-    TimeLimit,
-)
-from .settings import with_settings
+from .options import Jobs, Replaying, with_options
+
+if TYPE_CHECKING:
+    from ...simulation.dispatchers.dardis.network import Network
 
 NETWORK = "Network"
 HELP = """Replay a log under DARDIS, over MPI, Dask or in simulation.
@@ -58,12 +46,58 @@ OF_LOGS = ("format", "nodes", "cores", "memory", "per_node", "zone", "columns", 
 OF_JOBS = ("dependencies", "latest_start", "load", "kill", "events", "requeue", "desired", "bsld_floor")
 
 
-@with_settings(SETTINGS, (*OF_LOGS, *OF_JOBS))
+@dataclass(frozen=True)
+class NetworkOptions:
+    """The network between the processes of a replay."""
+
+    transport: Annotated[str, typer.Option(help="simulate, mpi or dask", rich_help_panel=NETWORK)] = "simulate"
+    processes: Annotated[
+        int,
+        typer.Option(help="processes: the task manager, and the nodes spread over the others", rich_help_panel=NETWORK),
+    ] = 4
+    timer: Annotated[
+        float | None,
+        typer.Option(help="mpi, dask: seconds in which a process must answer; default: 10", rich_help_panel=NETWORK),
+    ] = None
+    lost: Annotated[
+        float,
+        typer.Option(
+            help="probability that a request, an offer, a confirmation or an acknowledgement of a node is lost",
+            rich_help_panel=NETWORK,
+        ),
+    ] = 0.0
+    late: Annotated[
+        float,
+        typer.Option(
+            help="probability that an offer or acknowledgement is late for the timer", rich_help_panel=NETWORK
+        ),
+    ] = 0.0
+    fault: Annotated[
+        str | None,
+        typer.Option(
+            help="PROCESS@PACKET: this process of node managers, from 1 on, stops at this packet: it is silent (simulate, "
+            "mpi) or killed (dask)",
+            rich_help_panel=NETWORK,
+        ),
+    ] = None
+
+    def network(self) -> Network:
+        """Return the network. Raises WrongUse."""
+        from ...simulation.dispatchers.dardis.network import Network
+
+        try:
+            return Network(**asdict(self))
+        except WrongValue as e:
+            raise WrongUse(f"--{e}") from e
+
+
+@with_options(SETTINGS, (*OF_LOGS, *OF_JOBS))
 def dardis(
     workload: Annotated[
         str,
         typer.Argument(help="a log (SWF, sacct, ...), a folder with instance.toml, or the name of a shipped instance"),
     ],
+    *,
     setups: Annotated[
         str,
         typer.Option(
@@ -72,68 +106,20 @@ def dardis(
             rich_help_panel=RUNS,
         ),
     ] = "throughput,profile,balance",
-    transport: Annotated[str, typer.Option(help="simulate, mpi or dask", rich_help_panel=NETWORK)] = "simulate",
-    processes: Annotated[
-        int,
-        typer.Option(help="processes: the task manager, and the nodes spread over the others", rich_help_panel=NETWORK),
-    ] = 4,
-    timer: Annotated[
-        float | None,
-        typer.Option(help="mpi, dask: seconds in which a process must answer; default: 10", rich_help_panel=NETWORK),
-    ] = None,
-    lost: Annotated[
-        float,
-        typer.Option(
-            help="probability that a request, an offer, a confirmation or an acknowledgement of a node is lost",
-            rich_help_panel=NETWORK,
-        ),
-    ] = 0.0,
-    late: Annotated[
-        float,
-        typer.Option(
-            help="probability that an offer or acknowledgement is late for the timer", rich_help_panel=NETWORK
-        ),
-    ] = 0.0,
-    fault: Annotated[
-        str | None,
-        typer.Option(
-            help="PROCESS@PACKET: this process of node managers, from 1 on, stops at this packet: it is silent (simulate, "
-            "mpi) or killed (dask)",
-            rich_help_panel=NETWORK,
-        ),
-    ] = None,
-    first: First = None,
-    by: By = None,
-    time_limit: TimeLimit = 3600.0,
-    seeds: Seeds = "1",
+    network: NetworkOptions,
+    replaying: Replaying,
     jobs: Jobs = None,
-    out: Out = None,
-    starts: Starts = None,
-    dry_run: DryRun = False,
-    as_json: AsJson = False,
-    retry: Retry = False,
-    again: Again = False,
-    drop_impossible: Drop = False,
-    explain: Explain = False,
+    recording: Recording,
     **settings: Any,
 ) -> None:
     """Replay a workload under DARDIS over a transport: the command; its help text is ``HELP``."""
-    from ..replays import simulate as replays
-    from ..replays.launch import network_of, worker_command
-    from ..runs.run import RunTask
-    from ..tables.replay_groups import parse_by
+    from ..replays.launch import worker_command
+    from ..replays.simulate import carry_out
 
-    network = network_of(
-        transport=transport, processes=processes, timer=timer, lost=lost, late=late, fault=fault
-    )  # fmt: skip
-    settings |= {"network": network.text}
-    view = View(first=first, durations="runtime")
-    request = replays.replay_request(workload, dispatchers_of(setups), view, settings, starts, parse_by(by or ()))
-    limits = RunRequest(
-        time_limit=time_limit, threads=1, seeds=parse_seeds(seeds), jobs=jobs, drop_impossible=drop_impossible
-    )
-    task = RunTask((), limits, out, dry_run, as_json, retry, again, worker_command(network), explain)
-    raise typer.Exit(replays.carry_out(request, task, console_for(stderr=as_json), console_for(stderr=True)))
+    made = network.network()
+    request = replaying.request(workload, dispatchers_of(setups), settings | {"network": made.text})
+    task = RunTask((), replaying.limits(1, jobs), replaying.out, recording, worker_command(made))
+    raise typer.Exit(carry_out(request, task, console_for(stderr=recording.as_json), console_for(stderr=True)))
 
 
 def dispatchers_of(setups: str) -> list[str]:

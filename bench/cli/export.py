@@ -18,18 +18,7 @@ from ...models.language import Model
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..terminal import say
-from .options import (
-    At,
-    Drop,
-    DurationsOption,
-    First,
-    InstanceName,
-    Nodes,
-    ObjectiveOption,
-    Scenario,
-    open_instance,
-    view_of,
-)
+from .options import InstanceName, Part, with_options
 
 Write = Callable[[Any, Path], None]
 
@@ -70,8 +59,10 @@ FORMATS: dict[str, tuple[str, Write, str]] = {
 }
 
 
+@with_options()
 def export(
     instance: InstanceName,
+    *,
     out: Annotated[Path, typer.Option(help="file to write")],
     formulation: Annotated[
         str, typer.Option(help="formulation and lowering, as in a method: counts, classes, pool@900s")
@@ -82,13 +73,7 @@ def export(
             "--format", help="mps, lp, cpo, cpsat (text; binary for a .pb file), pyomo (nl) or json (the model)"
         ),
     ] = "mps",
-    at: At = None,
-    first: First = None,
-    durations: DurationsOption = "walltime",
-    objective: ObjectiveOption = None,
-    nodes_needed: Nodes = None,
-    scenario: Scenario = None,
-    drop_impossible: Drop = False,
+    part: Part,
 ) -> None:
     """Write a formulation as a solver's file or as JSON.
 
@@ -96,17 +81,7 @@ def export(
     """
     if form not in FORMATS:
         raise UnknownName("format", form, list(FORMATS))
-    where = open_instance(instance, drop_impossible)
-    view = view_of(
-        where,
-        at=at,
-        first=first,
-        durations=durations,
-        objective=objective,
-        nodes_needed=nodes_needed,
-        scenario=scenario,
-    )
-    size = write_model(view.of(where), formulation, form, out)
+    size = write_model(part.problem(instance), formulation, form, out)
     say(f"{out}: " + ", ".join(how_many_of(n, what, ",") for what, n in size.items()))
 
 

@@ -1,138 +1,104 @@
-"""The options that several commands share, how their values are read, and how options are grouped in the help."""
+"""The options that several commands share, as groups; how options are made from fields, and grouped in the help."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
 from ...instances import Instance, load
 from ...models.dispatch.objectives import objective_names
+from ...models.problem import Problem
+from ...simulation.settings import Described
 from ..errors import WrongUse
 from ..executors.base import LOCAL, Where
-from ..replays.settings import RESULTS
+from ..replays.settings import PROBLEM, RESULTS, RUNS
+from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View, one_scenario, parse_clock, parse_durations
 from ..terminal import say
 
-# groups of options in the help
-PROBLEM, RUNS = "Problem", "Runs"
+if TYPE_CHECKING:
+    from ..replays.simulate import ReplayRequest
 
-InstanceName = Annotated[
-    str, typer.Argument(help="name of a shipped instance, or path of a folder with an instance.toml")
-]
-At = Annotated[
-    str | None,
-    typer.Option(
-        help="snapshot: only the jobs submitted by this time, none of them started; a time such as 12:00, or seconds",
-        rich_help_panel=PROBLEM,
-    ),
-]
-First = Annotated[int | None, typer.Option(min=1, help="only the first n jobs by submit time", rich_help_panel=PROBLEM)]
-DurationsOption = Annotated[
-    str, typer.Option(help="durations of the jobs: walltime or runtime", rich_help_panel=PROBLEM)
-]
-ObjectiveOption = Annotated[
-    str | None,
-    typer.Option(help=f"another objective: {', '.join(objective_names())}", rich_help_panel=PROBLEM),
-]
-Nodes = Annotated[
-    int | None, typer.Option(min=0, help="eviction problems: number of nodes to free", rich_help_panel=PROBLEM)
-]
-Scenario = Annotated[
-    str | None,
-    typer.Option(
-        help="profit problems: a scenario such as air,summer,cheap; default: that of the instance",
-        rich_help_panel=PROBLEM,
-    ),
-]
-Retry = Annotated[
-    bool,
-    typer.Option(
-        "--retry", help="also repeat the runs that failed, crashed, were killed or ran out of memory",
-        rich_help_panel=RESULTS,
-    ),
-]  # fmt: skip
-Drop = Annotated[
-    bool,
-    typer.Option("--drop-impossible", help="leave out the jobs that can never fit", rich_help_panel=PROBLEM),
-]
-Explain = Annotated[
-    bool,
-    typer.Option("--explain", help="print below each table what its columns mean", rich_help_panel=RESULTS),
-]
+# --- From fields to options: groups of options, and the settings of a replay.
 
-Seeds = Annotated[
-    str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="number of runs at the same time; default: 1, on a cluster as many as it has room for",
-        rich_help_panel=RUNS,
-    ),
-]
-ExecutorOption = Annotated[
-    str,
-    typer.Option(
-        "--executor",
-        help="where runs are performed: local, dask, slurm or one of another package (docs/clusters.md)",
-        rich_help_panel=RUNS,
-    ),
-]
-DaskAddress = Annotated[
-    str | None,
-    typer.Option(
-        "--dask",
-        help="scheduler of a Dask cluster, such as tcp://host:8786; default: workers on this machine",
-        rich_help_panel=RUNS,
-    ),
-]
-SlurmOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--slurm",
-        help="options of sbatch without dashes, and pack, the seconds of a job: partition=short,pack=600",
-        rich_help_panel=RUNS,
-    ),
-]
-Out = Annotated[
-    Path | None, typer.Option(help="folder of the records; default: results/<name>", rich_help_panel=RESULTS)
-]
-DryRun = Annotated[
-    bool,
-    typer.Option("--dry-run", help="only print the runs or replays and how long they take", rich_help_panel=RUNS),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="print the records as JSON lines", rich_help_panel=RESULTS)]
-Again = Annotated[
-    bool, typer.Option("--again", help="repeat all of them, also those with a record", rich_help_panel=RESULTS)
-]
 
-AtOnce = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        min=1,
-        help="number of replays at the same time; default: cores / threads, on a cluster as many as it has room for",
-        rich_help_panel=RUNS,
-    ),
-]
-By = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="also tables of the largest groups of jobs: queue, user, partition, units, unit-hours, class (units and "
-        "unit-hours), accuracy (runtime / walltime of the job), user-accuracy (mean over the jobs of its user), "
-        "separated by commas",
-        rich_help_panel=RESULTS,
-    ),
-]
-TimeLimit = Annotated[float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)]
-Starts = Annotated[
-    Path | None,
-    typer.Option(help="CSV file for the start times: job_id,fcfs,easy,...", rich_help_panel=RESULTS),
-]
+def with_options(
+    settings: Mapping[str, Described] | None = None, names: Iterable[str] | None = None
+) -> Callable[[Any], Any]:
+    """Return a decorator of a command that makes options from fields of dataclasses.
+
+    A parameter whose type is a dataclass, a group of options, is replaced by an option for each of its fields, which are
+    annotated as parameters of a Typer command are; the command gets the group. ``**settings`` is replaced by an option for
+    each setting with a help text; the command gets those that are given, as Typer converts them: an option that is not
+    given has the value None, a flag False.
+
+    Parameters
+    ----------
+    settings
+        The settings by name; None: the command has none.
+    names
+        Those that the command has, in the order of its options; None: all.
+
+    Returns
+    -------
+    callable
+        Command -> command with the signature that Typer reads.
+    """
+    described = {} if settings is None else settings
+    chosen = [described[name] for name in (described if names is None else names) if described[name].setting.help]
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        hints = get_type_hints(command, include_extras=True)
+        groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+
+        def parameters() -> Iterator[inspect.Parameter]:
+            for own in inspect.signature(command).parameters.values():
+                if own.kind is inspect.Parameter.VAR_KEYWORD:
+                    yield from map(_of_setting, chosen)
+                elif own.name in groups:
+                    yield from _of_group(groups[own.name])
+                else:
+                    yield own.replace(annotation=hints[own.name], kind=inspect.Parameter.KEYWORD_ONLY)
+
+        def run(**given: Any) -> Any:
+            for name, group in groups.items():
+                given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+            return command(**given)
+
+        run.__name__, run.__doc__, run.__module__ = command.__name__, command.__doc__, command.__module__
+        signature = inspect.Signature(list(parameters()))
+        run.__signature__ = signature  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
+        return run
+
+    return decorate
+
+
+def _of_group(group: Any) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a command for the fields of a group of options."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        yield inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+
+
+def _of_setting(s: Described) -> inspect.Parameter:
+    """Return the parameter of a command for a setting."""
+    shown, kind = s.setting, s.setting.typed or s.types[0]
+    limits: dict[str, Any] = {"help": shown.help, "rich_help_panel": shown.panel}
+    if kind is int:
+        limits |= {"min": shown.least, "max": shown.most}
+    takes: Any = kind if kind is bool else kind | None
+    default = False if kind is bool else shown.usual
+    option: Any = Annotated[takes, typer.Option(s.flag, **limits)]
+    return inspect.Parameter(s.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
 
 
 class GroupedHelp(TyperCommand):
@@ -154,15 +120,59 @@ class GroupedHelp(TyperCommand):
                 formatter.write_dl(rows)
 
 
-def where_of(executor: str, dask: str | None, slurm: list[str] | None) -> Where:
-    """Return where runs are performed; ``--dask`` and ``--slurm`` alone choose their executor. Raises WrongUse, UnknownName."""
-    given = {"dask": dask is not None, "slurm": slurm is not None}
-    chosen = [name for name, is_given in given.items() if is_given]
-    if len(chosen) > 1 or (chosen and executor.partition(",")[0] not in (LOCAL, chosen[0])):
-        raise WrongUse(f"--{chosen[-1]} is for --executor {chosen[-1]}; expected one executor")
-    name, _, own = executor.partition(",")
-    options = [f"address={dask}"] if dask is not None else slurm or []
-    return Where.parse([chosen[0] if chosen else name, *([own] if own else []), *options])
+# --- Which problem: an instance, and the part of it.
+
+InstanceName = Annotated[
+    str, typer.Argument(help="name of a shipped instance, or path of a folder with an instance.toml")
+]
+At = Annotated[
+    str | None,
+    typer.Option(
+        help="snapshot: only the jobs submitted by this time, none of them started; a time such as 12:00, or seconds",
+        rich_help_panel=PROBLEM,
+    ),
+]
+First = Annotated[int | None, typer.Option(min=1, help="only the first n jobs by submit time", rich_help_panel=PROBLEM)]
+DurationsOption = Annotated[
+    str, typer.Option(help="durations of the jobs: walltime or runtime", rich_help_panel=PROBLEM)
+]
+ObjectiveOption = Annotated[
+    str | None,
+    typer.Option(help=f"another objective: {', '.join(objective_names())}", rich_help_panel=PROBLEM),
+]
+NodesNeeded = Annotated[
+    int | None, typer.Option(min=0, help="eviction problems: number of nodes to free", rich_help_panel=PROBLEM)
+]
+Drop = Annotated[
+    bool,
+    typer.Option("--drop-impossible", help="leave out the jobs that can never fit", rich_help_panel=PROBLEM),
+]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of an instance that a command is about: the options of ``bench explain``, ``export`` and ``verify``."""
+
+    at: At = None
+    first: First = None
+    durations: DurationsOption = "walltime"
+    objective: ObjectiveOption = None
+    nodes_needed: NodesNeeded = None
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            help="profit problems: a scenario such as air,summer,cheap; default: that of the instance",
+            rich_help_panel=PROBLEM,
+        ),
+    ] = None
+    drop_impossible: Drop = False
+
+    def problem(self, path: str) -> Problem:
+        """Load an instance and return the problem of this part. Raises UnknownName, UnknownInstance, WrongUse."""
+        instance = open_instance(path, self.drop_impossible)
+        at = None if self.at is None else parse_clock(self.at)
+        view = View(at, self.first, parse_durations(self.durations), self.objective, self.nodes_needed)
+        return one_scenario(view, instance, self.scenario).of(instance)
 
 
 def open_instance(path: str, drop_impossible: bool) -> Instance:
@@ -173,39 +183,97 @@ def open_instance(path: str, drop_impossible: bool) -> Instance:
     return instance
 
 
-def view_of(
-    instance: Instance,
-    *,
-    at: str | None,
-    first: int | None,
-    durations: str,
-    objective: str | None,
-    nodes_needed: int | None,
-    scenario: str | None,
-) -> View:
-    """Return the view that the options select.
+# --- Where and how often runs are performed, and where their records go.
 
-    Parameters
-    ----------
-    instance
-        The instance, whose scenarios are known.
-    at
-        Time of the snapshot, such as ``12:00`` or ``43200`` (seconds).
-    first
-        Number of jobs to keep, the first by submit time.
-    durations
-        ``walltime`` or ``runtime``.
-    objective
-        Name of the objective; None for that of the instance.
-    nodes_needed
-        Nodes to free, of an eviction problem.
-    scenario
-        Words of one scenario of a profit problem.
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="number of runs at the same time; default: 1, on a cluster as many as it has room for",
+        rich_help_panel=RUNS,
+    ),
+]
+Out = Annotated[
+    Path | None, typer.Option(help="folder of the records; default: results/<name>", rich_help_panel=RESULTS)
+]
 
-    Raises
-    ------
-    UnknownName, WrongUse
-        A value is unknown or does not have the expected form.
-    """
-    view = View(None if at is None else parse_clock(at), first, parse_durations(durations), objective, nodes_needed)
-    return one_scenario(view, instance, scenario)
+
+@dataclass(frozen=True)
+class Place:
+    """Where runs are performed: the options of ``bench run`` and ``simulate``."""
+
+    executor: Annotated[
+        str,
+        typer.Option(
+            help="where runs are performed: local, dask, slurm or one of another package (docs/clusters.md)",
+            rich_help_panel=RUNS,
+        ),
+    ] = LOCAL
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            help="scheduler of a Dask cluster, such as tcp://host:8786; default: workers on this machine",
+            rich_help_panel=RUNS,
+        ),
+    ] = None
+    slurm: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="options of sbatch without dashes, and pack, the seconds of a job: partition=short,pack=600",
+            rich_help_panel=RUNS,
+        ),
+    ] = None
+
+    def where(self) -> Where:
+        """Return the executor; ``--dask`` and ``--slurm`` alone choose theirs. Raises WrongUse, UnknownName."""
+        given = {"dask": self.dask is not None, "slurm": self.slurm is not None}
+        chosen = [name for name, is_given in given.items() if is_given]
+        name, _, own = self.executor.partition(",")
+        if len(chosen) > 1 or (chosen and name not in (LOCAL, chosen[0])):
+            raise WrongUse(f"--{chosen[-1]} is for --executor {chosen[-1]}; expected one executor")
+        options = [own] if own else []
+        options += [f"address={self.dask}"] if self.dask is not None else self.slurm or []
+        return Where.parse([chosen[0] if chosen else name, *options])
+
+
+@dataclass(frozen=True)
+class Replaying:
+    """What is replayed and recorded: the options of ``bench simulate`` and ``dardis``."""
+
+    first: First = None
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="also tables of the largest groups of jobs: queue, user, partition, units, unit-hours, class (units and "
+            "unit-hours), accuracy (runtime / walltime of the job), user-accuracy (mean over the jobs of its user), "
+            "separated by commas",
+            rich_help_panel=RESULTS,
+        ),
+    ] = None
+    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)] = (
+        3600.0
+    )
+    seeds: Annotated[
+        str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
+    ] = "1"
+    out: Out = None
+    starts: Annotated[
+        Path | None,
+        typer.Option(help="CSV file for the start times: job_id,fcfs,easy,...", rich_help_panel=RESULTS),
+    ] = None
+    drop_impossible: Drop = False
+
+    def request(self, workload: str, dispatchers: Sequence[str], settings: Mapping[str, Any]) -> ReplayRequest:
+        """Check the options and return the replays that they request; ``settings``: as a user gives them. Raises WrongUse."""
+        from ..replays.simulate import replay_request
+        from ..tables.replay_groups import parse_by
+
+        view = View(first=self.first, durations="runtime")
+        return replay_request(workload, dispatchers, view, settings, self.starts, parse_by(self.by or ()))
+
+    def limits(self, threads: int, jobs: int | None) -> RunRequest:
+        """Return the limits and seeds of the replays. Raises WrongUse."""
+        seeds = parse_seeds(self.seeds)
+        return RunRequest(
+            time_limit=self.time_limit, threads=threads, seeds=seeds, jobs=jobs, drop_impossible=self.drop_impossible
+        )

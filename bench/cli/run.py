@@ -2,76 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..executors.base import LOCAL
+from ..replays.settings import PROBLEM, RUNS
 from ..runs.selection import RunRequest, parse_methods, parse_seeds
+from ..runs.task import Recording, RunTask
 from ..runs.view import parse_clock, parse_durations, parse_keep, parse_profile
 from ..terminal import console_for
 from .options import (
-    PROBLEM,
-    RUNS,
-    Again,
-    AsJson,
     At,
-    DaskAddress,
     Drop,
-    DryRun,
     DurationsOption,
-    ExecutorOption,
-    Explain,
     First,
     Jobs,
-    Nodes,
+    NodesNeeded,
     ObjectiveOption,
     Out,
-    Retry,
-    SlurmOptions,
+    Place,
     open_instance,
-    where_of,
+    with_options,
 )
 
 
-def run(
-    instances: Annotated[
-        list[str],
-        typer.Argument(
-            help="shipped instances or suites by name; instance folders, files of benchmark libraries, folders of these; suites (TOML)"
-        ),
-    ],
+@dataclass(frozen=True)
+class Solving:
+    """Which methods are run, for how long and how often."""
+
     methods: Annotated[
         list[str] | None,
         typer.Option(help="methods, separated by commas: cpsat:counts+warm,highs:pool@900s", rich_help_panel=RUNS),
-    ] = None,
+    ] = None
     time_limit: Annotated[
         float | None, typer.Option(min=0.001, help="seconds for each run, same for all methods", rich_help_panel=RUNS)
-    ] = None,
+    ] = None
     threads: Annotated[
         int | None,
         typer.Option(min=1, help="threads of a run; default: number of cores (at most 8) / jobs", rich_help_panel=RUNS),
-    ] = None,
+    ] = None
     seeds: Annotated[
         str | None,
         typer.Option(
             help="random seeds: a list such as 1,2,3 or a range such as 1-5; default: 1, or those of the suite",
             rich_help_panel=RUNS,
         ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(help="suites: folder of their files that are not shipped", rich_help_panel=PROBLEM),
-    ] = None,
-    jobs: Jobs = None,
-    executor: ExecutorOption = LOCAL,
-    dask: DaskAddress = None,
-    slurm: SlurmOptions = None,
-    at: At = None,
-    first: First = None,
-    durations: DurationsOption = "walltime",
-    objective: ObjectiveOption = None,
+    ] = None
+    jobs: Jobs = None
+
+
+@dataclass(frozen=True)
+class Problems:
+    """Which part of the instances is run, and with which objective."""
+
+    at: At = None
+    first: First = None
+    durations: DurationsOption = "walltime"
+    objective: ObjectiveOption = None
     keep: Annotated[
         str | None,
         typer.Option(
@@ -79,39 +68,53 @@ def run(
             "weighted-tardiness=1.1,late-jobs=1.1",
             rich_help_panel=PROBLEM,
         ),
-    ] = None,
+    ] = None
     desired: Annotated[
         str | None,
         typer.Option(
             help="CSV file of the desired use, time_s,resource,share[,nodes]: a limit on each node, or see --profile",
             rich_help_panel=PROBLEM,
         ),
-    ] = None,
+    ] = None
     profile: Annotated[
         str | None,
         typer.Option(
             help="how the desired use counts: hard (default), or soft:COST with the cost of a core-hour above it",
             rich_help_panel=PROBLEM,
         ),
-    ] = None,
-    nodes_needed: Nodes = None,
+    ] = None
+    nodes_needed: NodesNeeded = None
     scenario: Annotated[
         list[str] | None,
         typer.Option(
             help="profit problems: a scenario such as air,summer,cheap, or all; repeatable", rich_help_panel=PROBLEM
         ),
+    ] = None
+    drop_impossible: Drop = False
+
+
+@with_options()
+def run(
+    instances: Annotated[
+        list[str],
+        typer.Argument(
+            help="shipped instances or suites by name; instance folders, files of benchmark libraries, folders of these; suites (TOML)"
+        ),
+    ],
+    *,
+    solving: Solving,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="suites: folder of their files that are not shipped", rich_help_panel=PROBLEM),
     ] = None,
+    place: Place,
+    problems: Problems,
     memory: Annotated[
         float | None,
         typer.Option(min=0.01, help="GB of memory of a run; default: 0.9 of the machine / jobs", rich_help_panel=RUNS),
     ] = None,
     out: Out = None,
-    dry_run: DryRun = False,
-    as_json: AsJson = False,
-    retry: Retry = False,
-    again: Again = False,
-    drop_impossible: Drop = False,
-    explain: Explain = False,
+    recording: Recording,
 ) -> None:
     """Run methods on instances and print tables.
 
@@ -147,28 +150,29 @@ def run(
 
     Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
     """
-    from ..runs.run import RunTask
     from ..suites.run import carry_out_chosen
     from ..suites.selection import choose
 
-    where = where_of(executor, dask, slurm)
+    where = place.where()
     request = RunRequest(
-        methods=None if methods is None else parse_methods(methods),
-        time_limit=time_limit,
-        threads=threads,
-        seeds=parse_seeds(seeds or "1"),
-        jobs=jobs,
+        methods=None if solving.methods is None else parse_methods(solving.methods),
+        time_limit=solving.time_limit,
+        threads=solving.threads,
+        seeds=parse_seeds(solving.seeds or "1"),
+        jobs=solving.jobs,
         memory_gb=memory,
-        at=None if at is None else parse_clock(at),
-        first=first,
-        durations=parse_durations(durations),
-        objective=objective,
-        nodes_needed=nodes_needed,
-        scenarios=scenario or (),
-        drop_impossible=drop_impossible,
-        keep=None if keep is None else parse_keep(keep),
-        profile=parse_profile(desired, profile),
+        at=None if problems.at is None else parse_clock(problems.at),
+        first=problems.first,
+        durations=parse_durations(problems.durations),
+        objective=problems.objective,
+        nodes_needed=problems.nodes_needed,
+        scenarios=problems.scenario or (),
+        drop_impossible=problems.drop_impossible,
+        keep=None if problems.keep is None else parse_keep(problems.keep),
+        profile=parse_profile(problems.desired, problems.profile),
     )
-    chosen = choose(instances, request, seeds is not None, data, lambda path: open_instance(path, drop_impossible))
-    task = RunTask(chosen.instances, request, out, dry_run, as_json, retry, again, explain=explain, where=where)
-    raise typer.Exit(carry_out_chosen(chosen, task, console_for(stderr=as_json), console_for(stderr=True)))
+    has_seeds = solving.seeds is not None
+    chosen = choose(instances, request, has_seeds, data, lambda path: open_instance(path, problems.drop_impossible))
+    task = RunTask(chosen.instances, request, out, recording, where=where)
+    tables, notes = console_for(stderr=recording.as_json), console_for(stderr=True)
+    raise typer.Exit(carry_out_chosen(chosen, task, tables, notes))

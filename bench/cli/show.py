@@ -11,22 +11,9 @@ from ...instances import UnknownInstance, load, names
 from ...instances.traces import open_trace, read_trace
 from ..errors import WrongUse
 from ..log_options import check_there, column_names, resources_per_node, time_zone
-from ..replays.settings import SETTINGS
+from ..replays.settings import PROBLEM, SETTINGS
 from ..terminal import console_for
-from .options import (
-    PROBLEM,
-    At,
-    Drop,
-    DurationsOption,
-    First,
-    InstanceName,
-    Nodes,
-    ObjectiveOption,
-    Scenario,
-    open_instance,
-    view_of,
-)
-from .settings import with_settings
+from .options import Drop, InstanceName, Part, open_instance, with_options
 
 
 def list_instances() -> None:
@@ -39,7 +26,7 @@ def list_instances() -> None:
     print_list(console_for(), [load(name) for name in names()])
 
 
-@with_settings(SETTINGS, ("format", "nodes", "cores", "memory", "per_node", "zone", "columns"))
+@with_options(SETTINGS, ("format", "nodes", "cores", "memory", "per_node", "zone", "columns"))
 def show(
     instance: InstanceName,
     drop_impossible: Drop = False,
@@ -152,15 +139,11 @@ def show(
     show_instance(console_for(), found, instance)
 
 
+@with_options()
 def explain(
     instance: InstanceName,
-    at: At = None,
-    first: First = None,
-    durations: DurationsOption = "walltime",
-    objective: ObjectiveOption = None,
-    nodes_needed: Nodes = None,
-    scenario: Scenario = None,
-    drop_impossible: Drop = False,
+    *,
+    part: Part,
     objective_limit: Annotated[
         str | None,
         typer.Option(
@@ -185,15 +168,5 @@ def explain(
     """
     from ..show.explanation import explain_problem
 
-    where = open_instance(instance, drop_impossible)
-    view = view_of(
-        where,
-        at=at,
-        first=first,
-        durations=durations,
-        objective=objective,
-        nodes_needed=nodes_needed,
-        scenario=scenario,
-    )
-    found = explain_problem(view.of(where), objective_limit, backend, time_limit, threads, seed, as_json)
+    found = explain_problem(part.problem(instance), objective_limit, backend, time_limit, threads, seed, as_json)
     raise typer.Exit(0 if found else 1)

@@ -12,36 +12,16 @@ from ..errors import WrongUse
 from ..executors.base import LOCAL
 from ..processes import cores as number_of_cores
 from ..replays.options import HELP as HELP
-from ..replays.settings import DECISIONS, RESULTS, SETTINGS
-from ..runs.selection import RunRequest, parse_seeds
-from ..runs.view import View
-from ..studies.study import study_names
+from ..replays.settings import DECISIONS, RESULTS, RUNS, SETTINGS
+from ..runs.task import Recording, RunTask
+from ..studies.study import find_study, study_names
 from ..terminal import console_for
-from .options import (
-    RUNS,
-    Again,
-    AsJson,
-    AtOnce,
-    By,
-    DaskAddress,
-    Drop,
-    DryRun,
-    ExecutorOption,
-    Explain,
-    First,
-    Out,
-    Retry,
-    Seeds,
-    SlurmOptions,
-    Starts,
-    TimeLimit,
-    where_of,
-)
-from .settings import with_settings
+from .options import Place, Replaying, with_options
 
 
-@with_settings(SETTINGS | {name: described for name, (_, described) in settings_of_features().items()})
+@with_options(SETTINGS | {name: described for name, (_, described) in settings_of_features().items()})
 def simulate(
+    *,
     workload: Annotated[
         str | None,
         typer.Argument(
@@ -55,19 +35,19 @@ def simulate(
             help="dispatchers, separated by commas: fcfs,hcp3-d@cpsat; default: fcfs,easy", rich_help_panel=RUNS
         ),
     ] = None,
-    first: First = None,
-    by: By = None,
-    time_limit: TimeLimit = 3600.0,
+    replaying: Replaying,
     threads: Annotated[
         int, typer.Option(min=1, help="threads of the solver for a decision", rich_help_panel=DECISIONS)
     ] = 1,
-    seeds: Seeds = "1",
-    jobs: AtOnce = None,
-    executor: ExecutorOption = LOCAL,
-    dask: DaskAddress = None,
-    slurm: SlurmOptions = None,
-    out: Out = None,
-    starts: Starts = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="number of replays at the same time; default: cores / threads, on a cluster as many as it has room for",
+            rich_help_panel=RUNS,
+        ),
+    ] = None,
+    place: Place,
     study: Annotated[
         str | None,
         typer.Option(
@@ -77,19 +57,12 @@ def simulate(
             rich_help_panel=RESULTS,
         ),
     ] = None,
-    dry_run: DryRun = False,
-    as_json: AsJson = False,
-    retry: Retry = False,
-    again: Again = False,
-    drop_impossible: Drop = False,
-    explain: Explain = False,
+    recording: Recording,
     **settings: Any,
 ) -> None:
     """Replay a log or an instance under dispatchers: the command; its help text is ``HELP``."""
-    from ..replays import simulate as replays
-    from ..runs.run import RunTask
-    from ..studies.study import find_study
-    from ..tables.replay_groups import parse_by
+    from ..replays.simulate import carry_out
+    from ..studies.days import replay_days
 
     published = None if study is None else find_study(study)
     own_days = published is not None and bool(published.cases)
@@ -99,21 +72,17 @@ def simulate(
             settings["decision_time"] = published.decision_time
         settings["charge"] = settings["charge"] or published.charge
     usual = ["fcfs,easy"] if published is None else published.dispatchers
-    view = View(first=first, durations="runtime")
-    request = replays.replay_request(workload or "", dispatchers or usual, view, settings, starts, parse_by(by or ()))
-    where = where_of(executor, dask, slurm)
-    at_once = jobs or (max(1, number_of_cores() // threads) if where.name == LOCAL else None)
-    limits = RunRequest(
-        time_limit=time_limit, threads=threads, seeds=parse_seeds(seeds), jobs=at_once, drop_impossible=drop_impossible
-    )
-    task = RunTask((), limits, out, dry_run, as_json, retry, again, explain=explain, where=where)
+    request = replaying.request(workload or "", dispatchers or usual, settings)
     request = replace(request, study=published)
+    where = place.where()
+    if jobs is None and where.name == LOCAL:
+        jobs = max(1, number_of_cores() // threads)
+    task = RunTask((), replaying.limits(threads, jobs), replaying.out, recording, where=where)
+    tables, notes = console_for(stderr=recording.as_json), console_for(stderr=True)
     if published is not None and own_days:
-        from ..studies.days import replay_days
-
         request = replace(request, dispatchers=request.dispatchers if dispatchers else ())
-        raise typer.Exit(replay_days(published, request, task, console_for(stderr=as_json), console_for(stderr=True)))
-    raise typer.Exit(replays.carry_out(request, task, console_for(stderr=as_json), console_for(stderr=True)))
+        raise typer.Exit(replay_days(published, request, task, tables, notes))
+    raise typer.Exit(carry_out(request, task, tables, notes))
 
 
 def check_workload(workload: str | None, study: str | None, own_days: bool) -> None:

@@ -11,22 +11,18 @@ from ...instances import load
 from ...models.counts import how_many
 from ..errors import WrongUse
 from ..terminal import say
-from .options import At, Drop, DurationsOption, First, Nodes, ObjectiveOption, Scenario, open_instance, view_of
+from .options import Part, with_options
 
 
+@with_options()
 def verify(
     results: Annotated[Path, typer.Argument(help="a folder of records, or a JSON file with a schedule")],
+    *,
     instance: Annotated[
         str | None,
         typer.Option(help="instance of the schedule; for records: the place to which their instance or log was moved"),
     ] = None,
-    at: At = None,
-    first: First = None,
-    durations: DurationsOption = "walltime",
-    objective: ObjectiveOption = None,
-    nodes_needed: Nodes = None,
-    scenario: Scenario = None,
-    drop_impossible: Drop = False,
+    part: Part,
     own: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,17 +55,7 @@ def verify(
     if results.is_file() and manifest:
         raise WrongUse(f"{results} is a file: --manifest needs a folder of records")
     if results.is_file() and instance is not None:
-        where = open_instance(instance, drop_impossible)
-        view = view_of(
-            where,
-            at=at,
-            first=first,
-            durations=durations,
-            objective=objective,
-            nodes_needed=nodes_needed,
-            scenario=scenario,
-        )
-        problem = view.of(where)
+        problem = part.problem(instance)
         try:
             value, faults = checks.check(problem, checks.read_schedule(results))
         except ValueError as e:

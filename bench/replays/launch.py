@@ -1,4 +1,4 @@
-"""How replays of DARDIS over a network are started: the options of ``bench dardis``, and the command of the worker."""
+"""How replays of DARDIS over a network are started: the number of processes, and the command of the worker."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ...errors import WrongValue
 from ...models.counts import how_many
 from ..errors import WrongUse
 from ..runs.process import WORKER
@@ -19,16 +18,6 @@ if TYPE_CHECKING:
 
 
 RANKS = (sys.executable, "-m", "schedlab.bench.replays.ranks")
-
-
-def network_of(**options: Any) -> Network:
-    """Return a network from the options of ``bench dardis``. Raises WrongUse."""
-    from ...simulation.dispatchers.dardis.network import Network
-
-    try:
-        return Network(**options)
-    except WrongValue as e:
-        raise WrongUse(f"--{e}") from e
 
 
 def check_processes(network: str | None, nodes: int) -> None:

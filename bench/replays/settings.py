@@ -26,6 +26,7 @@ RESTART = "restart"
 BUSY = ("reset", "kept")
 LOG, DECISIONS = "Logs (not for instances)", "Dispatchers with a solver"
 SIMULATION, RESULTS = "Simulation", "Results"
+PROBLEM, RUNS = "Problem", "Runs"
 PREEMPTION = "On-demand jobs and failures"
 ENERGY = "Nodes that are switched off, energy"
 UNITS = {"": 1.0, "w": 1.0, "kw": 1e3, "mw": 1e6}

@@ -17,8 +17,9 @@ from ...models.counts import how_many
 from ..errors import WrongUse
 from ..log_options import check_there
 from ..records.store import Record, jobs_file
-from ..runs.run import RunTask, conclude, perform
 from ..runs.selection import Run, replays
+from ..runs.supervision import conclude, perform
+from ..runs.task import RunTask
 from ..runs.view import View
 from ..show.logs import report_lines
 from ..studies.comparison import print_study
@@ -233,18 +234,18 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
         missing = f"; no start times of {', '.join(without)}" if without else ""
         notes.print(f"start times: {request.starts}{missing}", soft_wrap=True)
     code = conclude(plans, records, task, tables, notes)
-    if not task.as_json:
-        show_energy(tables, records, task.explain)
-    if request.by and not task.as_json:
-        show_groups(tables, records, request.by, task.explain)
-    if len(request.evictors) > 1 and not task.as_json:
-        show_evictors(tables, records, task.explain)
-    if len(request.caps) > 1 and not task.as_json:
+    if not task.recording.as_json:
+        show_energy(tables, records, task.recording.explain)
+    if request.by and not task.recording.as_json:
+        show_groups(tables, records, request.by, task.recording.explain)
+    if len(request.evictors) > 1 and not task.recording.as_json:
+        show_evictors(tables, records, task.recording.explain)
+    if len(request.caps) > 1 and not task.recording.as_json:
         from ..plots.desired import show_caps
 
         show_caps(tables, notes, records, folder)
     if request.study is not None:
-        print_study(request.study, records, folder, tables, notes, task.explain)
+        print_study(request.study, records, folder, tables, notes, task.recording.explain)
     return code
 
 

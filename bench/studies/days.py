@@ -20,8 +20,9 @@ from ..errors import WrongUse
 from ..records.record import failed
 from ..records.store import Record
 from ..replays.simulate import ReplayRequest, planned_runs
-from ..runs.run import RunTask, perform
 from ..runs.selection import Run
+from ..runs.supervision import perform
+from ..runs.task import RunTask
 from ..tables.methods import legend
 from ..tables.replay_figures import TextGrid
 from ..tables.replay_report import drawn
@@ -144,10 +145,10 @@ def replay_days(study: Study, request: ReplayRequest, task: RunTask, tables: Con
     records = perform([(folder, runs)], task, tables, notes)
     if isinstance(records, int):
         return records
-    if not task.as_json:
+    if not task.recording.as_json:
         for case in study.cases:
             names = {f"{case.name}-{seed}" for seed in case.seeds}
-            print_case(study, case, [r for r in records if r["instance"] in names], tables, task.explain)
+            print_case(study, case, [r for r in records if r["instance"] in names], tables, task.recording.explain)
         if study.conditions:
             tables.print(Text(f"[{study.reference}]: {' '.join(study.conditions)}"))
     notes.print(f"The records are in {folder}. To check them: bench verify {folder}", soft_wrap=True)

@@ -11,7 +11,8 @@ from rich.console import Console
 from ...instances import Instance
 from ..records.record import failed
 from ..records.store import Record
-from ..runs.run import Plans, RunTask, conclude, perform
+from ..runs.supervision import Plans, conclude, perform
+from ..runs.task import RunTask
 from ..tables.methods import number, show_instances
 from .best_known import NewBest, collected, keep_known, keep_new, known_values, new_bests
 from .selection import Chosen, plans_of
@@ -43,13 +44,13 @@ def carry_out_chosen(chosen: Chosen, task: RunTask, tables: Console, notes: Cons
     for note in said:
         notes.print(note, soft_wrap=True)
     folders = list(dict.fromkeys(folder for folder, _ in plans))
-    if not task.dry_run:
+    if not task.recording.dry_run:
         for folder in folders:
             keep_known(folder, best)
     records = perform(plans, task, tables, notes)
     if isinstance(records, int):
         return records
-    if task.as_json:
+    if task.recording.as_json:
         return conclude(plans, records, task, tables, notes)
     many = len({(r["instance"], str(r["view"])) for r in records}) > FULL_TABLES
     code = _conclude_shortly(plans, records, notes) if many else conclude(plans, records, task, tables, notes)

@@ -14,8 +14,8 @@ from ...instances.classic import READABLE, classic_form, is_classic
 from ...instances.files.folder import SETTINGS, content_of
 from ...models.counts import how_many
 from ..errors import WrongUse
-from ..runs.run import Plans
 from ..runs.selection import Run, RunRequest, parse_methods, parse_seeds, plan
+from ..runs.supervision import Plans
 from ..runs.view import parse_clock, parse_durations, parse_keep
 from .suite import RunGroup, Suite, is_suite, read_suite, shipped_suites
 

@@ -18,8 +18,8 @@ from schedlab.bench.executors import slurm as executor
 from schedlab.bench.executors.base import Setting
 from schedlab.bench.executors.slurm import SlurmExecutor
 from schedlab.bench.records.store import Store, read
-from schedlab.bench.runs.run import Plan, supervise_all
 from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.supervision import Plan, supervise_all
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}"),

@@ -2,7 +2,7 @@
 
 import pytest
 from schedlab.backends import UnknownName
-from schedlab.bench.cli.options import where_of
+from schedlab.bench.cli.options import Place
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.executors.base import EXECUTORS, Where
 from schedlab.bench.executors.node import LocalExecutor
@@ -11,18 +11,18 @@ RUN = ("run", "eurora_99", "--at", "12:00", "--first", "12", "--methods", "first
 
 
 def test_options_choose_their_executor():
-    assert where_of("local", None, None) == Where()
-    assert where_of("local", "tcp://a:1", None) == Where("dask", {"address": "tcp://a:1"})
-    assert where_of("slurm", None, ["partition=p,pack=60", "qos=q"]).options == {
+    assert Place().where() == Where()
+    assert Place(dask="tcp://a:1").where() == Where("dask", {"address": "tcp://a:1"})
+    assert Place("slurm", slurm=["partition=p,pack=60", "qos=q"]).where().options == {
         "partition": "p",
         "pack": "60",
         "qos": "q",
     }
-    assert where_of("slurm,pack=60", None, None).options == {"pack": "60"}
+    assert Place("slurm,pack=60").where().options == {"pack": "60"}
     with pytest.raises(WrongUse, match="--slurm is for --executor slurm; expected one executor"):
-        where_of("dask", None, ["pack=60"])
+        Place("dask", slurm=["pack=60"]).where()
     with pytest.raises(WrongUse, match="expected one executor"):
-        where_of("local", "tcp://a:1", ["pack=60"])
+        Place(dask="tcp://a:1", slurm=["pack=60"]).where()
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from schedlab.bench.executors import dask as module
 from schedlab.bench.executors.base import Setting
 from schedlab.bench.executors.dask import DaskExecutor
 from schedlab.bench.records.store import Store, read
-from schedlab.bench.runs.run import Plan, supervise_all
 from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.supervision import Plan, supervise_all
 
 # A worker process that leaves a mark with its parents, works as long as its method says, and reports its threads.
 PLANTED = """

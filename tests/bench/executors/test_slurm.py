@@ -21,7 +21,7 @@ from schedlab.bench.executors.base import Setting, Task
 from schedlab.bench.executors.node import needed
 from schedlab.bench.executors.slurm import SlurmExecutor, groups, packed, script_of, write_batch
 from schedlab.bench.records.store import Store, read
-from schedlab.bench.runs.run import Plan, supervise_all
+from schedlab.bench.runs.supervision import Plan, supervise_all
 
 # Each command is this script under the name of a command of SLURM; the elements of arrays are files NAME|JOB|INDEX.PID.
 FAKE = """#!{python}

@@ -6,8 +6,9 @@ import pytest
 from schedlab.bench.records.record import answered, failed
 from schedlab.bench.records.store import Store
 from schedlab.bench.runs import process
-from schedlab.bench.runs.run import RunTask, supervise
-from schedlab.bench.runs.selection import Run, RunRequest
+from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.supervision import supervise
+from schedlab.bench.runs.task import Recording
 from schedlab.bench.runs.view import View
 from schedlab.bench.tables.methods import group_by_view, status
 from schedlab.heuristics import multi_search
@@ -118,5 +119,5 @@ def test_what_ended_by_itself_has_answered_and_what_was_broken_off_with_nothing_
 def test_retry_covers_what_was_broken_off():
     for cause, again in (("timeout", True), ("crash", True), ("out of memory", True), ("unavailable", False)):
         record = {"status": "feasible", "cause": cause, "objective": 7.0, "bound": None, "verified": True}
-        assert RunTask((), RunRequest(), retry=True).keep(record) is not again
-        assert RunTask((), RunRequest()).keep(record)
+        assert Recording(retry=True).keeps(record) is not again
+        assert Recording().keeps(record)

@@ -15,8 +15,8 @@ import pytest
 from schedlab.bench.records.store import Store, read
 from schedlab.bench.runs import process
 from schedlab.bench.runs.process import Child
-from schedlab.bench.runs.run import CHECKING, Unchecked, supervise
 from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.supervision import CHECKING, Unchecked, supervise
 
 # A worker that behaves as its method says; it leaves its process id, and that of a "solver" it starts, in its folder.
 PLANTED = """
@@ -226,7 +226,7 @@ def test_checks_of_records_take_a_small_share_of_the_time_beside_active_runs(mon
         checked.append(now[0])
         return run.method != "bad"
 
-    monkeypatch.setattr("schedlab.bench.runs.run.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("schedlab.bench.runs.supervision.time.monotonic", lambda: now[0])
     unchecked = Unchecked(runs_of(*["good"] * 200, "bad", "good"), kept)
     for _ in range(10_000):  # a run that reports something each millisecond
         assert unchecked.refused(idle=False) == []
@@ -244,7 +244,7 @@ BENCH = """
 import sys
 sys.path[:0] = {path!r}
 from schedlab.bench.runs.process import Child
-from schedlab.bench.runs.run import supervise
+from schedlab.bench.runs.supervision import supervise
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.records.store import Store
 class NoObserver:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,16 +18,17 @@ from rich.console import Console
 
 from ...instances import Instance, load
 from ...models.counts import how_many
-from ..executors.base import LOCAL, POLL, Executor, Setting, Task, Where
+from ..executors.base import LOCAL, POLL, Executor, Setting, Task
 from ..executors.node import LocalExecutor
 from ..processes import UNREADABLE, is_memory_readable
-from ..records.record import BROKEN_OFF, failed
+from ..records.record import failed
 from ..records.store import Record, Store
 from ..records.verify import Checker
 from ..tables.report import show
 from .process import WORKER
 from .progress import how_long, named, watch
-from .selection import Run, RunRequest
+from .selection import Run
+from .task import RunTask
 
 # --- The supervision of runs: an executor performs those without a valid record; each record is written when its run ends.
 
@@ -266,50 +267,6 @@ Plans = Sequence[tuple[Path, Sequence[Run]]]
 Records = list[Record]
 
 
-@dataclass(frozen=True)
-class RunTask:
-    """What ``bench run`` has to do.
-
-    Parameters
-    ----------
-    instances
-        Pairs of the path given by the user and the loaded instance.
-    request
-        Methods, limits and views of the runs.
-    out
-        Folder of the records; None: results/<instance>.
-    dry_run
-        Whether the runs are only printed.
-    as_json
-        Whether records are printed as JSON lines instead of tables.
-    retry
-        Whether failed and broken off runs are repeated.
-    again
-        Whether all runs are repeated.
-    command
-        Command that starts a worker.
-    explain
-        Whether the meaning of all columns is printed.
-    where
-        The executor.
-    """
-
-    instances: Sequence[tuple[str, Instance]]
-    request: RunRequest
-    out: Path | None = None
-    dry_run: bool = False
-    as_json: bool = False
-    retry: bool = False
-    again: bool = False
-    command: Sequence[str] = WORKER
-    explain: bool = False
-    where: Where = field(default_factory=Where)
-
-    def keep(self, record: Record) -> bool:
-        """Return whether the record of an earlier run is used instead of a new run."""
-        return not self.again and not (self.retry and (record["cause"] in BROKEN_OFF or failed(record)))
-
-
 def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Records | int:
     """Run plans and return their records.
 
@@ -333,7 +290,7 @@ def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Rec
     notes.print(_how_long(runs, task), soft_wrap=True)
     if not is_memory_readable():
         notes.print(UNREADABLE, soft_wrap=True)
-    if task.dry_run:
+    if task.recording.dry_run:
         _print_plan(tables, runs)
         return 0
     try:
@@ -344,9 +301,9 @@ def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Rec
                     stores[folder] = stack.enter_context(Store(folder))
             check = {folder: Checker(folder, partial(_loaded, task)) for folder in stores}
             executor = task.where.make(task.request.jobs, task.command, lambda line: notes.print(line, soft_wrap=True))
-            display = stack.enter_context(watch(runs, notes, task.as_json))
+            display = stack.enter_context(watch(runs, notes, task.recording.as_json))
             planned = [Plan(stores[folder], runs, check[folder].reason) for folder, runs in plans]
-            return supervise_all(planned, display, executor, task.keep)
+            return supervise_all(planned, display, executor, task.recording.keeps)
     except KeyboardInterrupt:
         notes.print(f"\nstopped; the finished runs are kept. To continue: {resume_command()}", soft_wrap=True)
         return 130
@@ -373,7 +330,7 @@ def conclude(plans: Plans, records: Records, task: RunTask, tables: Console, not
     int
         1 if a run failed, or if two runs contradict each other, else 0.
     """
-    wrong = [] if task.as_json else show(tables, records, task.explain)
+    wrong = [] if task.recording.as_json else show(tables, records, task.recording.explain)
     for folder in dict.fromkeys(f for f, _ in plans):
         notes.print(f"The records are in {folder}. To check them: bench verify {folder}", soft_wrap=True)
     return 1 if wrong or any(map(failed, records)) else 0
