@@ -90,7 +90,7 @@ ALLOCATORS: Registry[Allocator] = Registry(
     "schedlab.allocators",
     {FIRST_FIT: FirstFit, BEST_FIT: BestFit},
     parts=("name", "order"),
-    docs="docs/simulation.md",
+    docs="docs/extending.md",
 )
 """The allocators by name: an allocator, or a class or function that returns one."""
 

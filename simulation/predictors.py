@@ -490,7 +490,7 @@ PREDICTORS: Registry[Predictor] = Registry(
         "real": Real,
     },
     parts=("name", "begin", "predict", "learn"),
-    docs="docs/simulation.md",
+    docs="docs/reference/users.md",
 )
 """The predictors by name: a predictor, or a class or function that returns one."""
 

@@ -229,7 +229,7 @@ def lacking(found: Any) -> list[str]:
 def check_ranker(label: str, found: Any) -> None:
     """Raise PluginError, beginning with ``label``, if an object is no ranker."""
     if missing := lacking(found):
-        raise PluginError(f"{label} is not a ranker: it has no {' and no '.join(missing)} (docs/simulation.md)")
+        raise PluginError(f"{label} is not a ranker: it has no {' and no '.join(missing)} (docs/extending.md)")
     check_parts(label, found, PARTS[1:])
 
 
@@ -753,7 +753,7 @@ RANKERS: Registry[Ranker] = Registry(
         "psp": Penalty,
     },
     parts=PARTS,
-    docs="docs/simulation.md",
+    docs="docs/extending.md",
 )
 """The rankers by name: a ranker, or a class or function that returns one."""
 

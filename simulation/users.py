@@ -471,7 +471,7 @@ USERS: Registry[Users] = Registry(
     "schedlab.users",
     {name: f"{__name__}:{name}" for name in ("be", "ge", "cf", "cfg", "di", "hdi", "impatient")},
     parts=PARTS,
-    docs="docs/simulation.md",
+    docs="docs/reference/users.md",
     argument="users",
 )
 """Users by name: an object, or a class or function that returns one."""

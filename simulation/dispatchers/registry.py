@@ -229,7 +229,7 @@ DISPATCHERS: Registry[Any] = Registry(
     "schedlab.dispatchers",
     OWN,
     parts=("name", "begin", "decide"),
-    docs="docs/simulation.md",
+    docs="docs/reference/own_dispatcher.md",
     finished=lambda found: isinstance(found, Policy),
     near=_near,
 )

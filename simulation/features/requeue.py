@@ -124,7 +124,7 @@ REQUEUE_RULES: Registry[Requeue] = Registry(
     "schedlab.requeue",
     {"restart": Restart, "checkpoint": Checkpoint, "drop": Drop},
     parts=("name", "kept"),
-    docs="docs/simulation.md",
+    docs="docs/reference/outages.md",
     argument="requeue",
     first_value=True,
 )

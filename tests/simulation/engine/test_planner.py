@@ -1,4 +1,4 @@
-"""The planner of docs/simulation.md: it follows its plan exactly, and plans again if runtimes are not the walltimes."""
+"""The planner of docs/reference/own_dispatcher.md: it follows its plan exactly, and plans again if runtimes are not the walltimes."""
 
 import re
 from dataclasses import replace
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 
-PAGE = Path(sl.__file__).parent / "docs" / "simulation.md"
+PAGE = Path(sl.__file__).parent / "docs" / "reference" / "own_dispatcher.md"
 
 
 @pytest.fixture(scope="module")
