@@ -28,7 +28,7 @@ class Auto(Method):
     Examples
     --------
     >>> import schedlab as sl
-    >>> r = sl.solve(sl.load("eurora_99").problem.at(43200, first=5), "auto", time_limit=10)
+    >>> r = sl.solve(sl.load("eurora_99").problem.at(43200, first=5), "auto", time_limit=60)
     >>> r.status, r.gap
     ('optimal', 0.0)
     """
