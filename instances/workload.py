@@ -158,10 +158,8 @@ def fitting(workload: Workload, platform: Platform) -> Workload:
         shape[k] = shapes.setdefault(key, len(shapes) + 1)
     kinds = distinct(np.column_stack([here.units, here.request, *([shape] if shapes else [])]))[1]
     _, samples = np.unique(kinds, return_index=True)
-    why = {
-        int(kinds[int(job.id)]): reason
-        for job, reason in impossible(platform, [replace(here.job(int(k)), id=str(k)) for k in samples])
-    }
+    kind_of = {here.ids[k]: int(kinds[k]) for k in samples}
+    why = {kind_of[job.id]: reason for job, reason in impossible(platform, [here.job(int(k)) for k in samples])}
     gone = np.isin(kinds, list(why)) | needs_foreign
     if not gone.any():
         return here

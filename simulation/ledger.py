@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -75,7 +76,6 @@ class Ledger:
     ) -> None:
         self.workload, self.platform, self.trace, self.state, self.begun = workload, platform, trace, state, begun
         self.log = AttemptLog(len(workload))
-        self.row = {name: j for j, name in enumerate(workload.ids)}
         self.durations: Ints | None = None
         self.killed: Bools = np.zeros(len(workload), np.bool_)
         self.left: dict[int, str] = {}
@@ -89,6 +89,11 @@ class Ledger:
         self.expected: dict[str, int] = {}
         self.arrived: set[int] = set()
         self._by_user: dict[int, set[int]] = defaultdict(set)
+
+    @cached_property
+    def row(self) -> dict[str, int]:
+        """Id of a job -> its row; made when it is asked for, as compiled policies do not need it."""
+        return {name: j for j, name in enumerate(self.workload.ids)}
 
     @property
     def now(self) -> int:

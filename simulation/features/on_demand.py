@@ -108,10 +108,9 @@ class Claims:
         if not self._reserved:
             return
         claimed = {n for waits in self.waiting for n in waits.claimed}
-        for n in nodes:
-            if self.reserve[n] and not self._idle[n] and n not in claimed:
-                self._timeline.take([n])
-                self._idle[n] = True
+        withdrawn = [n for n in nodes if self.reserve[n] and not self._idle[n] and n not in claimed]
+        self._timeline.take(withdrawn)
+        self._idle[withdrawn] = True
 
     def take(self, waits: WaitingJob) -> None:
         """Keep free nodes for an on-demand job: all that it lacks if it can start with them now, else those for later."""
@@ -194,12 +193,11 @@ class Claims:
         waits.of_machine = waits.of_machine + got
 
     def _keep(self, waits: WaitingJob, nodes: list[int]) -> None:
-        for n in nodes[: waits.missing]:
-            if self._idle[n]:
-                self._idle[n] = False
-            else:
-                self._timeline.take([n])
-            waits.claimed.append(n)
+        """Keep the first of these free nodes for an on-demand job; reserved ones are withdrawn from the others already."""
+        kept = nodes[: waits.missing]
+        self._timeline.take([n for n in kept if not self._idle[n]])
+        self._idle[kept] = False
+        waits.claimed += kept
 
 
 # --- Evictions: the checkpoints of jobs, the eviction problem of a moment, and when the jobs of a plan write and leave.

@@ -5,6 +5,7 @@ What is verified is read from these alone; no code is shared with the simulator.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -107,7 +108,7 @@ class ChunkRows(NamedTuple):
 
     Parameters
     ----------
-    names : list of str
+    names : sequence of str
         The name of the job; ``"job+1"`` for its second chunk.
     job : ndarray of int64, shape (chunks,)
         The row of the run.
@@ -117,7 +118,7 @@ class ChunkRows(NamedTuple):
         The first range of nodes, and the number of ranges.
     """
 
-    names: list[str]
+    names: Sequence[str]
     job: Ints
     units: Ints
     first: Ints
@@ -129,7 +130,7 @@ def chunk_rows(replay: ReplayData) -> ChunkRows:
     The ranges of a heterogeneous job are in the order of its chunks: a chunk has the ranges in which its units begin.
     """
     w, p = replay.workload, replay.placement
-    jobs, ids = len(w), list(w.ids)
+    jobs, ids = len(w), w.ids
     if not w.chunks:
         return ChunkRows(ids, np.arange(jobs), w.units, p.first)
     count = np.ones(jobs, np.int64)
