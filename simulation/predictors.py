@@ -253,27 +253,30 @@ class DataDriven:
         stems: dict[str, int] = {}
         stem_of = np.array([stems.setdefault(prefix(p), len(stems)) for p in workload.programs], np.int64)
         kind, logs = _kinds(workload)
-        rest = _group(workload.queue, workload.walltime)
-        groups = []
-        for name in (workload.program, stem_of[workload.program]):
-            loose = _group(workload.user, name)
-            profile = _group(loose, rest)
-            groups.append((_group(profile, kind), profile, loose))
-        (one, three, five), (two, four, six) = groups
-        self._rules: tuple[_Latest | _Similar, ...] = (
-            _Latest(one),
-            _Latest(two),
-            _Similar(three, kind, logs),
-            _Similar(four, kind, logs),
-            _Latest(five),
-            _Latest(six),
-        )
+        kinds: list[int] = kind.tolist()
+        # not copies: users, and events of the server, may change both during the replay
+        queue, self._walltime = workload.queue, workload.walltime
+
+        def rules_of(program: Ints) -> tuple[_Latest, _Similar, _Latest]:
+            loose: list[int] = _group(workload.user, program).tolist()
+
+            def profile(job: int) -> Group:
+                return loose[job], int(queue[job]), int(self._walltime[job])
+
+            return (
+                _Latest(lambda job: (*profile(job), kinds[job])),
+                _Similar(profile, kinds, logs),
+                _Latest(lambda job: (loose[job],)),
+            )
+
+        one, three, five = rules_of(workload.program)
+        two, four, six = rules_of(stem_of[workload.program])
+        self._rules: tuple[_Latest | _Similar, ...] = (one, two, three, four, five, six)
         self._user: list[int] = workload.user.tolist()
-        self._walltime: list[int] = np.maximum(workload.walltime, 1).tolist()
 
     def predict(self, job: int) -> int:
         """Return the runtime that the first matching rule finds, at most the walltime; without one the walltime."""
-        walltime = self._walltime[job]
+        walltime = max(1, int(self._walltime[job]))
         for rule in self._rules:
             took = rule.find(job)
             if took:
@@ -292,19 +295,23 @@ class DataDriven:
         return (self._user[job],)
 
 
-class _Latest:
-    """The runtime of the last ended job of each group; ``group`` holds the group of each job."""
+Group = tuple[int, ...]
+"""What the jobs of a group have in common."""
 
-    def __init__(self, group: Ints) -> None:
-        self._group: list[int] = group.tolist()
-        self._took: dict[int, int] = {}
+
+class _Latest:
+    """The runtime of the last ended job of each group; ``group`` returns the group of a job as it is now."""
+
+    def __init__(self, group: Callable[[int], Group]) -> None:
+        self._group = group
+        self._took: dict[Group, int] = {}
 
     def find(self, job: int) -> int:
         """Return the runtime of the last ended job of this job's group, in seconds; 0 if none has ended."""
-        return self._took.get(self._group[job], 0)
+        return self._took.get(self._group(job), 0)
 
     def learn(self, job: int, took: int) -> None:
-        self._took[self._group[job]] = took
+        self._took[self._group(job)] = took
 
 
 class _Similar:
@@ -315,22 +322,22 @@ class _Similar:
     compares only the kinds that are new.
     """
 
-    def __init__(self, group: Ints, kind: Ints, logs: list[tuple[float, ...]]) -> None:
-        self._group: list[int] = group.tolist()
-        self._kind: list[int] = kind.tolist()
-        self._logs = logs
+    def __init__(self, group: Callable[[int], Group], kind: list[int], logs: list[tuple[float, ...]]) -> None:
+        self._group, self._kind, self._logs = group, kind, logs
         self._clock = 0
-        self._seen: dict[int, dict[int, tuple[int, int]]] = {}  # group -> kind -> (time of learning, runtime)
-        self._order: dict[int, list[int]] = {}  # group -> kinds in order of first appearance
-        self._nearest: dict[tuple[int, int], tuple[int, float, list[int]]] = {}  # -> (kinds compared, distance, kinds)
+        self._seen: dict[Group, dict[int, tuple[int, int]]] = {}  # group -> kind -> (time of learning, runtime)
+        self._order: dict[Group, list[int]] = {}  # group -> kinds in order of first appearance
+        self._nearest: dict[
+            tuple[Group, int], tuple[int, float, list[int]]
+        ] = {}  # -> (kinds compared, distance, kinds)
 
     def find(self, job: int) -> int:
         """Return the runtime of the last of the most similar jobs, in seconds; 0 if none has ended."""
-        group = self._group[job]
+        group = self._group(job)
         seen = self._seen.get(group)
         return max(seen[k] for k in self._near(group, self._kind[job]))[1] if seen else 0
 
-    def _near(self, group: int, kind: int) -> list[int]:
+    def _near(self, group: Group, kind: int) -> list[int]:
         order = self._order[group]
         done, least, nearest = self._nearest.get((group, kind), (0, float("inf"), []))
         if done == len(order):
@@ -347,7 +354,7 @@ class _Similar:
         return nearest
 
     def learn(self, job: int, took: int) -> None:
-        group, kind = self._group[job], self._kind[job]
+        group, kind = self._group(job), self._kind[job]
         seen = self._seen.setdefault(group, {})
         if kind not in seen:
             self._order.setdefault(group, []).append(kind)

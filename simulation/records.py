@@ -18,6 +18,7 @@ from ..models.node_states import NodeStates
 from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
 from .dispatcher import Decision
+from .features.requeue import RESTART, Requeue
 from .node_policies import ON, STATE_NAMES, Switching
 from .preemption.settings import Preemption
 
@@ -497,6 +498,8 @@ class PreemptionRecord:
         job had its nodes, are not among them.
     first_start : mapping of int to int
         Row of an on-demand job -> its first start in seconds.
+    requeue : Requeue
+        What a job keeps whose node fails, if that is more than its last checkpoint.
     """
 
     settings: Preemption
@@ -504,6 +507,7 @@ class PreemptionRecord:
     decisions: tuple[EvictionDecision, ...] = ()
     departures: tuple[Departure, ...] = ()
     first_start: Mapping[int, int] = field(default_factory=dict)
+    requeue: Requeue = RESTART
 
     def renumbered(self, new: Ints) -> PreemptionRecord:
         """Return the record with other rows of the jobs; ``new``: of each row, shape (jobs,)."""

@@ -25,6 +25,7 @@ from .dispatcher import Dispatcher
 from .dispatchers.policy import Policy
 from .dispatchers.registry import DISPATCHERS, parse_dispatcher
 from .engine import Engine
+from .exclusions import ONE_REQUEST
 from .features.batch_server import batch_server, split_events
 from .features.dependencies import Dependencies
 from .features.feature import Feature
@@ -33,11 +34,11 @@ from .features.named import features_of
 from .features.node_events import NodeEvents
 from .features.node_power import node_power
 from .features.on_demand import OnDemand
-from .features.requeue import Drop, Requeue, Restart, requeue_of
+from .features.requeue import Requeue, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
 from .features.user_requests import UserRequests
 from .node_policies import NodePolicy, Switching
-from .predictors import DataDriven, Predictor, Real, TimedPredictor, predictor_of
+from .predictors import Predictor, Real, TimedPredictor, predictor_of
 from .preemption.settings import Preemption
 from .progress import STOPPED, OnProgress
 from .replay_setup import set_up
@@ -59,31 +60,9 @@ def check_takes_chunks(
     seen = next((k for k in sorted(jobs.chunks) if jobs.queues[int(jobs.queue[k])].name not in private), None)
     if seen is not None:
         raise WorkloadError(
-            f"{jobs.name}: job {jobs.ids[seen]!r} has several chunks, which dispatcher {name} does not take; the rules, "
-            "easy, conservative and the CP dispatchers do, with all their variants"
+            f"{jobs.name}: job {jobs.ids[seen]!r} has several chunks, which dispatcher {name} does not take: {ONE_REQUEST}; "
+            "the rules, easy, conservative and the CP dispatchers take them, with all their variants"
         )
-
-
-# --- The options of a replay that contradict each other in meaning, each with the reason.
-
-
-def check_combinations(predictor: Predictor, requeue: Requeue, on_demand: bool, users: bool) -> None:
-    """Raise WrongValue for options that contradict each other.
-
-    Parameters
-    ----------
-    predictor, requeue : Predictor, Requeue
-        As in ``simulate``.
-    on_demand, users : bool
-        Whether there are on-demand jobs and users.
-    """
-    if on_demand and not isinstance(requeue, Restart | Drop):
-        raise WrongValue(
-            f"preemption and requeue={requeue.name} cannot be combined: what a failed job keeps is given by "
-            'preemption.checkpoints; expected requeue="restart" or "drop"'
-        )
-    if users and isinstance(predictor, DataDriven):
-        raise WrongValue("users: not possible with the predictor data-driven, which compares the walltimes of the log")
 
 
 # --- What ``simulate`` replays: the jobs and the machine of what a user gives.
@@ -250,7 +229,8 @@ def simulate(
         ``desired`` that is None has it there during the replay. Default: that of the instance or problem on its own platform.
     power_cap : float or DesiredProfile, optional
         Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it. A
-        job inside a reservation, too, waits until there is power for it. For policies; every job needs a power.
+        job inside a reservation, too, waits until there is power for it. Policies plan with it; a start that another
+        dispatcher decides, and that exceeds it, is put off. Every job needs a power.
     on_progress : callable, optional
         Called with a ``Progress`` from time to time: in a compiled replay at least every 20,000 events, else about every 0.2 s
         of wall time. If it returns False, the replay stops and returns the result so far, with a note in
@@ -270,8 +250,8 @@ def simulate(
         ``schedlab.simulation.users.Users``. The result has these walltimes in ``Simulation.workload``. Default:
         the walltimes of the workload.
     preemption : Preemption, optional
-        On-demand jobs, which must start soon and for which running jobs leave; checkpoints and failures of nodes. Not
-        with ``requeue="checkpoint:SECONDS"``.
+        On-demand jobs, which must start soon and for which running jobs leave; checkpoints and failures of nodes. A job
+        whose node fails keeps the work of its last checkpoint, or what ``requeue`` keeps if that is more.
     node_policy : str or NodePolicy, optional
         Which nodes are switched off and on: ``"always-on"``, ``"idle:30min"``, ``"profile"`` (as many as ``desired``
         needs), or an object that follows ``schedlab.simulation.node_policies.NodePolicy``. Default: that of the
@@ -303,8 +283,7 @@ def simulate(
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
         If ``allocator``, ``period``, ``events``, ``reservations``, ``requeue``, ``desired`` or ``power_cap`` is not
-        valid; or if options contradict each other: ``preemption`` and a ``requeue`` that keeps work, ``users`` and the
-        predictor ``data-driven``.
+        valid; or if options exclude each other (``schedlab.simulation.exclusions``).
 
     Examples
     --------
@@ -346,9 +325,8 @@ def simulate(
     server = batch_server(of_server, reserved, jobs, machine, events is None, takes_chunks, urgent)
     on_demand = None
     if preemption is not None and (preemption.jobs or preemption.failures or preemption.reserved):
-        on_demand = OnDemand(preemption)
+        on_demand = OnDemand(preemption, rule)
     power = node_power(node_policy, switching, chosen, jobs, wished)
-    check_combinations(predicting, rule, on_demand is not None, users is not None)
     check_takes_chunks(jobs, chosen, name, () if server is None else server.private)
     added = features_of(features)
     alone = not (states or server or on_demand or added) and (power is None or power.still)

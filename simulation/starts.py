@@ -34,7 +34,7 @@ class StartChecks:
         self._engine = engine
 
     def start_all(self, starts: Iterable[Start], late: bool) -> None:
-        """Check and start these jobs, one after the other.
+        """Check and start these jobs, one after the other; one that would exceed a limit on power stays in the queue.
 
         ``late``: leave out jobs that cannot start any more, as the decision lasted: calendars or nodes have closed, or nodes
         were given to others.
@@ -45,7 +45,8 @@ class StartChecks:
             if late and self._hindered(start, j):
                 continue
             self._check(start, j)
-            engine.start(j, (start.nodes, *start.further))
+            if not self._lacks_power(j):
+                engine.start(j, (start.nodes, *start.further))
         compact(engine.state)
 
     def plan_all(self, plan: Iterable[PlannedStart], called: int) -> None:
@@ -77,6 +78,10 @@ class StartChecks:
             return False
         return self._shortage(j, start, engine.timeline.free()) is not None or bool(self.conflict(j, start))
 
+    def _lacks_power(self, j: int) -> bool:
+        """Return whether the whole machine has too little for a job; dispatchers do not know of it."""
+        return bool((self._engine.timeline.machine_lacks(j) > 0).any())
+
     def _may_start(self, j: int) -> bool:
         return may_start(self._engine.trace, j, self._engine.now)
 
@@ -89,6 +94,8 @@ class StartChecks:
             return f"job {planned.job!r} has not arrived"
         if not self._may_start(j):
             return f"the calendars of job {planned.job!r} do not allow a start"
+        if self._lacks_power(j):
+            return f"the limit on power leaves too little for job {planned.job!r}"
         closed = self._closed(planned)
         if closed is not None:
             return f"node {closed!r} is {self._state_of(closed)}"

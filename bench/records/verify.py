@@ -323,6 +323,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
     """
     from ...simulation.features.named import features_of
+    from ...simulation.features.requeue import requeue_of
     from ...simulation.outputs.reading import read_jobs
     from ...simulation.outputs.records import outages_json, read_preemption, read_production
     from ...simulation.outputs.tables import attempts_file, node_states_file, read_attempts, read_node_states
@@ -344,7 +345,9 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     if preemption is not None:
         row = {name: k for k, name in enumerate(case.workload.ids)}
         rows = tuple(row[j.id] for j in preemption.jobs)
-        evicted = read_preemption(record["preemption"], case.workload, preemption, rows)
+        evicted = read_preemption(
+            record["preemption"], case.workload, preemption, rows, requeue_of(record["replay"]["requeue"])
+        )
         if history is not None:
             history = history.with_restarts(preemption.restart, rows)
     production = None

@@ -111,13 +111,11 @@ def with_production(
     server = server_events(events)
     if not server and not reservations:
         return workload
+    from ...simulation.exclusions import OTHER_TIMES
     from ...simulation.features.batch_server import batch_server
 
     if replay.load is not None:
-        raise WrongUse(
-            f"--load {replay.load:g}: changes the submit times, and the times of reservations and server events would not "
-            "fit to them; leave it out"
-        )
+        raise WrongUse(f"--load {replay.load:g}: {OTHER_TIMES}; leave it out")
     try:
         made = batch_server(server, reservations, workload, platform, False)
         assert made is not None
@@ -324,17 +322,11 @@ def _of_failures(text: str) -> str | None:
 
 def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform) -> Preemption | None:
     """Return the on-demand jobs, checkpoints and failures of a replay; None without any. Raises WrongUse, InstanceError."""
-    from ...simulation.features.requeue import Drop, Restart, requeue_of
     from ...simulation.preemption.events import STREAMS, failures_of, read_on_demand
     from ...simulation.preemption.settings import Preemption
 
     if replay.on_demand is None and replay.failures is None:
         return None
-    if not isinstance(requeue_of(replay.requeue), Restart | Drop):
-        raise WrongUse(
-            f"--requeue {replay.requeue}: not with --on-demand or --failures, where --checkpoints says what jobs keep; "
-            "expected restart or drop"
-        )
     _check_contents(replay)
     begin, end = int(workload.submit.min()), int(workload.submit.max())
     jobs: Sequence[Any] = ()

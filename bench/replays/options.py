@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...models.dispatch.objectives import find_objective
+from ...simulation.exclusions import NO_STRETCH, ONE_PREDICTOR
 from ..errors import WrongUse
 from .settings import OFF, ReplaySettings
 
@@ -108,16 +109,11 @@ Example: bench simulate theta.swf --nodes 4360 --dispatchers easy --on-demand st
 # --- Checks of the options of replays with respect to the dispatchers.
 
 
-def check_limits(replay: ReplaySettings, caps: Sequence[float], dispatchers: Sequence[Named]) -> None:
-    """Raise WrongUse if a dispatcher lacks the desired use that it keeps to, or cannot keep to a power cap."""
-    from ...simulation.dispatchers.policy import POLICIES, WITHIN_PROFILE
-
+def check_limits(replay: ReplaySettings, dispatchers: Sequence[Named]) -> None:
+    """Raise WrongUse if a dispatcher lacks the desired use that it keeps to, or the watts per core are none."""
     lacking = [d.text for d in dispatchers if d.needs_profile]
     if lacking and replay.desired is None:
         raise WrongUse(f"{lacking[0]}: keeps to a desired use; give its file with --desired FILE")
-    free = [d.text for d in dispatchers if d.dispatcher not in {**POLICIES, **WITHIN_PROFILE}]
-    if caps and free:
-        raise WrongUse(f"--power-cap: policies such as easy keep to it, but {free[0]} chooses its starts itself")
     if replay.watts_per_core is not None and not 0 < replay.watts_per_core < float("inf"):
         raise WrongUse(f"--watts-per-core {replay.watts_per_core}: expected a number above 0, such as 12.5")
 
@@ -158,21 +154,17 @@ def check_predictor(text: str | None, dispatchers: Sequence[Named]) -> None:
     predictor_of(text)
     named = next((d for d in dispatchers if d.names_predictor), None)
     if named is not None:
-        raise WrongUse(f"--predictor {text}: {named.text} names the predictor {named.predictor}; give one of them")
+        raise WrongUse(
+            f"--predictor {text}: {ONE_PREDICTOR}: {named.text} names the predictor {named.predictor}; give one of them"
+        )
 
 
-def checked_users(text: str, dispatchers: Sequence[Named], predictor: str | None = None) -> str | None:
-    """Return the hash of the source of a third party's users. Raises UnknownName, PluginError, WrongUse."""
+def checked_users(text: str) -> str | None:
+    """Return the hash of the source of a third party's users. Raises UnknownName, PluginError, WrongOption."""
     from ...simulation.users import USERS
 
     named = USERS.find(text)
     named.make()
-    comparing = [d.text for d in dispatchers if (predictor or d.predictor) == "data-driven"]
-    if comparing:
-        raise WrongUse(
-            f"--users {text}: not possible with {comparing[0]}, whose predictor compares the walltimes of the log; "
-            "use the predictor -w, -l or -r"
-        )
     return named.source
 
 
@@ -194,6 +186,4 @@ def check_stretch(max_stretch: float | str | None, dispatchers: Sequence[Named])
 
     lacking = [d.text for d in dispatchers if d.dispatcher in PRODUCTION]
     if lacking and max_stretch not in (None, OFF):
-        raise WrongUse(
-            f"--max-stretch {max_stretch}: for pcp and hcp only; {lacking[0]} has no reservations; leave it out"
-        )
+        raise WrongUse(f"--max-stretch {max_stretch}: not with {lacking[0]}; {NO_STRETCH}; leave it out")

@@ -15,6 +15,7 @@ from typing import Any
 from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST
+from ...simulation.exclusions import ONE_LIMIT, OWN_WINDOW
 from ...simulation.settings import Described, setting, settings_of
 from ..errors import WrongUse
 
@@ -321,7 +322,7 @@ class ReplaySettings:
     power_cap: float | None = setting(
         None,
         "no job starts if the jobs then take more: 600kW; several caps, 700kW,650kW: slowdown and wait against the cap, also "
-        "drawn; for policies, where each unit takes more than half of a node",
+        "drawn",
         label=lambda watts: f"at most {watts / 1000:g} kW",
         typed=str,
         read=parse_caps,
@@ -435,9 +436,7 @@ class ReplaySettings:
             raise WrongUse(f"{', '.join(given)}: for logs only; an instance has its own machine and jobs")
         others = [flag for flag in given if flag != "--batch"]
         if self.batch is not None and (others or self.load is not None):
-            raise WrongUse(
-                f"--batch {self.batch}: a batch has its own window and machine; leave out {', '.join(others) or '--load'}"
-            )
+            raise WrongUse(f"--batch {self.batch}: {OWN_WINDOW}; leave out {', '.join(others) or '--load'}")
         if self.busy is not None and (self.busy not in BUSY or self.window is None):
             raise WrongUse(f"--busy {self.busy}: expected {' or '.join(BUSY)}, together with --window")
 
@@ -486,10 +485,7 @@ def decision_limit(seconds: float | None, units: float | None) -> dict[str, floa
     ({'decision_time': 0.2, 'deterministic': None}, {'decision_time': None, 'deterministic': 0.5})
     """
     if seconds is not None and units is not None:
-        raise WrongUse(
-            f"--decision-time {seconds:g} and --deterministic {units:g} both limit a decision, in seconds and in units of "
-            "the solver; give one of them"
-        )
+        raise WrongUse(f"--decision-time {seconds:g} and --deterministic {units:g}: {ONE_LIMIT}; give one of them")
     for option, value in (("--decision-time", seconds), ("--deterministic", units)):
         if value is not None and not 0 < value < float("inf"):
             raise WrongUse(f"{option} {value}: expected a number above 0, such as {DECISION_TIME}")

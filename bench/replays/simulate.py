@@ -177,11 +177,11 @@ def replay_request(
         read_events(replay.events)
         replay = replace(replay, events_content=content_of(Path(replay.events)))
     if replay.users is not None:
-        replay = replace(replay, users_source=checked_users(replay.users, named, replay.predictor))
+        replay = replace(replay, users_source=checked_users(replay.users))
     if starts is not None and len(loads) > 1:
         raise WrongUse(f"--starts {starts}: for one offered load; --load has {len(loads)}")
     replay = replace(replay, desired_content=check_desired(replay), most_power=min(caps, default=None))
-    check_limits(replay, caps, named)
+    check_limits(replay, named)
     return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps, evictors=evictors, loads=loads)
 
 

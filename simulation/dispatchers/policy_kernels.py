@@ -138,10 +138,11 @@ def _decide_backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
 
 @compiled
 def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
-    """Return the mask of the waiting jobs that their calendars allow to start now."""
+    """Return the mask of the waiting jobs that their calendars, and what is free of the whole machine, allow to start now."""
     found = np.empty(state.clock[WAITING], np.bool_)
     for i in range(found.size):
-        found[i] = may_start(trace, state.waiting[i], state.clock[NOW])
+        j = state.waiting[i]
+        found[i] = may_start(trace, j, state.clock[NOW]) and not exceeds(trace.machine_request, j, state.machine_free)
     return found
 
 

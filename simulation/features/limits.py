@@ -8,6 +8,9 @@ Under a policy on a machine whose nodes can be counted (all are equal, and each 
 desired use is a number of nodes: the greatest share of the nodes that no wish forbids, rounded down. Where these nodes are
 followed one by one, the nodes in use are an amount of the whole machine; power always is. Every job takes it as long as it
 runs.
+
+Policies plan with the power of the machine. Other dispatchers do not know of it: a job that exceeds what is left may not start
+now (``Moment.may_start``), and of the jobs that a decision starts together, those that would exceed it stay in the queue.
 """
 
 from __future__ import annotations
@@ -35,7 +38,6 @@ from ...models.profiles.builders import power_cap as cap_of
 from ...models.profiles.profile import Steps
 from ...models.whole_numbers import is_real, shown
 from ..agenda import Rank
-from ..dispatchers.policy import Policy
 from .feature import Feature, Replay
 
 if TYPE_CHECKING:
@@ -90,12 +92,12 @@ def limits_of(
     name: str,
     platform: Platform,
 ) -> tuple[DesiredProfile, ...]:
-    """Return the profiles that limit the starts: the desired use of a policy that follows it, and the power cap.
+    """Return the profiles that limit the starts: the desired use of a dispatcher that follows it, and the power cap.
 
     Raises
     ------
     WrongValue
-        If a policy follows a desired use and there is none, the power cap is no power, or the dispatcher is no policy.
+        If a dispatcher follows a desired use and there is none, or the power cap is no power.
     """
     found = []
     follows = getattr(dispatcher, "within_profile", False)
@@ -104,19 +106,9 @@ def limits_of(
             raise WrongValue(
                 f"dispatcher {name} keeps to a desired profile; give one (desired=..., bench simulate --desired FILE)"
             )
-        if follows and desired.power is not None and not isinstance(dispatcher, Policy):
-            raise WrongValue(
-                f"dispatcher {name} cannot keep to a desired power as a limit; give it a cost (hcp3-profile:0.5@cpsat), or use a "
-                "policy"
-            )
         found += [desired] if follows else []
     if power_cap is None:
         return tuple(found)
-    if not isinstance(dispatcher, Policy):
-        raise WrongValue(
-            f"power_cap: dispatcher {name} chooses its starts itself and does not know the power of jobs; a cap is "
-            "enforced for policies only: the rules, easy, easy++, conservative, pbs-fifo, ..."
-        )
     if isinstance(power_cap, DesiredProfile):
         if power_cap.wished != ("power",):
             raise WrongValue(f"power_cap: a profile with wishes for {', '.join(power_cap.wished)}; expected power only")

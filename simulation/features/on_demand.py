@@ -28,12 +28,14 @@ from ...models.plugins import PluginError
 from ...models.whole_numbers import is_whole, shown
 from ..agenda import Rank
 from ..errors import SimulationError
+from ..exclusions import WHOLE_NODES
 from ..preemption.events import OnDemandJob, check_jobs
 from ..preemption.evictors import Evictor
 from ..preemption.settings import Preemption
 from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord
 from ..timeline import Use
 from .feature import Feature, Replay
+from .requeue import RESTART, Requeue
 from .running import with_rows
 
 # --- The nodes that a replay keeps free: for on-demand jobs that wait, and the reserve of ``reserve:NODES``.
@@ -375,6 +377,8 @@ class OnDemand(Feature):
     ----------
     settings : Preemption
         The settings.
+    requeue : Requeue
+        What a job keeps whose node fails, if that is more than its last checkpoint.
 
     Attributes
     ----------
@@ -385,8 +389,8 @@ class OnDemand(Feature):
     watches = True
     follows_nodes = True
 
-    def __init__(self, settings: Preemption) -> None:
-        self.settings = settings
+    def __init__(self, settings: Preemption, requeue: Requeue = RESTART) -> None:
+        self.settings, self.requeue = settings, requeue
         self.rows: tuple[int, ...] = ()
         self.leaving: dict[int, Leaving] = {}
         self.decisions: list[EvictionDecision] = []
@@ -494,14 +498,16 @@ class OnDemand(Feature):
         engine.agenda.add(now, Rank.ANNOUNCE, lambda: self._announce(again))
 
     def _kept(self, row: int, ran: int) -> int | None:
-        """Return the work at the last checkpoint of a job whose node fails; None: it does not come back."""
-        if self._others_keep(row, ran) is None:
-            return None
+        """Return the work that a job keeps whose node fails; None: it does not come back.
+
+        That is the work at its last checkpoint, or what the rule for failed jobs keeps, whichever is more.
+        """
         worked = ran - self._restart(row)
         gone = self.leaving.get(row)
         if gone is not None and gone.strategy != "kill":
             worked = min(worked, gone.stop - self._engine.ledger.start_of(row) - self._restart(row))
-        return self.checkpoints.taken(row, worked)
+        others = self._others_keep(row, max(0, worked))
+        return None if others is None else max(others, self.checkpoints.taken(row, worked))
 
     def _restart(self, row: int) -> int:
         """Return the seconds at the begin of the attempt of a running job in which it makes no progress."""
@@ -621,7 +627,8 @@ class OnDemand(Feature):
     def result(self, now: int) -> Mapping[str, Any]:
         """Return the record, and the restarts of later attempts."""
         decisions, departures = tuple(self.decisions), tuple(self.departures)
-        return {"preemption": PreemptionRecord(self.settings, self.rows, decisions, departures, dict(self.first_start))}
+        first = dict(self.first_start)
+        return {"preemption": PreemptionRecord(self.settings, self.rows, decisions, departures, first, self.requeue)}
 
 
 def with_on_demand(
@@ -659,8 +666,8 @@ def with_on_demand(
         raise WrongValue(f"on-demand job {sorted(same)[0]!r}: a batch job has this id; expected another one")
     if not counted(workload, platform):
         raise WrongValue(
-            "preemption needs a machine of equal nodes, with at most one job unit on a node: here nodes differ, or "
-            "several units fit on one"
+            "preemption needs a machine of equal nodes, with at most one job unit on a node: here nodes differ, several "
+            f"units fit on one, or a job has several chunks; {WHOLE_NODES}"
         )
     if reserved:
         workload = _beside_reserved(workload, platform, reserved)

@@ -91,6 +91,9 @@ class Checkpoint:
         return ran - ran % self.every
 
 
+RESTART = Restart()
+
+
 @with_short_repr
 @dataclass(frozen=True)
 class Drop:

@@ -13,6 +13,7 @@ from ...models.excerpt import excerpt
 from ...models.node_states import NodeStates, members
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent
+from ..features.requeue import Requeue
 from ..preemption.settings import Preemption
 from ..records import (
     Booking,
@@ -94,7 +95,7 @@ def read_decision(data: Mapping[str, Any], settings: Preemption) -> EvictionDeci
 
 
 def read_preemption(
-    data: Mapping[str, Any], workload: Workload, settings: Preemption, rows: tuple[int, ...]
+    data: Mapping[str, Any], workload: Workload, settings: Preemption, rows: tuple[int, ...], requeue: Requeue
 ) -> PreemptionRecord:
     """Read the data of ``preemption_json``.
 
@@ -108,6 +109,8 @@ def read_preemption(
         The settings of the replay.
     rows : tuple of int
         The rows of the on-demand jobs.
+    requeue : Requeue
+        The rule of the replay for jobs whose node fails.
 
     Raises
     ------
@@ -127,7 +130,7 @@ def read_preemption(
     )
     decisions = tuple(read_decision(d, settings) for d in data["decisions"])
     first = {row[name]: start for name, start in data["first_start"].items()}
-    return PreemptionRecord(settings, rows, decisions, departures, first)
+    return PreemptionRecord(settings, rows, decisions, departures, first, requeue)
 
 
 # --- What a replay did with reservations and server events as JSON data, for its record; writing and reading.

@@ -113,13 +113,16 @@ def _base(attempt_start: int, number: int, found: PreemptionRecord) -> int:
 
 def _work(a: Attempt, job: _Job, d: Departure | None, found: PreemptionRecord, number: int) -> Iterator[Violation]:
     """Check the work that an attempt keeps."""
-    worked = a.end - _base(a.start, number, found)
+    worked = max(0, a.end - _base(a.start, number, found))
     if d is not None and d.strategy != "kill":
         due = max(0, d.stop - _base(a.start, number, found))
-    else:
+    elif d is not None:
         due = job.whole(worked)
+    else:
+        due = max(job.whole(worked), found.requeue.kept(worked) or 0)
     # a job that fails while it writes for its departure has stopped to work before
-    less = d is None and job.every and a.work_done < due and a.work_done % job.every == 0 and bool(found.decisions)
+    saved = (job.every and a.work_done % job.every == 0) or found.requeue.kept(a.work_done) == a.work_done
+    less = d is None and 0 <= a.work_done < due and saved and bool(found.decisions)
     if a.work_done != due and not less:
         yield _fault(a.job, f"attempt {number} keeps {a.work_done} s of work; expected {due} s ({a.why})")
 

@@ -20,6 +20,7 @@ from ....models.comparing import hashable
 from ....models.deadline import Deadline
 from ....models.language import Assignment, Model
 from ...dispatcher import Ended
+from ...exclusions import ONE_LIMIT
 from .placing import Waiting
 
 # --- The overhead control of [Bridi2018, 4.4]: a limit of the solver that follows the time to its first solution.
@@ -425,7 +426,7 @@ def relative_gain(start: float | None, end: float | None, sign: int, origin: flo
 def limit_of(limit: float | None, deterministic: float | None) -> float:
     """Return the limit of one decision; raise WrongArgument or WrongValue if the two arguments do not give one."""
     if limit is not None and deterministic is not None:
-        raise WrongArgument("limit (seconds) and deterministic (units of the solver) both limit a decision; give one")
+        raise WrongArgument(f"limit and deterministic: {ONE_LIMIT}; give one")
     for name, value in (("limit", limit), ("deterministic", deterministic)):
         if value is not None and (isinstance(value, bool) or not 0 < value < float("inf")):
             raise WrongValue(f"{name} is {value!r} per decision; expected a number above 0")

@@ -18,6 +18,7 @@ from ....models.dispatch.formulations import Blocks, Levels
 from ....models.profiles.profile import ALWAYS, Steps
 from ....models.whole_numbers import is_real, shown
 from ...dispatcher import Moment
+from ...exclusions import NO_ROOM
 from .model import FOLLOWED, Usage, problem_of
 from .placing import NodeTimeline, Waiting
 
@@ -121,7 +122,8 @@ class Following:
     def terms(self, now: int, until: int) -> Mapping[str, Any]:
         """Return the profile and its cost as arguments of ``Dispatch``, as seen from now on."""
         if self.hard:
-            return {"desired": _clipped(self.profile, now, until, least=False)}
+            limits = _clipped(self.profile, now, until, least=False)
+            return {"desired": replace(limits, power=None)}  # which the simulator limits
         return {"desired": _clipped(self.profile, now, now + FOLLOWED, least=True), "over_cost": self.over_cost}
 
     def changed(self, now: int) -> bool:
@@ -192,10 +194,7 @@ class ProfileFollower:
         if over_cost is not None and (not is_real(over_cost) or not 0 <= over_cost < np.inf):
             raise WrongValue(f"over_cost is {shown(over_cost)}; expected the cost of an amount-hour, at least 0")
         if profile and not can:
-            raise WrongValue(
-                "versions 0 and 1 follow no desired profile: all their jobs end by the end of a horizon that leaves no room for "
-                "it; versions 2 and 3 do"
-            )
+            raise WrongValue(f"versions 0 and 1 follow no desired profile: {NO_ROOM}; versions 2 and 3 do")
         self.follows_profile, self.over_cost = profile, over_cost
         self.within_profile = profile and over_cost is None
         self.following, self.until = None, 0

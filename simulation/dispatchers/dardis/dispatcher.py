@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....errors import WrongValue
-from ....models import Job, Platform, ProblemError, Queue, Running
+from ....models import Job, Platform, Queue, Running
 from ....models.array_types import Ints
 from ....models.counts import how_many
 from ....models.excerpt import with_short_repr
@@ -545,10 +545,5 @@ class Dardis:
 
 
 def _limits(desired: DesiredProfile, platform: Platform) -> Limits:
-    """Return the desired use as arrays; a wish for the power of the machine is refused."""
-    if desired.power is not None:
-        raise ProblemError(
-            "dardis: the desired profile limits the power of the whole machine, which no node manager knows; "
-            "expected wishes for resources of the nodes"
-        )
+    """Return the desired use of the nodes as arrays; no node manager knows the power of the machine, which a cap can limit."""
     return limits_of(desired.arrays, len(platform.resources))

@@ -45,7 +45,6 @@ def test_records_of_users_are_verified(bench, fing, tmp_path):
     [
         (["--users", "cfx"], "there is no group of users 'cfx'; did you mean cf or cfg?"),
         (["--users", "cf:seed=-1"], "users cf: seed is -1"),
-        (["--users", "cf", "--dispatchers", "easy-d"], "not possible with easy-d"),
     ],
 )
 def test_wrong_users(bench, options, message):

@@ -110,7 +110,6 @@ def test_caps_are_replayed_beside_a_replay_without_one(run, tmp_path):
         (["--power-cap", "much"], "expected a power above 0 such as 600kW"),
         (["--power-cap", "0kW"], "expected a power above 0"),
         (["--power-cap", "5kW"], "has no power"),
-        (["--power-cap", "5kW", "--dispatchers", "hcp3@cpsat"], "chooses its starts itself"),
         (["--watts-per-core", "-1"], "--watts-per-core -1"),
         (["--power-cap", "15W", "--watts-per-core", "10"], "no job"),
     ],

@@ -3,7 +3,7 @@
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.profiles.builders import Wish, daily, flat, power_cap, profile_of
+from schedlab.models.profiles.builders import Wish, daily, flat, profile_of
 from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
 from schedlab.simulation.dispatchers.production import CPModel
 from schedlab.simulation.dispatchers.registry import is_dispatcher, parse_dispatcher
@@ -101,7 +101,6 @@ def test_names():
     ("options", "desired", "words"),
     [
         ({"profile": True}, None, "give one"),
-        ({"profile": True}, power_cap(ONE, 100), "cannot keep to a desired power"),
         ({"over_cost": 1.0}, NIGHT, "follows no profile"),
         ({"profile": True, "over_cost": -1.0}, NIGHT, "at least 0"),
         ({"profile": True, "version": 1}, NIGHT, "versions 2 and 3 do"),

@@ -9,6 +9,7 @@ from schedlab.errors import WrongValue
 from schedlab.instances.workload import Workload
 from schedlab.models import Checkpointing, Dispatch, EvictionPlan, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.simulation import SimulationError
+from schedlab.simulation.features.requeue import requeue_of
 from schedlab.simulation.preemption.events import Failure, FailureRate, OnDemandJob, events_of
 from schedlab.simulation.preemption.evictors import evictor_of
 from schedlab.simulation.preemption.settings import Daly, Preemption, Young, checkpoints_of
@@ -171,10 +172,29 @@ def test_intervals_of_checkpoint_models():
         FailureRate(-1)
 
 
-def test_a_requeue_rule_with_checkpoints_is_refused():
-    settings = Preemption([OnDemandJob("u", 0, 1, 0, 1)])
-    with pytest.raises(WrongValue, match="preemption and requeue=checkpoint:600 cannot be combined: "):
-        sl.simulate(day((0, 10, 1)), MACHINE, "easy", preemption=settings, requeue="checkpoint:600")
+@pytest.mark.parametrize(
+    ("checkpoints", "requeue", "kept"),
+    [
+        ("none", "checkpoint:30", 60),
+        ("fixed:35", "checkpoint:30", 70),
+        ("fixed:35", "checkpoint:50", 50),
+        ("fixed:80", "restart", 0),
+    ],
+)
+@pytest.mark.parametrize("restart", [0, 5])
+def test_a_failed_job_keeps_its_newest_checkpoint(checkpoints, requeue, kept, restart):
+    """Job b0 fails at 75, and again at 200: its own checkpoints and those of the rule for failed jobs both count."""
+    down = [NodeEvent(t, kind, ["n-1"]) for t, kind in ((75, "node-down"), (80, "node-up"))]
+    if (checkpoints, requeue) == ("fixed:35", "checkpoint:50"):
+        kept = 70
+    settings = Preemption([], "none", checkpoints, restart=restart, storage=STORAGE, failures=down)
+    run = sl.simulate(day((0, 100, 4)), MACHINE, "easy", preemption=settings, requeue=requeue)
+    assert run.violations == [] and [a.work_done for a in run.history.early] == [kept]
+    assert run.end.tolist() == [80 + restart + 100 - kept]
+    run.preemption = replace(run.preemption, requeue=requeue_of("checkpoint:1"))
+    assert [v.message for v in violations(run)] == [
+        f"job 'b0': attempt 1 keeps {kept} s of work; expected 75 s (down: n-1)"
+    ]
 
 
 def test_decisions_may_take_time_beside_on_demand_jobs():

@@ -165,8 +165,14 @@ def test_wrong_users():
         Static("ci")
     with pytest.raises(WrongValue, match="patience is -1"):
         Impatient(patience=-1)
-    with pytest.raises(WrongValue, match="not possible with the predictor data-driven"):
-        sl.simulate(SMALL, dispatcher="easy-d", users="cf")
+
+
+def test_the_predictor_data_driven_compares_the_walltimes_that_users_choose():
+    chosen = sl.simulate(SMALL, dispatcher="easy-d", users="cf:seed=3")
+    same = sl.simulate(chosen.workload, SMALL.platform, dispatcher="easy-d")
+    as_logged = sl.simulate(SMALL, dispatcher="easy-d")
+    assert chosen.violations == [] and (chosen.workload.walltime != as_logged.workload.walltime).any()
+    assert chosen.start.tolist() == same.start.tolist() and chosen.expected.tolist() == same.expected.tolist()
 
 
 def test_jobs_are_killed_at_the_walltimes_that_users_choose():

@@ -1,0 +1,79 @@
+"""The settings of a replay that exclude each other: one table, which those who refuse read, and the documentation prints.
+
+All other pairs combine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Two settings that no replay can have.
+
+    Parameters
+    ----------
+    one, other : str
+        The settings.
+    reason : str
+        Why they contradict each other.
+    """
+
+    one: str
+    other: str
+    reason: str
+
+    def __str__(self) -> str:
+        """Return the reason, as messages have it."""
+        return self.reason.replace("`", "")
+
+
+ONE_REQUEST = Exclusion(
+    "jobs of several chunks",
+    "`dardis`, `hybrid` and `planned`, with all their variants",
+    "node managers answer one request for each job [Bridi2016]; the plans of `hybrid` and `planned` are of such jobs",
+)
+WHOLE_NODES = Exclusion(
+    "on-demand jobs, `--failures`",
+    "nodes that differ or are shared, jobs of several chunks",
+    "an eviction problem counts whole nodes, of which each is as good as another",
+)
+OTHER_TIMES = Exclusion(
+    "`--load`",
+    "reservations, events of the server",
+    "it changes the submit times, and the times of reservations and server events would not fit to them",
+)
+ONE_LIMIT = Exclusion(
+    "`--decision-time`",
+    "`--deterministic`",
+    "both limit a decision, in seconds and in units of the solver",
+)
+ONE_PREDICTOR = Exclusion(
+    "`--predictor`",
+    "a dispatcher whose name has a predictor, such as `easy-d`",
+    "the durations would have two sources",
+)
+OWN_WINDOW = Exclusion(
+    "`--batch`",
+    "`--window`, `--load`, and the options of the machine of a log",
+    "a batch has its own window and machine",
+)
+NO_STRETCH = Exclusion(
+    "`--max-stretch`",
+    "`cpmodel` and `portfolio`",
+    "it is for `pcp` and `hcp` only, which hold reservations for jobs that have waited too long",
+)
+NO_ROOM = Exclusion(
+    "dispatchers with `-profile`",
+    "versions 0 and 1 of `pcp` and `hcp`",
+    "all their jobs end by the end of a horizon that leaves no room for it",
+)
+
+EXCLUSIONS = (ONE_REQUEST, WHOLE_NODES, OTHER_TIMES, ONE_LIMIT, ONE_PREDICTOR, OWN_WINDOW, NO_STRETCH, NO_ROOM)
+
+
+def exclusion_table() -> str:
+    """Return the table as Markdown."""
+    rows = [f"| {e.one} | {e.other} | {e.reason} |" for e in EXCLUSIONS]
+    return "\n".join(["| Setting | Not with | Reason |", "|---|---|---|", *rows])
