@@ -159,7 +159,8 @@ def measured(workload: Workload, platform: Platform, desired: DesiredProfile, se
     printed = _checked(simulate(workload, platform, rule, desired=desired))
     compiled = [_compiled(workload, platform, desired) for _ in range(4)][1:]  # the first one may compile
     assert (compiled[0].start == printed.start).all(), "the compiled rule and algorithm 4 give different starts"
-    fast = min(run.decisions.total_seconds / run.decisions.made for run in compiled)
+    calls = [run.decisions for run in compiled if run.decisions is not None]
+    fast = min(made.total_seconds / made.made for made in calls)
     costs = [
         Cost("rule-based: algorithm 4 in Python", "cycle", fmean(rule.seconds), pstdev(rule.seconds)),
         Cost("rule-based: compiled, the same starts", "cycle", fast),

@@ -60,7 +60,7 @@ def main() -> None:
         run = simulate(workload, platform, name)
         took = time.process_time() - began
         ratio = f", {slow / took:.1f} times as fast" if name == "conservative" else ""
-        print(f"{name}: {took:.2f} s, {1000 * took / run.decisions.made:.3f} ms a decision{ratio}")
+        print(f"{name}: {took:.2f} s, {1000 * took / (run.metrics.decisions.made or 1):.3f} ms a decision{ratio}")
         if name == "conservative" and not np.array_equal(run.start, starts):
             sys.exit("the starts of conservative differ from those with a profile that is built anew")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -347,6 +347,13 @@ class NodeStates:
                 found.append((change.time, name))
             before = name
         return found
+
+    def outages(self) -> Iterator[tuple[int, str, int, int | None]]:
+        """Yield when nodes take no starts: (index of the node, state, start in s, end in s or None: to the end)."""
+        for n in sorted({n for event in self.events for name in event.nodes for n in self._rows[name]}):
+            for (start, state), (end, _) in pairwise([*self.of(self.platform.nodes[n]), (None, "")]):
+                if state != UP.name and start is not None:
+                    yield n, state, start, end
 
     def __bool__(self) -> bool:
         """Return whether there are events."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,6 @@ from ..models.profiles.profile import POWER, DesiredProfile
 from .curves import usage
 from .records import ReplayData
 from .verify.runs import Runs, runs_of
-
-if TYPE_CHECKING:
-    from .records import MeasuredReplay
-
 
 # --- The volume of use above a desired profile, summed over the nodes; compiled.
 
@@ -284,7 +280,7 @@ def _is_power(profile: DesiredProfile, resource: str) -> bool:
     return resource == POWER and POWER not in profile.platform.resources
 
 
-def mean_curves(simulation: MeasuredReplay, steps: int) -> dict[str, dict[str, list[float | None]]]:
+def mean_curves(simulation: ReplayData, steps: int) -> dict[str, dict[str, list[float | None]]]:
     """Return use and desired use of the machine as means over equal intervals, for each resource with a wish.
 
     Parameters

@@ -24,10 +24,10 @@ from .curves import left_at, over_time, queue_curve, share_used, usage, use_curv
 from .desired_use import desired_figures, power_peak
 from .dispatcher import Ended
 from .groups import GROUPINGS, Groups, JobFigures, Spread, groups_of
-from .records import MeasuredReplay, ModelSizes
+from .records import ModelSizes, ReplayData
 
 if TYPE_CHECKING:
-    from .records import Decisions, History, ReplayData
+    from .records import Decisions, History
 
 
 # --- Late starts: jobs that start after the latest start of their data.
@@ -508,7 +508,7 @@ def _flatten(name: str, value: Any, into: dict[str, Any]) -> None:
 PHASES = ("start", "model", "solve", "allocate")
 
 
-def metrics(simulation: MeasuredReplay, bsld_floor: float = BSLD_FLOOR) -> Metrics:
+def metrics(simulation: ReplayData, bsld_floor: float = BSLD_FLOOR) -> Metrics:
     """Return the metrics of a replay, or of the partial result of a replay that failed.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,12 @@ from ..instances.workload import Workload
 from ..models import DesiredProfile, Eviction, EvictionPlan, Platform, Running, Schedule
 from ..models.array_types import Bools, Floats, Ints
 from ..models.comparing import compared_by_identity, hashable
+from ..models.dispatch.arrays import offsets
+from ..models.dispatch.jobs import Queue
+from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import with_short_repr
 from ..models.node_states import NodeStates
+from ..models.problem import part_name
 from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
 from .dispatcher import Decision
@@ -655,89 +659,50 @@ class Decisions:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-class Ranges(Protocol):
-    """The nodes of all jobs, see ``simulation.NodeRanges``."""
-
-    @property
-    def first(self) -> Ints:
-        """Index of the first range of each job, shape (jobs + 1,)."""
-
-    @property
-    def low(self) -> Ints:
-        """First node of each range."""
-
-    @property
-    def high(self) -> Ints:
-        """Last node of each range, included."""
-
-    @property
-    def units(self) -> Ints:
-        """Units on each node of the range."""
+# --- The replay itself: one type for all that reads replays, in memory or from their files.
 
 
-class ReplayData(Protocol):
-    """A replay as data: what it did to each job and node. A ``Simulation`` is one, and so is a replay read from files."""
+@with_short_repr
+@dataclass(eq=False)
+class ReplayData:
+    """What a replay did, and what its metrics need: all that the checks of features, metrics and writers read.
 
-    @property
-    def workload(self) -> Workload:
-        """The jobs."""
+    ``schedlab.simulation.Simulation``, the result of ``simulate`` and of reading the files of a replay, derives from it
+    and describes the fields.
+    """
 
-    @property
-    def platform(self) -> Platform:
-        """The machine."""
-
-    @property
-    def start(self) -> Ints:
-        """Starts of the last attempts in seconds; -1: never started."""
-
-    @property
-    def end(self) -> Ints:
-        """Ends of the last attempts in seconds."""
-
-    @property
-    def killed(self) -> Bools:
-        """Whether each job was killed at its walltime."""
-
-    @property
-    def placement(self) -> Ranges:
-        """The nodes of each job."""
-
-    @property
-    def history(self) -> History | None:
-        """The attempts that ended early."""
-
-    @property
-    def states(self) -> NodeStates | None:
-        """The states of the nodes."""
-
-    @property
-    def production(self) -> ProductionRecord | None:
-        """What became of reservations and server events."""
-
-    @property
-    def preemption(self) -> PreemptionRecord | None:
-        """Evictions for on-demand jobs."""
-
-    @property
-    def power(self) -> PowerRecord | None:
-        """The states of the nodes that were switched off and on."""
+    workload: Workload
+    platform: Platform
+    start: Ints
+    end: Ints
+    killed: Bools
+    placement: NodeRanges
+    history: History | None = None
+    states: NodeStates | None = None
+    production: ProductionRecord | None = None
+    preemption: PreemptionRecord | None = None
+    power: PowerRecord | None = None
+    desired: DesiredProfile | None = None
+    expected: Ints | None = None
+    decisions: Decisions | None = None
+    prediction_seconds: float | None = None
 
 
-class MeasuredReplay(ReplayData, Protocol):
-    """A replay with what its metrics need beyond its runs. A ``Simulation`` is one."""
-
-    @property
-    def expected(self) -> Ints:
-        """The expected durations in seconds at the starts."""
-
-    @property
-    def decisions(self) -> Decisions:
-        """Statistics of the calls of the dispatcher."""
-
-    @property
-    def prediction_seconds(self) -> float | None:
-        """Wall time of the predictor in seconds."""
-
-    @property
-    def desired(self) -> DesiredProfile | None:
-        """The desired use."""
+def running_as_replay(replay: ReplayData) -> ReplayData:
+    """Return the jobs that run at the begin of a replay as a replay of their own."""
+    w, platform = replay.workload, replay.platform
+    jobs = [replace(r.job, runtime=r.true_end - r.start) for r in w.running]
+    queues = [Queue(name, 1) for name in dict.fromkeys(j.queue for j in jobs)]
+    own = Workload.of(Dispatch(platform, jobs, queues), w.name)
+    by_id = {r.job.id: r for r in w.running}
+    listed = [by_id[name] for name in own.ids]
+    number = {name: n for n, name in enumerate(platform.nodes)}
+    held = [(number[name], units) for r in listed for name, units in r.nodes.items()]
+    node, units = np.array(held, np.int64).reshape(-1, 2).T
+    placement = NodeRanges(offsets([len(r.nodes) for r in listed]), node, node, units)
+    start = np.array([r.start for r in listed], np.int64)
+    gone = () if replay.history is None else replay.history.gone
+    failed = {part_name(a.job, c): a.why for a in gone for c in range(1 + len(a.further))}
+    dropped = {k: failed[name] for k, name in enumerate(own.ids) if name in failed}
+    history = History.of([], [], dropped, len(own), {}, ())
+    return ReplayData(own, platform, start, start + own.runtime, np.zeros(len(own), np.bool_), placement, history)

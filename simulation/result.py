@@ -6,36 +6,26 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import MissingPackage
-from ..instances.workload import Workload
-from ..models import DesiredProfile, NodeStates, Platform, Schedule
+from ..models import Schedule
 from ..models.array_types import Ints
 from ..models.counts import how_many
 from ..models.excerpt import one_line
 from ..models.language import Violation
-from .records import (
-    Attempt,
-    Decisions,
-    History,
-    NodeRanges,
-    PowerRecord,
-    PreemptionRecord,
-    ProductionRecord,
-    attempts_of,
-    schedule_of,
-)
+from .records import Attempt, ReplayData, attempts_of, schedule_of
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
+    from .groups import Spread
     from .metrics import Metrics
 
 
 @dataclass(eq=False)
-class Simulation:
-    """The result of ``simulate``: the schedule of a replay and its statistics.
+class Simulation(ReplayData):
+    """A replay: the result of ``simulate``, or what was read from its files.
 
     Arrays have one entry per job of ``workload``. Times are seconds on the clock of the trace.
 
@@ -45,27 +35,12 @@ class Simulation:
         The jobs that were replayed. Jobs that the platform cannot hold are in ``workload.report.dropped``.
     platform : Platform
         The machine.
-    dispatcher, predictor, allocator : str
-        Names of the dispatcher, the predictor and the allocator.
-    seed : int
-        The seed given to ``simulate``.
     start, end : ndarray of int64, shape (jobs,)
         Start and end, -1 if the job was not started (only in the result of a replay that failed or was stopped).
     killed : ndarray of bool, shape (jobs,)
         Whether the job was killed at its walltime.
-    expected : ndarray of int64, shape (jobs,)
-        The expected duration in seconds at the time of the start.
-    first_reserved : ndarray of int64, shape (jobs,)
-        The start that a policy with several reservations first planned for the job, -1 for none. A job that started
-        without waiting has its start here.
     placement : NodeRanges
         The nodes of each job.
-    decisions : Decisions
-        Statistics of the calls of the dispatcher.
-    seconds : float
-        Wall time of the replay in seconds, without reading and verification.
-    violations : list of Violation
-        All faults that the verification of the replay found; empty if the replay is valid.
     history : History, optional
         The attempts that ended early, such as those of jobs whose node went down; None if there are none. ``start``,
         ``end`` and ``placement`` are those of the last attempt of each job.
@@ -73,16 +48,40 @@ class Simulation:
         The states of the nodes over time; None for a replay without events.
     production : ProductionRecord, optional
         What became of reservations and server events; None for a replay without them.
-    desired : DesiredProfile, optional
-        The desired use, with which metrics compare the use.
     preemption : PreemptionRecord, optional
         Evictions for on-demand jobs; None for a replay without them.
     power : PowerRecord, optional
         The states of the nodes that were switched off and on; None for a replay without a node policy.
-    notes : tuple of str
-        Remarks, for example about users that the trace does not name, or that the replay was stopped.
+    desired : DesiredProfile, optional
+        The desired use, with which metrics compare the use.
+    expected : ndarray of int64, shape (jobs,), optional
+        The expected duration in seconds at the time of the start.
+    decisions : Decisions, optional
+        Statistics of the calls of the dispatcher.
     prediction_seconds : float, optional
         Wall time of the predictor in seconds, without what it does in compiled code (``last-two`` under ``easy++``).
+    dispatcher, predictor, allocator : str
+        Names of the dispatcher, the predictor and the allocator.
+    seed : int, optional
+        The seed given to ``simulate``.
+    first_reserved : ndarray of int64, shape (jobs,), optional
+        The start that a policy with several reservations first planned for the job, -1 for none. A job that started
+        without waiting has its start here.
+    seconds : float, optional
+        Wall time of the replay in seconds, without reading and verification.
+    verified : bool
+        Whether the replay was verified; ``simulate`` does it.
+    violations : list of Violation
+        All faults that the verification of the replay found; empty if the replay is valid.
+    notes : tuple of str
+        Remarks, for example about users that the trace does not name, or that the replay was stopped.
+
+    Notes
+    -----
+    The files of a replay have no expected durations, first reservations, statistics of decisions, and times of the
+    replay and its predictor: after reading, ``expected``, ``first_reserved``, ``decisions``, ``seconds`` and
+    ``prediction_seconds`` are None, and the metrics that need them are None. Names are empty and ``seed`` is None unless
+    the reader knows them from elsewhere. A replay that was read is not verified: ``schedlab.simulation.violations`` does it.
 
     Examples
     --------
@@ -92,31 +91,28 @@ class Simulation:
     Simulation(easy, 99 of 99 jobs, 0 violations)
     >>> run.metrics.started, len(run.schedule().start)
     (99, 99)
+
+    The jobs written to a file and read again:
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from schedlab.simulation import read_jobs, write_jobs
+    >>> with TemporaryDirectory() as folder:
+    ...     write_jobs(run, Path(folder) / "jobs.csv")
+    ...     again = read_jobs(Path(folder) / "jobs.csv").replay(run.workload, run.platform)
+    >>> again, (again.start == run.start).all(), again.metrics.wait == run.metrics.wait, again.decisions
+    (Simulation(99 of 99 jobs, not verified), np.True_, True, None)
     """
 
-    workload: Workload
-    platform: Platform
-    dispatcher: str
-    predictor: str
-    allocator: str
-    seed: int
-    start: Ints
-    end: Ints
-    killed: NDArray[np.bool_]
-    expected: Ints
-    first_reserved: Ints
-    placement: NodeRanges
-    decisions: Decisions
-    seconds: float
+    dispatcher: str = ""
+    predictor: str = ""
+    allocator: str = ""
+    seed: int | None = None
+    first_reserved: Ints | None = None
+    seconds: float | None = None
+    verified: bool = False
     violations: list[Violation] = field(default_factory=list)
     notes: tuple[str, ...] = ()
-    prediction_seconds: float | None = None
-    history: History | None = None
-    states: NodeStates | None = None
-    production: ProductionRecord | None = None
-    desired: DesiredProfile | None = None
-    preemption: PreemptionRecord | None = None
-    power: PowerRecord | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -149,8 +145,13 @@ class Simulation:
         """Return starts and nodes in the form that offline problems use; jobs that never started are left out."""
         return schedule_of(self)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a table with one row per job.
+    def to_pandas(self, attempts: bool = False) -> pandas.DataFrame:
+        """Return a table with one row per job, or per attempt of a job.
+
+        Parameters
+        ----------
+        attempts : bool, default False
+            Whether to return ``attempts``, a row per attempt, instead.
 
         Returns
         -------
@@ -158,13 +159,24 @@ class Simulation:
             The columns job, user, queue, submit, start, end, wait (start - submit, less the time in earlier attempts),
             slowdown ((end - submit) / d with d = max(1, work done), at least 1), units, walltime, expected, runtime,
             killed. Times in seconds; wait and slowdown are NaN for jobs that never started, slowdown also for jobs that
-            did not come back after a failure.
+            did not come back after a failure; expected is NaN if the replay was read from files.
 
         Raises
         ------
         ImportError
             If pandas is not installed.
+
+        Examples
+        --------
+        >>> import schedlab as sl
+        >>> run = sl.simulate("eurora_99", dispatcher="easy")
+        >>> run.to_pandas().groupby("queue")["wait"].max().loc["debug"]
+        np.float64(55375.0)
+        >>> run.to_pandas(attempts=True)["why"].value_counts().to_dict()
+        {'completed': 99}
         """
+        if attempts:
+            return self.attempts
         pandas, w, h = _pandas("to_pandas"), self.workload, self.history
         took, wait, started = np.maximum(1, self.end - self.start), self.wait, self.start >= 0
         lost, saved = (0, 0) if h is None else (h.ran_before, h.saved)
@@ -182,15 +194,87 @@ class Simulation:
             "slowdown": slowdown,
             "units": w.job_arrays.all_units,
             "walltime": w.walltime,
-            "expected": self.expected,
+            "expected": np.nan if self.expected is None else self.expected,
             "runtime": w.runtime,
             "killed": self.killed,
         }
         return pandas.DataFrame(columns)
 
+    def plot(self, ax: Axes | None = None, *, legend: bool = True, labels: bool = True) -> Axes:
+        """Draw the replay as a Gantt chart, by matplotlib.
+
+        Rows are nodes, colours are queues. The height of a job on a node is the greatest share of a resource of the node
+        that it uses. Attempts that ended early, jobs that run at the begin, and the times in which nodes are down or
+        switched off have colours of their own. With more than 200 nodes or 3,000 jobs the chart is a grid, in which a row is
+        a group of nodes and a cell mixes the colours of its jobs.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. None: a new figure.
+        legend : bool, default True
+            Whether to explain the colours, right of the axes.
+        labels : bool, default True
+            Whether to write the names of jobs into the bars that have room for them.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            ``plot().figure.savefig("replay.png")`` saves the picture.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")  # without a screen
+        >>> import schedlab as sl
+        >>> sl.simulate("eurora_99", dispatcher="easy").plot().get_title(loc="left")
+        '99 jobs on 4 nodes'
+        """
+        from ..models.display.drawing import draw, require_matplotlib
+        from .picture import gantt_of_replay
+
+        require_matplotlib()
+        return draw(gantt_of_replay(self), ax, legend=legend, labels=labels)
+
+    def _repr_html_(self) -> str:
+        """Return the main metrics as a table in HTML, for notebooks."""
+        from ..models.display.tables import pairs
+
+        m = self.metrics
+        checked = how_many(len(self.violations), "violation") if self.verified else "not verified"
+        return pairs(
+            [
+                ("workload", self.workload.name),
+                ("dispatcher", self.dispatcher),
+                ("predictor", self.predictor),
+                ("jobs", f"{m.started:,} of {m.jobs:,} started, {m.killed:,} killed at their walltime"),
+                ("wait", _spread(m.wait, " s")),
+                ("bounded slowdown", _spread(m.bounded_slowdown)),
+                ("utilisation", ", ".join(f"{r} {u:.1%}" for r, u in m.utilisation.items() if u is not None)),
+                ("makespan", None if m.makespan is None else f"{m.makespan / 3600:,.1f} h"),
+                ("decisions", m.decisions.made),
+                ("time of the replay", None if self.seconds is None else f"{self.seconds:,.2f} s"),
+                ("verification", checked),
+                ("notes", "; ".join(self.notes)),
+            ]
+        )
+
     def __repr__(self) -> str:
         done = int((self.start >= 0).sum())
-        return f"Simulation({one_line(self.dispatcher, 60)}, {done} of {how_many(len(self.workload), 'job')}, {how_many(len(self.violations), 'violation')})"
+        jobs = f"{done} of {how_many(len(self.workload), 'job')}"
+        checked = how_many(len(self.violations), "violation") if self.verified else "not verified"
+        return f"Simulation({', '.join(filter(None, (one_line(self.dispatcher, 60), jobs, checked)))})"
+
+
+def _spread(values: Spread, unit: str = "") -> str | None:
+    if values.mean is None:
+        return None
+    return f"mean {values.mean:,.1f}{unit}, median {values.median:,.1f}{unit}, largest {values.max:,.1f}{unit}"
 
 
 def _pandas(what: str) -> Any:

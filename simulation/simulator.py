@@ -367,6 +367,7 @@ def simulate(
     on_each_node = not isinstance(chosen, Policy)
     stops = [stop for feature in added for stop in feature.stops(found)]
     partial = STOPPED in found.notes
+    found.verified = True
     found.violations = violations(found, partial=partial, within=within, on_each_node=on_each_node, stops=stops)
     for feature in added:
         found.violations += feature.check(found)

@@ -47,13 +47,14 @@ from .record import record as record_of
 from .store import Record, faults_of_manifest, files, jobs_file, read, read_json
 
 if TYPE_CHECKING:
-    from ...simulation.outputs.reading import JobsTable, Replayed
+    from ...simulation.outputs.reading import JobsTable
+    from ...simulation.result import Simulation
 
 
 # --- The walltimes that users have chosen during a stored replay, repeated for its verification.
 
 
-def with_requests(case: ReplayCase, users: str, replayed: Replayed, table: JobsTable) -> tuple[ReplayCase, list[str]]:
+def with_requests(case: ReplayCase, users: str, replayed: Simulation, table: JobsTable) -> tuple[ReplayCase, list[str]]:
     """Return the case with the walltimes that users request given the starts, and where ``jobs.csv`` differs from them.
 
     With attempts that ended early, the starts that the users have seen are not in ``jobs.csv``; its walltimes are taken as
@@ -65,7 +66,7 @@ def with_requests(case: ReplayCase, users: str, replayed: Replayed, table: JobsT
         The workload with the walltimes of the log.
     users : str
         The name of the users.
-    replayed : Replayed
+    replayed : Simulation
         Starts and ends.
     table : JobsTable
         The stored jobs.
@@ -407,7 +408,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     return found
 
 
-def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Replayed) -> dict[str, tuple[Any, Any]]:
+def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Simulation) -> dict[str, tuple[Any, Any]]:
     """Return the metrics that starts and ends determine, of all jobs and of each group: (value of the record, true value)."""
     from ...simulation.groups import ADDED, Spread, groups_of
     from ...simulation.metrics import job_figures, late_starts, preemption_figures

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ..array_types import Ints
 from ..counts import how_many
-from ..display.drawing import rectangles, shares
+from ..display.drawing import PlacedJobs, rectangles, shares
 from ..display.gantt import GREY, Bar, Cells, Closed, Gantt, Mark, Row, Section
 from ..platform import Platform
 from ..problem import Schedule
@@ -129,7 +129,9 @@ def gantt(problem: Dispatch, schedule: Schedule, marks: Sequence[Mark] = ()) -> 
     moved = len(shown)
     shown += [_Shown(r.job, problem.now, r.end, r.nodes) for r in problem.running if r.end > problem.now]
     platform = problem.platform
-    groups, group = _groups([s.job for s in shown[:moved]], len(shown) - moved)
+    groups, of_job = queue_groups([s.job.queue for s in shown[:moved]])
+    group = np.array(of_job + [len(groups)] * (len(shown) - moved), np.int64)
+    groups += [RUNNING] if len(shown) > moved else []
     placed = _placed(shown, platform)
     start, end = problem.now, max([problem.now + 1, *(s.end for s in shown), *(m.time for m in marks)])
     left = sum(j.id not in schedule.start or not schedule.nodes.get(j.id) for j in problem.jobs)
@@ -139,37 +141,66 @@ def gantt(problem: Dispatch, schedule: Schedule, marks: Sequence[Mark] = ()) -> 
     chart = Gantt(
         (),
         (),
-        groups,
+        tuple(groups),
         {OTHERS: GREY},
         title,
         start,
         end,
-        _sections(platform),
+        node_sections(platform),
         (*([Mark(start, "now")] if problem.running or start else []), *marks),
         tuple(_closed(problem, start, end)),
         distinct=True,
     )
+    return on_nodes(
+        chart, platform, placed, placed.requests, group, lambda: _bars(problem, shown, placed, groups, group, moved)
+    )
+
+
+def on_nodes(
+    chart: Gantt,
+    platform: Platform,
+    placed: PlacedJobs,
+    requests: Mapping[str, Ints],
+    group: Ints,
+    bars: Callable[[], Iterable[Bar]],
+) -> Gantt:
+    """Return a chart whose rows are nodes, with a bar for each job; with many nodes or jobs a grid of groups of nodes.
+
+    Parameters
+    ----------
+    chart : Gantt
+        The chart without rows, with its groups, its title and its period.
+    platform : Platform
+    placed : PlacedJobs
+        The starts, ends and nodes of the jobs.
+    requests : mapping of str to ndarray of int, shape (jobs,)
+        The request of one unit of each job, by resource.
+    group : ndarray of int, shape (jobs,)
+        The index of the group of each job in ``chart.groups``.
+    bars : callable
+        Returns the bars; it is not called for a grid.
+    """
     nodes = len(platform.nodes)
-    if nodes <= MOST_NODES and len(shown) <= MOST_JOBS and len(placed.placement.low) <= MOST_PIECES:
-        bars = tuple(_bars(problem, shown, placed, groups, group, moved))
-        return replace(chart, rows=tuple(Row(n if nodes <= NAMED else "") for n in platform.nodes), bars=bars)
+    if nodes <= MOST_NODES and len(placed.start) <= MOST_JOBS and len(placed.placement.low) <= MOST_PIECES:
+        rows = tuple(Row(n if nodes <= NAMED else "") for n in platform.nodes)
+        return replace(chart, rows=rows, bars=tuple(bars()))
+    start, end = chart.period
     each = -(-nodes // MOST_NODES)
     grid = -(-nodes // each), CELLS
-    used = shares(placed, platform, placed.requests, group, len(groups), grid, each, start, end)
-    title += f"; a row is {how_many(each, 'node', ',')}" if each > 1 else ""
+    used = shares(placed, platform, requests, group, len(chart.groups), grid, each, start, end)
+    title = chart.title + (f"; a row is {how_many(each, 'node', ',')}" if each > 1 else "")
     title += "; a cell mixes the colours of its jobs, white is idle"
     rows = tuple(Row("", min(each, nodes - k * each)) for k in range(grid[0]))
     return replace(chart, rows=rows, title=title, cells=Cells(used, start, end))
 
 
-def _groups(jobs: Sequence[Job], running: int) -> tuple[tuple[str, ...], Ints]:
-    """Return the groups of the colours, and the index of the group of each job; the running jobs come last."""
-    counted = Counter(j.queue for j in jobs)
+def queue_groups(queues: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return the groups of the colours of jobs, and the index of the group of each job, from the queues of the jobs."""
+    counted = Counter(queues)
     names = sorted(counted) if len(counted) <= QUEUES else sorted(q for q, _ in counted.most_common(QUEUES - 1))
-    found = [*names, *([OTHERS] if len(counted) > QUEUES else []), *([RUNNING] if running else [])]
     index = {name: k for k, name in enumerate(names)}
-    group = [index.get(j.queue, len(names)) for j in jobs] + [len(found) - 1] * running
-    return tuple(found), np.array(group, np.int64)
+    group = [index.get(queue, len(names)) for queue in queues]
+    return [*names, *([OTHERS] if len(counted) > QUEUES else [])], group
 
 
 def _bars(
@@ -193,7 +224,7 @@ def _bars(
         )
 
 
-def _sections(platform: Platform) -> tuple[Section, ...]:
+def node_sections(platform: Platform) -> tuple[Section, ...]:
     """Return the node groups as sections, unless each node has its own label."""
     several = 1 < len(platform.groups) <= 12
     if len(platform.nodes) <= NAMED:

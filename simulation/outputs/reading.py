@@ -21,9 +21,9 @@ from ...models.array_types import Bools, Ints
 from ...models.counts import how_many
 from ...models.dispatch.jobs import Chunk
 from ...models.excerpt import excerpt
-from ...models.node_states import NodeStates
 from ...models.platform import Platform
-from ..records import History, NodeRanges, PowerRecord, PreemptionRecord, ProductionRecord
+from ..records import NodeRanges
+from ..result import Simulation
 from ..verify.runs import NEVER
 
 # --- The columns of a schedule file (``jobs.csv`` of Batsim) and the values of its final states.
@@ -66,23 +66,6 @@ class Kind(NamedTuple):
     user: str = ""
     request: Mapping[str, int] = {}
     further: tuple[Chunk, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Replayed:
-    """A replay that was read from a file, in the form that ``verification.violations`` checks."""
-
-    workload: Workload
-    platform: Platform
-    start: Ints
-    end: Ints
-    killed: Bools
-    placement: NodeRanges
-    history: History | None = None
-    states: NodeStates | None = None
-    production: ProductionRecord | None = None
-    preemption: PreemptionRecord | None = None
-    power: PowerRecord | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +130,7 @@ class JobsTable:
             self, ids=ids, units=units, placement=placement, kind=kind, kinds=kinds, **columns
         ), job
 
-    def replay(self, workload: Workload, platform: Platform) -> Replayed:
+    def replay(self, workload: Workload, platform: Platform) -> Simulation:
         """Return these jobs as a replay of a workload.
 
         Parameters
@@ -159,7 +142,7 @@ class JobsTable:
 
         Returns
         -------
-        Replayed
+        Simulation
             The replay, in the order of the workload. Jobs of ``workload.running`` have the nodes in the file; those that
             the file does not have were left out.
 
@@ -191,7 +174,7 @@ class JobsTable:
                 if r.job.id in row
             )
             workload = dataclasses.replace(workload, running=held)
-        return Replayed(workload, platform, start, end, there & self.killed[at], placement)
+        return Simulation(workload, platform, start, end, there & self.killed[at], placement)
 
     def _nodes_of(self, k: int, platform: Platform) -> dict[str, int]:
         """Return the units of job k on each node; nodes that do not exist are named by their number."""

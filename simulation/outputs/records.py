@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any, cast, get_args
 
 from ...instances.workload import Workload
 from ...models import Eviction, EvictionCandidate, EvictionPlan
 from ...models.excerpt import excerpt
-from ...models.node_states import NodeStates, members
+from ...models.node_states import NodeStates
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent
 from ..features.requeue import Requeue
@@ -174,13 +173,8 @@ def outages_json(states: NodeStates | None) -> list[dict[str, Any]]:
     """Return when nodes take no starts: ``node``, ``state``, ``start`` and ``end`` (s; null: to the end) of each time."""
     if states is None:
         return []
-    rows, names, found = members(states.platform), states.platform.nodes, []
-    for n in sorted({n for event in states.events for name in event.nodes for n in rows[name]}):
-        node = names[n]
-        for (start, name), (end, _) in pairwise([*states.of(node), (None, "")]):
-            if name != "up":
-                found.append({"node": node, "state": name, "start": start, "end": end})
-    return found
+    nodes = states.platform.nodes
+    return [{"node": nodes[n], "state": state, "start": start, "end": end} for n, state, start, end in states.outages()]
 
 
 def _event_json(event: ServerEvent) -> dict[str, Any]:

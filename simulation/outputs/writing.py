@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,14 +22,11 @@ from numpy.typing import NDArray
 from ...instances.files.writing import whole_file
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Ints
-from ...models.dispatch.arrays import offsets
-from ...models.dispatch.jobs import Chunk, Queue
-from ...models.dispatch.problem import Dispatch
-from ...models.problem import part_name
-from ..records import History, NodeRanges, ReplayData
+from ...models.dispatch.jobs import Chunk
+from ..records import NodeRanges, ReplayData, running_as_replay
 from ..result import Simulation
 from ..verify.runs import NEVER
-from .reading import CHUNK, DONE, FAILED, JOB_COLUMNS, KILLED, SPECIAL, WAITING, JobsTable, Replayed
+from .reading import CHUNK, DONE, FAILED, JOB_COLUMNS, KILLED, SPECIAL, WAITING, JobsTable
 
 NAMES = " /@+,"  # characters that stay as they are in the names of metadata, besides letters, digits and _.-~
 LINE = ",".join(["%s"] * len(JOB_COLUMNS)) + "\n"  # twice as fast as csv.writer, which searches each number for commas
@@ -68,26 +64,6 @@ def write_jobs(simulation: ReplayData, path: Path) -> None:
             meta, jobs = _Meta.of(part.workload), len(part.workload)
             for begin in range(0, jobs, CHUNK):
                 f.writelines(map(LINE.__mod__, _rows(part, slice(begin, min(begin + CHUNK, jobs)), meta)))
-
-
-def running_as_replay(replay: ReplayData) -> Replayed:
-    """Return the jobs that run at the begin of a replay as a replay of their own."""
-    w, platform = replay.workload, replay.platform
-    jobs = [replace(r.job, runtime=r.true_end - r.start) for r in w.running]
-    queues = [Queue(name, 1) for name in dict.fromkeys(j.queue for j in jobs)]
-    own = Workload.of(Dispatch(platform, jobs, queues), w.name)
-    by_id = {r.job.id: r for r in w.running}
-    listed = [by_id[name] for name in own.ids]
-    number = {name: n for n, name in enumerate(platform.nodes)}
-    held = [(number[name], units) for r in listed for name, units in r.nodes.items()]
-    node, units = np.array(held, np.int64).reshape(-1, 2).T
-    placement = NodeRanges(offsets([len(r.nodes) for r in listed]), node, node, units)
-    start = np.array([r.start for r in listed], np.int64)
-    gone = () if replay.history is None else replay.history.gone
-    failed = {part_name(a.job, c): a.why for a in gone for c in range(1 + len(a.further))}
-    dropped = {k: failed[name] for k, name in enumerate(own.ids) if name in failed}
-    history = History.of([], [], dropped, len(own), {}, ())
-    return Replayed(own, platform, start, start + own.runtime, np.zeros(len(own), np.bool_), placement, history)
 
 
 def _rows(replay: ReplayData, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from ...models.dispatch.check import excesses
 from ...models.language import Violation
 from ...models.server_events import ServerEvent
 from ..records import Booking, Change, PrivateRun, ProductionRecord, ReplayData
-from .runs import chunk_requests, chunk_rows
+from .runs import Runs, chunk_requests, chunk_rows
 
 
 def rows_of(replay: ReplayData) -> Ints:
@@ -28,9 +27,9 @@ def rows_of(replay: ReplayData) -> Ints:
     return rows if replay.history is None else np.concatenate([rows, replay.history.rows])
 
 
-def as_started(runs: Any, rows: Ints) -> Any:
+def as_started(runs: Runs, rows: Ints) -> Runs:
     """Return the runs with the queue and the walltime that each job had at the start of the run, or has in the end."""
-    record: ProductionRecord | None = runs.production
+    record = runs.production
     if record is None or not (record.moves or record.walltimes):
         return runs
     w = runs.workload

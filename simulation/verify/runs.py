@@ -6,98 +6,59 @@ What is verified is read from these alone; no code is shared with the simulator.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...instances.workload import Workload
 from ...models.array_types import Bools, Ints
-from ...models.node_states import NodeStates
-from ...models.platform import Platform
-from ..records import History, PowerRecord, PreemptionRecord, ProductionRecord, Ranges, ReplayData
+from ..records import NodeRanges, ReplayData
 
 NEVER = -1  # the start of a job that was never started
 
 
-@dataclass(frozen=True, eq=False)
-class RunRanges:
-    """The nodes of runs, as ``simulation.NodeRanges``."""
+@dataclass(eq=False)
+class Runs(ReplayData):
+    """All runs of a replay, one row per run: first the last attempts of the jobs, then those that ended early.
 
-    first: Ints
-    low: Ints
-    high: Ints
-    units: Ints
+    Parameters
+    ----------
+    started : ndarray of bool, shape (runs,)
+        The runs that have started.
+    own : ndarray of bool, shape (runs,)
+        Those of them that started in the replay, and not before its begin.
+    """
 
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """All runs of a replay, one row per run: first the last attempts of the jobs, then those that ended early."""
-
-    workload: Workload
-    platform: Platform
-    start: Ints
-    end: Ints
-    killed: Bools
-    placement: Ranges
-    history: History | None
-    states: NodeStates | None
-    started: Bools
-    own: Bools
-    production: ProductionRecord | None
-    preemption: PreemptionRecord | None = None
-    power: PowerRecord | None = None
+    started: Bools = field(kw_only=True)
+    own: Bools = field(kw_only=True)
 
 
 def runs_of(replay: ReplayData) -> Runs:
-    """Return all runs of a replay. Unknown nodes become node -1.
-
-    ``started`` of the result are the runs that have started, ``own`` those of them that started in the replay, and not
-    before its begin.
-    """
-    found, started = replay.history, replay.start != NEVER
-    if found is None or not found.early:
-        return Runs(
-            replay.workload,
-            replay.platform,
-            replay.start,
-            replay.end,
-            replay.killed,
-            replay.placement,
-            found,
-            replay.states,
-            started,
-            started,
-            replay.production,
-            replay.preemption,
-            replay.power,
-        )
-    begun = [a.number == 1 and k in found.begun for k, a in zip(found.rows.tolist(), found.early, strict=True)]
-    rows = np.concatenate([np.arange(len(replay.workload)), found.rows])
+    """Return all runs of a replay. Unknown nodes become node -1; the runs have no expected durations."""
+    history = replay.history
+    started = replay.start != NEVER
+    columns: dict[str, Any] = {f.name: getattr(replay, f.name) for f in fields(ReplayData)} | {"expected": None}
+    if history is None or not history.early:
+        return Runs(**columns, started=started, own=started)
+    begun = [a.number == 1 and k in history.begun for k, a in zip(history.rows.tolist(), history.early, strict=True)]
+    rows = np.concatenate([np.arange(len(replay.workload)), history.rows])
     number = {name: n for n, name in enumerate(replay.platform.nodes)}
-    pieces = [[pair for on in (a.nodes, *a.further) for pair in on.items()] for a in found.early]
+    pieces = [[pair for on in (a.nodes, *a.further) for pair in on.items()] for a in history.early]
     nodes = np.array([number.get(name, -1) for listed in pieces for name, _ in listed], np.int64)
     units = np.array([u for listed in pieces for _, u in listed], np.int64)
     p = replay.placement
     first = np.concatenate([p.first, p.first[-1] + np.cumsum([len(listed) for listed in pieces])])
-    placement = RunRanges(
-        first, np.concatenate([p.low, nodes]), np.concatenate([p.high, nodes]), np.concatenate([p.units, units])
-    )
-    return Runs(
-        replay.workload.keep(rows),
-        replay.platform,
-        np.concatenate([replay.start, found.start]),
-        np.concatenate([replay.end, found.end]),
-        np.concatenate([replay.killed, np.zeros(len(found.early), np.bool_)]),
-        placement,
-        found,
-        replay.states,
-        np.concatenate([started, np.ones(len(begun), np.bool_)]),
-        np.concatenate([started, ~np.array(begun)]),
-        replay.production,
-        replay.preemption,
-        replay.power,
-    )
+    columns |= {
+        "workload": replay.workload.keep(rows),
+        "start": np.concatenate([replay.start, history.start]),
+        "end": np.concatenate([replay.end, history.end]),
+        "killed": np.concatenate([replay.killed, np.zeros(len(history.early), np.bool_)]),
+        "placement": NodeRanges(
+            first, np.concatenate([p.low, nodes]), np.concatenate([p.high, nodes]), np.concatenate([p.units, units])
+        ),
+    }
+    own = np.concatenate([started, ~np.array(begun)])
+    return Runs(**columns, started=np.concatenate([started, np.ones(len(begun), np.bool_)]), own=own)
 
 
 # --- The chunks of all runs as rows, for the verification; it shares no code with the simulator.

@@ -162,6 +162,7 @@ def _stored(
 def figures(run: Simulation) -> dict[str, Any]:
     """Return the figures that do not depend on a scenario: waits, makespan, overhead per job, violations."""
     took = run.decisions
+    assert took is not None
     measured = run.metrics
     return {
         "jobs": len(run.workload),

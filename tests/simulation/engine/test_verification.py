@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
-from schedlab.simulation import NodeRanges
-from schedlab.simulation.outputs.reading import Replayed
+from schedlab.simulation import NodeRanges, Simulation
 from schedlab.simulation.simulator import simulate
 from schedlab.simulation.verify.replay import MOST, violations
 
@@ -30,7 +29,7 @@ def replay(jobs, start, ranges, killed=None, took=None):
     low, high, units = np.array([r for job in ranges for r in job], np.int64).reshape(-1, 3).T
     end = np.where(start >= 0, start + (w.runtime if took is None else np.array(took)), -1)
     killed = np.zeros(len(w), np.bool_) if killed is None else np.array(killed)
-    return Replayed(w, MACHINE, start, end, killed, NodeRanges(np.cumsum([0, *map(len, ranges)]), low, high, units))
+    return Simulation(w, MACHINE, start, end, killed, NodeRanges(np.cumsum([0, *map(len, ranges)]), low, high, units))
 
 
 def messages(run, **options):

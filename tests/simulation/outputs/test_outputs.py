@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation import NodeRanges
-from schedlab.simulation.outputs.reading import JOB_COLUMNS, JobsError, Kind, Replayed, read_jobs
+from schedlab.simulation import NodeRanges, Simulation
+from schedlab.simulation.outputs.reading import JOB_COLUMNS, JobsError, Kind, read_jobs
 from schedlab.simulation.outputs.writing import write_jobs, write_starts
 from schedlab.simulation.simulator import simulate
 from schedlab.simulation.verify.replay import violations
@@ -32,7 +32,7 @@ def replay(jobs, start, ranges, killed=None, end=None):
     low, high, units = np.array([r for rs in ranges for r in rs], np.int64).reshape(-1, 3).T
     end = np.where(start >= 0, start + w.runtime, -1) if end is None else np.array(end)
     killed = np.zeros(len(w), np.bool_) if killed is None else np.array(killed, np.bool_)
-    return Replayed(w, MACHINE, start, end, killed, NodeRanges(np.cumsum([0, *map(len, ranges)]), low, high, units))
+    return Simulation(w, MACHINE, start, end, killed, NodeRanges(np.cumsum([0, *map(len, ranges)]), low, high, units))
 
 
 def lines(path):
