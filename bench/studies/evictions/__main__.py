@@ -13,7 +13,6 @@ from rich.console import Console
 from ....instances.traces import open_trace
 from ....simulation.preemption.evictors import evictor_of
 from ...runs.selection import parse_seeds
-from ...tables.replay_report import drawn
 from ..run import run_study
 from .replays import EVICTORS, METHODS, result_of
 from .tables import differences, methods_table, totals
@@ -54,7 +53,7 @@ def _study(options: argparse.Namespace, console: Console) -> None:
                     console.print(f"{log.name}, seed {seed}, {evictor}: {message}", style="bold red", markup=False)
     for grid in (totals(found, evictors), differences(found, evictors), methods_table(found)):
         console.print()
-        console.print(drawn(grid))
+        console.print(grid)
         console.print(grid.meaning, style="dim")
 
 

@@ -14,9 +14,8 @@ from ....instances import Instance, load
 from ....instances.files.writing import write_whole
 from ....simulation.dispatchers.registry import check_dispatcher
 from ...errors import STOPPED, WRONG, WrongUse
+from ...grid import Grid
 from ...plots.svg import side_by_side
-from ...tables.replay_figures import TextGrid
-from ...tables.replay_report import drawn
 from ...terminal import console_for
 from .bound import bound_of
 from .pictures import means, over_time, profits
@@ -76,12 +75,12 @@ def _study(options: argparse.Namespace, console: Console) -> None:
     names = [v.text for v in variants]
     for grid in tables(results, names):
         console.print()
-        console.print(drawn(grid))
+        console.print(grid)
         console.print(grid.meaning, style="dim")
     if options.bound:
         grid = _bounds(instances, results, scenarios)
         console.print()
-        console.print(drawn(grid))
+        console.print(grid)
         console.print(grid.meaning, style="dim")
     if options.draw:
         _draw(options, console, instances, results, names, scenarios)
@@ -91,7 +90,7 @@ def _bounds(
     instances: Sequence[Instance],
     results: dict[str, dict[str, dict[str, Result]]],
     scenarios: Sequence[str],
-) -> TextGrid:
+) -> Grid:
     """Return the table of the bounds, over all schedules that end when the latest of the replays does."""
     bounds: dict[str, dict[str, float]] = {}
     for i in instances:

@@ -15,7 +15,6 @@ from ...plots.panels import Groups
 from ...plots.statistics import grouped_bars
 from ...plots.svg import side_by_side
 from ...runs.selection import parse_seeds
-from ...tables.replay_report import drawn
 from ..run import run_study
 from .replays import JOBS, SCENARIOS, WAIT, Waits, found_load, replay, workload
 from .tables import CLASS_HEADS, TABLE_3, of_users, tables
@@ -55,7 +54,7 @@ def _study(options: argparse.Namespace, console: Console) -> None:
                 results[scenario][name].append(waits)
     for grid in tables(results, dispatchers):
         console.print()
-        console.print(drawn(grid))
+        console.print(grid)
         console.print(grid.meaning, style="dim")
     if options.figure:
         ours = {scenario: of_users(results[scenario][dispatchers[0]]) for scenario in DRAWN}
