@@ -140,5 +140,21 @@ class BenchKind(Protocol):
 
 def bench_kind(name: str) -> BenchKind:
     """Return what the bench needs to know about a problem kind, see ``bench_object``."""
-    found: BenchKind = bench_object(name)
-    return found
+    kind: BenchKind = bench_object(name)
+    return kind
+
+
+def by_kind(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Group records by their problem kind, in the order of their first record."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(record["kind"], []).append(record)
+    return groups
+
+
+def show_results(console: Console, records: Iterable[Record], explain: bool = False) -> list[str]:
+    """Print the tables of records of any problem kind, see ``BenchKind.show_results``."""
+    wrong: list[str] = []
+    for kind, members in by_kind(records).items():
+        wrong += bench_kind(kind).show_results(console, members, explain)
+    return wrong

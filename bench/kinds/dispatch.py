@@ -257,9 +257,9 @@ class DispatchKind(PlainKind):
 
     def show_results(self, console: Console, records: Iterable[Record], explain: bool) -> list[str]:
         """Print the tables of the methods, then those of the replays with the offline runs on the same jobs."""
+        from ..tables.dispatchers import show_dispatch
         from ..tables.methods import show_methods
-        from ..tables.replay_report import show_dispatch
-        from ..tables.replays import extract_replays
+        from ..tables.replay_results import extract_replays
 
         replayed, others = extract_replays(records)
         wrong = show_methods(console, others, explain)

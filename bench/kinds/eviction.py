@@ -272,12 +272,9 @@ class EvictionKind(PlainKind):
 
     def show_results(self, console: Console, records: Iterable[Record], explain: bool) -> list[str]:
         """Print a table for each instance and number of nodes to free."""
-        from ..tables import eviction as table
+        from ..tables.eviction import show_evictions
 
-        wrong = []
-        for title, results in table.eviction_results(records):
-            wrong += table.show(console, title, results, explain)
-        return wrong
+        return show_evictions(console, records, explain)
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw the least loss by deadline, the extra loss of greedy, and response times."""

@@ -73,9 +73,9 @@ class ProfitKind(PlainKind):
 
     def show_results(self, console: Console, records: Iterable[Record], explain: bool) -> list[str]:
         """Print a table for each scenario, and an overview of several scenarios."""
-        from ..tables import profit as table
+        from ..tables.profit import show_profits
 
-        return table.show(console, table.scenario_results(records), explain)
+        return show_profits(console, records, explain)
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw schedules over time, the profit of each method, and when it was found."""

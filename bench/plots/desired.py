@@ -14,8 +14,7 @@ from ...models.profiles.builders import Wish
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..records.store import Record
-from ..tables.replay_groups import FIGURES, CapPoint, cap_grid, cap_points
-from ..tables.replay_report import drawn
+from ..tables.replay_energy import FIGURES, CapPoint, cap_grid, cap_points
 from .statistics import PANEL, figure
 from .svg import COLOURS, LINES, require_matplotlib, side_by_side
 
@@ -86,9 +85,7 @@ PICTURE = "power-caps.svg"
 def show_caps(tables: Console, notes: Console, records: Sequence[Record], folder: Path) -> None:
     """Print the table of the caps, and draw it in the folder of the records if matplotlib is installed."""
     points = cap_points(records)
-    grid = cap_grid(points)
-    tables.print(drawn(grid))
-    tables.print(grid.meaning, style="dim", soft_wrap=True)
+    cap_grid(points).show(tables, explain=True)
     try:
         import matplotlib  # noqa: F401
     except ImportError:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from html import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from ...models.counts import how_many
+from ..grid import Column, Grid, count
+from ..pages import Card, Section
 from ..records.store import Record
 from ..runs.view import View
-from ..tables.eviction import HOUR, EvictionResults, EvictionRow, eviction_results, hours, milliseconds, trade_off
+from ..tables.eviction import (
+    CHECKPOINTS,
+    HOUR,
+    LOSS,
+    EvictionResults,
+    EvictionRow,
+    eviction_results,
+    milliseconds,
+    trade_off,
+)
 from .svg import single
 
 if TYPE_CHECKING:
@@ -45,42 +55,31 @@ def nodes_needed(record: Mapping[str, Any]) -> int | None:
 def _section(name: str, needs: Needs) -> str:
     names = dict.fromkeys(row.method for results in needs.values() for row in results.rows)
     colours = dict(zip(names, PALETTE, strict=False))  # a method has the same colour in every chart
-    charts = [
-        ("Least loss", single(f"{name}: loss", lambda ax: _loss(ax, needs), HEIGHT)),
-        ("Extra loss of greedy", single(f"{name}: greedy", lambda ax: _greedy(ax, needs), HEIGHT)),
+    cards = [
+        Card("Least loss", "", single(f"{name}: loss", lambda ax: _loss(ax, needs), HEIGHT)),
+        Card("Extra loss of greedy", "", single(f"{name}: greedy", lambda ax: _greedy(ax, needs), HEIGHT)),
     ]
+    remarks = []
     for nodes, results in needs.items():
-        svg = single(
-            f"{name}: time, {how_many(nodes, 'node')}", partial(_times, results=results, colours=colours), HEIGHT
-        )
-        charts.append((f"Response time, {how_many(nodes, 'node', ',')} to free", svg))
-    figures = "".join(f"<figure><figcaption><b>{escape(title)}</b></figcaption>{svg}</figure>" for title, svg in charts)
-    notes = [
-        f"{how_many(nodes, 'node', ',')} to free, least loss by deadline: {trade_off(results.best)}"
-        for nodes, results in needs.items()
-    ]
-    notes.append(
+        draw = partial(_times, results=results, colours=colours)
+        svg = single(f"{name}: time, {how_many(nodes, 'node')}", draw, HEIGHT)
+        cards.append(Card(f"Response time, {how_many(nodes, 'node', ',')} to free", "", svg))
+        remarks.append(f"{how_many(nodes, 'node', ',')} to free, least loss by deadline: {trade_off(results.best)}")
+    remarks.append(
         "The response time at a deadline is the sum over all deadlines up to it; the dynamic program (dp) needs one pass for all."
     )
-    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return "\n".join(
-        [
-            f"<section><h2>{escape(name)}: jobs to evict</h2>",
-            _table(needs),
-            f'<div class="cards">{figures}</div><ul class="notes">{items}</ul></section>',
-        ]
-    )
+    return Section(f"{name}: jobs to evict", table=_table(needs), cards=cards, remarks=remarks).html()
 
 
-def _table(needs: Needs) -> str:
-    heads = ("nodes to free", "method", "loss node-h", "checkpoint time s", "response time for all deadlines ms")
-    rows = ["<tr>" + "".join(f"<th>{h}</th>" for h in heads) + "</tr>"]
-    for nodes, results in needs.items():
-        for row in results.rows:
-            checkpoints = "-" if row.answer is None else f"{row.answer[1]:,}"
-            cells = (row.method, hours(row.answer), checkpoints, milliseconds(row.all_deadlines))
-            rows.append(f"<tr><th>{nodes:,}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
-    return f"<table>{''.join(rows)}</table>"
+def _table(needs: Needs) -> Grid:
+    columns = [
+        Column("nodes to free", lambda pair: pair[0], count),
+        Column("method", lambda pair: pair[1].method, words=True),
+        Column("loss node-h", lambda pair: LOSS.value(pair[1]), LOSS.form),
+        Column("checkpoint time s", lambda pair: CHECKPOINTS.value(pair[1]), CHECKPOINTS.form),
+        Column("response time for all deadlines ms", lambda pair: pair[1].all_deadlines, milliseconds),
+    ]
+    return Grid.of("", columns, [(nodes, row) for nodes, results in needs.items() for row in results.rows])
 
 
 def _loss(ax: Axes, needs: Needs) -> None:

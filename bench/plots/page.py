@@ -5,14 +5,10 @@ The page needs no network and has no scripts. The same records give the same byt
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from importlib.resources import files as package_files
 from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,15 +18,15 @@ from ...models.array_types import Ints
 from ...models.counts import how_many
 from ...models.step_function import HOUR
 from ..errors import WrongUse
-from ..kinds.base import Drawing, bench_kind
+from ..kinds.base import Drawing, bench_kind, by_kind
 from ..kinds.find import kinds_with
+from ..pages import Card, Section, rendered
 from ..records.record import platform_of
 from ..records.store import Record, files, jobs_file, read
-from ..tables.replay_figures import TextGrid, all_figures
+from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_grids, summary
+from ..tables.replay_figures import all_figures
 from ..tables.replay_groups import group_grids
-from ..tables.replay_report import grids_of, summary
-from ..tables.replays import RECORDED, ReplayResults, best_of, columns_of, extract_replays, key_of
-from ..tables.report import by_kind
+from ..tables.replay_results import ReplayResults, extract_replays
 from .charts import Chart, Frame, chart
 from .panels import with_attempts
 from .statistics import figures_of, statistics_of
@@ -40,10 +36,8 @@ if TYPE_CHECKING:
     from ...simulation.outputs.reading import JobsTable
 
 ENDINGS = (".html", ".htm", ".svg")
-TEMPLATE = "plot.html"
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6")
 OTHERS = "#bab0ac"
-BEST = ' class="best"'
 LENGTHS = ("short: less than 1 h", "medium: 1 to 5 h", "long: more than 5 h")
 COLOURS = ("queue", "user", "length")
 
@@ -129,7 +123,9 @@ def plot(
     charts = [_draw(folder, title, results, drawn, colour) for title, results, drawn in drawings]
     if path.suffix.lower() == ".svg":
         return _save(path, _picture(path, charts)), sum(len(drawing.charts) for drawing in charts)
-    sections = _sections(folder, drawings, charts)
+    sections = [
+        _section(title, results, drawing, folder) for (title, results, _), drawing in zip(drawings, charts, strict=True)
+    ]
     others_drawn = [drawing for drawing in _of_kinds(others, methods) if drawing.sections]
     sections += [section for drawing in others_drawn for section in drawing.sections]
     if not sections:
@@ -137,9 +133,8 @@ def plot(
             f"{folder}: no replays among its records, and no runs of an eviction or profit problem or of a project: there is nothing to draw; "
             "bench simulate writes replays, and bench run does so for dispatchers such as easy"
         )
-    template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
     what = "dispatchers side by side" if drawings else others_drawn[0].caption
-    page = template.substitute(title=escape(folder.resolve().name), what=what, sections="\n".join(sections))
+    page = rendered("plot.html", title=folder.resolve().name, what=what, sections=sections)
     return _save(path, page), sum(len(drawn) for *_, drawn in drawings) + sum(drawing.runs for drawing in others_drawn)
 
 
@@ -162,19 +157,9 @@ def replay_sections(folder: Path, records: Iterable[Record]) -> list[str]:
     drawings = [(title, results, _to_draw(results)) for title, results in found]
     if drawings:
         require_matplotlib()
-    return _sections(folder, drawings, [_draw(folder, *drawing, None) if drawing[2] else None for drawing in drawings])
-
-
-Drawings = Sequence[tuple[str, ReplayResults, Sequence[Record]]]
-
-
-def _sections(folder: Path, drawings: Drawings, charts: Sequence[_Charts | None]) -> list[str]:
-    """Return the section of each workload; one whose replays left no jobs has tables alone."""
     return [
-        f"<section><h2>{escape(title)}</h2>{_table(results)}</section>"
-        if made is None
-        else _section(title, results, made, statistics_of(results, folder))
-        for (title, results, _), made in zip(drawings, charts, strict=True)
+        _section(title, results, _draw(folder, title, results, drawn, None) if drawn else None, folder)
+        for title, results, drawn in drawings
     ]
 
 
@@ -258,28 +243,25 @@ def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Reco
     return _Charts(lead, legend, charts)
 
 
-def _section(title: str, results: ReplayResults, drawing: _Charts, statistics: Sequence[tuple[str, str]]) -> str:
-    """Return the HTML section of some replays: tables, meaning of the colours, a card per dispatcher, statistics."""
-    notes = dict.fromkeys(note for *_, made in drawing.charts for note in made.notes)
-    cards = "".join(_card(*each) for each in drawing.charts)
-    return "\n".join(
-        [
-            f"<section><h2>{escape(title)}</h2><p>{escape(drawing.lead)}</p>",
-            _table(results),
-            _list([key_of(columns_of(results)), *(line.plain for line in summary(results))]),
-            *map(_grid, grids_of(results)),
-            f"<details><summary>All figures</summary>{''.join(map(_grid, [*all_figures(results), *group_grids(results)]))}</details>",
-            _swatches(drawing.legend),
-            f'<div class="cards">{cards}</div>',
-            _list(f"{note[0].upper()}{note[1:]}." for note in notes),
-            f'<h3>Statistics</h3><div class="cards">{"".join(_figure(*each) for each in statistics)}</div>',
-            "</section>",
-        ]
-    )
-
-
-def _figure(caption: str, svg: str) -> str:
-    return f"<figure><figcaption>{escape(caption[0].upper() + caption[1:])}</figcaption>{svg}</figure>"
+def _section(title: str, results: ReplayResults, drawing: _Charts | None, folder: Path) -> str:
+    """Return the section of a workload; one whose replays left no jobs has its first table alone."""
+    table = dispatchers_grid("", results, dispatcher_columns(results))
+    if drawing is None:
+        return Section(title, table=table).html()
+    remarks = dict.fromkeys(note for *_, made in drawing.charts for note in made.notes)
+    return Section(
+        title,
+        lead=drawing.lead,
+        table=table,
+        notes=[table.meaning, *(line.plain for line in summary(results))],
+        grids=further_grids(results),
+        details="All figures",
+        folded=[*all_figures(results), *group_grids(results)],
+        colours=_swatches(drawing.legend),
+        cards=[_card(*each) for each in drawing.charts],
+        remarks=[f"{note[0].upper()}{note[1:]}." for note in remarks],
+        statistics=[Card("", f"{c[0].upper()}{c[1:]}", svg) for c, svg in statistics_of(results, folder)],
+    ).html()
 
 
 def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
@@ -336,62 +318,17 @@ def legend_of(replays: Sequence[JobsTable], colour: str | None) -> Legend:
     return Legend(what, [value for value, _ in pairs], [c for _, c in pairs])
 
 
-def _card(name: str, record: Mapping[str, Any], picture: Chart) -> str:
+def _card(name: str, record: Mapping[str, Any], picture: Chart) -> Card:
     known = record.get("metrics") or {}
-    figures: list[tuple[str, str, Callable[[float], str]]] = [
-        ("mean wait", "wait_mean", lambda v: f"{v / HOUR:,.2f} h"),
-        ("max wait", "wait_max", lambda v: f"{v / HOUR:,.2f} h"),
-        ("mean slowdown", "slowdown_mean", lambda v: f"{v:,.1f}"),
-    ]
-    text = ", ".join(f"{what} {written(known[key])}" for what, key, written in figures if known.get(key) is not None)
-    failure = f'<p class="failed">{escape(str(record["message"]))}</p>' if record["status"] == "error" else ""
-    return f"<figure><figcaption><b>{escape(name)}</b> {escape(text)}</figcaption>{failure}{picture.svg}</figure>"
+    hours = {"mean wait": known.get("wait_mean"), "max wait": known.get("wait_max")}
+    texts = [f"{what} {seconds / HOUR:,.2f} h" for what, seconds in hours.items() if seconds is not None]
+    if known.get("slowdown_mean") is not None:
+        texts.append(f"mean slowdown {known['slowdown_mean']:,.1f}")
+    failure = str(record["message"]) if record["status"] == "error" else ""
+    return Card(name, ", ".join(texts), picture.svg, failure)
 
 
-def _table(results: ReplayResults) -> str:
-    """Return the table that the bench prints as HTML, with all columns; the best value of a column is bold."""
-    columns = columns_of(results)
-    best = [best_of(column, results.rows) for column in columns]
-    heads = (_head(c.name, c.meaning) for c in columns)
-    rows = [f"<tr><th>dispatcher</th>{''.join(heads)}<th>verified</th></tr>"]
-    for row in results.rows:
-        cells = []
-        for column, value in zip(columns, best, strict=True):
-            mine = column.figure(row) if column.figure is not None else None
-            won = mine is not None and mine == value and row.name != RECORDED
-            cells.append(f"<td{BEST if won else ''}>{escape(column.cell(row))}</td>")
-        rows.append(f"<tr><th>{escape(row.name)}</th>{''.join(cells)}<td>{escape(row.verdict.plain)}</td></tr>")
-    return f"<table>{''.join(rows)}</table>"
-
-
-def _grid(grid: TextGrid) -> str:
-    """Return a grid as HTML, with its title and the meaning of its columns; "" if it has no rows."""
-    if not grid.rows:
-        return ""
-    heads = "".join(_head(head.replace("\n", " ")) for head in grid.heads)
-    rows = (
-        f"<tr><th>{escape(first)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-        for first, *cells in grid.rows
-    )
-    return f"<h3>{escape(grid.title)}</h3><table><tr>{heads}</tr>{''.join(rows)}</table>{_list([grid.meaning])}"
-
-
-def _head(name: str, meaning: str = "") -> str:
-    tooltip = f' title="{escape(meaning, quote=True)}"' if meaning else ""
-    return (
-        f"<th{tooltip}>{re.sub(' (?=m?s$)', '&nbsp;', escape(name))}</th>"  # no line break between a name and its unit
-    )
-
-
-def _swatches(legend: Legend) -> str:
+def _swatches(legend: Legend) -> tuple[str, list[tuple[str, str]]]:
     what = "length (runtime)" if legend.what == "length" else legend.what
-    items = "".join(
-        f'<li><span style="background:{colour}"></span>{escape(value or "(none)")}</li>'
-        for value, colour in zip(legend.values, legend.colours, strict=True)
-    )
-    return f'<ul class="legend"><li>Colour of a job: {escape(what)}</li>{items}</ul>'
-
-
-def _list(lines: Iterable[str]) -> str:
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'<ul class="notes">{items}</ul>' if items else ""
+    pairs = zip(legend.colours, legend.values, strict=True)
+    return f"Colour of a job: {what}", [(colour, value or "(none)") for colour, value in pairs]

@@ -17,9 +17,9 @@ from ...models.dispatch.arrays import offsets
 from ...models.platform import Platform
 from ...models.step_function import HOUR
 from ..errors import WrongUse
+from ..grid import short
 from ..records.record import CHECKPOINT, EVICTED, Area, areas_of
 from ..records.store import Record, jobs_file
-from ..tables.replays import short
 from .svg import COLOURS, GREY, INK, LINES, require_matplotlib, side_by_side, single
 
 if TYPE_CHECKING:

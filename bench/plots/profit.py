@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,27 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...backends import UnknownName
-from ...backends.gaps import relative_gap
 from ...instances.files.writing import write_whole
 from ...models.profit.cooling import Cooling
 from ...models.step_function import DAY
 from ..errors import WrongUse
+from ..grid import GOOD, Column, Grid, fixed, number, percent, signed
 from ..kinds.accounts import END, HORIZON
+from ..pages import Card, Section
 from ..records.store import Record
-from ..tables.methods import MethodRow, number, percent, seconds
-from ..tables.profit import (
-    RULE,
-    ProfitResults,
-    figure,
-    fixed,
-    makespan,
-    precise,
-    scenario_results,
-    share,
-    signed,
-    summary,
-    unit,
-)
+from ..tables.methods import MethodRow
+from ..tables.profit import ProfitResults, account, compared, is_rule, scenario_results, summary
 from .svg import COLOURS, GREY, INK, STYLE, as_svg, require_matplotlib, single, stacked, styled
 
 if TYPE_CHECKING:
@@ -343,91 +332,74 @@ def chosen(results: ProfitResults, methods: Sequence[str]) -> list[Record]:
 def _section(title: str, results: ProfitResults, methods: Sequence[str]) -> str:
     drawn = chosen(results, methods)
     cards = [
-        _card("Profit", "compared with the best rule", earned(title, results)),
-        _card("Profit over time", "", anytime(title, results)),
+        Card("Profit", "compared with the best rule", earned(title, results)),
+        Card("Profit over time", "", anytime(title, results)),
     ]
-    axis = axis_of([r["operation"] for r in drawn]) if drawn else None
-    cards += [
-        _card(r["method"], caption(r), over_time(f"{title}: {r['method']}", r["operation"], axis))
-        for r in drawn
-        if axis
-    ]
+    if drawn:
+        axis = axis_of([r["operation"] for r in drawn])
+        curves = [over_time(f"{title}: {r['method']}", r["operation"], axis) for r in drawn]
+        cards += [Card(r["method"], caption(r), svg) for r, svg in zip(drawn, curves, strict=True)]
     if any(known_pues(r) for r in drawn):
-        cards.append(_card("PUE of each day", "", daily_pue(title, drawn)))
+        cards.append(Card("PUE of each day", "", daily_pue(title, drawn)))
     notes = [
         *(line.plain for line in summary(results)),
         "Power, temperature and PUE are means over each segment of the problem; the use of the cores is a mean over each hour. "
         "The dashed line is the horizon: profit counts up to it. The charts of the methods have the same axes. The trend of the PUE of "
         "the days is a linear regression.",
     ]
-    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return "\n".join(
-        [
-            f"<section><h2>{escape(title)}</h2>",
-            _table(results),
-            f'<ul class="notes">{items}</ul>',
-            f'<div class="cards">{"".join(cards)}</div>',
-            _days(drawn),
-            "</section>",
-        ]
-    )
-
-
-def _card(name: str, text: str, picture: str) -> str:
-    return f"<figure><figcaption><b>{escape(name)}</b> {escape(text)}</figcaption>{picture}</figure>"
+    days = [_days(drawn)] if drawn else []
+    return Section(title, table=_table(results), notes=notes, cards=cards, details="Day by day", folded=days).html()
 
 
 def caption(record: Record) -> str:
     """Return the caption above the curves of a run."""
     at = record["account"][HORIZON]
+    pue, energy = (account(name).text(at[name]) for name in ("pue", "energy_kwh"))
     return (
-        f"{number(record['objective'])} EUR, PUE {fixed(at['pue'], 4)}, {fixed(at['energy_kwh'], 1)} kWh, "
-        f"{percent(at['utilisation'])} of the cores in use"
+        f"{number(record['objective'])} EUR, PUE {pue}, {energy} kWh, {percent(at['utilisation'])} of the cores in use"
     )
 
 
-def _table(results: ProfitResults) -> str:
-    """Return the table that the bench prints as HTML, with a row per method, and the costs."""
-    bound = None if results.bound is None else results.bound["bound"]
-    name, length = unit(results)
-    columns: list[tuple[str, Callable[[MethodRow], str]]] = [
-        ("profit EUR", lambda row: number(row.objective)),
-        ("vs rule", lambda row: signed(results.improvement(row.objective))),
-        ("gap to bound", lambda row: precise(relative_gap(row.objective, bound))),
-        ("gap closed", lambda row: share(results.closed(row.objective))),
-        ("gain EUR", lambda row: number(figure(row, "gain"))),
-        ("energy cost of jobs EUR", lambda row: number(figure(row, "work_cost"))),
-        ("energy cost of cooling EUR", lambda row: number(figure(row, "cooling_cost"))),
-        ("PUE", lambda row: fixed(figure(row, "pue"), 4)),
-        ("energy kWh", lambda row: fixed(figure(row, "energy_kwh"), 1)),
-        ("cores in use", lambda row: percent(figure(row, "utilisation"))),
-        (f"makespan {name}", lambda row: makespan(row, length)),
-        ("profit at the end EUR", lambda row: number(figure(row, "profit", END))),
-        ("PUE at the end", lambda row: fixed(figure(row, "pue", END), 4)),
-        ("best schedule found at s", lambda row: seconds(row.mean(lambda r: r["best_s"]))),
+def _table(results: ProfitResults) -> Grid:
+    """Return the table that the bench prints, with a row per method, and the costs."""
+    vs_rule, gap, closed, makespan, best_at = compared(results)
+    columns = [
+        Column("method", lambda row: row.method, words=True),
+        Column("profit EUR", lambda row: row.objective, number),
+        vs_rule,
+        gap,
+        closed,
+        replace(account("gain"), head="gain EUR"),
+        replace(account("work_cost"), head="energy cost of jobs EUR"),
+        replace(account("cooling_cost"), head="energy cost of cooling EUR"),
+        account("pue"),
+        account("energy_kwh"),
+        replace(account("utilisation"), head="cores in use"),
+        makespan,
+        replace(account("profit", END), head="profit at the end EUR"),
+        replace(account("pue", END), head="PUE at the end"),
+        replace(best_at, head="best schedule found at s"),
     ]
-    rows = ["<tr><th>method</th>" + "".join(f"<th>{escape(head)}</th>" for head, _ in columns) + "</tr>"]
-    for row in results.rows:
-        won = ' class="best"' if results.best is not None and row.method == results.best.method else ""
-        cells = "".join(f"<td{won}>{escape(cell(row))}</td>" for _, cell in columns)
-        rows.append(f"<tr><th>{escape(row.method)}</th>{cells}</tr>")
-    return f"<table>{''.join(rows)}</table>"
+    return Grid.of("", columns, results.rows, style=lambda row: GOOD if results.is_best(row) else "")
 
 
-def _days(drawn: Sequence[Record]) -> str:
+def _days(drawn: Sequence[Record]) -> Grid:
     """Return the table of the days up to the horizon: temperature, and use of the cores, PUE and profit of each method."""
-    if not drawn:
-        return ""
-    names = "".join(
-        f"<th>{escape(r['method'])}: {what}</th>" for r in drawn for what in ("cores in use", "PUE", "profit EUR")
-    )
-    rows = [f"<tr><th>day</th><th>mean °C</th>{names}</tr>"]
-    for k, days in enumerate(zip(*(r.get("daily", ()) for r in drawn), strict=False), 1):
-        cells = [fixed(days[0]["celsius"], 1)]
-        for day in days:
-            cells += [percent(day["utilisation"]), fixed(day["pue"], 4), number(day["profit"])]
-        rows.append(f"<tr><th>{k}</th>" + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>")
-    return f"<details><summary>Day by day</summary><table>{''.join(rows)}</table></details>"
+    figures = {"cores in use": ("utilisation", percent), "PUE": ("pue", fixed(4)), "profit EUR": ("profit", number)}
+    columns = [
+        Column("day", lambda day: day[0]),
+        Column("mean °C", lambda day: day[1][0]["celsius"], fixed(1)),
+        *(
+            Column(f"{r['method']}: {head}", partial(_of_day, k=k, name=name), form)
+            for k, r in enumerate(drawn)
+            for head, (name, form) in figures.items()
+        ),
+    ]
+    return Grid.of("", columns, enumerate(zip(*(r.get("daily", ()) for r in drawn), strict=False), 1))
+
+
+def _of_day(day: tuple[int, Sequence[Mapping[str, float]]], k: int, name: str) -> float | None:
+    return day[1][k][name]
 
 
 def earned(title: str, results: ProfitResults) -> str:
@@ -441,16 +413,12 @@ def _bars(ax: Axes, results: ProfitResults, rows: Sequence[MethodRow]) -> None:
     beside = None not in known
     values = [100 * (v or 0.0) for v in known] if beside else [float(row.objective or 0.0) for row in rows]
     labels = [signed(v) if beside else number(row.objective) for v, row in zip(known, rows, strict=True)]
-    bars = ax.barh([row.method for row in rows], values, color=[GREY if _rule(r) else WORK for r in rows], height=0.7)
+    bars = ax.barh([row.method for row in rows], values, color=[GREY if is_rule(r) else WORK for r in rows], height=0.7)
     ax.bar_label(bars, labels, padding=3, fontsize=7)
     ax.axvline(0, color=INK, linewidth=0.8)
     ax.margins(x=0.18)
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel("profit above that of the best rule, %" if beside else "profit, EUR")
-
-
-def _rule(row: MethodRow) -> bool:
-    return row.method.startswith(RULE)
 
 
 def anytime(title: str, results: ProfitResults) -> str:
@@ -460,7 +428,7 @@ def anytime(title: str, results: ProfitResults) -> str:
 
 def _anytime(ax: Axes, results: ProfitResults) -> None:
     """Draw a line per search or solver, and horizontal lines for the best rule and the best bound."""
-    runs = [(row.method, r) for row in results.rows if not _rule(row) and (r := drawn_of(row)) is not None]
+    runs = [(row.method, r) for row in results.rows if not is_rule(row) and (r := drawn_of(row)) is not None]
     across = (
         []
         if results.best_rule is None

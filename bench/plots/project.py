@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from html import escape
 from typing import Any
 
-from ...backends.gaps import relative_gap
 from ...models.display.drawing import draw
 from ...models.display.gantt import Gantt
 from ...models.project.display import TaskRow, chart
+from ..grid import GOOD, Column, Grid, number, percent, seconds
+from ..pages import Card, Section
 from ..records.store import Record
-from ..tables.methods import ViewResults, group_by_view, number, percent, seconds, status, summary
+from ..tables.methods import ViewResults, group_by_view, status, summary
 from .svg import single
 
 KIND = "project"
@@ -39,21 +39,12 @@ def chosen(results: ViewResults) -> list[Record]:
 def _section(title: str, results: ViewResults) -> str:
     drawn = chosen(results)
     end = max(int(row[3]) for r in drawn for row in r["tasks"])
-    cards = "".join(_card(title, r, end) for r in drawn)
     notes = [
         *(line.plain for line in summary(results)),
         "A band is a resource with its capacity; the height of a task is its demand. A task that uses several resources has "
         "the same colour in each; in a job shop the steps of a job have the same colour. Times are in the time unit of the project.",
     ]
-    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return "\n".join(
-        [
-            f"<section><h2>{escape(title)}</h2>",
-            _table(results),
-            f'<ul class="notes">{items}</ul>',
-            f'<div class="cards">{cards}</div></section>',
-        ]
-    )
+    return Section(title, table=_table(results), notes=notes, cards=[_card(title, r, end) for r in drawn]).html()
 
 
 def chart_of(record: Mapping[str, Any]) -> Gantt:
@@ -61,32 +52,21 @@ def chart_of(record: Mapping[str, Any]) -> Gantt:
     return chart([TaskRow(*row) for row in record["tasks"]], record["resources"])
 
 
-def _card(title: str, record: Record, end: int) -> str:
+def _card(title: str, record: Record, end: int) -> Card:
     shown = replace(chart_of(record), title="", end=end)
     height = min(MOST_HEIGHT, MACHINE * sum(row.height for row in shown.rows))
     picture = single(f"{title}: {record['method']}", lambda ax: draw(shown, ax), AROUND + height)
-    text = f"makespan {number(record['objective'])}"
-    return f"<figure><figcaption><b>{escape(record['method'])}</b> {escape(text)}</figcaption>{picture}</figure>"
+    return Card(record["method"], f"makespan {number(record['objective'])}", picture)
 
 
-def _table(results: ViewResults) -> str:
-    """Return the table of the methods as HTML; the best method is bold."""
-    bound = None if results.bound is None else results.bound["bound"]
-    rows = [
-        "<tr>"
-        + "".join(f"<th>{head}</th>" for head in ("method", "status", "makespan", "bound", "gap", "best at s"))
-        + "</tr>"
+def _table(results: ViewResults) -> Grid:
+    """Return the table of the methods; the best method is bold."""
+    columns = [
+        Column("method", lambda row: row.method, words=True),
+        Column("status", status, words=True),
+        Column("makespan", lambda row: row.objective, number),
+        Column("bound", lambda row: max(row.bounds, default=None), number),
+        Column("gap", results.gap, percent),
+        Column("best at s", lambda row: row.mean(lambda r: r["best_s"]), seconds),
     ]
-    for row in results.rows:
-        own = [r["bound"] for r in row.records if isinstance(r["bound"], (int, float))]
-        cells = (
-            status(row).plain,
-            number(row.objective),
-            number(max(own, default=None)),
-            percent(relative_gap(row.objective, bound)),
-            seconds(row.mean(lambda r: r["best_s"])),
-        )
-        won = ' class="best"' if results.best is not None and row.method == results.best.method else ""
-        written = "".join(f"<td{won}>{escape(cell)}</td>" for cell in cells)
-        rows.append(f"<tr><th>{escape(row.method)}</th>{written}</tr>")
-    return f"<table>{''.join(rows)}</table>"
+    return Grid.of("", columns, results.rows, style=lambda row: GOOD if results.is_best(row) else "")

@@ -20,7 +20,7 @@ from ..records.store import jobs_file
 from ..statistics.measures import Curve, Measure, below_one, data_profiles, gap, performance_profiles
 from ..statistics.sample import Sample
 from ..tables.replay_figures import OF_EWT
-from ..tables.replays import DispatcherRow, ReplayResults
+from ..tables.replay_results import DispatcherRow, ReplayResults
 from .panels import (
     Bar,
     Groups,

@@ -24,8 +24,9 @@ from ..runs.view import View
 from ..show.logs import report_lines
 from ..studies.comparison import print_study
 from ..studies.study import Study
-from ..tables.replay_groups import show_energy, show_groups
-from ..tables.replay_report import show_evictors
+from ..tables.dispatchers import show_evictors
+from ..tables.replay_energy import show_energy
+from ..tables.replay_groups import show_groups
 from ..terminal import say
 from .case import (
     ReplayCase,

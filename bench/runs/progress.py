@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeEla
 from rich.progress_bar import ProgressBar
 
 from ...models.counts import how_many
+from ..grid import number, seconds
 from ..records.store import Record
-from ..tables.methods import number, seconds
 from .selection import KILL_AFTER, Run
 from .view import replay_label
 

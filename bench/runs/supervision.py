@@ -20,11 +20,11 @@ from ...instances import Instance, load
 from ...models.counts import how_many
 from ..executors.base import LOCAL, POLL, Executor, Setting, Task
 from ..executors.node import LocalExecutor
+from ..kinds.base import show_results
 from ..processes import UNREADABLE, is_memory_readable
 from ..records.record import failed
 from ..records.store import Record, Store
 from ..records.verify import Checker
-from ..tables.report import show
 from .process import WORKER
 from .progress import how_long, named, watch
 from .selection import Run
@@ -330,7 +330,7 @@ def conclude(plans: Plans, records: Records, task: RunTask, tables: Console, not
     int
         1 if a run failed, or if two runs contradict each other, else 0.
     """
-    wrong = [] if task.recording.as_json else show(tables, records, task.recording.explain)
+    wrong = [] if task.recording.as_json else show_results(tables, records, task.recording.explain)
     for folder in dict.fromkeys(f for f, _ in plans):
         notes.print(f"The records are in {folder}. To check them: bench verify {folder}", soft_wrap=True)
     return 1 if wrong or any(map(failed, records)) else 0

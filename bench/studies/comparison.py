@@ -13,15 +13,13 @@ from rich.text import Text
 
 from ...instances.files.writing import write_whole
 from ..errors import WrongUse
+from ..grid import Grid, short
 from ..plots.panels import Shape, draw_radar
 from ..plots.statistics import PANEL, bars, ecdf, figure
 from ..plots.svg import require_matplotlib, side_by_side
 from ..records.record import platform_of
 from ..records.store import Record
-from ..tables.methods import legend
-from ..tables.replay_figures import TextGrid
-from ..tables.replay_report import drawn
-from ..tables.replays import RECORDED, DispatcherRow, extract_replays, short
+from ..tables.replay_results import RECORDED, DispatcherRow, extract_replays
 from .study import Exhibit, Order, Quantity, Study
 
 # --- Our replays beside a published study: its tables and figures as grids, and the orders of dispatchers that differ.
@@ -35,7 +33,7 @@ HEADS = ("where", "better", "worse", "figure", "better:\nours", "worse:\nours", 
 class Comparison(NamedTuple):
     """The grids of a comparison, and a line for each order of dispatchers that differs from the study."""
 
-    grids: list[TextGrid]
+    grids: list[Grid]
     differing: list[str]
 
 
@@ -77,7 +75,7 @@ def compare(study: Study, rows: Sequence[DispatcherRow]) -> Comparison:
     )
     if stated:
         title = f"orders that [{study.reference}] states"
-        grids.append(TextGrid(title, [*HEADS, "holds"], [line.cells for line in stated], meaning))
+        grids.append(Grid.of_texts(title, [*HEADS, "holds"], [line.cells for line in stated], meaning))
     return Comparison(grids, [*differing, *(line.differs for line in stated if line.differs)])
 
 
@@ -120,7 +118,7 @@ def in_its_unit(row: DispatcherRow | None, quantity: Quantity) -> float | None:
     return None if jobs is None else value * quantity.scale * jobs
 
 
-def _grid(exhibit: Exhibit, rows: Rows, same: bool, reference: str) -> TextGrid:
+def _grid(exhibit: Exhibit, rows: Rows, same: bool, reference: str) -> Grid:
     """Return the grid of a table or figure: a row per dispatcher, ours and the study's value of each quantity."""
     heads = ["dispatcher"]
     for quantity in exhibit.quantities:
@@ -137,12 +135,12 @@ def _grid(exhibit: Exhibit, rows: Rows, same: bool, reference: str) -> TextGrid:
             lines.append(cells)
     meaning = f"study: the value in [{reference}]; " if "study" in heads else ""
     spread = "a ± b: mean and standard deviation; " if any(q.spread for q in exhibit.quantities) else ""
-    return TextGrid(
+    return Grid.of_texts(
         f"{exhibit.name}: {exhibit.caption}", heads, lines, f"{spread}{meaning}-: none, or the replay did not end."
     )
 
 
-def _gains(exhibit: Exhibit, rows: Rows) -> TextGrid:
+def _gains(exhibit: Exhibit, rows: Rows) -> Grid:
     """Return the grid of the gains over one dispatcher in percent, ours and the study's."""
     over = exhibit.gain_over
     listed = [q for q in exhibit.quantities if q.values.get(over)]
@@ -157,7 +155,7 @@ def _gains(exhibit: Exhibit, rows: Rows) -> TextGrid:
             ]
         lines.append(cells)
     title = f"{exhibit.name}: gain over {over} in percent"
-    return TextGrid(title, heads, lines, f"gain: ({over} - dispatcher) / {over}; below 0: a loss.")
+    return Grid.of_texts(title, heads, lines, f"gain: ({over} - dispatcher) / {over}; below 0: a loss.")
 
 
 def _gain(base: float | None, value: float | None) -> str:
@@ -321,8 +319,8 @@ def print_study(
     found = compare(study, rows)
     for grid in found.grids:
         tables.print()
-        tables.print(drawn(grid))
-        tables.print(legend(grid.meaning, explain))
+        tables.print(grid)
+        tables.print(grid.key(explain))
     tables.print()
     if study.conditions:
         tables.print(Text(f"[{study.reference}]: {' '.join(study.conditions)}"))

@@ -17,16 +17,14 @@ from ...backends import UnknownName
 from ...errors import WrongValue
 from ...instances import generators, load, write
 from ..errors import WrongUse
+from ..grid import Grid, short
 from ..records.record import failed
 from ..records.store import Record
 from ..replays.simulate import ReplayRequest, planned_runs
 from ..runs.selection import Run
 from ..runs.supervision import perform
 from ..runs.task import RunTask
-from ..tables.methods import legend
-from ..tables.replay_figures import TextGrid
-from ..tables.replay_report import drawn
-from ..tables.replays import DispatcherRow, ReplayResults, short
+from ..tables.replay_results import DispatcherRow, ReplayResults
 from .comparison import MISSING, Rows, by_name, compare, ours
 from .study import Case, Order, Study
 
@@ -180,13 +178,13 @@ def print_case(study: Study, case: Case, records: Sequence[Record], tables: Cons
     grids = [*found.grids, *differences(case.name, mine.orders, by_name(rows))]
     for grid in grids:
         tables.print()
-        tables.print(drawn(grid))
-        tables.print(legend(grid.meaning, explain))
+        tables.print(grid)
+        tables.print(grid.key(explain))
     for line in found.differing:
         tables.print(Text(f"another order: {line}"))
 
 
-def differences(case: str, orders: Sequence[Order], rows: Rows) -> Iterator[TextGrid]:
+def differences(case: str, orders: Sequence[Order], rows: Rows) -> Iterator[Grid]:
     """Yield the grid of the paired differences of all orders of a case."""
     lines = []
     for order in orders:
@@ -195,7 +193,7 @@ def differences(case: str, orders: Sequence[Order], rows: Rows) -> Iterator[Text
                 line = _difference(rows.get(better), rows.get(worse), figure)
                 lines.append([order.where, better, worse, figure, *line])
     if lines:
-        yield TextGrid(f"{case}: differences, day by day", list(HEADS), lines, MEANING)
+        yield Grid.of_texts(f"{case}: differences, day by day", list(HEADS), lines, MEANING)
 
 
 def _difference(better: DispatcherRow | None, worse: DispatcherRow | None, figure: str) -> list[str]:

@@ -9,11 +9,12 @@ from pathlib import Path
 from rich.console import Console
 
 from ...instances import Instance
+from ..grid import number
 from ..records.record import failed
 from ..records.store import Record
 from ..runs.supervision import Plans, conclude, perform
 from ..runs.task import RunTask
-from ..tables.methods import number, show_instances
+from ..tables.methods import show_instances
 from .best_known import NewBest, collected, keep_known, keep_new, known_values, new_bests
 from .selection import Chosen, plans_of
 

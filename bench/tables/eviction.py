@@ -8,21 +8,20 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...backends.gaps import refutes
 from ...models.counts import how_many
+from ..grid import BAD, DIM, GOOD, UNKNOWN, Column, Grid, count, fixed, number, percent
 from ..records.store import Record
 from ..runs.view import View
-from .methods import NARROW, legend, number, percent, trouble
+from .methods import by_method, reasons, trouble, verdict
 
 HOUR = 3600  # node-seconds of a node-hour
 Answer = tuple[int, int]  # loss in node-seconds, checkpoint time in seconds
 
-COLUMNS = (
+MEANING = (
     "loss: lost work within the deadline of the instance; checkpoints: seconds that the checkpoints take; worse by: loss above "
     "that of the best method, summed over all deadlines; answered (proven): number of deadlines with a plan, and of those "
     "proven optimal; all deadlines: response time for all of them; ratio: that time divided by the time of dp."
@@ -45,10 +44,8 @@ class EvictionRow:
     @cached_property
     def deadlines(self) -> dict[int, Answer]:
         """Loss in node-seconds and checkpoint time in seconds for each deadline (in seconds) that has a plan."""
-        found: dict[int, Answer] = {}
-        for deadline, loss, checkpoints in (row for r in self.records for row in r.get("deadlines") or ()):
-            found[deadline] = min((loss, checkpoints), found.get(deadline, (loss, checkpoints)))
-        return found
+        rows = [row for r in self.records for row in r.get("deadlines") or ()]
+        return _least((deadline, (loss, checkpoints)) for deadline, loss, checkpoints in rows)
 
     @property
     def proven(self) -> int:
@@ -61,17 +58,17 @@ class EvictionRow:
         known = [r.get("all_deadlines_s") for r in self.records]
         return None if not known or None in known else fmean(s for s in known if s is not None)
 
-    @property
-    def verdict(self) -> Text:
-        """Whether every plan passed the check: "yes", "NO", or "-" if there is no plan."""
-        marks = [r["verified"] for r in self.records if r["verified"] is not None]
-        if not marks:
-            return Text("-")
-        return Text("yes") if all(marks) else Text("NO", style="bold red")
-
 
 def _is_pair(value: object) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == 2 and None not in value
+
+
+def _least(answers: Iterable[tuple[int, Answer]]) -> dict[int, Answer]:
+    """Return the least answer for each deadline."""
+    least: dict[int, Answer] = {}
+    for deadline, answer in answers:
+        least[deadline] = min(answer, least.get(deadline, answer))
+    return least
 
 
 @dataclass(frozen=True)
@@ -83,10 +80,7 @@ class EvictionResults:
     @cached_property
     def rows(self) -> list[EvictionRow]:
         """One row per method, in the order of the records."""
-        found: dict[str, list[Record]] = {}
-        for r in self.records:
-            found.setdefault(r["method"], []).append(r)
-        return [EvictionRow(name, members) for name, members in found.items()]
+        return [EvictionRow(name, members) for name, members in by_method(self.records).items()]
 
     @cached_property
     def steps(self) -> int:
@@ -96,11 +90,12 @@ class EvictionResults:
     @cached_property
     def best(self) -> dict[int, Answer]:
         """The best answer of all methods for each deadline (in seconds)."""
-        found: dict[int, Answer] = {}
-        for row in self.rows:
-            for deadline, answer in row.deadlines.items():
-                found[deadline] = min(answer, found.get(deadline, answer))
-        return found
+        return _least(answer for row in self.rows for answer in row.deadlines.items())
+
+    @property
+    def best_answer(self) -> Answer | None:
+        """The best answer of all methods for the deadline of the instance."""
+        return min((row.answer for row in self.rows if row.answer is not None), default=None)
 
     @property
     def contradiction(self) -> str | None:
@@ -128,65 +123,37 @@ def eviction_results(records: Iterable[Record]) -> list[tuple[str, EvictionResul
     return [(title, EvictionResults(members)) for (title, *_), members in groups.items()]
 
 
-def show(console: Console, title: str, results: EvictionResults, explain: bool = False) -> list[str]:
-    """Print the table of an eviction problem with its legend and summary.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-        Where the table is printed; its width decides how many columns it has.
-    title : str
-        The title of the table.
-    results : EvictionResults
-        The runs on the problem.
-    explain : bool
-        Whether the meaning of every column is printed below the table.
-
-    Returns
-    -------
-    list of str
-        A message for each bound that a verified plan refutes.
-    """
-    console.print(eviction_table(title, results, console.width))
-    console.print(legend(COLUMNS, explain))
-    for line in summary(results):
-        console.print(line)
-    console.print()
-    return [results.contradiction] if results.contradiction else []
+def show_evictions(console: Console, records: Iterable[Record], explain: bool = False) -> list[str]:
+    """Print the table of each eviction problem with its legend and summary; return a message for each bound that is refuted."""
+    groups = eviction_results(records)
+    for title, results in groups:
+        eviction_grid(title, results).show(console, explain)
+        console.print(*summary(results), "", sep="\n")
+    return [results.contradiction for _, results in groups if results.contradiction]
 
 
-def eviction_table(title: str, results: EvictionResults, width: int = 120) -> Table:
-    """Return the table with a row per method. If ``width`` is below 110 characters, it leaves a column out."""
-    wide = width >= NARROW
-    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    made.add_column("method", overflow="fold", min_width=12)
-    heads = ["status", "loss\nnode-h", "checkpoints\ns", "worse by, all\ndeadlines node-h", "answered\n(proven)"]
-    for head in heads[:3] + (heads[3:4] if wide else []) + heads[4:]:
-        made.add_column(head, justify="left" if head == "status" else "right", no_wrap=True)
-    for head in ("all dead-\nlines ms", "ratio", "veri-\nfied"):
-        made.add_column(head, justify="left" if head.startswith("veri") else "right", no_wrap=True)
-    answers = [row.answer for row in results.rows if row.answer is not None]
-    for row in results.rows:
-        best = row.answer is not None and row.answer == min(answers)
-        cells = [status(row), hours(row.answer), "-" if row.answer is None else f"{row.answer[1]:,}"]
-        cells += [worse_by(row, results)] if wide else []
-        cells += [
-            f"{len(row.deadlines)}/{results.steps} ({row.proven})",
-            milliseconds(row.all_deadlines),
-            ratio(row, results),
-        ]
-        made.add_row(Text(row.method), *cells, row.verdict, style="bold green" if best else "")
-    return made
+def eviction_grid(title: str, results: EvictionResults) -> Grid:
+    """Return the table with a row per method."""
+    dp = next((row.all_deadlines for row in results.rows if row.method == "dp"), None)
+    columns = [
+        Column("method", lambda row: row.method, words=True, least=12),
+        Column("status", lambda row: row.records[0]["cause"] or row.records[0]["status"], words=True),
+        LOSS,
+        CHECKPOINTS,
+        Column("worse by, all\ndeadlines node-h", lambda row: worse_by(row, results), spare=1),
+        Column("answered\n(proven)", lambda row: f"{len(row.deadlines)}/{results.steps} ({row.proven})"),
+        Column("all dead\xad\nlines ms", lambda row: row.all_deadlines, milliseconds),
+        Column("ratio", lambda row: row.all_deadlines / dp if dp and row.all_deadlines is not None else None, _times),
+        Column("veri\xad\nfied", lambda row: verdict(r["verified"] for r in row.records), words=True),
+    ]
+    best = results.best_answer
+    return Grid.of(
+        title, columns, results.rows, MEANING, style=lambda row: GOOD if best is not None and row.answer == best else ""
+    )
 
 
-def status(row: EvictionRow) -> str:
-    """Return the status of the first seed, or the cause that ended its run."""
-    return str(row.records[0]["cause"] or row.records[0]["status"])
-
-
-def hours(answer: Answer | None) -> str:
-    """Return the loss in node-hours as text."""
-    return "-" if answer is None else f"{answer[0] / HOUR:,.1f}"
+LOSS = Column("loss\nnode-h", lambda row: row.answer and row.answer[0] / HOUR, fixed(1))
+CHECKPOINTS = Column("checkpoints\ns", lambda row: row.answer and row.answer[1], count)
 
 
 def worse_by(row: EvictionRow, results: EvictionResults) -> str:
@@ -195,43 +162,31 @@ def worse_by(row: EvictionRow, results: EvictionResults) -> str:
     The text has node-hours and, in brackets, percent of the best loss.
     """
     if not row.deadlines:
-        return "-"
+        return UNKNOWN
     least = sum(results.best[d][0] for d in row.deadlines)
     more = sum(answer[0] for answer in row.deadlines.values()) - least
-    share = "" if not more else f" ({percent(more / least)})" if least else ""
+    share = f" ({percent(more / least)})" if more and least else ""
     return f"{more / HOUR:,.1f}{share}"
 
 
-def milliseconds(value: float | None) -> str:
+def milliseconds(value: float) -> str:
     """Return seconds as milliseconds with three significant digits."""
-    if value is None:
-        return "-"
     return f"{1000 * value:,.0f}" if value >= 0.1 else f"{1000 * value:.3g}"
 
 
-def ratio(row: EvictionRow, results: EvictionResults) -> str:
-    """Return the response time for all deadlines, divided by that of the dynamic program."""
-    known = {each.method: each.all_deadlines for each in results.rows}
-    mine, exact = known[row.method], known.get("dp")
-    return (
-        "-"
-        if mine is None or not exact
-        else f"{mine / exact:,.3g}x"
-        if mine < 1000 * exact
-        else f"{mine / exact:,.0f}x"
-    )
+def _times(ratio: float) -> str:
+    return f"{ratio:,.3g}x" if ratio < 1000 else f"{ratio:,.0f}x"
 
 
 def summary(results: EvictionResults) -> list[Text]:
     """Return the lines below the table: the trade-off between deadline and loss, and the reasons of failures."""
     lines = [Text(f"loss within the deadline: {trade_off(results.best)}")] if results.best else []
     if results.contradiction:
-        lines.append(Text(results.contradiction, style="bold red"))
+        lines.append(Text(results.contradiction, style=BAD))
     for row in results.rows:
-        reasons = dict.fromkeys(map(trouble, row.records))
-        lines += [Text(f"{row.method}: {reason}", style="dim") for reason in reasons if reason]
-        if not any(reasons) and len(row.deadlines) < results.steps and row.deadlines:
-            lines.append(Text(f"{row.method}: the time limit was reached before the other deadlines", style="dim"))
+        lines += reasons(row.records)
+        if not any(map(trouble, row.records)) and 0 < len(row.deadlines) < results.steps:
+            lines.append(Text(f"{row.method}: the time limit was reached before the other deadlines", style=DIM))
     return lines
 
 
@@ -259,4 +214,6 @@ def trade_off(best: Mapping[int, Answer]) -> str:
         if loss != last:
             steps.append(f"{loss / HOUR:,.1f} node-h in {deadline:,} s")
         last = loss
-    return ", ".join(steps[:8] + (["..."] if len(steps) > 9 else []) + (steps[-1:] if len(steps) > 8 else []))
+    if len(steps) > 9:
+        return ", ".join([*steps[:8], "...", steps[-1]])
+    return ", ".join(steps)

@@ -2,129 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from ...backends.gaps import relative_gap
 from ...models.counts import how_many
 from ...models.step_function import DAY, HOUR
+from ..grid import BAD, GOOD, MARK, Column, Grid, fixed, number, percent, seconds, signed
 from ..kinds.accounts import END, HORIZON
 from ..records.store import Record
 from ..runs.view import View
-from .methods import (
-    NARROW,
-    MethodRow,
-    ViewResults,
-    group_by_view,
-    legend,
-    number,
-    percent,
-    seconds,
-    spread,
-    status,
-    trouble,
-    verified,
-)
-
-# --- The PUE of each method in each scenario, beside the PUE at the slope change of the cooling [Bridi2018, table 6.2].
-
-EXPLAINED = (
-    "PUE up to the horizon. best rule: of the rule with the highest profit; slope change: the PUE at which chillers start, as the mean "
-    "over the horizon (a greater PUE: utilisation was maximised, a smaller one: the cooling was optimised)."
-)
-Find = Callable[[MethodRow], float | None]
-
-
-def pue(row: MethodRow) -> float | None:
-    """Return the mean over the seeds of the PUE up to the horizon; None if nothing ran."""
-    return row.mean(lambda r: ((r.get("account") or {}).get(HORIZON) or {}).get("pue"))
-
-
-def slope_change(results: ProfitResults) -> float | None:
-    """Return the PUE at the slope change in a scenario; None if it has none, or the records are too old to have it."""
-    return next((r["slope_change"] for r in results.records if r.get("slope_change") is not None), None)
-
-
-def efficiency_table(name: str, group: Sequence[ProfitResults]) -> Table:
-    """Return the table with a row per scenario: the PUE of each method but rules, of the best rule, and at the slope change.
-
-    Parameters
-    ----------
-    name : str
-        What the scenarios have in common: the instance and the number of threads.
-    group : sequence of ProfitResults
-        The results of each scenario.
-    """
-    rows = [row for results in group for row in results.rows]
-    methods = dict.fromkeys(r.method for r in rows if not r.method.startswith("rule:") and pue(r) is not None)
-    made = Table(title=f"{name}: PUE of all scenarios", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
-    made.show_edge = False
-    made.add_column("scenario")
-    for head in (*(m.replace("@", "\n@").replace(":", ":\n") for m in methods), "best rule", "slope\nchange"):
-        made.add_column(head, justify="right")
-    for results in group:
-        known = {row.method: pue(row) for row in results.rows}
-        rule = None if results.best_rule is None else pue(results.best_rule)
-        cells = [*(known.get(m) for m in methods), rule, slope_change(results)]
-        scenario = View(**results.records[0]["view"]).scenario or "its own"
-        made.add_row(scenario, *("-" if v is None else f"{v:.5f}" for v in cells))
-    return made
-
-
-# --- The tables of profit problems: the profit of each method compared with the best rule and the best bound.
+from .methods import MethodRow, ViewResults, contradictions, group_by_view, named, reasons, spread, status, verified
 
 RULE = "rule:"
 STRICT = "-strict"
-COLUMNS = (
+MEANING = (
     "profit, PUE, energy and use (share of the cores in use) count up to the horizon; vs rule: profit above that of the best "
     "rule, relative to it; gap to bound: |profit - best bound| / max(|profit|, |best bound|); gap closed: share of the gap "
     "between the best rule and the best bound; makespan: time until the last job has ended; best at s: seconds until the best "
     "schedule was found; time s: seconds of the whole run."
 )
-Cell = Callable[[MethodRow], str | Text]
+OVERVIEW = (
+    "best rule: the rule with the highest profit, and its profit in EUR. All other columns are relative to that profit. "
+    "strict: the best strict rule; bound: the best bound; a method: its profit, and below it the share of the gap between "
+    "the best rule and the bound that it closes."
+)
+EFFICIENCY = (
+    "PUE up to the horizon. best rule: of the rule with the highest profit; slope change: the PUE at which chillers start, as the mean "
+    "over the horizon (a greater PUE: utilisation was maximised, a smaller one: the cooling was optimised)."
+)
+
+
+def is_rule(row: MethodRow) -> bool:
+    """Return whether a method is a rule."""
+    return row.method.startswith(RULE)
 
 
 @dataclass(frozen=True)
 class ProfitResults(ViewResults):
     """All runs on one scenario of an instance."""
 
+    @property
+    def scenario(self) -> str:
+        """The name of the scenario."""
+        return View(**self.records[0]["view"]).scenario or "its own"
+
     @cached_property
     def best_rule(self) -> MethodRow | None:
         """The rule with the highest profit."""
-        return self._most(row for row in self.rows if row.method.startswith(RULE))
+        return self._most(filter(is_rule, self.rows))
 
     @cached_property
     def best_strict(self) -> MethodRow | None:
         """The strict rule with the highest profit."""
-        return self._most(row for row in self.rows if row.method.startswith(RULE) and row.method.endswith(STRICT))
+        return self._most(row for row in self.rows if is_rule(row) and row.method.endswith(STRICT))
 
     @cached_property
     def best_search(self) -> MethodRow | None:
         """The method other than a rule with the highest profit."""
-        return self._most(row for row in self.rows if not row.method.startswith(RULE))
+        return self._most(row for row in self.rows if not is_rule(row))
 
     @staticmethod
     def _most(rows: Iterable[MethodRow]) -> MethodRow | None:
         return max((r for r in rows if r.objective is not None), key=lambda r: r.objective or 0.0, default=None)
 
+    @property
+    def best_bound(self) -> float | None:
+        """The best bound that no verified schedule refutes."""
+        return None if self.bound is None else float(self.bound["bound"])
+
     def improvement(self, profit: float | None) -> float | None:
         """Return how much a profit is above that of the best rule, relative to the latter."""
-        rule = None if self.best_rule is None else self.best_rule.objective
+        rule = profit_of(self.best_rule)
         return None if profit is None or not rule else (profit - rule) / abs(rule)
 
     def closed(self, profit: float | None) -> float | None:
         """Return which share of the gap between the best rule and the best bound a profit closes; None if there is no gap."""
-        if profit is None or self.best_rule is None or self.bound is None:
+        bound = self.best_bound
+        if profit is None or self.best_rule is None or bound is None:
             return None
-        rule, bound = self.best_rule.objective or 0.0, float(self.bound["bound"])
+        rule = self.best_rule.objective or 0.0
         return (profit - rule) / (bound - rule) if bound - rule > 1e-6 * abs(bound) else None
+
+    @property
+    def slope_change(self) -> float | None:
+        """The PUE at the slope change; None if the scenario has none, or the records are too old to have it."""
+        return next((r["slope_change"] for r in self.records if r.get("slope_change") is not None), None)
+
+    @cached_property
+    def unit(self) -> tuple[str, int]:
+        """The unit of the makespans and its seconds: hours if all are at most two days, else days."""
+        longest = max((r["makespan"] for r in self.records if r.get("makespan") is not None), default=0)
+        return ("h", HOUR) if longest <= 2 * DAY else ("days", DAY)
+
+
+def profit_of(row: MethodRow | None) -> float | None:
+    """Return the mean profit of a method."""
+    return None if row is None else row.objective
+
+
+def account(name: str, when: str = HORIZON) -> Column:
+    """Return the column of a figure of the account, up to the horizon or to the end of the last job: means over the seeds."""
+    heads = {"pue": "PUE", "energy_kwh": "energy\nkWh", "utilisation": "use"}
+    forms = {"pue": fixed(4), "energy_kwh": fixed(1), "utilisation": percent}
+    return Column(heads.get(name, name), lambda row: figure(row, name, when), forms.get(name, number))
+
+
+def figure(row: MethodRow | None, name: str, when: str = HORIZON) -> float | None:
+    """Return the mean over the seeds of a figure of the account, up to the horizon or to the end of the last job."""
+    return None if row is None else row.mean(lambda r: ((r.get("account") or {}).get(when) or {}).get(name))
+
+
+def precise(value: float | None) -> str:
+    """Return a share as percent with two decimals, because these gaps are small."""
+    return percent(value, 2)
+
+
+def share(value: float | None) -> str:
+    """Return a share as a whole number of percent."""
+    return percent(value, 0)
 
 
 def scenario_results(records: Iterable[Record]) -> list[tuple[str, ProfitResults]]:
@@ -132,179 +133,148 @@ def scenario_results(records: Iterable[Record]) -> list[tuple[str, ProfitResults
     return [(title, ProfitResults(results.records)) for title, results in group_by_view(records)]
 
 
-def show(console: Console, found: Sequence[tuple[str, ProfitResults]], explain: bool = False) -> list[str]:
+def show_profits(console: Console, records: Iterable[Record], explain: bool = False) -> list[str]:
     """Print the table of each scenario, and an overview if there are several; return the contradictions found."""
-    for title, results in found:
-        console.print(profit_table(title, results, console.width))
-        console.print(legend(COLUMNS, explain, "*: the highest profit."))
-        for line in summary(results):
-            console.print(line)
-        console.print()
-    for instance, group in by_instance(found).items():
-        if len(group) > 1 and any(results.best_rule for results in group):
-            console.print(overview(instance, group))
-            console.print(legend(OVERVIEW, explain))
+    scenarios = scenario_results(records)
+    for title, results in scenarios:
+        profit_grid(title, results).show(console, explain, f"{MARK}: the highest profit.")
+        console.print(*summary(results), "", sep="\n")
+    for name, group in by_instance(scenarios).items():
+        overviews = [overview(name, group)] if any(results.best_rule for results in group) else []
+        for grid in (*overviews, efficiency_grid(name, group)) if len(group) > 1 else ():
+            grid.show(console, explain)
             console.print()
-        if len(group) > 1:
-            console.print(efficiency_table(instance, group))
-            console.print(legend(EXPLAINED, explain))
-            console.print()
-    return [results.contradiction for _, results in found if results.contradiction]
+    return contradictions(results for _, results in scenarios)
 
 
-def figure(row: MethodRow, name: str, when: str = HORIZON) -> float | None:
-    """Return the mean over the seeds of a figure of the account, up to the horizon or to the end of the last job."""
-    return row.mean(lambda r: ((r.get("account") or {}).get(when) or {}).get(name))
-
-
-def profit_table(title: str, results: ProfitResults, width: int = 120) -> Table:
-    """Return the table with a row per method. If ``width`` is below 110 characters, it leaves some columns out."""
-    wide = width >= NARROW
-    bound = None if results.bound is None else results.bound["bound"]
-    columns: list[tuple[str, bool, Cell]] = [
-        ("status", True, status),
-        ("profit\nEUR", True, lambda row: number(row.objective)),
-        ("least..most", wide and any(len(row.records) > 1 for row in results.rows), spread),
-        ("vs\nrule", True, lambda row: signed(results.improvement(row.objective))),
-        ("gap to\nbound", True, lambda row: precise(relative_gap(row.objective, bound))),
-        ("gap\nclosed", wide, lambda row: share(results.closed(row.objective))),
-        (f"make-\nspan {unit(results)[0]}", wide, lambda row: makespan(row, unit(results)[1])),
-        ("PUE", True, lambda row: fixed(figure(row, "pue"), 4)),
-        ("energy\nkWh", wide, lambda row: fixed(figure(row, "energy_kwh"), 1)),
-        ("use", wide, lambda row: percent(figure(row, "utilisation"))),
-        ("best\nat s", wide, lambda row: seconds(row.mean(lambda r: r["best_s"]))),
-        ("time\ns", True, lambda row: seconds(row.mean(lambda r: r["seconds"]["total"]))),
-        ("veri-\nfied", True, verified),
+def profit_grid(title: str, results: ProfitResults) -> Grid:
+    """Return the table with a row per method."""
+    vs_rule, gap, closed, makespan, best_at = compared(results)
+    several = any(len(row.records) > 1 for row in results.rows)
+    columns = [
+        *named(results),
+        Column("status", status, words=True),
+        Column("profit\nEUR", profit_of, number),
+        Column("least..most", spread, spare=6) if several else None,
+        vs_rule,
+        gap,
+        replace(closed, spare=3),
+        replace(makespan, spare=5),
+        account("pue"),
+        replace(account("energy_kwh"), spare=4),
+        replace(account("utilisation"), spare=1),
+        replace(best_at, spare=2),
+        Column("time\ns", lambda row: row.mean(lambda r: r["seconds"]["total"]), seconds),
+        Column("veri\xad\nfied", verified, words=True),
     ]
-    shown = [(name, cell) for name, when, cell in columns if when]
-    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    made.add_column(" ", width=1)
-    made.add_column("method", overflow="fold", min_width=12)
-    for name, _ in shown:
-        made.add_column(name, justify="left" if name in ("status", "veri-\nfied") else "right", no_wrap=True)
-    winner = results.best
-    for row in results.rows:
-        won = winner is not None and row.method == winner.method
-        cells = [cell(row) for _, cell in shown]
-        made.add_row("*" if won else "", Text(row.method), *cells, style="bold green" if won else "")
-    return made
+    return Grid.of(title, columns, results.rows, MEANING, style=lambda row: GOOD if results.is_best(row) else "")
 
 
-def unit(results: ProfitResults) -> tuple[str, int]:
-    """Return the unit of the makespans and its seconds: hours if all are at most two days, else days."""
-    longest = max((r["makespan"] for r in results.records if r.get("makespan") is not None), default=0)
-    return ("h", HOUR) if longest <= 2 * DAY else ("days", DAY)
+def compared(results: ProfitResults) -> list[Column]:
+    """Return the columns vs rule, gap to bound, gap closed, makespan, best at s."""
+    unit, length = results.unit
+    return [
+        Column("vs\nrule", lambda row: results.improvement(row.objective), signed),
+        Column("gap to\nbound", results.gap, precise),
+        Column("gap\nclosed", lambda row: results.closed(row.objective), share),
+        Column(f"make\xad\nspan {unit}", lambda row: _divided(row.mean(lambda r: r.get("makespan")), length), fixed(2)),
+        Column("best\nat s", lambda row: row.mean(lambda r: r["best_s"]), seconds),
+    ]
 
 
-def makespan(row: MethodRow, length: int) -> str:
-    """Return the mean makespan in a unit of ``length`` seconds."""
-    value = row.mean(lambda r: r.get("makespan"))
-    return "-" if value is None else f"{value / length:,.2f}"
-
-
-def signed(value: float | None) -> str:
-    """Return a share as percent with its sign.
-
-    >>> signed(0.0123), signed(-0.4), signed(None)
-    ('+1.23%', '-40.00%', '-')
-    """
-    return "-" if value is None else f"{100 * value:+,.2f}%"
-
-
-def precise(value: float | None) -> str:
-    """Return a share as percent with two decimals, because these gaps are small."""
-    return "-" if value is None else f"{100 * value:.2f}%"
-
-
-def share(value: float | None) -> str:
-    """Return a share as a whole number of percent."""
-    return "-" if value is None else f"{100 * value:.0f}%"
-
-
-def fixed(value: float | None, digits: int) -> str:
-    """Return a number with a fixed number of decimals."""
-    return "-" if value is None else f"{value:,.{digits}f}"
+def _divided(value: float | None, by: float) -> float | None:
+    return None if value is None else value / by
 
 
 def summary(results: ProfitResults) -> list[Text]:
     """Return the lines below a table: best schedule and best rule with gain and costs, best bound, reasons of failures."""
-    lines = [Text(f"best schedule: {money_of(results.schedule)}, verified")] if results.schedule is not None else []
-    rule = results.best_rule
-    if rule is not None and rule.sound and results.schedule is not None and rule.method != results.schedule["method"]:
+    best, rule, bound = results.schedule, results.best_rule, results.best_bound
+    lines = [Text(f"best schedule: {money_of(best)}, verified")] if best is not None else []
+    if rule is not None and rule.sound and best is not None and rule.method != best["method"]:
         lines.append(Text(f"best rule: {money_of(max(rule.sound, key=lambda r: float(r['objective'])))}"))
     if results.bound is not None:
-        bound = results.bound["bound"]
-        gap = "" if results.schedule is None else f", gap {precise(relative_gap(results.schedule['objective'], bound))}"
+        gap = "" if best is None else f", gap {precise(relative_gap(best['objective'], bound))}"
         room = results.improvement(bound)
         beyond = "" if room is None else f"; no schedule is more than {precise(room)} better than the best rule"
-        lines.append(Text(f"best true bound: {number(bound)} EUR by {results.bound['method']}{gap}{beyond}"))
+        lines.append(
+            Text(f"best true bound: {number(results.bound['bound'])} EUR by {results.bound['method']}{gap}{beyond}")
+        )
     if results.contradiction:
-        lines.append(Text(results.contradiction, style="bold red"))
-    for row in results.rows:
-        reasons = dict.fromkeys(map(trouble, row.records))
-        lines.extend(Text(f"{row.method}: {reason}", style="dim") for reason in reasons if reason)
-    return lines
+        lines.append(Text(results.contradiction, style=BAD))
+    return lines + reasons(results.records)
 
 
 def money_of(record: Mapping[str, Any]) -> str:
     """Return the profit of a record with its gain and costs up to the horizon, and its profit at the end, as text."""
     text = f"{number(record['objective'])} EUR by {record['method']}"
-    account = record.get("account")
-    if not account:
+    if not record.get("account"):
         return text
-    at, end = account[HORIZON], account[END]
+    at, end = (record["account"][when] for when in (HORIZON, END))
     return (
         f"{text} (gain {number(at['gain'])}, cost of energy for the jobs {number(at['work_cost'])}, for cooling "
-        f"{number(at['cooling_cost'])}; {number(end['profit'])} EUR and PUE {fixed(end['pue'], 4)} when the last job ends)"
+        f"{number(at['cooling_cost'])}; {number(end['profit'])} EUR and PUE {account('pue').text(end['pue'])} when the last job ends)"
     )
 
 
-OVERVIEW = (
-    "best rule: the rule with the highest profit, and its profit in EUR. All other columns are relative to that profit. "
-    "strict: the best strict rule; bound: the best bound; a method: its profit, and below it the share of the gap between "
-    "the best rule and the bound that it closes."
-)
-
-
-def by_instance(found: Iterable[tuple[str, ProfitResults]]) -> dict[str, list[ProfitResults]]:
+def by_instance(scenarios: Iterable[tuple[str, ProfitResults]]) -> dict[str, list[ProfitResults]]:
     """Group results that differ only in the scenario: title (instance, first jobs, threads) to results."""
     groups: dict[str, list[ProfitResults]] = {}
-    for _, results in found:
+    for _, results in scenarios:
         r = results.records[0]
         first = View(**r["view"]).first
-        threads = how_many(r["threads"], "thread")
-        name = f"{r['instance']}{'' if first is None else f', first {first}'}, {threads}"
-        groups.setdefault(name, []).append(results)
+        part = "" if first is None else f", first {first}"
+        groups.setdefault(f"{r['instance']}{part}, {how_many(r['threads'], 'thread')}", []).append(results)
     return groups
 
 
-def overview(name: str, group: Sequence[ProfitResults]) -> Table:
+SCENARIO = Column("scenario", lambda results: results.scenario, words=True)
+
+
+def _searches(group: Sequence[ProfitResults]) -> dict[str, str]:
+    """Return method -> heading of its column, of all methods but rules."""
+    names = [row.method for results in group for row in results.rows if not is_rule(row)]
+    return {name: name.replace("@", "\n@").replace(":", ":\n") for name in names}
+
+
+def overview(name: str, group: Sequence[ProfitResults]) -> Grid:
     """Return the table with a row per scenario: the best rule, the best bound and the profit of each search."""
-    methods = dict.fromkeys(
-        row.method
-        for results in group
-        for row in results.rows
-        if not row.method.startswith(RULE) and row.objective is not None
-    )
-    made = Table(title=f"{name}: all scenarios", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
-    made.show_edge = False
-    made.add_column("scenario")
-    for head in ("best rule", "EUR", "strict", "bound", *(m.replace("@", "\n@").replace(":", ":\n") for m in methods)):
-        made.add_column(head, justify="left" if head == "best rule" else "right")
-    for results in group:
-        rule, strict = results.best_rule, results.best_strict
-        known = {row.method: row.objective for row in results.rows}
-        cells = [
-            "-" if rule is None else rule.method.removeprefix(RULE),
-            number(None if rule is None else rule.objective),
-            signed(results.improvement(None if strict is None else strict.objective)),
-            signed(results.improvement(None if results.bound is None else results.bound["bound"])),
-        ]
-        cells += [_beside(results, known.get(method)) for method in methods]
-        made.add_row(View(**results.records[0]["view"]).scenario or "its own", *cells)
-    return made
+
+    def beside(results: ProfitResults, method: str) -> str:
+        profit = next((row.objective for row in results.rows if row.method == method), None)
+        closed = results.closed(profit)
+        return signed(results.improvement(profit)) + ("" if closed is None else f"\n{share(closed)}")
+
+    known = {row.method for results in group for row in results.rows if row.objective is not None}
+    columns = [
+        SCENARIO,
+        Column(
+            "best rule", lambda r: None if r.best_rule is None else r.best_rule.method.removeprefix(RULE), words=True
+        ),
+        Column("EUR", lambda r: profit_of(r.best_rule), number),
+        Column("strict", lambda r: r.improvement(profit_of(r.best_strict)), signed),
+        Column("bound", lambda r: r.improvement(r.best_bound), signed),
+        *(Column(head, partial(beside, method=m)) for m, head in _searches(group).items() if m in known),
+    ]
+    return Grid.of(f"{name}: all scenarios", columns, group, OVERVIEW)
 
 
-def _beside(results: ProfitResults, profit: float | None) -> str:
-    closed = results.closed(profit)
-    return signed(results.improvement(profit)) + ("" if closed is None else f"\n{share(closed)}")
+def efficiency_grid(name: str, group: Sequence[ProfitResults]) -> Grid:
+    """Return the table with a row per scenario: the PUE of each method but rules, of the best rule, and at the slope change.
+
+    The slope change is that of the cooling [Bridi2018, table 6.2]. ``name``: what the scenarios have in common.
+    """
+
+    def pue(results: ProfitResults, method: str) -> float | None:
+        return figure(next((row for row in results.rows if row.method == method), None), "pue")
+
+    columns = [
+        SCENARIO,
+        *(
+            Column(head, partial(pue, method=m), fixed(5))
+            for m, head in _searches(group).items()
+            if any(pue(results, m) is not None for results in group)
+        ),
+        Column("best rule", lambda results: figure(results.best_rule, "pue"), fixed(5)),
+        Column("slope\nchange", lambda results: results.slope_change, fixed(5)),
+    ]
+    return Grid.of(f"{name}: PUE of all scenarios", columns, group, EFFICIENCY)

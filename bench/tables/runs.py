@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ...instances.files.writing import move_whole, temporary_path, to_csv, write_whole
+from ...instances.files.writing import move_whole, temporary_path, write_whole
 from ..errors import WrongUse
+from ..grid import Column, Grid
 from ..records.store import Record
 from ..statistics.measures import dual_integral, gap, gap_to_bound, gap_to_known, primal_integral, seconds
 from ..statistics.sample import name_of, outcome_of, sample_of
@@ -27,38 +28,37 @@ MEASURES = {
 }
 
 
-def rows_of(records: Sequence[Record], known: Mapping[str, float]) -> list[dict[str, Any]]:
+def runs_grid(records: Sequence[Record], known: Mapping[str, float]) -> Grid:
     """Return a row per run: fields of its record, its state, and its measures in the sample of all records.
 
     Runs that are no part of the statistics (replays, several objectives) have no measures.
     """
     problems = {p.name: p for p in sample_of(records, known).problems}
+    heads = [*OF_RECORD, "problem", "state", "seconds", *MEASURES]
     rows = []
     for r in records:
         name = name_of(r)
-        row: dict[str, Any] = {field: r.get(field) for field in OF_RECORD} | {"problem": name, "state": None}
-        row["seconds"] = r["seconds"].get("total")
-        row |= dict.fromkeys(MEASURES)
+        row: dict[str, Any] = dict.fromkeys(heads) | {field: r.get(field) for field in OF_RECORD}
+        row |= {"problem": name, "seconds": r["seconds"].get("total")}
         problem = problems.get(name)
         if problem is not None and r["method"] in problem.runs and not isinstance(r["objective"], list):
             run = outcome_of(r)
-            row["state"] = run.state
-            row |= {what: value if isfinite(value := m(problem, run)) else None for what, m in MEASURES.items()}
+            measures = {what: measure(problem, run) for what, measure in MEASURES.items()}
+            row |= {"state": run.state} | {what: v if isfinite(v) else None for what, v in measures.items()}
         else:
-            row["objective"] = row["bound"] = None
-        rows.append(row)
-    return rows
+            row |= {"objective": None, "bound": None}
+        rows.append(list(row.values()))
+    return Grid("runs", [Column(head) for head in heads], rows)
 
 
 def write_csv(path: Path, records: Sequence[Record], known: Mapping[str, float]) -> int:
     """Write the rows as CSV and return their number. Raises WrongUse."""
-    rows = rows_of(records, known)
-    head = list(rows[0])
+    grid = runs_grid(records, known)
     try:
-        write_whole(path, to_csv(head, [["" if v is None else v for v in row.values()] for row in rows]))
+        write_whole(path, grid.as_csv())
     except OSError as e:
         raise WrongUse(f"{path}: cannot be written ({e.strerror})") from e
-    return len(rows)
+    return len(grid.rows)
 
 
 def write_parquet(path: Path, records: Sequence[Record], known: Mapping[str, float]) -> int:
@@ -68,21 +68,20 @@ def write_parquet(path: Path, records: Sequence[Record], known: Mapping[str, flo
         from pyarrow import parquet
     except ImportError as e:
         raise WrongUse("--parquet needs pyarrow: pip install 'schedlab[parquet]'") from e
-    rows = rows_of(records, known)
-    table = pyarrow.table({name: _column(row[name] for row in rows) for name in rows[0]})
+    grid = runs_grid(records, known)
+    columns = dict(zip(grid.heads, map(_of_one_type, zip(*grid.rows, strict=True)), strict=True))
     temporary = temporary_path(path)
     try:
-        parquet.write_table(table, temporary)
+        parquet.write_table(pyarrow.table(columns), temporary)
         move_whole(temporary, path)
     except OSError as e:
         raise WrongUse(f"{path}: cannot be written ({e.strerror})") from e
     finally:
         temporary.unlink(missing_ok=True)
-    return len(rows)
+    return len(grid.rows)
 
 
-def _column(values: Iterable[Any]) -> list[Any]:
+def _of_one_type(values: Sequence[Any]) -> list[Any]:
     """Return a column of one type: numbers become floats if one is a float."""
-    found = list(values)
-    numbers = any(isinstance(v, float) for v in found)
-    return [float(v) if numbers and isinstance(v, int) and not isinstance(v, bool) else v for v in found]
+    numbers = any(isinstance(v, float) for v in values)
+    return [float(v) if numbers and isinstance(v, int) and not isinstance(v, bool) else v for v in values]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from ..grid import DIM, Column, Grid, Styled, percent, seconds
 from ..statistics.measures import Measure, MethodStatistics, VirtualBest, statistics_of, virtual_best
 from ..statistics.sample import Sample
-from .methods import NARROW, legend, percent, seconds
 
-COLUMNS = (
+MEANING = (
     "runs: problems x seeds that should exist; solved: runs with a verified schedule (proofs too); proven: runs with a proof; "
     "lacking: runs without: f failed (an error, a crash, killed, no solver), u no schedule found, v not verified, m missing; "
     "time s: shifted geometric mean of the seconds to the proof (with --target: to a schedule within that gap), the time "
@@ -26,8 +24,26 @@ COLUMNS = (
     "share: of the virtual best (least gap, then least time, ties divided); only: problems that only this method solved. "
     "Formulas: docs/statistics.md."
 )
-Cell = Callable[[MethodStatistics], str]
 LACKING = {"failed": "f", "unsolved": "u", "unverified": "v", "missing": "m"}
+COLUMNS = (
+    Column("method", lambda s: s.method, words=True, least=12),
+    Column("runs", lambda s: s.runs, spare=4),
+    Column("solved", lambda s: s.answered),
+    Column("proven", lambda s: s.states["proven"]),
+    Column("lacking", lambda s: lacking(s)),
+    Column("time s", lambda s: s.time, seconds),
+    Column("PAR2", lambda s: s.par2, seconds, spare=6),
+    Column("PAR10", lambda s: s.par10, seconds),
+    Column("gap", lambda s: s.gap, percent),
+    Column("95 %", lambda s: _interval(s), spare=7),
+    Column("to\nbound", lambda s: s.gap_bound, percent, spare=3),
+    Column("to\nknown", lambda s: s.gap_known, percent),
+    Column("primal", lambda s: s.primal, percent),
+    Column("dual", lambda s: s.dual, percent, spare=2),
+    Column("wins", lambda s: s.wins),
+    Column("share", lambda s: s.share, percent, spare=5),
+    Column("only", lambda s: s.only, spare=1),
+)  # fmt: skip
 
 
 def show_statistics(
@@ -49,16 +65,28 @@ def show_statistics(
         Whether the meaning of the columns is printed.
     """
     for note in sample.notes:
-        console.print(Text(note, style="dim"))
+        console.print(Text(note, style=DIM))
     for kind in dict.fromkeys(p.kind for p in sample.problems):
         part = of_kind(sample, kind)
         known = sum(p.known is not None for p in part.problems)
         until = "proof" if target is None else f"gap {100 * target:g} %"
         title = f"{kind} problems: {len(part.problems)}, with best-known value {known}; times to the {until}, shift {shift:g} s"
-        statistics, best = statistics_of(part, time, shift), virtual_best(part, time, shift)
-        console.print(_table(title, part, statistics, best, console.width))
-        console.print(legend(COLUMNS, explain))
+        statistics_grid(title, part, statistics_of(part, time, shift), virtual_best(part, time, shift)).show(
+            console, explain
+        )
         console.print()
+
+
+def statistics_grid(title: str, sample: Sample, methods: Sequence[MethodStatistics], best: VirtualBest) -> Grid:
+    """Return the table of a problem kind, with the virtual best method in its last row."""
+    columns = [c for c in COLUMNS if c.name != "to known" or any(not isnan(s.gap_known) for s in methods)]
+    grid = Grid.of(title, columns, methods, MEANING)
+    of_best = {
+        "method": "virtual best, per problem", "runs": len(sample.problems), "solved": best.solved, "proven": best.proven,
+        "time s": best.time, "gap": best.gap,
+    }  # fmt: skip
+    last = [Styled(of_best.get(column.name, ""), DIM) for column in columns]
+    return replace(grid, rows=[*grid.rows, last])
 
 
 def of_kind(sample: Sample, kind: str) -> Sample:
@@ -73,41 +101,6 @@ def lacking(s: MethodStatistics) -> str:
     return " ".join(f"{n}{letter}" for state, letter in LACKING.items() if (n := s.states[state])) or "-"  # type: ignore[index]
 
 
-def _table(title: str, sample: Sample, rows: list[MethodStatistics], best: VirtualBest, width: int) -> Table:
-    wide = width >= NARROW
-    known = any(not isnan(s.gap_known) for s in rows)
-    columns: list[tuple[str, bool, Cell]] = [
-        ("runs", wide, lambda s: str(s.runs)),
-        ("solved", True, lambda s: str(s.answered)),
-        ("proven", True, lambda s: str(s.states["proven"])),
-        ("lacking", True, lacking),
-        ("time s", True, lambda s: seconds(s.time)),
-        ("PAR2", wide, lambda s: seconds(s.par2)),
-        ("PAR10", True, lambda s: seconds(s.par10)),
-        ("gap", True, lambda s: percent(s.gap)),
-        ("95 %", wide, lambda s: _interval(s.gap_interval)),
-        ("to\nbound", wide, lambda s: percent(s.gap_bound)),
-        ("to\nknown", known, lambda s: percent(s.gap_known)),
-        ("primal", True, lambda s: percent(s.primal)),
-        ("dual", wide, lambda s: percent(s.dual)),
-        ("wins", True, lambda s: str(s.wins)),
-        ("share", wide, lambda s: percent(s.share)),
-        ("only", wide, lambda s: str(s.only)),
-    ]
-    shown = [(name, cell) for name, when, cell in columns if when]
-    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    made.add_column("method", overflow="fold", min_width=12)
-    for name, _ in shown:
-        made.add_column(name, justify="right", no_wrap=True)
-    for s in rows:
-        made.add_row(Text(s.method), *(cell(s) for _, cell in shown))
-    of_best = {
-        "runs": str(len(sample.problems)), "solved": str(best.solved), "proven": str(best.proven),
-        "time s": seconds(best.time), "gap": percent(best.gap),
-    }  # fmt: skip
-    made.add_row(Text("virtual best, per problem"), *(of_best.get(name, "") for name, _ in shown), style="dim")
-    return made
-
-
-def _interval(bounds: tuple[float, float]) -> str:
-    return "-" if isnan(bounds[0]) else f"{100 * bounds[0]:.1f}..{100 * bounds[1]:.1f}"
+def _interval(s: MethodStatistics) -> str | None:
+    low, high = s.gap_interval
+    return None if isnan(low) else f"{100 * low:.1f}..{100 * high:.1f}"

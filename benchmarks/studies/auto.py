@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from schedlab.bench.cli.app import app
 from schedlab.bench.errors import STOPPED, WrongUse, exit_code
+from schedlab.bench.grid import Grid
 from schedlab.bench.records.store import files, read
-from schedlab.bench.tables.replay_figures import TextGrid
-from schedlab.bench.tables.replay_report import drawn
 from schedlab.errors import SchedlabError
 from schedlab.instances import load, names, write
 from schedlab.instances.files.writing import write_whole
@@ -147,10 +146,10 @@ def _median(found: Sequence[Ordered]) -> Ordered:
     return median_low(found)
 
 
-def table(found: Sequence[Row]) -> TextGrid:
+def table(found: Sequence[Row]) -> Grid:
     """Return the table of all instances."""
     cells = [[r.kind, r.instance, _text(r.auto), _text(r.single), r.method, f"{r.worse:+.2f}"] for r in found]
-    return TextGrid(
+    return Grid.of_texts(
         "auto and the best single method",
         ["kind", "instance", "auto", "best single", "method", "auto worse by %"],
         cells,
@@ -168,7 +167,7 @@ def study(options: argparse.Namespace, console: Console) -> None:
     found = rows(read(path) for path in files(folder))
     if not found:
         raise WrongUse(f"{folder}: there are no records; see the messages above")
-    console.print(drawn(table(found)))
+    console.print(table(found))
     for kind in (*sorted({r.kind for r in found}), None):
         worse = [r.worse for r in found if kind in (r.kind, None)]
         console.print(

@@ -10,7 +10,6 @@ from typing import Any
 
 from rich.console import Console
 from schedlab.bench.runs.selection import parse_seeds
-from schedlab.bench.tables.replay_report import drawn
 from schedlab.instances.traces import open_trace
 from schedlab.simulation.preemption.evictors import evictor_of
 
@@ -54,7 +53,7 @@ def _study(options: argparse.Namespace, console: Console) -> None:
                     console.print(f"{log.name}, seed {seed}, {evictor}: {message}", style="bold red", markup=False)
     for grid in (totals(found, evictors), differences(found, evictors), methods_table(found)):
         console.print()
-        console.print(drawn(grid))
+        console.print(grid)
         console.print(grid.meaning, style="dim")
 
 

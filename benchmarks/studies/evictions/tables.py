@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
+from schedlab.bench.grid import Grid, short
 from schedlab.bench.studies.days import paired, student
-from schedlab.bench.tables.replay_figures import TextGrid
-from schedlab.bench.tables.replays import short
 
 FIGURES = (
     ("missed", "missed", 1.0),
@@ -46,7 +45,7 @@ def interval(values: Sequence[float]) -> str:
     return f"{short(fmean(values))} ± {short(half)}" if half else short(fmean(values))
 
 
-def totals(results: Sequence[Result], evictors: Sequence[str]) -> TextGrid:
+def totals(results: Sequence[Result], evictors: Sequence[str]) -> Grid:
     """Return the figures of each evictor: mean over the seeds of the sums or means over the logs, with intervals."""
     rows = []
     for evictor in evictors:
@@ -60,7 +59,7 @@ def totals(results: Sequence[Result], evictors: Sequence[str]) -> TextGrid:
         "Mean over the seeds of the mean over the logs, ± half of the 95 % confidence interval (Student's t over the seeds). "
         "left out: batch jobs that need more nodes than the reserved ones leave."
     )
-    return TextGrid(
+    return Grid.of_texts(
         "totals of each evictor, one log and one seed", ["evictor", *(h for h, *_ in FIGURES)], rows, meaning
     )
 
@@ -71,7 +70,7 @@ def by_seed(results: Sequence[Result], name: str) -> dict[int, float]:
     return {s: fmean(figure(r, name) for r in results if r["seed"] == s) for s in seeds}
 
 
-def differences(results: Sequence[Result], evictors: Sequence[str]) -> TextGrid:
+def differences(results: Sequence[Result], evictors: Sequence[str]) -> Grid:
     """Return how much less each evictor loses than ``kill``, seed by seed."""
     rows = []
     of = {e: by_seed([r for r in results if r["evictor"] == e], "lost_node_hours") for e in evictors}
@@ -84,10 +83,10 @@ def differences(results: Sequence[Result], evictors: Sequence[str]) -> TextGrid:
         half = "-" if found.half is None else f"{found.half:,.0f}"
         rows.append([evictor, f"{found.mean:,.0f}", half, str(found.days), found.verdict])
     heads = ["evictor", "node h less\nthan kill", "± 95 %", "seeds", "less?"]
-    return TextGrid("node-hours lost, paired by seed", heads, rows, "Mean difference per log, and its interval.")
+    return Grid.of_texts("node-hours lost, paired by seed", heads, rows, "Mean difference per log, and its interval.")
 
 
-def methods_table(results: Sequence[Result]) -> TextGrid:
+def methods_table(results: Sequence[Result]) -> Grid:
     """Return for each method the losses and times on the eviction problems of the replays under ``dp``."""
     listed = [c for r in results for c in r["compared"]]
     names = list(dict.fromkeys(name for c in listed for name in c))
@@ -113,4 +112,4 @@ def methods_table(results: Sequence[Result]) -> TextGrid:
     meaning = (
         "All methods on the same eviction problems, those of the replays under dp; ms: processor time of a decision."
     )
-    return TextGrid("losses of one decision", heads, rows, meaning)
+    return Grid.of_texts("losses of one decision", heads, rows, meaning)

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from rich.console import Console
 from schedlab.bench.errors import STOPPED, WRONG, WrongUse
+from schedlab.bench.grid import Grid
 from schedlab.bench.plots.svg import side_by_side
-from schedlab.bench.tables.replay_figures import TextGrid
-from schedlab.bench.tables.replay_report import drawn
 from schedlab.bench.terminal import console_for
 from schedlab.errors import SchedlabError
 from schedlab.instances import Instance, load
@@ -76,12 +75,12 @@ def _study(options: argparse.Namespace, console: Console) -> None:
     names = [v.text for v in variants]
     for grid in tables(results, names):
         console.print()
-        console.print(drawn(grid))
+        console.print(grid)
         console.print(grid.meaning, style="dim")
     if options.bound:
         grid = _bounds(instances, results, scenarios)
         console.print()
-        console.print(drawn(grid))
+        console.print(grid)
         console.print(grid.meaning, style="dim")
     if options.draw:
         _draw(options, console, instances, results, names, scenarios)
@@ -91,7 +90,7 @@ def _bounds(
     instances: Sequence[Instance],
     results: dict[str, dict[str, dict[str, Result]]],
     scenarios: Sequence[str],
-) -> TextGrid:
+) -> Grid:
     """Return the table of the bounds, over all schedules that end when the latest of the replays does."""
     bounds: dict[str, dict[str, float]] = {}
     for i in instances:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import Any
 
-from schedlab.bench.tables.replay_figures import TextGrid
-from schedlab.bench.tables.replays import short
+from schedlab.bench.grid import Grid, short
 
 from .replays import IDLE, RULES, SCENARIOS, USUAL
 
@@ -45,7 +44,7 @@ def gain(
     return 100 * (profit(found[name][scenario], idle, when) - base) / abs(base) if base else None
 
 
-def tables(results: Results, variants: Sequence[str]) -> Iterator[TextGrid]:
+def tables(results: Results, variants: Sequence[str]) -> Iterator[Grid]:
     """Yield all tables of the study.
 
     Parameters
@@ -65,7 +64,7 @@ def tables(results: Results, variants: Sequence[str]) -> Iterator[TextGrid]:
             yield _energy(trace, scenario, found)
 
 
-def bounds_table(results: Results, bounds: Mapping[str, Mapping[str, float]]) -> TextGrid:
+def bounds_table(results: Results, bounds: Mapping[str, Mapping[str, float]]) -> Grid:
     """Return for each trace and scenario the bound on every schedule's profit, and the best variant beside it.
 
     Parameters
@@ -85,7 +84,7 @@ def bounds_table(results: Results, bounds: Mapping[str, Mapping[str, float]]) ->
             rows.append([trace, scenario.removesuffix(",cheap"), *cells])
     heads = ["trace", "scenario", "bound,\neuro", "best", "its profit,\neuro", "bound\nabove it, %"]
     meaning = f"Bound: the cheapest energy of the jobs, without idle energy (docs/hybrid.md); profits with {USUAL:g} W of an idle core."
-    return TextGrid("bounds", heads, rows, meaning)
+    return Grid.of_texts("bounds", heads, rows, meaning)
 
 
 def _scenarios(results: Results) -> list[str]:
@@ -97,7 +96,7 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{value:+.2f}"
 
 
-def _table_7_1(results: Results, name: str) -> TextGrid:
+def _table_7_1(results: Results, name: str) -> Grid:
     scenarios, rows = _scenarios(results), []
     for trace, found in results.items():
         ours = [gain(found, name, s) for s in scenarios]
@@ -112,10 +111,10 @@ def _table_7_1(results: Results, name: str) -> TextGrid:
         f"Profit at the last end of a job over that of the best of the rules replayed, in percent; {USUAL:g} W of each idle "
         "core of a node that is on."
     )
-    return TextGrid(f"{name}: table 7.1", heads, rows, meaning)
+    return Grid.of_texts(f"{name}: table 7.1", heads, rows, meaning)
 
 
-def _by_idle(results: Results, variants: Sequence[str]) -> TextGrid:
+def _by_idle(results: Results, variants: Sequence[str]) -> Grid:
     rows = []
     for trace, found in results.items():
         for name in variants:
@@ -123,10 +122,10 @@ def _by_idle(results: Results, variants: Sequence[str]) -> TextGrid:
                 cells = [gain(found, name, scenario, idle) for idle in IDLE]
                 rows.append([trace, name, scenario.removesuffix(",cheap"), *map(_percent, cells)])
     meaning = "Profit at the last end of a job over that of the best rule, in percent, by the watts of an idle core."
-    return TextGrid("idle power", ["trace", "", "scenario", *(f"{i:g} W" for i in IDLE)], rows, meaning)
+    return Grid.of_texts("idle power", ["trace", "", "scenario", *(f"{i:g} W" for i in IDLE)], rows, meaning)
 
 
-def _makespans(results: Results, variants: Sequence[str]) -> TextGrid:
+def _makespans(results: Results, variants: Sequence[str]) -> Grid:
     rows = []
     for trace, found in results.items():
         for name in [*variants, "best rule"]:
@@ -138,10 +137,10 @@ def _makespans(results: Results, variants: Sequence[str]) -> TextGrid:
             if values:
                 rows.append([trace, name, f"{fmean(values):.2f}", f"{pstdev(values):.3f}"])
     heads = ["trace", "", "makespan,\ndays", "std.\ndev."]
-    return TextGrid("figure 7.3: makespan", heads, rows, "Mean and standard deviation over the scenarios.")
+    return Grid.of_texts("figure 7.3: makespan", heads, rows, "Mean and standard deviation over the scenarios.")
 
 
-def _overheads(results: Results, variants: Sequence[str]) -> TextGrid:
+def _overheads(results: Results, variants: Sequence[str]) -> Grid:
     rows = []
     for trace, found in results.items():
         for name in [n for n in found if n in variants or n.startswith("rule:")]:
@@ -153,10 +152,10 @@ def _overheads(results: Results, variants: Sequence[str]) -> TextGrid:
     meaning = (
         "Wall time of all decisions of a replay / jobs, without the offline steps; mean and deviation over scenarios."
     )
-    return TextGrid("figure 7.4: overhead", heads, rows, meaning)
+    return Grid.of_texts("figure 7.4: overhead", heads, rows, meaning)
 
 
-def _energy(trace: str, scenario: str, found: Mapping[str, Mapping[str, Result]]) -> TextGrid:
+def _energy(trace: str, scenario: str, found: Mapping[str, Mapping[str, Result]]) -> Grid:
     rows = []
     for name in [n for n, of in found.items() if scenario in of]:
         r = found[name][scenario]
@@ -179,4 +178,4 @@ def _energy(trace: str, scenario: str, found: Mapping[str, Mapping[str, Result]]
         "PUE", "make-\nspan, d", "mean\nwait, h", "p95\nwait, h", "slow-\ndown",
     ]  # fmt: skip
     meaning = f"Up to the last end of a job (at last subm.: up to the last submission); {USUAL:g} W of an idle core."
-    return TextGrid(f"{trace}, {scenario}: energy and waits", heads, rows, meaning)
+    return Grid.of_texts(f"{trace}, {scenario}: energy and waits", heads, rows, meaning)

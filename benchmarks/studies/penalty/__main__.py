@@ -12,7 +12,6 @@ from schedlab.bench.plots.panels import Groups
 from schedlab.bench.plots.statistics import grouped_bars
 from schedlab.bench.plots.svg import side_by_side
 from schedlab.bench.runs.selection import parse_seeds
-from schedlab.bench.tables.replay_report import drawn
 from schedlab.instances.files.writing import write_whole
 from schedlab.simulation.dispatchers.registry import check_dispatcher
 
@@ -55,7 +54,7 @@ def _study(options: argparse.Namespace, console: Console) -> None:
                 results[scenario][name].append(waits)
     for grid in tables(results, dispatchers):
         console.print()
-        console.print(drawn(grid))
+        console.print(grid)
         console.print(grid.meaning, style="dim")
     if options.figure:
         ours = {scenario: of_users(results[scenario][dispatchers[0]]) for scenario in DRAWN}

@@ -7,8 +7,7 @@ from itertools import pairwise
 from statistics import fmean
 
 import numpy as np
-from schedlab.bench.tables.replay_figures import TextGrid
-from schedlab.bench.tables.replays import short
+from schedlab.bench.grid import Grid, short
 from schedlab.simulation.users import CLASSES
 
 from .replays import Waits, means_of_classes
@@ -59,7 +58,7 @@ def is_ordered(row: Row) -> bool:
     return all(b < a for a, b in pairwise(known))
 
 
-def tables(results: Results, dispatchers: Sequence[str]) -> list[TextGrid]:
+def tables(results: Results, dispatchers: Sequence[str]) -> list[Grid]:
     """Return the tables, ratios first.
 
     Parameters
@@ -72,7 +71,7 @@ def tables(results: Results, dispatchers: Sequence[str]) -> list[TextGrid]:
     return [_ratios(results, dispatchers), *_waits(results, dispatchers), _whole(results, dispatchers)]
 
 
-def _ratios(results: Results, dispatchers: Sequence[str]) -> TextGrid:
+def _ratios(results: Results, dispatchers: Sequence[str]) -> Grid:
     rows = []
     for scenario in (s for s in results if ratio(TABLE_3[s]) is not None):
         for name in dispatchers:
@@ -96,7 +95,7 @@ def _ratios(results: Results, dispatchers: Sequence[str]) -> TextGrid:
         "worst, best: mean wait per user of the least and of the most accurate class that has users; be, ge: of all users "
         "in these scenarios; ordered: each class waits less than the class before it."
     )
-    return TextGrid("ratios of waits", [*heads, "ordered"], rows, meaning)
+    return Grid.of_texts("ratios of waits", [*heads, "ordered"], rows, meaning)
 
 
 def _against(results: Results, name: str, scenario: str, row: Row, ours: Row) -> float | None:
@@ -107,7 +106,7 @@ def _against(results: Results, name: str, scenario: str, row: Row, ours: Row) ->
     return fmean(known) / best[-1] if best and best[-1] and known else None
 
 
-def _waits(results: Results, dispatchers: Sequence[str]) -> list[TextGrid]:
+def _waits(results: Results, dispatchers: Sequence[str]) -> list[Grid]:
     users, jobs = [], []
     for scenario, found in results.items():
         number = np.bincount(np.concatenate([w.user_class for w in found[dispatchers[0]]]), minlength=CLASSES + 1)[1:]
@@ -118,12 +117,12 @@ def _waits(results: Results, dispatchers: Sequence[str]) -> list[TextGrid]:
     heads = ["scenario", "", *CLASS_HEADS]
     meaning = "a1 to a5: classes of accuracy from 0-0.2 to 0.8-1. Users of all workloads together; users: their number."
     return [
-        TextGrid("mean wait per user, minutes, by class of the user", heads, users, meaning),
-        TextGrid("mean wait of the jobs, minutes, by accuracy of the job", heads, jobs, meaning),
+        Grid.of_texts("mean wait per user, minutes, by class of the user", heads, users, meaning),
+        Grid.of_texts("mean wait of the jobs, minutes, by accuracy of the job", heads, jobs, meaning),
     ]
 
 
-def _whole(results: Results, dispatchers: Sequence[str]) -> TextGrid:
+def _whole(results: Results, dispatchers: Sequence[str]) -> Grid:
     rows = []
     for scenario, found in results.items():
         for name in dispatchers:
@@ -140,7 +139,7 @@ def _whole(results: Results, dispatchers: Sequence[str]) -> TextGrid:
     meaning = (
         "mean of classes: unweighted mean of the class means, the paper's overall average; used: share of the cores."
     )
-    return TextGrid("waits of the whole machine, minutes", heads, rows, meaning)
+    return Grid.of_texts("waits of the whole machine, minutes", heads, rows, meaning)
 
 
 def _text(value: float | None) -> str:

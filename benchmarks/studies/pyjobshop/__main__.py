@@ -17,10 +17,9 @@ from typing import Any, NamedTuple, cast
 
 from rich.console import Console
 from schedlab.bench.errors import WrongUse
+from schedlab.bench.grid import Grid
 from schedlab.bench.records.store import files, read
 from schedlab.bench.suites.best_known import known_values
-from schedlab.bench.tables.replay_figures import TextGrid
-from schedlab.bench.tables.replay_report import drawn
 from schedlab.instances import load
 from schedlab.models import Project
 
@@ -83,7 +82,7 @@ def results_of(records: Iterable[Mapping[str, Any]], projects: Container[str], a
     return found
 
 
-def table(results: Results, best: Mapping[str, float]) -> TextGrid:
+def table(results: Results, best: Mapping[str, float]) -> Grid:
     """Return the table: each method beside PyJobShop on the runs that both have.
 
     Parameters
@@ -105,7 +104,7 @@ def table(results: Results, best: Mapping[str, float]) -> TextGrid:
     for runs in sorted(alike, key=lambda of: (-len(of), sorted(of))):
         rows += [_row(method, {key: results[method][key] for key in runs}, reference) for method in sorted(alike[runs])]
         rows.append(_row(NAME, {key: results[NAME][key] for key in runs}, reference))
-    return TextGrid(
+    return Grid.of_texts(
         f"{len({instance for instance, _ in results[NAME]})} projects",
         ["method", "runs", "without schedule", "proven", "median s", "mean gap %"],
         rows,
@@ -155,7 +154,7 @@ def study(options: argparse.Namespace, console: Console) -> None:
         answers.append(answer)
     best = {name: one.value for name, one in known_values(folder).items()}
     grid = table(results_of(records, projects, answers), best)
-    console.print(drawn(grid))
+    console.print(grid)
     console.print(grid.meaning, style="dim")
 
 

@@ -10,6 +10,7 @@ import schedlab as sl
 from rich.console import Console
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.kinds.accounts import fields
+from schedlab.bench.kinds.base import show_results
 from schedlab.bench.records.record import times
 from schedlab.bench.records.store import files, read
 from schedlab.bench.runs import view as usual
@@ -17,7 +18,6 @@ from schedlab.bench.runs.progress import worst_case
 from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
 from schedlab.bench.runs.view import View, one_scenario, scenarios_of
 from schedlab.bench.tables.profit import ProfitResults, scenario_results
-from schedlab.bench.tables.report import show
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
 from schedlab.models.profit import problem as profit_account
@@ -39,7 +39,7 @@ def of_summer(records):
 
 def printed(records, width=120):
     console = Console(file=io.StringIO(), width=width)
-    wrong = show(console, records)
+    wrong = show_results(console, records)
     return console.file.getvalue(), wrong
 
 

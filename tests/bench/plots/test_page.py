@@ -384,7 +384,7 @@ def test_what_cannot_be_used_is_named(bench, copied):
 def test_the_template_is_part_of_the_package():
     import schedlab.bench
 
-    assert (Path(schedlab.bench.plots.__file__).parent / "plot.html").is_file()
+    assert (Path(schedlab.bench.pages.__file__).parent / "plot.html").is_file()
 
 
 def test_replays_as_one_picture(bench, results, tmp_path):

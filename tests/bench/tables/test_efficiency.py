@@ -8,7 +8,7 @@ from schedlab.bench.kinds.accounts import faults_of_account
 from schedlab.bench.records.store import files, read
 from schedlab.bench.runs.view import View
 from schedlab.bench.tables import profit as tables
-from schedlab.bench.tables.profit import efficiency_table, slope_change
+from schedlab.bench.tables.profit import efficiency_grid
 from schedlab.instances import load
 
 
@@ -45,7 +45,7 @@ def test_a_wrong_slope_change_is_found_and_records_without_one_are_not_at_fault(
 
 def test_each_scenario_has_a_row_with_the_pue_of_its_methods(records):
     ((name, group),) = tables.by_instance(tables.scenario_results(records)).items()
-    made = efficiency_table(name, group)
+    made = efficiency_grid(name, group)
     console = Console(file=io.StringIO(), width=150)
     console.print(made)
     lines = console.file.getvalue().splitlines()
@@ -55,6 +55,6 @@ def test_each_scenario_has_a_row_with_the_pue_of_its_methods(records):
         cells = next(line.split() for line in lines if line.split()[:1] == [scenario])
         lns = next(r for r in results.records if r["method"] == "lns")
         assert f"{lns['account']['horizon']['pue']:.5f}" in cells
-        assert cells[-1] == f"{slope_change(results):.5f}"
+        assert cells[-1] == f"{results.slope_change:.5f}"
         rule = max((r for r in results.records if r["method"].startswith("rule:")), key=lambda r: r["objective"])
         assert cells[-2] == f"{rule['account']['horizon']['pue']:.5f}"

@@ -4,10 +4,10 @@ import io
 
 import pytest
 from rich.console import Console
+from schedlab.bench.kinds.base import show_results
 from schedlab.bench.records.record import record
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
-from schedlab.bench.tables.report import show
 
 FAILED = {
     "status": "error",
@@ -27,7 +27,7 @@ def failed(instance, kind, view, methods):
 
 def printed(records):
     console = Console(file=io.StringIO(), width=120)
-    assert show(console, records) == []
+    assert show_results(console, records) == []
     return console.file.getvalue()
 
 

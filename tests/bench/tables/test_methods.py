@@ -4,11 +4,11 @@ import io
 
 import pytest
 from rich.console import Console
+from schedlab.bench.kinds.base import show_results
 from schedlab.bench.records.record import failed, plain, record, times
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import NOON
 from schedlab.bench.tables.methods import ViewResults, group_by_view
-from schedlab.bench.tables.report import show
 
 
 def made(method, objective=None, bound=None, seed=1, **fields):
@@ -49,7 +49,7 @@ RECORDS = [
 
 def printed(records, width=120, explain=False):
     console = Console(file=io.StringIO(), width=width)
-    wrong = show(console, records, explain)
+    wrong = show_results(console, records, explain)
     return console.file.getvalue(), wrong
 
 

@@ -1,7 +1,7 @@
 """The seconds of all decisions by phase, on hand-made records and on a replay."""
 
 from schedlab.bench.tables.replay_figures import cycles, phases
-from schedlab.bench.tables.replays import ReplayResults
+from schedlab.bench.tables.replay_results import ReplayResults
 from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
 from schedlab.simulation.simulator import simulate
 
@@ -20,14 +20,14 @@ def test_the_phases_and_the_rest_add_up():
     hcp = record("hcp3", **{"": 10.0, "start_": 0.2, "model_": 0.8, "solve_": 6.0, "allocate_": 0.5})
     hcp["metrics"]["prediction_seconds"] = 0.25
     easy = record("easy", **{"": 1.0, "model_": None, "solve_": None, "allocate_": None})
-    assert phases(ReplayResults([hcp, easy])).rows == [
+    assert phases(ReplayResults([hcp, easy])).texts == [
         ["hcp3", "10.0", "0.20 2%", "0.80 8%", "6.00 60%", "0.50 5%", "2.50 25%", "0.25"]
     ]
 
 
 def test_records_without_the_time_of_warm_starts_have_a_row():
     older = record("hcp3", **{"": 10.0, "model_": 1.0, "solve_": 6.0, "allocate_": 0.5})
-    assert phases(ReplayResults([older])).rows[0][1:7] == ["10.0", "-", "1.00 10%", "6.00 60%", "0.50 5%", "2.50 25%"]
+    assert phases(ReplayResults([older])).texts[0][1:7] == ["10.0", "-", "1.00 10%", "6.00 60%", "0.50 5%", "2.50 25%"]
 
 
 def test_the_phases_of_a_replay_are_within_its_decisions():
@@ -49,6 +49,6 @@ def test_the_phases_of_a_cycle_are_means_over_the_calls():
         "decisions_used_cpmodel": 3,
         "decisions_used_pbs-walltime": 1,
     }
-    assert cycles(ReplayResults([model, hcp])).rows == [
+    assert cycles(ReplayResults([model, hcp])).texts == [
         ["portfolio@cpsat", "500", "1.00", "-", "-", "50.0", "-", "100", "200", "10.0", "cpmodel 3, pbs-walltime 1"]
     ]

@@ -2,7 +2,7 @@
 
 import schedlab as sl
 from schedlab.bench.tables.replay_figures import network, protocol
-from schedlab.bench.tables.replays import ReplayResults
+from schedlab.bench.tables.replay_results import ReplayResults
 
 
 def row(name, metrics):

@@ -4,14 +4,15 @@ import io
 
 import pytest
 from rich.console import Console
+from schedlab.bench.kinds.base import show_results
 from schedlab.bench.records.record import record
 from schedlab.bench.replays.settings import ReplaySettings
 from schedlab.bench.runs.progress import Lines, LiveDisplay
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
+from schedlab.bench.tables.dispatchers import dispatcher_columns
 from schedlab.bench.tables.replay_figures import all_figures, models
-from schedlab.bench.tables.replays import columns_of, extract_replays
-from schedlab.bench.tables.report import show
+from schedlab.bench.tables.replay_results import extract_replays
 from schedlab.models.profiles.builders import flat
 from schedlab.simulation.dispatchers.registry import PREDICTED_BY
 from schedlab.simulation.simulator import simulate
@@ -87,7 +88,7 @@ RECORDS = [
 
 def printed(records, width=120, explain=False):
     console = Console(file=io.StringIO(), width=width)
-    wrong = show(console, records, explain)
+    wrong = show_results(console, records, explain)
     return console.file.getvalue(), wrong
 
 
@@ -134,7 +135,7 @@ def test_no_line_is_wider_than_the_terminal(width):
 
 def test_with_explain_the_meaning_of_every_column_that_is_shown_is_below():
     results = extract_replays(RECORDS)[0][0][1]
-    columns = columns_of(results)
+    columns = dispatcher_columns(results)
     assert [c.name for c in columns] == [
         "mean wait s", "max wait s", "mean slowdown", "bounded slowdown", "WQT", "late jobs", "cores used",
         "calls: made/solver/opt/cut", "ms a call: mean/p99/max", "regret", "gap to bound",
@@ -150,7 +151,7 @@ def test_without_explain_one_line_names_the_option():
     text = " ".join(printed(RECORDS)[0].split())
     assert "*: the best of its column. --explain says what each column means." in text
     assert text.count("--explain") == 2  # below the dispatchers and below the predictions
-    assert not any(c.meaning in text for c in columns_of(extract_replays(RECORDS)[0][0][1]) if c.meaning)
+    assert not any(c.meaning in text for c in dispatcher_columns(extract_replays(RECORDS)[0][0][1]) if c.meaning)
     assert "too short: share" not in text and "--explain" not in printed(RECORDS, explain=True)[0]
 
 
@@ -184,7 +185,7 @@ def test_all_figures_of_a_replay_are_in_the_grids():
     cells = {
         c
         for grid in (*all_figures(results), models(results))
-        for line in grid.rows
+        for line in grid.texts
         for cell in line
         for c in cell.split("/")
     }

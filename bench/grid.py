@@ -1,0 +1,462 @@
+"""A table of results: columns, rows and notes, as a table of the terminal, HTML, LaTeX, CSV, JSON or a pandas frame."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import zip_longest
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich import box
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from ..instances.files.writing import to_csv
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import ConsoleOptions
+
+# --- Forms of numbers.
+
+UNKNOWN = "-"
+
+
+def number(value: Any) -> str:
+    """Return an objective or a bound with five significant digits, an integer with all its digits, and None as "-".
+
+    >>> number(19.5), number(2750.25), number(33), number(None)
+    ('19.500', '2,750.2', '33', '-')
+    """
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, (list, tuple)):
+        return " / ".join(map(number, value))
+    if isinstance(value, int):
+        return f"{value:,}"
+    if abs(value) < 1000:
+        return f"{value:#.5g}"
+    return f"{value:,.1f}" if abs(value) < 1e5 else f"{value:,.0f}"
+
+
+def short(value: float) -> str:
+    """Return a figure with about three significant digits.
+
+    >>> short(0.01234), short(3.14159), short(1234.5)
+    ('0.012', '3.14', '1,234')
+    """
+    decimals = next((n for least, n in ((100, 0), (10, 1), (0.1, 2)) if value >= least), 3)
+    return f"{value:,.{decimals}f}"
+
+
+def fixed(decimals: int) -> Callable[[float], str]:
+    """Return the form with this number of decimals.
+
+    >>> fixed(1)(1234.56), fixed(0)(12345.6)
+    ('1,234.6', '12,346')
+    """
+    return lambda value: f"{value:,.{decimals}f}"
+
+
+def percent(value: float | None, decimals: int = 1) -> str:
+    """Return a share between 0 and 1 as percent, and None as "-"."""
+    return UNKNOWN if value is None else f"{100 * value:.{decimals}f}%"
+
+
+def signed(value: float | None) -> str:
+    """Return a share as percent with its sign.
+
+    >>> signed(0.0123), signed(-0.4), signed(None)
+    ('+1.23%', '-40.00%', '-')
+    """
+    return UNKNOWN if value is None else f"{100 * value:+,.2f}%"
+
+
+def seconds(value: float | None) -> str:
+    """Return seconds with two decimals below 10 s and one decimal above, and None as "-"."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}"
+
+
+def compact(value: float) -> str:
+    """Return a number without commas: an integer without decimals, any other number with one decimal."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
+
+
+def milliseconds(value: float) -> str:
+    """Return seconds as milliseconds with about three significant digits."""
+    return short(1000 * value)
+
+
+def ratio(value: float) -> str:
+    """Return a figure with three decimals."""
+    return f"{value:.3f}"
+
+
+def count(value: float) -> str:
+    """Return a figure as a whole number."""
+    return f"{value:,.0f}"
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the known values, None if there are none; of integers an integer where it is one.
+
+    >>> mean([3, 5, None]), mean([1, 2]), mean([])
+    (4, 1.5, None)
+    """
+    known = [v for v in values if v is not None]
+    if not known:
+        return None
+    middle = fmean(known)
+    return int(middle) if middle.is_integer() and all(isinstance(v, int) for v in known) else middle
+
+
+# --- A table of results.
+
+MARK = "*"  # stands after the best value of a column
+GOOD, BAD, WARNING, DIM = "bold green", "bold red", "yellow", "dim"
+CLASSES = {GOOD: "best", BAD: "failed"}  # of cells in HTML
+HINT = "--explain says what each column means."
+NUMERAL = re.compile(r"[-+]?[\d,]+(\.\d+)?")
+SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+}  # fmt: skip
+
+
+class Styled(NamedTuple):
+    """A value with a style of rich: ``GOOD``, ``BAD``, ..."""
+
+    value: Any
+    style: str
+
+
+class Cell(NamedTuple):
+    """A cell as text; ``pad``: what is missing on the right so that the decimal points of a column are aligned."""
+
+    text: str
+    pad: str = ""
+    style: str = ""
+
+    @property
+    def css(self) -> str:
+        """The class of the cell in HTML, or ""."""
+        return CLASSES.get(self.style, "")
+
+
+@dataclass(frozen=True)
+class Column:
+    r"""A column.
+
+    Attributes
+    ----------
+    head
+        The heading, with line breaks for the terminal; ``"\xad\n"`` (soft hyphen) breaks a word.
+    value
+        Returns the value of a row, or its ``Styled`` value; None is unknown.
+    form
+        Returns a known value as text.
+    meaning
+        What the column means; "" if another column says so.
+    unit
+        The unit of the values, for JSON, if the heading does not have it.
+    best
+        ``min`` or ``max``: the least or the greatest value is marked.
+    words
+        Whether the values are texts, which are aligned on the left and may be broken into lines.
+    spare
+        0: always shown. On a narrow terminal the columns with the greatest number are left out first.
+    least
+        Of words: the width to which they may be broken before other columns are left out; 0: never.
+
+    Examples
+    --------
+    >>> Column("mean\nslow\xad\ndown").name
+    'mean slowdown'
+    """
+
+    head: str
+    value: Callable[[Any], Any] = str
+    form: Callable[[Any], str] = str
+    meaning: str = ""
+    unit: str = ""
+    best: Callable[[Iterable[float]], float] | None = None
+    words: bool = False
+    spare: int = 0
+    least: int = 0
+
+    @property
+    def name(self) -> str:
+        """The heading in one line."""
+        return re.sub(r"(?<=[-/])\n", "", self.head.replace("\xad\n", "")).replace("\n", " ").strip()
+
+    def text(self, value: Any) -> str:
+        """Return a value as text, "-" if it is unknown (None or NaN); a text is returned as it is."""
+        if isinstance(value, str):
+            return value
+        return UNKNOWN if value is None or value != value else self.form(value)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of results.
+
+    Attributes
+    ----------
+    title
+        The title, or the caption.
+    columns
+        The columns.
+    rows
+        The values, row by row; a value may be ``Styled``.
+    meaning
+        What the columns mean.
+    notes
+        Lines below the table.
+    """
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]] = ()
+    meaning: str = ""
+    notes: Sequence[str] = field(default=())
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        columns: Iterable[Column | None],
+        items: Iterable[Any],
+        meaning: str = "",
+        *,
+        style: Callable[[Any], str] = lambda item: "",
+        rival: Callable[[Any], bool] = lambda item: True,
+        keep_empty: bool = True,
+    ) -> Grid:
+        """Return a grid with a row for each item.
+
+        Parameters
+        ----------
+        title, meaning
+            See ``Grid``; without ``meaning``, those of the columns are joined.
+        columns
+            The columns; None is left out.
+        items
+            What the rows are about.
+        style
+            Returns the style of the row of an item.
+        rival
+            Returns whether an item takes part in the comparison of ``Column.best``.
+        keep_empty
+            Whether rows remain of which nothing but the first cell is known.
+        """
+        shown = [column for column in columns if column is not None]
+        there = list(items)
+        table = [[_styled(column.value(item), style(item)) for column in shown] for item in there]
+        for k, column in enumerate(shown):
+            if column.best is not None:
+                _mark([row for row, item in zip(table, there, strict=True) if rival(item)], k, column.best)
+        if not keep_empty:
+            table = [row for row in table if any(_plain(value) is not None for value in row[1:])]
+        meaning = meaning or "; ".join(dict.fromkeys(c.meaning for c in shown if c.meaning)).removesuffix(".") + "."
+        return cls(title, shown, table, meaning.removeprefix("."))
+
+    @classmethod
+    def of_texts(
+        cls,
+        title: str,
+        heads: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        meaning: str = "",
+        words: Collection[str] = (),
+    ) -> Grid:
+        """Return a grid of texts and numbers; the first column and those named in ``words`` are aligned on the left."""
+        columns = [Column(head, words=k == 0 or head in words) for k, head in enumerate(heads)]
+        return cls(title, columns, rows, meaning)
+
+    @cached_property
+    def cells(self) -> list[list[Cell]]:
+        """The cells as texts, row by row."""
+        columns = zip_longest(*self.rows) if self.rows else ()
+        texts = (
+            [_column_cells(column, values) for column, values in zip(self.columns, columns, strict=True)]
+            if self.rows
+            else []
+        )
+        return [list(row) for row in zip(*texts, strict=True)]
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The texts of the cells, row by row."""
+        return [[cell.text for cell in row] for row in self.cells]
+
+    @property
+    def heads(self) -> list[str]:
+        """The headings, each in one line."""
+        return [column.name for column in self.columns]
+
+    def fitted(self, width: int) -> tuple[Grid, list[Column]]:
+        """Return the grid with the columns that fit into ``width`` characters, and the columns that are left out."""
+        shown = list(range(len(self.columns)))
+        left_out = []
+        while sum(self._widths[k] + 1 for k in shown) - 1 > width:
+            last = max(shown, key=lambda k: self.columns[k].spare)
+            if not self.columns[last].spare:
+                break
+            shown.remove(last)
+            left_out.append(self.columns[last])
+        rows = [[row[k] for k in shown] for row in self.rows]
+        return replace(self, columns=[self.columns[k] for k in shown], rows=rows), left_out
+
+    @cached_property
+    def _widths(self) -> list[int]:
+        """The least width of each column on a terminal."""
+        widths = []
+        for k, column in enumerate(self.columns):
+            own = [len(line) for row in self.cells for line in _terminal_text(column, row[k]).split("\n")]
+            needed = max([*map(len, column.head.split("\n")), *own])
+            widths.append(min(needed, column.least) if column.least else needed)
+        return widths
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        """Yield the table for a terminal, without the columns for which it is too narrow."""
+        yield self.fitted(options.max_width)[0].table()
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """Return the width that the table takes on a terminal."""
+        return Measurement.get(console, options, self.table())
+
+    def table(self) -> Table:
+        """Return the table for a terminal with all columns."""
+        made = Table(title=self.title or None, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+        for column in self.columns:
+            made.add_column(
+                column.head.replace("\xad", "-"), justify="left" if column.words else "right", no_wrap=not column.words,
+                overflow="fold" if column.words else "ellipsis", min_width=column.least or None,
+            )  # fmt: skip
+        for row in self.cells:
+            pairs = zip(self.columns, row, strict=True)
+            made.add_row(*(Text(_terminal_text(column, cell), style=cell.style) for column, cell in pairs))
+        return made
+
+    def key(self, explain: bool, always: str = "") -> Text:
+        """Return the text below the table on a terminal: what the columns mean, or which option says so.
+
+        ``always``: a short remark that stands first in both forms.
+
+        Examples
+        --------
+        >>> Grid("", (), meaning="wait: time in the queue.").key(False, always="*: the best.").plain
+        '*: the best. --explain says what each column means.'
+        """
+        return Text(" ".join(filter(None, (always, self.meaning if explain else HINT))), style=DIM)
+
+    def show(self, console: Console, explain: bool = False, always: str = "") -> None:
+        """Print the table, and what its columns mean; nothing without rows."""
+        if self.rows:
+            console.print(self)
+            console.print(self.key(explain, always))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the grid as JSON can represent it: title, columns, rows of values, meaning, notes."""
+        columns = [{"name": c.name, "unit": c.unit, "meaning": c.meaning} for c in self.columns]
+        return {
+            "title": self.title, "columns": columns, "rows": self.values, "meaning": self.meaning, "notes": list(self.notes),
+        }  # fmt: skip
+
+    @property
+    def values(self) -> list[list[Any]]:
+        """The values without styles, row by row."""
+        return [[_plain(value) for value in row] for row in self.rows]
+
+    def as_csv(self) -> str:
+        """Return the headings and the values as CSV; unknown values are empty."""
+        return to_csv(self.heads, [["" if v is None else v for v in row] for row in self.values])
+
+    def frame(self) -> pd.DataFrame:
+        """Return a frame of pandas, a column for each column."""
+        import pandas as pd
+
+        return pd.DataFrame(self.values, columns=self.heads)
+
+    def as_latex(self) -> str:
+        r"""Return a table in the form of the package booktabs. Decimal points of a column are aligned.
+
+        Examples
+        --------
+        >>> print(Grid.of_texts("", ["method", "gap %"], [["cpsat:counts_1", "0.12"], ["lns", None]]).as_latex())
+        \begin{tabular}{lr}
+        \toprule
+        method & gap \% \\
+        \midrule
+        cpsat:counts\_1 & 0.12 \\
+        lns & -- \\
+        \bottomrule
+        \end{tabular}
+        """
+        lines = [" & ".join(map(latex_text, self.heads)) + r" \\"]
+        lines += [" & ".join(map(_latex_cell, row)) + r" \\" for row in self.cells]
+        sides = "".join("l" if column.words else "r" for column in self.columns)
+        body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+        return "\n".join([rf"\begin{{tabular}}{{{sides}}}", *body, r"\end{tabular}"])
+
+    def as_latex_float(self, tabular: str | None = None) -> str:
+        r"""Return a floating table with caption and notes; ``tabular``: what stands for the table, such as ``\input``."""
+        notes = [latex_text(line) for line in (self.meaning, *self.notes) if line]
+        lines = [r"\begin{table}", r"\centering", rf"\caption{{{latex_text(self.title)}}}", tabular or self.as_latex()]
+        return "\n".join([*lines, *(rf"\par\smallskip\footnotesize {note}" for note in notes), r"\end{table}"])
+
+
+def latex_text(text: str) -> str:
+    """Return a text with the characters that LaTeX takes for commands written as text."""
+    return "".join(SPECIAL.get(c, c) for c in text)
+
+
+def _latex_cell(cell: Cell) -> str:
+    if cell.text == UNKNOWN:
+        return "--"
+    return latex_text(cell.text) + (rf"\phantom{{{cell.pad}}}" if cell.pad else "")
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Styled) else value
+
+
+def _styled(value: Any, style: str) -> Any:
+    return Styled(value, style) if style and not isinstance(value, Styled) else value
+
+
+def _mark(rows: list[list[Any]], k: int, best: Callable[[Iterable[float]], float]) -> None:
+    """Style the best value of a column; none if fewer than two values are known, or all are equal."""
+    known = [_plain(row[k]) for row in rows if _plain(row[k]) is not None]
+    if len(known) < 2 or min(known) == max(known):
+        return
+    first = best(known)
+    for row in rows:
+        if _plain(row[k]) == first:
+            row[k] = Styled(first, GOOD)
+
+
+def _terminal_text(column: Column, cell: Cell) -> str:
+    """Return a cell with the mark of the best, and blanks that align its decimal point."""
+    mark = ""
+    if column.best is not None:
+        mark = MARK if cell.style == GOOD else " "
+    return cell.text + mark + " " * len(cell.pad)
+
+
+def _column_cells(column: Column, values: Iterable[Any]) -> list[Cell]:
+    """Return the cells of a column; those of numbers have the digits that others have behind the decimal point."""
+    pairs = [value if isinstance(value, Styled) else Styled(value, "") for value in values]
+    texts = [column.text(pair.value) for pair in pairs]
+    numerals = [NUMERAL.fullmatch(text) for text in texts]
+    decimals = [match[1] or "" for match in numerals if match]
+    longest = max(decimals, key=len, default="")
+    aligned = not column.words and all(m or text in (UNKNOWN, "") for m, text in zip(numerals, texts, strict=True))
+    pads = [longest[len(m[1] or "") :] if m and aligned else "" for m in numerals]
+    return [Cell(text, pad, pair.style) for text, pad, pair in zip(texts, pads, pairs, strict=True)]
