@@ -78,7 +78,7 @@ ExecutorOption = Annotated[
     str,
     typer.Option(
         "--executor",
-        help="where runs are performed: local, dask, slurm or one of another package (docs/clusters.md)",
+        help="where runs are performed: local, dask, slurm or one of another package (docs/reference/clusters.md)",
         rich_help_panel=RUNS,
     ),
 ]
