@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import pydoc
 import re
 import shlex
 import sys
@@ -27,6 +28,7 @@ MOST_PAGES = 12  # for users, in docs; reference and appendix are folders of the
 MOST_WORDS = 2000  # of such a page
 CODE = ("models", "instances", "heuristics", "backends", "methods", "simulation", "bench", "tests")
 PAGE_NAME = re.compile(r"\bdocs/[\w/]+\.md\b")
+FILE_NAME = re.compile(rf"\b(?:{'|'.join(CODE)})/[\w/]+\.py\b")
 KEY = re.compile(r"\[([A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?|AccaSim)[\],]")
 
 
@@ -122,6 +124,15 @@ def test_pages_that_code_names_exist() -> None:
     named = {name for p in files if p.exists() for name in PAGE_NAME.findall(p.read_text(encoding="utf-8"))}
     assert named - {"docs/x.md"} > set()  # docs/x.md: of a test
     assert [name for name in sorted(named - {"docs/x.md"}) if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_id)
+def test_modules_and_files_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    names = sorted(set(re.findall(r"\bschedlab(?:\.\w+){2,}", text)))  # of one part: also groups of entry points
+    assert [name for name in names if pydoc.locate(name) is None] == []
+    files = sorted(set(FILE_NAME.findall(text)))
+    assert [name for name in files if not (ROOT / name).exists() and not (ROOT / "simulation" / name).exists()] == []
 
 
 def test_every_page_is_listed() -> None:
