@@ -1,4 +1,4 @@
-"""The Lagrangian relaxation of a dispatching problem with prices per cell of time (``docs/bounds.md``)."""
+"""The Lagrangian relaxation of a dispatching problem with prices per cell of time (``docs/appendix/bounds.md``)."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def _windows(items: Items, i: int) -> list[tuple[int, int]]:
     return list(zip(items.low[part].tolist(), items.high[part].tolist(), strict=True))
 
 
-# --- Rows: inequalities ``sum_j a[j] <= b`` over the jobs that run at the same instant (proofs: ``docs/bounds.md``).
+# --- Rows: inequalities ``sum_j a[j] <= b`` over the jobs that run at the same instant (proofs: ``docs/appendix/bounds.md``).
 #
 # For a set of node classes C let the *confined* units be those that fit only nodes of C. Rows of C:
 #
@@ -320,7 +320,7 @@ def _joined(found: Sequence[tuple[Ints, int]], demands: int) -> Rows:
     return Rows(np.ascontiguousarray(table[:, :-1]), np.ascontiguousarray(table[:, -1]))
 
 
-# --- Sets of jobs that fit the nodes together: the configurations of an instant (proofs: ``docs/bounds.md``).
+# --- Sets of jobs that fit the nodes together: the configurations of an instant (proofs: ``docs/appendix/bounds.md``).
 
 MOST = 4_000  # sets that fit together, at most
 STATES = 50  # of the search for nodes for one set

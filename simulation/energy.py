@@ -23,7 +23,7 @@ from .records import OffIntervals, ReplayData
 # --- The IT power of a machine over time: jobs, idle cores of nodes that are on, and nodes that boot or shut down.
 #
 # ``P(t) = sum of the powers of the running jobs + idle * (cores of the nodes that are on - cores in use) + boot * (cores of
-# the nodes that boot or shut down)``. [Bridi2018, 7] gives no idle power; its results need one, see docs/profit.md.
+# the nodes that boot or shut down)``. [Bridi2018, 7] gives no idle power; its results need one, see docs/reference/profit.md.
 
 IDLE = 3.9  # W per core: half of the least power of a job in [Bridi2018, 6.8.1]
 

@@ -389,7 +389,7 @@ FORECASTS: Registry[Forecast] = Registry(
         "perfect": Perfect,
     },
     parts=PARTS,
-    docs="docs/forecasts.md",
+    docs="docs/reference/forecasts.md",
 )
 """The forecasts by name: a forecast, or a class or function that returns one."""
 

@@ -350,7 +350,7 @@ NODE_POLICIES: Registry[NodePolicy] = Registry(
         "profile": FollowProfile,
     },
     parts=("name", "begin", "decide"),
-    docs="docs/energy.md",
+    docs="docs/reference/energy.md",
     first_value=True,
 )
 """The node policies by name: a policy, or a class or function that returns one."""

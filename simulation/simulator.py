@@ -201,7 +201,7 @@ def simulate(
         name or the policy, else ``"walltime"``.
     allocator : str or Allocator
         How policies choose nodes: ``"first-fit"``, ``"best-fit"``, or an object that follows
-        ``schedlab.simulation.dispatchers.registry.Allocator``, or its name. Dispatchers other than policies choose the nodes
+        ``schedlab.simulation.allocators.Allocator``, or its name. Dispatchers other than policies choose the nodes
         themselves.
     seed : int
         Passed to ``Dispatcher.begin``. Policies do not use it, except ``plan@lns``.

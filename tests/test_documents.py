@@ -1,4 +1,4 @@
-"""The documentation: its code runs, its commands exist, its links and references lead somewhere."""
+"""The documentation: its code runs, its commands exist, its links and references lead somewhere, its pages are short."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import pydoc
 import re
 import shlex
 import sys
@@ -22,7 +23,12 @@ from schedlab.heuristics import HEURISTICS
 
 ROOT = Path(schedlab.__file__).parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-MOST_LINES = 170  # of the README
+MOST_LINES = {"README.md": 170, "CHANGELOG.md": 150}
+MOST_PAGES = 12  # for users, in docs; reference and appendix are folders of their own
+MOST_WORDS = 2000  # of such a page
+CODE = ("models", "instances", "heuristics", "backends", "methods", "simulation", "bench", "tests")
+PAGE_NAME = re.compile(r"\bdocs/[\w/]+\.md\b")
+FILE_NAME = re.compile(rf"\b(?:{'|'.join(CODE)})/[\w/]+\.py\b")
 KEY = re.compile(r"\[([A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?|AccaSim)[\],]")
 
 
@@ -41,6 +47,10 @@ def _first_line(block: str, number: int) -> int:
     return max(n.lineno for n in around)
 
 
+def _id(page: Path) -> str:
+    return page.relative_to(ROOT).with_suffix("").as_posix()
+
+
 def blocks(page: Path, language: str) -> list[str]:
     """The fenced code blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.M | re.S)
@@ -52,7 +62,7 @@ def commands() -> list[str]:
     return sorted({line.strip() for line in lines if line.startswith("bench ")})
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda p: p.stem)
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=_id)
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_registered", {})
@@ -89,14 +99,57 @@ def test_the_options_of_a_command_exist(line: str) -> None:
     assert {word for word in words if word.startswith("--")} <= known
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_links_lead_to_files(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
-    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    headings = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line) for line in re.findall(r"^#+ (.*)$", text, flags=re.M)]
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=_id)
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_pages_that_code_names_exist() -> None:
+    files = [*ROOT.glob("*.py"), ROOT / "Makefile", *(p for top in CODE for p in (ROOT / top).rglob("*.py"))]
+    named = {name for p in files if p.exists() for name in PAGE_NAME.findall(p.read_text(encoding="utf-8"))}
+    assert named - {"docs/x.md"} > set()  # docs/x.md: of a test
+    assert [name for name in sorted(named - {"docs/x.md"}) if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_id)
+def test_modules_and_files_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    names = sorted(set(re.findall(r"\bschedlab(?:\.\w+){2,}", text)))  # of one part: also groups of entry points
+    assert [name for name in names if pydoc.locate(name) is None] == []
+    files = sorted(set(FILE_NAME.findall(text)))
+    assert [name for name in files if not (ROOT / name).exists() and not (ROOT / "simulation" / name).exists()] == []
+
+
+def test_every_page_is_listed() -> None:
+    listed = re.findall(r"\]\(([^)#]+\.md)\)", (ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
+    assert {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")} - set(listed) == {
+        "index.md"
+    }
+
+
+def test_pages_for_users_are_few_and_short() -> None:
+    words = {p.name: len(p.read_text(encoding="utf-8").split()) for p in (ROOT / "docs").glob("*.md")}
+    assert len(words) <= MOST_PAGES
+    assert {name: count for name, count in words.items() if count > MOST_WORDS} == {}
 
 
 def test_sources_that_are_cited_are_listed() -> None:
-    listed = set(KEY.findall((ROOT / "docs" / "references.md").read_text(encoding="utf-8")))
+    listed = set(KEY.findall((ROOT / "docs" / "appendix" / "references.md").read_text(encoding="utf-8")))
     files = [
         *PAGES,
         *(
@@ -109,8 +162,9 @@ def test_sources_that_are_cited_are_listed() -> None:
     assert cited - listed == set()
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+@pytest.mark.parametrize("name", MOST_LINES)
+def test_readme_and_changelog_are_short(name: str) -> None:
+    assert len((ROOT / name).read_text(encoding="utf-8").splitlines()) <= MOST_LINES[name]
 
 
 def exported() -> list[tuple[str, Any]]:

@@ -31,7 +31,7 @@ dask      actors on worker processes of dask.distributed (schedlab[dask])
 The starts are the same with every transport and number of processes, for the same seed. A process that does not answer
 before the timer ends is not asked any more: its nodes are taken out, and the jobs planned on them are planned anew.
 
-The records are those of bench simulate, with the packets, bytes and wall time of each phase. docs/dardis.md explains them.
+The records are those of bench simulate, with the packets, bytes and wall time of each phase. docs/reference/dardis.md explains them.
 
 Exit code 1 if a replay failed: an error, a crash, jobs that no remaining node can host.
 

@@ -205,7 +205,7 @@ class Place:
     executor: Annotated[
         str,
         typer.Option(
-            help="where runs are performed: local, dask, slurm or one of another package (docs/clusters.md)",
+            help="where runs are performed: local, dask, slurm or one of another package (docs/reference/clusters.md)",
             rich_help_panel=RUNS,
         ),
     ] = LOCAL

@@ -40,7 +40,7 @@ NAME     blocking:     fcfs, sjf
                        decision), plan@lns (with search);
                        plan:ORDER of submit, wt, slowdown, weighted, with
                        options as plan:weighted:work=2:guard=1@lns:rounds=50
-                       (docs/plans.md)
+                       (docs/reference/plans.md)
          ...-profile:  any policy above plans, within --desired at each start;
                        pcp2, pcp3, hcp2, hcp3, cpmodel: for the whole run,
                        or at a cost for each core-hour above it:

@@ -312,7 +312,7 @@ class ReplaySettings:
     desired: str | None = setting(
         None,
         "CSV file of the desired use, time_s,resource,share[,nodes]: over-utilisation and dissimilarity of each replay; "
-        "dispatchers X-profile keep to it (docs/profiles.md); default: desired.csv of an instance, if it has one",
+        "dispatchers X-profile keep to it (docs/reference/profiles.md); default: desired.csv of an instance, if it has one",
         label="desired use of {}",
         concerns="jobs",
         typed=Path,
@@ -390,7 +390,7 @@ class ReplaySettings:
     node_policy: str | None = setting(
         None,
         "which nodes are switched off: always-on, idle:30min (after 30 min without a job), profile (as many are on as "
-        "--desired needs, ahead of time), or my_module:MyPolicy; default: nodes are always on (docs/energy.md)",
+        "--desired needs, ahead of time), or my_module:MyPolicy; default: nodes are always on (docs/reference/energy.md)",
         ENERGY,
         label="node policy {}",
         concerns="jobs",

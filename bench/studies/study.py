@@ -147,7 +147,7 @@ class Study:
     Parameters
     ----------
     reference
-        Its key in docs/references.md.
+        Its key in docs/appendix/references.md.
     dispatchers
         Names of the dispatchers to replay.
     decision_time

@@ -1,4 +1,4 @@
-"""The method ``bounds``: lower bounds of the makespan of a project; docs/bounds.md has the proofs.
+"""The method ``bounds``: lower bounds of the makespan of a project; docs/appendix/bounds.md has the proofs.
 
 1. Take the start, or the best schedule of ``multi-sgs``.
 2. Critical path: the longest path with the shortest modes.

@@ -198,7 +198,7 @@ def decide_beside(
 #
 # References
 # ----------
-# - [Bridi2018]: see ``docs/references.md``.
+# - [Bridi2018]: see ``docs/appendix/references.md``.
 # - [Mualem2001]: A. W. Mu'alem, D. G. Feitelson: Utilization, predictability, workloads, and user runtime estimates in
 #   scheduling the IBM SP2 with backfilling. IEEE Transactions on Parallel and Distributed Systems 12(6), 2001.
 
@@ -405,7 +405,7 @@ def easy(trace: TraceArrays, state: State, rules: Rules) -> None:
 #
 # References
 # ----------
-# - [Gaussier2015], [Tsafrir2007]: see ``docs/references.md``.
+# - [Gaussier2015], [Tsafrir2007]: see ``docs/appendix/references.md``.
 
 
 @internal

@@ -24,7 +24,7 @@ DAY = 86400
 
 @dataclass(frozen=True)
 class Plan:
-    """How a policy plans its queue at each decision; see ``docs/plans.md``.
+    """How a policy plans its queue at each decision; see ``docs/reference/plans.md``.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ class Policy:
     predictor : str
         Name of the predictor that is used unless another one is given.
     plan : Plan, optional
-        Only with ``reservations=None``: plan the whole queue anew at each decision; see ``docs/plans.md``.
+        Only with ``reservations=None``: plan the whole queue anew at each decision; see ``docs/reference/plans.md``.
     within_profile : bool
         Whether jobs start only where the use stays within the desired profile of the replay at the time of the start
         [Bridi2018, 5.4, algorithm 4, corrected]. Reservations take the desired use of that time to last.

@@ -137,7 +137,9 @@ class Limits(Feature):
         Whether the dispatcher is a policy; the others take a desired use as an amount of each node.
     """
 
-    keeps_waiting = "the desired use or the power cap that limits the starts may hold it at no time (docs/profiles.md)"
+    keeps_waiting = (
+        "the desired use or the power cap that limits the starts may hold it at no time (docs/reference/profiles.md)"
+    )
 
     def __init__(
         self, within: Sequence[DesiredProfile], running: Callable[[], Collection[int]], by_policy: bool

@@ -216,7 +216,7 @@ EVICTORS: Registry[Evictor] = Registry(
     "schedlab.evictors",
     {"none": none, "kill": Kill, "greedy": GreedyEvictor, "dp": optimal, "dp-knee": knee, "reserve": reserve},
     parts=PARTS,
-    docs="docs/on_demand.md",
+    docs="docs/reference/on_demand.md",
     first_value=True,
     near=_suggested,
 )

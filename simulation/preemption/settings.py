@@ -195,7 +195,7 @@ CHECKPOINTS: Registry[CheckpointModel] = Registry(
     "schedlab.checkpoints",
     {"fixed": Fixed, "young": Young, "daly": Daly, "none": Never, "log": listed},
     parts=("name", "interval"),
-    docs="docs/on_demand.md",
+    docs="docs/reference/on_demand.md",
     argument="checkpoints",
     first_value=True,
 )

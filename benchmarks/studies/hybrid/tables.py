@@ -83,7 +83,7 @@ def bounds_table(results: Results, bounds: Mapping[str, Mapping[str, float]]) ->
             cells = [f"{bound:,.0f}", best, f"{known[best]:,.0f}", _percent(above)]
             rows.append([trace, scenario.removesuffix(",cheap"), *cells])
     heads = ["trace", "scenario", "bound,\neuro", "best", "its profit,\neuro", "bound\nabove it, %"]
-    meaning = f"Bound: the cheapest energy of the jobs, without idle energy (docs/hybrid.md); profits with {USUAL:g} W of an idle core."
+    meaning = f"Bound: the cheapest energy of the jobs, without idle energy (docs/appendix/bridi2018_hybrid.md); profits with {USUAL:g} W of an idle core."
     return Grid.of_texts("bounds", heads, rows, meaning)
 
 

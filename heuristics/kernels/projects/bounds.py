@@ -1,4 +1,4 @@
-"""Lower bounds of the makespan of a project, in whole numbers, as compiled code; docs/bounds.md has the proofs."""
+"""Lower bounds of the makespan of a project, in whole numbers, as compiled code; docs/appendix/bounds.md has the proofs."""
 
 from __future__ import annotations
 

@@ -28,9 +28,9 @@ WHOLE_MODEL = {Construct.INTERVAL, Construct.VARIABLE_SIZE}  # without these, th
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The class of the backend in docs/extending.md, which is registered as "small"."""
+    """The class of the backend in docs/reference/own_backend.md, which is registered as "small"."""
     monkeypatch.setattr(registry, "_registered", {})
-    page = (Path(sl.__file__).parent / "docs" / "extending.md").read_text(encoding="utf-8")
+    page = (Path(sl.__file__).parent / "docs" / "reference" / "own_backend.md").read_text(encoding="utf-8")
     (block,) = (b for b in re.findall(r"^```python\n(.*?)^```", page, flags=re.M | re.S) if "class Small:" in b)
     space: dict[str, Any] = {"__name__": "page"}
     exec(block, space)
