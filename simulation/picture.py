@@ -24,7 +24,7 @@ PALE_GREY = "#dddddd"
 class _Placed:
     """What is drawn, one entry each: label, group, start and end in seconds, nodes, and request of one unit by resource."""
 
-    labels: list[str]
+    labels: Sequence[str]
     groups: list[str]
     start: Ints
     end: Ints
