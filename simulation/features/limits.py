@@ -35,7 +35,7 @@ from ...models.profiles.builders import power_cap as cap_of
 from ...models.profiles.profile import Steps
 from ...models.whole_numbers import is_real, shown
 from ..agenda import Rank
-from ..dispatchers.policy import Policy
+from ..dispatchers.policy import Chosen
 from .feature import Feature, Replay
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ def desired_of(desired: DesiredProfile | str | Path | None, platform: Platform, 
 
 
 @contextmanager
-def lent(desired: DesiredProfile | None, dispatcher: Any) -> Iterator[None]:
+def lent(desired: DesiredProfile, dispatcher: Any) -> Iterator[None]:
     """Set the attribute ``desired`` of a dispatcher that is None to the desired use of a replay, and reset it at the end."""
-    if desired is None or getattr(dispatcher, "desired", desired) is not None:
+    if dispatcher.desired is not None:
         yield
         return
     dispatcher.desired = desired
@@ -86,8 +86,7 @@ def lent(desired: DesiredProfile | None, dispatcher: Any) -> Iterator[None]:
 def limits_of(
     desired: DesiredProfile | None,
     power_cap: float | DesiredProfile | None,
-    dispatcher: object,
-    name: str,
+    chosen: Chosen,
     platform: Platform,
 ) -> tuple[DesiredProfile, ...]:
     """Return the profiles that limit the starts: the desired use of a policy that follows it, and the power cap.
@@ -97,24 +96,23 @@ def limits_of(
     WrongValue
         If a policy follows a desired use and there is none, the power cap is no power, or the dispatcher is no policy.
     """
+    if desired is None and not chosen.needs.isdisjoint({"given-profile", "profile-limits"}):
+        raise WrongValue(
+            f"dispatcher {chosen.name} keeps to a desired profile; give one (desired=..., bench simulate --desired FILE)"
+        )
     found = []
-    follows = getattr(dispatcher, "within_profile", False)
-    if follows or getattr(dispatcher, "follows_profile", False):
-        if desired is None:
+    if desired is not None and "profile-limits" in chosen.needs:
+        if desired.power is not None and chosen.policy is None:
             raise WrongValue(
-                f"dispatcher {name} keeps to a desired profile; give one (desired=..., bench simulate --desired FILE)"
+                f"dispatcher {chosen.name} cannot keep to a desired power as a limit; give it a cost (hcp3-profile:0.5@cpsat), or "
+                "use a policy"
             )
-        if follows and desired.power is not None and not isinstance(dispatcher, Policy):
-            raise WrongValue(
-                f"dispatcher {name} cannot keep to a desired power as a limit; give it a cost (hcp3-profile:0.5@cpsat), or use a "
-                "policy"
-            )
-        found += [desired] if follows else []
+        found.append(desired)
     if power_cap is None:
         return tuple(found)
-    if not isinstance(dispatcher, Policy):
+    if chosen.policy is None:
         raise WrongValue(
-            f"power_cap: dispatcher {name} chooses its starts itself and does not know the power of jobs; a cap is "
+            f"power_cap: dispatcher {chosen.name} chooses its starts itself and does not know the power of jobs; a cap is "
             "enforced for policies only: the rules, easy, easy++, conservative, pbs-fifo, ..."
         )
     if isinstance(power_cap, DesiredProfile):
