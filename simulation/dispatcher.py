@@ -12,9 +12,12 @@ Pass the object to ``schedlab.simulate(..., dispatcher=...)``.
    simulated clock before the jobs start, and ``decide`` is called again at the new time.
 3. ``decide`` returns a ``Decision`` with the jobs that start now and their nodes. All other jobs stay in the queue.
 
+What a dispatcher needs beyond the moment it declares in one set, such as ``needs = frozenset({"always", "log"})``; see
+``NEEDS``. Without this attribute it needs nothing.
+
 A dispatcher can ask for more calls, and can plan:
 
-- With the attribute ``always = True`` it is called at every event, also when no waiting job could start, or none waits.
+- If it needs ``"always"``, it is called at every event, also when no waiting job could start, or none waits.
 - ``Decision.wake`` is a later time at which it is called as well. Each requested time counts, also if it is called
   earlier for another reason.
 - ``Decision.plan`` has starts at later times. At each event, after the arrivals and before the call, the simulator makes
@@ -85,6 +88,8 @@ from numpy.typing import NDArray
 
 from ..models import Job, Platform, Queue, Running
 from ..models.array_types import Ints
+from ..models.excerpt import excerpt
+from ..models.plugins import PluginError
 
 if TYPE_CHECKING:
     from ..models.reservations import Reserved
@@ -295,6 +300,72 @@ class Decision:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
+NEEDS: Mapping[str, str] = {
+    "always": "",
+    "log": "prepare",
+    "profile": "desired",
+    "given-profile": "",
+    "profile-limits": "",
+    "node-policy": "node_policy",
+    "one-chunk": "",
+    "reasons": "why_waiting",
+}
+"""What a dispatcher may need, and the attribute that it must then have.
+
+- ``always``: ``decide`` is called at every event, also when no waiting job could start.
+- ``log``: ``prepare(workload)`` is called before ``begin``, for parts that look at the past of the workload, such as
+  forecasts, and for bounds.
+- ``profile``: an attribute ``desired`` that is None is the desired profile of the replay, if there is one, from ``begin``
+  to the end of the replay.
+- ``given-profile``: the replay is refused without a desired profile.
+- ``profile-limits``: the desired profile limits the starts; the verification examines it.
+- ``node-policy``: the attribute ``node_policy`` is the node policy of the replay, unless ``simulate`` is given another.
+- ``one-chunk``: workloads with heterogeneous jobs (``job.chunks``) are refused.
+- ``reasons``: ``why_waiting(job)`` is called with the id of a job that is left when no event is, though it fits on the idle
+  nodes; it returns why the job was not started, for the message, or an empty text.
+"""
+EARLIER = {
+    "always": "always",
+    "prepare": "log",
+    "follows_profile": "given-profile",
+    "within_profile": "profile-limits",
+    "node_policy": "node-policy",
+    "takes_chunks": "one-chunk",
+    "why_waiting": "reasons",
+}
+"""Attributes that declared needs before there was a set of them, and these needs."""
+
+
+def needs_of(dispatcher: Any) -> frozenset[str]:
+    """Return what a dispatcher declares that it needs, checked.
+
+    Raises
+    ------
+    PluginError
+        If it needs something unknown, lacks the attribute of a need, or declares a need by an attribute as earlier
+        versions of schedlab expected.
+    """
+    name, needs = dispatcher.name, getattr(dispatcher, "needs", None)
+    if needs is None:
+        earlier = [what for what in EARLIER if hasattr(dispatcher, what)]
+        if not earlier:
+            return frozenset()
+        expected = ", ".join(repr(EARLIER[what]) for what in earlier)
+        raise PluginError(
+            f"dispatcher {name} has {', '.join(earlier)}, and no set of its needs; expected an attribute "
+            f"needs = frozenset({{{expected}}}), or needs = frozenset() if schedlab is to take no notice of it"
+        )
+    unknown = not isinstance(needs, set | frozenset) or [need for need in needs if need not in NEEDS]
+    if unknown:
+        raise PluginError(
+            f"dispatcher {name}: needs is {excerpt(needs)}; expected a set of {', '.join(map(repr, NEEDS))}"
+        )
+    for need in needs:
+        if NEEDS[need] and not hasattr(dispatcher, NEEDS[need]):
+            raise PluginError(f"dispatcher {name} needs {need!r}, but has no attribute {NEEDS[need]}")
+    return frozenset(needs)
+
+
 class Dispatcher(Protocol):
     """An object that decides at each event which waiting jobs start now, and on which nodes.
 
@@ -305,18 +376,8 @@ class Dispatcher(Protocol):
     ----------
     name : str
         The name in results and error messages.
-    always : bool, optional
-        Whether ``decide`` is called at every event, also when no waiting job could start. Default: False.
-    delegates : bool, optional
-        Whether it may answer with ``Decision.policy``. In replays with reservations, the expected durations must then
-        be walltimes. Default: False.
-    desired : DesiredProfile or None, optional
-        An attribute that is None is the desired profile of the replay from ``begin`` to its end.
-    prepare : callable, optional
-        Called with the workload before ``begin``, for parts that look at its past, such as forecasts, and for bounds.
-    why_waiting : callable, optional
-        Called with the id of a job that is left when no event is, though it fits on the idle nodes; it returns why the
-        job was not started, for the message, or an empty text.
+    needs : frozenset of str, optional
+        What it needs beyond the moment, of ``NEEDS``. Default: nothing.
     """
 
     name: str

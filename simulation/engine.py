@@ -90,8 +90,9 @@ class Engine:
     def __init__(self, setup: Setup, features: Sequence[Feature], on_progress: OnProgress | None) -> None:
         self.setup, self.features, self.on_progress = setup, tuple(features), on_progress
         self.platform, self.options = setup.platform, setup.options
-        self.policy, self.dispatcher = setup.policy, setup.dispatcher
-        self.workload, self.name, self.predictor = setup.workload, setup.name, setup.predictor
+        self.policy, self.dispatcher = setup.chosen.policy, setup.chosen.dispatcher
+        self.needs, self.name = setup.chosen.needs, setup.chosen.name
+        self.workload, self.predictor = setup.workload, setup.predictor
         self.trace, self.state = setup.trace, setup.state
         self.agenda = Agenda()
         self.timeline = Timeline(self.platform, self.trace, self.state)
@@ -106,7 +107,6 @@ class Engine:
         self.ruled: Policy | None = None  # the policy of ``rules``
         self._kernel: kernels.Kernel | None = None  # of that policy
         self.ranking: Ranking | None = None
-        self.always = False
         self.debt = 0.0  # wall time of decisions, below 1 s, that has not yet passed on the simulated clock
         self.changed: dict[str, None] = {}  # ids of waiting jobs that have changed since the last call
         self._unsorted = False
@@ -184,16 +184,14 @@ class Engine:
             self.ranking = Ranking(ranker, self.workload, self.state, self.trace.runtime, whole_nodes, self.refuse)
             self.ranking.begin(self.platform, self.workload, self.options.seed)
 
-    def _begin_dispatcher(self, dispatcher: Dispatcher) -> None:
+    def _begin_dispatcher(self, dispatcher: Any) -> None:
         try:
-            getattr(dispatcher, "prepare", lambda log: None)(self.workload)
+            if "log" in self.needs:
+                dispatcher.prepare(self.workload)
             dispatcher.begin(self.platform, self.workload.queues, self.options.seed)
         except Exception as e:
             why = f"dispatcher {self.name} raised in begin, before the replay: {type(e).__name__}: {e}"
             raise SimulationError(why) from e
-        self.always = getattr(dispatcher, "always", False)
-        if not isinstance(self.always, bool):
-            raise SimulationError(f"dispatcher {self.name}: always is {self.always!r:.80}; expected True or False")
 
     def _compiled(self) -> tuple[str, ...]:
         """Replay a policy in compiled code from action to action; return notes."""
@@ -414,7 +412,7 @@ class Engine:
             took = time.perf_counter() - began
             self.calls.add_timed(took)
             return self._charge(took)
-        failed, called = [], self.always
+        failed, called = [], "always" in self.needs
         if self.plans.pending:
             failed = self.checks.start_planned()
             called = self.plans.called(self.now) or called or bool(failed)

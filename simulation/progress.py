@@ -83,9 +83,11 @@ def reasons(engine: Replay) -> dict[str, str]:
 
 def _of_dispatcher(engine: Replay, job: str) -> str:
     """Return what the dispatcher says about a job that it could have started."""
-    explain: Callable[[str], str] = getattr(engine.dispatcher, "why_waiting", lambda job: "")
     usual = f"dispatcher {engine.name} has not started it, although it fits on the idle nodes{_unless(engine)}"
-    return explain(job) or usual
+    if "reasons" not in engine.needs:
+        return usual
+    own: str = engine.dispatcher.why_waiting(job)
+    return own or usual
 
 
 def _unless(engine: Replay) -> str:

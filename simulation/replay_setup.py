@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..heuristics.kernels.events.machine import by_name, ranges_of, start_on, trace_of
+from ..heuristics.kernels.events.machine import by_name, counted, ranges_of, start_on, trace_of
 from ..heuristics.kernels.events.state import NOW, STARTED, UNSTARTED, State, TraceArrays, new_state
 from ..instances.workload import Workload
 from ..models import Platform, Running
 from ..models.array_types import Ints
 from .allocators import BEST_FIT, Allocator, rank_of
-from .dispatcher import Dispatcher
-from .dispatchers.policy import Policy
+from .dispatchers.policy import Chosen
 from .features.feature import Feature, Options, Replay
-from .features.running import ending_at, is_counted
+from .features.running import ending_at
 from .predictors import TimedPredictor
 from .records import Decisions, History, NodeRanges
 from .result import Simulation
@@ -35,12 +34,8 @@ class Setup:
     workload : Workload
         All rows.
     platform : Platform
-    policy : Policy or None
-        The dispatcher, if it is one that decides in compiled code.
-    dispatcher : Dispatcher or None
-        The dispatcher, if it is one in Python.
-    name : str
-        The name of the dispatcher.
+    chosen : Chosen
+        The dispatcher.
     predictor : TimedPredictor
     allocator : str
         How policies choose nodes.
@@ -59,9 +54,7 @@ class Setup:
 
     workload: Workload
     platform: Platform
-    policy: Policy | None
-    dispatcher: Dispatcher | None
-    name: str
+    chosen: Chosen
     predictor: TimedPredictor
     allocator: str
     options: Options
@@ -87,8 +80,7 @@ def set_up(
     workload: Workload,
     platform: Platform,
     features: Sequence[Feature],
-    dispatcher: Policy | Dispatcher,
-    name: str,
+    chosen: Chosen,
     predictor: TimedPredictor,
     allocator: Allocator,
     *,
@@ -112,10 +104,9 @@ def set_up(
     fixed : bool
         Whether the walltimes of jobs are known at the begin.
     """
-    policy = dispatcher if isinstance(dispatcher, Policy) else None
     rank = rank_of(allocator, platform)
-    counting = policy is not None and rank is None and not any(f.follows_nodes for f in features)
-    by_count = counting and is_counted(workload, platform)
+    counting = chosen.policy is not None and rank is None and not any(f.follows_nodes for f in features)
+    by_count = counting and counted(workload, platform) and not any(r.nodes for r in workload.running)
     runtime = np.minimum(workload.runtime, workload.walltime) if kill else workload.runtime.copy()
     trace = trace_of(workload, platform, runtime, by_count, workload.after)
     begun: dict[int, tuple[Running, ...]] = {}
@@ -142,7 +133,7 @@ def set_up(
     _start(trace, state, workload, platform, begun, by_count)
     order = {r.job.id: k for k, r in enumerate(workload.running)}
     return Setup(
-        workload, platform, policy, None if isinstance(dispatcher, Policy) else dispatcher, name, predictor, allocator.name,
+        workload, platform, chosen, predictor, allocator.name,
         Options(allocator.name == BEST_FIT, seed, period, charge, kill, by_count),
         trace, state, begun, runtime < workload.runtime, durations, by_count or whole_nodes, order,
     )  # fmt: skip

@@ -6,6 +6,7 @@ At each event jobs end first, then jobs arrive, then one decision is made [Bridi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,8 +22,8 @@ from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
 from ..models.whole_numbers import is_whole, shown
 from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
-from .dispatcher import Dispatcher
-from .dispatchers.policy import Policy
+from .dispatcher import Dispatcher, needs_of
+from .dispatchers.policy import Chosen, Policy
 from .dispatchers.registry import DISPATCHERS, parse_dispatcher
 from .engine import Engine
 from .exclusions import ONE_REQUEST
@@ -55,7 +56,7 @@ def check_takes_chunks(
 
     ``private``: queues whose jobs the dispatcher never sees.
     """
-    if getattr(dispatcher, "takes_chunks", True):
+    if "one-chunk" not in needs_of(dispatcher):
         return
     seen = next((k for k in sorted(jobs.chunks) if jobs.queues[int(jobs.queue[k])].name not in private), None)
     if seen is not None:
@@ -225,8 +226,8 @@ def simulate(
         ``schedlab.simulation.Requeue``. Jobs that come back have their old place in the queue.
     desired : DesiredProfile, str or Path, optional
         How much of each resource an administrator wishes to be in use, or its CSV file. Metrics compare the use with
-        it; policies whose names end in ``-profile`` keep to it at each start. A dispatcher of your own with an attribute
-        ``desired`` that is None has it there during the replay. Default: that of the instance or problem on its own platform.
+        it; policies whose names end in ``-profile`` keep to it at each start. A dispatcher of your own that
+        needs ``"profile"`` has it in its attribute ``desired`` during the replay. Default: that of the instance or problem on its own platform.
     power_cap : float or DesiredProfile, optional
         Greatest power of all running jobs in watts, or a profile of power: no job starts if the power is then above it. A
         job inside a reservation, too, waits until there is power for it. Policies plan with it; a start that another
@@ -255,7 +256,7 @@ def simulate(
     node_policy : str or NodePolicy, optional
         Which nodes are switched off and on: ``"always-on"``, ``"idle:30min"``, ``"profile"`` (as many as ``desired``
         needs), or an object that follows ``schedlab.simulation.node_policies.NodePolicy``. Default: that of the
-        dispatcher (attribute ``node_policy``), else all nodes are on.
+        dispatcher (if it needs ``"node-policy"``), else all nodes are on.
     switching : Switching, optional
         How long nodes boot, shut down, and are off at least; only with a node policy.
     features : iterable of str, Feature or type
@@ -307,41 +308,63 @@ def simulate(
     if running is not None or begin is not None:
         at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(at, jobs.running if running is None else running)
-    chosen, name, named_predictor = _dispatcher(dispatcher)
-    of_nodes, of_server = split_events(own_events if events is None else events)
+    chosen = _dispatcher(dispatcher)
+    listed = list(own_events if events is None else events)
+    of_nodes, of_server = split_events(listed) if listed else ([], [])
     reserved = list(reserved if reservations is None else reservations)
     rule = requeue_of(requeue)
     expect("preemption of simulate", preemption, Preemption | None)
     placing = allocator_of(allocator)
     if period is not None and (not is_whole(period) or not 1 <= period <= LATEST):
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1 and at most {LATEST:,}")
-    predicting = predictor_of(predictor if predictor is not None else named_predictor, kill_at_walltime)
+    predicting = predictor_of(chosen.predictor if predictor is None else predictor, kill_at_walltime)
     failures = () if preemption is None else preemption.failures
-    states = NodeStates(machine, [*of_nodes, *failures]) or None
-    wished = desired_of(own_desired if desired is None else desired, machine, jobs)
-    within = limits_of(wished, power_cap, chosen, name, machine)
-    takes_chunks = getattr(chosen, "takes_chunks", True)
-    urgent = () if preemption is None else [job.id for job in preemption.jobs]
-    server = batch_server(of_server, reserved, jobs, machine, events is None, takes_chunks, urgent)
+    states = None
+    if of_nodes or failures:
+        states = NodeStates(machine, [*of_nodes, *failures]) or None
+    wished = own_desired if desired is None else desired
+    if wished is not None:
+        wished = desired_of(wished, machine, jobs)
+    within: tuple[DesiredProfile, ...] = ()
+    if chosen.needs or power_cap is not None:
+        within = limits_of(wished, power_cap, chosen, machine)
+    server = None
+    if of_server or reserved:
+        urgent = () if preemption is None else [job.id for job in preemption.jobs]
+        server = batch_server(
+            of_server, reserved, jobs, machine, events is None, "one-chunk" not in chosen.needs, urgent
+        )
     on_demand = None
     if preemption is not None and (preemption.jobs or preemption.failures or preemption.reserved):
         on_demand = OnDemand(preemption, rule)
-    power = node_power(node_policy, switching, chosen, jobs, wished)
-    check_takes_chunks(jobs, chosen, name, () if server is None else server.private)
-    added = features_of(features)
+    if node_policy is None and "node-policy" in chosen.needs:
+        node_policy = chosen.dispatcher.node_policy
+    power = None
+    if node_policy is not None or switching is not None:
+        power = node_power(node_policy, switching, jobs, wished)
+    if jobs.chunks:
+        private = () if server is None else server.private
+        check_takes_chunks(jobs, chosen.policy or chosen.dispatcher, chosen.name, private)
+    added = features_of(features) if features else []
     alone = not (states or server or on_demand or added) and (power is None or power.still)
     rank = rank_of(placing, machine)
-    by_count = isinstance(chosen, Policy) and alone and rank is None
-    at_begin = RunningAtBegin(
-        kill_at_walltime, isinstance(predicting, Real), by_count, placing.name == BEST_FIT,
-        nodes_that_run(states, jobs.begin), rank,
-    )  # fmt: skip
+    by_count = chosen.policy is not None and alone and rank is None
+    at_begin = None
+    if jobs.running:
+        at_begin = RunningAtBegin(
+            kill_at_walltime, isinstance(predicting, Real), by_count, placing.name == BEST_FIT,
+            nodes_that_run(states, jobs.begin), rank,
+        )  # fmt: skip
+
+    def rows_at_begin() -> Collection[int]:
+        return () if at_begin is None else at_begin.rows_at_begin
+
     parts: list[Feature] = [
-        *([at_begin] if jobs.running else []),
+        *([at_begin] if at_begin is not None else []),
         *([NodeEvents(states, rule)] if states is not None else []),
         *([server] if server is not None else []),
         *([on_demand] if on_demand is not None else []),
-        *([Limits(within, lambda: at_begin.rows_at_begin, isinstance(chosen, Policy))] if within else []),
+        *([Limits(within, rows_at_begin, chosen.policy is not None)] if within else []),
         *([power] if power is not None else []),
         *([Dependencies()] if jobs.after else []),
     ]
@@ -356,15 +379,18 @@ def simulate(
     for feature in parts:
         jobs = feature.jobs(jobs, machine)
     setup = set_up(
-        jobs, machine, parts, chosen, name, TimedPredictor(predicting), placing, seed=seed, period=int(period or 0),
+        jobs, machine, parts, chosen, TimedPredictor(predicting), placing, seed=seed, period=int(period or 0),
         charge=charge_decisions, kill=kill_at_walltime, whole_nodes=on_demand is not None, fixed=users is None,
     )  # fmt: skip
-    with progress_line(), lent(wished, chosen):
+    lending: AbstractContextManager[None] = nullcontext()
+    if wished is not None and "profile" in chosen.needs:
+        lending = lent(wished, chosen.dispatcher)
+    with progress_line(), lending:
         found = Engine(setup, parts, on_progress).run()
     found.desired = wished
     from .verify.replay import violations
 
-    on_each_node = not isinstance(chosen, Policy)
+    on_each_node = chosen.policy is None
     stops = [stop for feature in added for stop in feature.stops(found)]
     partial = STOPPED in found.notes
     found.verified = True
@@ -374,9 +400,8 @@ def simulate(
     return found
 
 
-def _dispatcher(what: str | Policy | Dispatcher | type[Dispatcher]) -> tuple[Policy | Dispatcher, str, str]:
+def _dispatcher(what: str | Policy | Dispatcher | type[Dispatcher]) -> Chosen:
     if isinstance(what, str):
         named = parse_dispatcher(what)
-        return named.make(), what, named.predictor
-    found = DISPATCHERS.make(what)
-    return found, found.name, found.predictor if isinstance(found, Policy) else "walltime"
+        return Chosen.of(named.make(), what, named.predictor)
+    return Chosen.of(DISPATCHERS.make(what))

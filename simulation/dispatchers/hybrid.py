@@ -220,7 +220,7 @@ class Planned:
     """
 
     name = "planned"
-    takes_chunks = False  # as the offline step
+    needs = frozenset({"log", "one-chunk"})  # one chunk, as the offline step
     plans_for_profit = True
 
     def __init__(
@@ -330,9 +330,6 @@ class Hybrid:
     [Bridi2018, 7].
     """
 
-    always = True
-    takes_chunks = False  # as DARDIS
-
     def __init__(
         self,
         percent: float = 70,
@@ -348,6 +345,9 @@ class Hybrid:
         self._planner = Planner(self.name, forecast, method, limit, hours, centre)
         self._dardis = Dardis("throughput")
         self.node_policy = FollowPlan() if percent < 100 else None
+        self.needs = frozenset({"always", "log", "one-chunk"})  # one chunk, as DARDIS
+        if self.node_policy is not None:
+            self.needs |= {"node-policy"}
         self.plans: list[DayPlan] = []
 
     @property

@@ -523,11 +523,6 @@ SEARCHES: Registry[LnsSearch] = Registry("plan search", "", {"lns": LnsSearch})
 """The searches of policies that plan, by name."""
 
 
-def is_plan(name: str) -> bool:
-    """Return whether a name is that of a policy that plans."""
-    return name.partition(":")[0] == FAMILY
-
-
 def plan_named(name: str, search: str | None) -> Policy:
     """Return the policy of a name.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ...models.array_types import Floats, Ints
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.plugins import explained
 from ...models.whole_numbers import is_real, is_whole, shown
+from ..dispatcher import needs_of
 from ..rankers import Penalty, Ranker, check_ranker
 
 # --- The parameters of a policy that plans.
@@ -263,6 +265,11 @@ class Policy:
                 raise WrongArgument(f"policy {self.name!r}: {argument} is {found}; expected {expected}")
 
     @property
+    def needs(self) -> frozenset[str]:
+        """What it needs beyond the moment, of ``dispatcher.NEEDS``."""
+        return frozenset({"given-profile", "profile-limits"} if self.within_profile else ())
+
+    @property
     def compiled(self) -> bool:
         """Whether one loop of compiled code can replay the policy, if durations never change and decisions take no time."""
         return not self.corrects and self.ranker is None
@@ -333,6 +340,42 @@ WITHIN_PROFILE: dict[str, Policy] = {
     f"{p.name}{WITHIN}": replace(p, name=f"{p.name}{WITHIN}", within_profile=True) for p in _PLAIN
 }
 """The same policies, named ``easy-profile`` etc., which keep to the desired profile of the replay at each start."""
+
+
+# --- The dispatcher of one replay: a policy, or an object in Python.
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The dispatcher of a replay.
+
+    Parameters
+    ----------
+    name : str
+        Its name in results and messages.
+    predictor : str
+        Name of the predictor that is used unless another one is given.
+    needs : frozenset of str
+        What it needs beyond the moment, of ``dispatcher.NEEDS``.
+    policy : Policy or None
+        It, if it is one that decides in compiled code.
+    dispatcher
+        It, if it is one in Python, which has the attributes of its needs; else None.
+    """
+
+    name: str
+    predictor: str
+    needs: frozenset[str]
+    policy: Policy | None = None
+    dispatcher: Any = None
+
+    @classmethod
+    def of(cls, made: Any, name: str | None = None, predictor: str | None = None) -> Chosen:
+        """Return a dispatcher, with the name and the predictor of the text that names it. Raises PluginError."""
+        needs = needs_of(made)
+        if isinstance(made, Policy):
+            return cls(name or made.name, predictor or made.predictor, needs, policy=made)
+        return cls(name or made.name, predictor or "walltime", needs, dispatcher=made)
 
 
 # --- The penalty scheduling policy under EASY and under conservative backfilling [Rocchetti2015, 4].

@@ -646,8 +646,7 @@ class Portfolio:
     'portfolio@cpsat'
     """
 
-    delegates = True  # to a policy; beside reservations it needs walltimes
-    always = True  # the reservations of the policy follow every event
+    needs = frozenset({"always"})  # the reservations of the policy follow every event
 
     def __init__(self, backend: str = "cpsat", threshold: float = THRESHOLD, **options: Any) -> None:
         if isinstance(threshold, bool) or not threshold >= 0:

@@ -15,12 +15,13 @@ from ...models.dispatch.objectives import REGISTRY as OBJECTIVE_REGISTRY
 from ...models.dispatch.objectives import find_objective
 from ...models.plugins import REFERENCE, PluginError, is_module, load_reference
 from ...models.registry import NamedPart, Registry, SourceOf, WrongOption
+from ..dispatcher import needs_of
 from ..rankers import Ranker, parse_ranker
 from .cp.desired import FOLLOWING, keeps_to_profile, split_cost
 from .cp.names import MODELS
 from .dardis.names import SETUPS
 from .day_plan import EVERY, FORECAST, METHOD, VARIANTS
-from .plans import FAMILY, ORDERS, is_plan, plan_named
+from .plans import FAMILY, ORDERS, plan_named
 from .policy import POLICIES, WITHIN_PROFILE, Policy, psp, psp_conservative
 
 # --- The dispatchers of schedlab by name; those in Python are imported when they are made.
@@ -236,6 +237,11 @@ DISPATCHERS: Registry[Any] = Registry(
 """The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""
 
 
+def is_plan(name: str) -> bool:
+    """Return whether a name is that of a policy that plans."""
+    return name.partition(":")[0] == FAMILY
+
+
 def dispatcher_names() -> list[str]:
     """Return the names of all dispatchers, without predictor and backend.
 
@@ -319,7 +325,7 @@ def check_dispatcher(text: str) -> Named:
     with redirect_stdout(sys.stderr):
         named = parse_dispatcher(text)
         if named.backend is None or named.ranker is not None:
-            named.make()
+            needs_of(named.make())
     return named
 
 
@@ -376,10 +382,12 @@ def parse_dispatcher(text: str) -> Named:
         name, letter = head, ""
     if is_plan(name):
         return _plan(text, name, PREDICTED_BY.get(letter, "walltime"), solver if at else None)
-    try:
-        name, over_cost = split_cost(name)
-    except ValueError:
-        raise UnknownName("dispatcher", text, [f"{name.partition(':')[0]}:0.5@{backend or 'cpsat'}"]) from None
+    over_cost = None
+    if name.partition(":")[0] in FOLLOWING:
+        try:
+            name, over_cost = split_cost(name)
+        except ValueError:
+            raise UnknownName("dispatcher", text, [f"{name.partition(':')[0]}:0.5@{backend or 'cpsat'}"]) from None
     if name not in DISPATCHERS and name.partition("+")[0] in MODELS:
         raise UnknownName("dispatcher", text, list(MODELS))
     name, ranked_by = _split_ranker(name)

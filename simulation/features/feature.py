@@ -18,7 +18,6 @@ from ...models import Platform, Running
 from ...models.language import Violation
 from ..agenda import Agenda
 from ..decisions import DecisionFault, Plans
-from ..dispatcher import Dispatcher
 from ..dispatchers.policy import Policy
 from ..ledger import Ledger
 from ..predictors import TimedPredictor
@@ -178,7 +177,8 @@ class Replay(Protocol):
     platform: Platform
     workload: Workload
     policy: Policy | None
-    dispatcher: Dispatcher | None
+    dispatcher: Any  # a Dispatcher with the attributes of its needs, or None
+    needs: frozenset[str]
     predictor: TimedPredictor
     options: Options
     trace: TraceArrays

@@ -38,6 +38,7 @@ from ...models.profiles.builders import power_cap as cap_of
 from ...models.profiles.profile import Steps
 from ...models.whole_numbers import is_real, shown
 from ..agenda import Rank
+from ..dispatchers.policy import Chosen
 from .feature import Feature, Replay
 
 if TYPE_CHECKING:
@@ -73,9 +74,9 @@ def desired_of(desired: DesiredProfile | str | Path | None, platform: Platform, 
 
 
 @contextmanager
-def lent(desired: DesiredProfile | None, dispatcher: Any) -> Iterator[None]:
+def lent(desired: DesiredProfile, dispatcher: Any) -> Iterator[None]:
     """Set the attribute ``desired`` of a dispatcher that is None to the desired use of a replay, and reset it at the end."""
-    if desired is None or getattr(dispatcher, "desired", desired) is not None:
+    if dispatcher.desired is not None:
         yield
         return
     dispatcher.desired = desired
@@ -88,8 +89,7 @@ def lent(desired: DesiredProfile | None, dispatcher: Any) -> Iterator[None]:
 def limits_of(
     desired: DesiredProfile | None,
     power_cap: float | DesiredProfile | None,
-    dispatcher: object,
-    name: str,
+    chosen: Chosen,
     platform: Platform,
 ) -> tuple[DesiredProfile, ...]:
     """Return the profiles that limit the starts: the desired use of a dispatcher that follows it, and the power cap.
@@ -99,14 +99,13 @@ def limits_of(
     WrongValue
         If a dispatcher follows a desired use and there is none, or the power cap is no power.
     """
+    if desired is None and not chosen.needs.isdisjoint({"given-profile", "profile-limits"}):
+        raise WrongValue(
+            f"dispatcher {chosen.name} keeps to a desired profile; give one (desired=..., bench simulate --desired FILE)"
+        )
     found = []
-    follows = getattr(dispatcher, "within_profile", False)
-    if follows or getattr(dispatcher, "follows_profile", False):
-        if desired is None:
-            raise WrongValue(
-                f"dispatcher {name} keeps to a desired profile; give one (desired=..., bench simulate --desired FILE)"
-            )
-        found += [desired] if follows else []
+    if desired is not None and "profile-limits" in chosen.needs:
+        found.append(desired)
     if power_cap is None:
         return tuple(found)
     if isinstance(power_cap, DesiredProfile):

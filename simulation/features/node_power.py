@@ -447,7 +447,6 @@ class NodePower(Feature):
 def node_power(
     node_policy: str | NodePolicy | type[NodePolicy] | None,
     switching: Switching | None,
-    dispatcher: object,
     workload: Workload,
     desired: DesiredProfile | None,
 ) -> NodePower | None:
@@ -456,11 +455,9 @@ def node_power(
     Parameters
     ----------
     node_policy : str or NodePolicy, optional
-        As in ``simulate``. None: that of the dispatcher, if it has one.
+        As in ``simulate``, or that of the dispatcher.
     switching : Switching, optional
         The times of nodes; None: the usual ones.
-    dispatcher : object
-        The dispatcher.
     workload : Workload
         The jobs.
     desired : DesiredProfile, optional
@@ -472,12 +469,11 @@ def node_power(
         If the times are given without a policy, or nodes need longer to come back than the replay lasts.
     """
     expect("switching of simulate", switching, Switching | None)
-    chosen = getattr(dispatcher, "node_policy", None) if node_policy is None else node_policy
-    if chosen is None:
+    if node_policy is None:
         if switching is not None:
             raise WrongValue("switching: only with node_policy; give one, such as idle:30min")
         return None
-    made = NodePower(node_policy_of(chosen), switching or Switching(), desired)
+    made = NodePower(node_policy_of(node_policy), switching or Switching(), desired)
     begin = int(workload.submit.min()) if workload.begin is None else workload.begin
     horizon = _last_end(workload, begin) - begin
     if not made.still and made.times.boot > horizon:

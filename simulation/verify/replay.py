@@ -16,7 +16,7 @@ from ..records import ReplayData
 from .nodes import attempt_faults, limit_faults, power_faults, state_faults
 from .preemption import may_write_until, preemption_faults
 from .production import as_started, limits_of_killed, production_faults, rows_of
-from .runs import NEVER, chunk_requests, chunk_rows, runs_of
+from .runs import NEVER, Runs, chunk_requests, chunk_rows, runs_of
 
 MOST = 20  # violations of one kind that are listed one by one
 
@@ -86,20 +86,39 @@ def violations(
     found = [] if partial else _listed(missing, replay.workload.ids, lambda k: (1, "never started"))
     found += _durations(replay, started)
     found += _predecessors(replay, started)
-    rows = rows_of(replay)
-    runs = as_started(runs_of(replay), rows)
+    runs = runs_of(replay)
+    if replay.production is not None:
+        runs = as_started(runs, rows_of(replay))
     for check in (_releases, _daily, _windows):
         found += check(runs, runs.own)
     found += _units(runs, runs.started)
     found += _fits(runs, runs.started)
-    checked = (
-        attempt_faults(replay, stops), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within, on_each_node),
-        preemption_faults(replay, runs), power_faults(replay, runs),
-    )  # fmt: skip
-    for faults in checked:
+    for faults in _of_features(replay, runs, within, on_each_node, stops):
         listed = list(faults)
         found += listed[:MOST] + _more(len(listed), listed[:MOST])
     return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]
+
+
+def _of_features(
+    replay: ReplayData,
+    runs: Runs,
+    within: Sequence[DesiredProfile],
+    on_each_node: bool,
+    stops: Iterable[tuple[str, int]],
+) -> Iterator[Iterator[Violation]]:
+    """Yield the checks 7 to 12, of those features alone that the replay has."""
+    if replay.history is not None:
+        yield attempt_faults(replay, stops)
+    if replay.states is not None:
+        yield state_faults(runs)
+    if replay.production is not None:
+        yield production_faults(runs, rows_of(replay))
+    if within:
+        yield limit_faults(runs, within, on_each_node)
+    if replay.preemption is not None:
+        yield preemption_faults(replay, runs)
+    if replay.power is not None:
+        yield power_faults(replay, runs)
 
 
 def _shape(replay: ReplayData) -> str:
@@ -219,7 +238,8 @@ def _durations(replay: ReplayData, started: Bools) -> list[Violation]:
                 np.arange(len(due)), replay.preemption.rows
             )
             due = due + replay.preemption.settings.restart * again
-    due = limits_of_killed(replay, due)
+    if replay.production is not None:
+        due = limits_of_killed(replay, due)
     if replay.history is not None:
         rows = list(replay.history.dropped)
         for k in rows:  # they end before their work is done, or while they write a checkpoint

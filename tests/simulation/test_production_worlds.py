@@ -15,7 +15,7 @@ class BesideReservations:
     """A dispatcher in Python: first fit of the jobs that end before all reservations, on nodes that are up."""
 
     name = "beside"
-    takes_chunks = False
+    needs = frozenset({"one-chunk"})
 
     def begin(self, platform, queues, seed):
         """Nothing to prepare."""

@@ -43,7 +43,7 @@ class Planner(FirstFit):
     """First fit that plans the job behind, also such that the plan fails: on busy nodes, or on nodes that go down."""
 
     name = "planner"
-    always = True
+    needs = frozenset({"always"})
 
     def begin(self, platform, queues, seed):
         """Nothing is planned."""

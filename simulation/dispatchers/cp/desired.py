@@ -198,8 +198,12 @@ class ProfileFollower:
         self.follows_profile, self.over_cost = profile, over_cost
         self.within_profile = profile and over_cost is None
         self.following, self.until = None, 0
+        self.needs = frozenset[str]()
         if profile:
-            self.desired = None  # dispatchers with this attribute get the profile of the replay
+            self.desired = None  # up to the replay, which sets it
+            self.needs = frozenset({"profile", "given-profile"})
+        if self.within_profile:
+            self.needs |= {"profile-limits"}
 
     @property
     def suffix(self) -> str:

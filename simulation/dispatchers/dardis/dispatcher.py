@@ -206,8 +206,7 @@ class Dardis:
     []
     """
 
-    always = True
-    takes_chunks = False  # the protocol has one request per job
+    needs = frozenset({"always", "profile", "one-chunk", "reasons"})  # the protocol has one request per job
 
     def __init__(
         self,

@@ -153,6 +153,7 @@ class Planner:
     """A dispatcher that asks for the profile."""
 
     name = "planner"
+    needs = frozenset({"profile"})
     desired = None
 
     def begin(self, platform, queues, seed):

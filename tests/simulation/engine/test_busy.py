@@ -93,7 +93,7 @@ def test_dispatchers_see_running_jobs_and_not_their_runtimes():
     seen = []
 
     class Looks:
-        name, always = "looks", True
+        name, needs = "looks", {"always"}
 
         def begin(self, platform, queues, seed):
             pass

@@ -43,7 +43,7 @@ def down(*times, node="n-1"):
 class Scripted:
     """A dispatcher that answers as told, and keeps its moments."""
 
-    name, always = "scripted", True
+    name, needs = "scripted", {"always"}
 
     def __init__(self, answer):
         self.answer, self.moments = answer, []

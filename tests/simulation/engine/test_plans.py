@@ -18,7 +18,7 @@ class Custom:
     name = "custom"
 
     def __init__(self, answer, always=False):
-        self.answer, self.always = answer, always
+        self.answer, self.needs = answer, {"always"} if always else set()
         self.moments = []
 
     def begin(self, platform, queues, seed):
@@ -275,6 +275,40 @@ def test_a_plan_may_raise_and_have_numbers_of_numpy():
     assert simulate(day(job("a")), dispatcher=Custom(at([0], Decision([], plan=plan)))).start.tolist() == [5]
 
 
-def test_always_is_a_truth_value():
-    with pytest.raises(sl.SimulationError, match="dispatcher custom: always is 'yes'; expected True or False"):
-        simulate(day(job("a")), dispatcher=Custom(first_fit, always="yes"))
+def with_attributes(**attributes):
+    """Return a dispatcher without a set of needs, with these attributes."""
+
+    class Plain:
+        name = "plain"
+
+        def begin(self, platform, queues, seed):
+            """Nothing to prepare."""
+
+        def decide(self, moment):
+            return Decision(first_fit(moment).starts)
+
+    for name, value in attributes.items():
+        setattr(Plain, name, value)
+    return Plain()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "match"),
+    [
+        ({"needs": {"alwais"}}, r"dispatcher plain: needs is {'alwais'}; expected a set of 'always', 'log'"),
+        ({"needs": "always"}, r"dispatcher plain: needs is 'always'; expected a set of"),
+        ({"needs": {"log"}}, r"dispatcher plain needs 'log', but has no attribute prepare"),
+        (
+            {"always": True},
+            r"dispatcher plain has always, .* needs = frozenset\({'always'}\), or needs = frozenset\(\) if",
+        ),
+        ({"takes_chunks": False, "prepare": print}, r"has prepare, takes_chunks.*frozenset\({'log', 'one-chunk'}\)"),
+    ],
+)
+def test_wrong_needs_are_refused(attributes, match):
+    with pytest.raises(sl.models.plugins.PluginError, match=match):
+        simulate(day(job("a")), dispatcher=with_attributes(**attributes))
+
+
+def test_a_dispatcher_with_a_set_of_needs_may_have_other_attributes():
+    assert simulate(day(job("a")), dispatcher=with_attributes(needs=set(), prepare=None)).start.tolist() == [0]

@@ -315,7 +315,7 @@ def test_the_load_counts_the_units_of_24_hours():
 class Delegating:
     """Leaves each decision to a policy."""
 
-    name, always = "delegating", True
+    name, needs = "delegating", {"always"}
 
     def __init__(self, policy):
         self.policy = policy
