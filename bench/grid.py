@@ -30,15 +30,15 @@ UNKNOWN = "-"
 def number(value: Any) -> str:
     """Return an objective or a bound with five significant digits, an integer with all its digits, and None as "-".
 
-    >>> number(19.5), number(2750.25), number(33), number(None)
+    >>> number(19.5), number(2750.25), number(33.0), number(None)
     ('19.500', '2,750.2', '33', '-')
     """
     if value is None:
         return UNKNOWN
     if isinstance(value, (list, tuple)):
         return " / ".join(map(number, value))
-    if isinstance(value, int):
-        return f"{value:,}"
+    if isinstance(value, int) or value.is_integer():
+        return f"{value:,.0f}"
     if abs(value) < 1000:
         return f"{value:#.5g}"
     return f"{value:,.1f}" if abs(value) < 1e5 else f"{value:,.0f}"
@@ -334,10 +334,12 @@ class Grid:
     def table(self) -> Table:
         """Return the table for a terminal with all columns."""
         made = Table(title=self.title or None, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-        for column in self.columns:
+        if not self.title:  # a table between lines of text: with blank lines around it
+            made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        for column, width in zip(self.columns, self._widths, strict=True):
             made.add_column(
-                column.head.replace("\xad", "-"), justify="left" if column.words else "right", no_wrap=not column.words,
-                overflow="fold" if column.words else "ellipsis", min_width=column.least or None,
+                column.head.replace("\xad", "-"), justify="left" if column.words else "right", overflow="fold",
+                no_wrap=bool(self.title) and not column.words, min_width=width if column.least else None,
             )  # fmt: skip
         for row in self.cells:
             pairs = zip(self.columns, row, strict=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import median
+from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from ...instances import Instance
 from ...instances.workload import Workload
 from ...models.counts import how_many
-from ...models.dispatch.jobs import DAY
+from ...models.dispatch.jobs import DAY, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
 from ...models.excerpt import with_short_repr
@@ -26,22 +26,12 @@ from ...models.server_events import ServerEvent
 from ...models.step_function import StepFunction
 from ...models.words import clock
 from ..errors import WrongUse
+from ..grid import Column, Grid, count, fixed, percent
 from ..kinds.base import bench_kind
 from ..processes import cores
 from ..runs.progress import how_long
 from ..runs.selection import RunRequest, plan
 from ..runs.view import defaults
-
-# --- The tables of ``bench list`` and ``bench show``.
-
-
-def grid(*columns: str) -> Table:
-    """Return an empty table with these columns; columns of text are aligned to the left."""
-    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for k, name in enumerate(columns):
-        made.add_column(name, justify="left" if k == 0 or name in ("kind", "description", "starts") else "right")
-    return made
-
 
 # --- The composition of a set of jobs as in [Bridi2018, table 3.6]: jobs per queue, with accelerators, and by cores.
 
@@ -134,10 +124,9 @@ def show_composition(
 ) -> None:
     """Print compositions as a table with a column for each; ``others``: columns of published numbers by row."""
     columns = {name: rows_of(each) for name, each in found.items()} | dict(others or {})
-    table = grid("jobs", *columns)
-    for label in dict.fromkeys(label for rows in columns.values() for label in rows):
-        table.add_row(label, *(f"{rows[label]:,}" if label in rows else "-" for rows in columns.values()))
-    console.print(table)
+    labels = dict.fromkeys(label for rows in columns.values() for label in rows)
+    numbers = [Column(name, rows.get, count) for name, rows in columns.items()]
+    console.print(Grid.of("", [Column("jobs", words=True), *numbers], labels))
 
 
 # --- The part of ``bench show`` for jobs on a platform: nodes, queues, demand.
@@ -148,57 +137,51 @@ Event = NodeEvent | ServerEvent
 def show_dispatch(console: Console, problem: Dispatch) -> None:
     """Print the nodes, the queues and the demand of a dispatching problem."""
     resources = problem.platform.resources
-    nodes = grid("nodes", "count", *resources)
-    for group in problem.platform.groups:
-        nodes.add_row(group.name, str(group.count), *(str(group.capacity.get(r, 0)) for r in resources))
-    console.print(nodes)
-    queues = grid("queue", "ewt s", "starts", "jobs", "units", "median walltime s", "node-hours")
-    members = Counter(j.queue for j in problem.jobs)
-    for queue in problem.queues:
-        jobs = [j for j in problem.jobs if j.queue == queue.name]
-        starts = ", ".join(f"{clock(lo)}-{clock(hi % DAY)}" for lo, hi in queue.daily) or "any time"
-        starts += " (whole runs)" if queue.whole_run else ""
-        row = [
-            queue.name,
-            str(queue.ewt),
-            starts,
-            str(members[queue.name]),
-            str(sum(p.units for j in jobs for p in j.parts)),
-        ]
-        long = f"{median(j.walltime for j in jobs):,.0f}" if jobs else "-"
-        queues.add_row(*row, long, f"{sum(p.units * p.walltime for j in jobs for p in j.parts) / 3600:,.0f}")
-    console.print(queues)
+    groups = [[g.name, g.count, *(g.capacity.get(r, 0) for r in resources)] for g in problem.platform.groups]
+    console.print(Grid.of_texts("", ["nodes", "count", *resources], groups))
+    heads = ["queue", "ewt s", "starts", "jobs", "units", "median walltime s", "node-hours"]
+    console.print(Grid.of_texts("", heads, [_queue(problem, queue) for queue in problem.queues], words=("starts",)))
     several, arrays = sum(bool(j.chunks) for j in problem.jobs), {j.array for j in problem.jobs if j.array}
     if several or arrays:
         console.print(f"{how_many(several, 'heterogeneous job', ',')}, {how_many(len(arrays), 'job array', ',')}")
-    table = grid("demand", *resources)
-    for name, shares in _demand(problem):
-        table.add_row(name, *shares)
-    console.print(table)
+    console.print(Grid.of_texts("", ["demand", *resources], [[name, *shares] for name, shares in _demand(problem)]))
+
+
+def _queue(problem: Dispatch, queue: Queue) -> list[Any]:
+    """Return the cells of a queue."""
+    jobs = [j for j in problem.jobs if j.queue == queue.name]
+    parts = [part for j in jobs for part in j.parts]
+    starts = ", ".join(f"{clock(lo)}-{clock(hi % DAY)}" for lo, hi in queue.daily) or "any time"
+    starts += " (whole runs)" if queue.whole_run else ""
+    middle = f"{median(j.walltime for j in jobs):,.0f}" if jobs else None
+    node_hours = f"{sum(p.units * p.walltime for p in parts) / 3600:,.0f}"
+    return [queue.name, queue.ewt, starts, len(jobs), sum(p.units for p in parts), middle, node_hours]
 
 
 def show_production(console: Console, reservations: Sequence[Reservation], events: Sequence[Event]) -> None:
     """Print the reservations, the times in which queues are stopped, and the numbers of the other events."""
     if reservations:
-        table = grid(
-            "reservation", "queue", "users", "submitted s", "start s", "duration s", "times", "units", "request"
-        )
-        for r in reservations:
-            times = "1" if r.repeat is None else f"{r.repeat.count}, each {r.repeat.every}"
-            times += f" ({', '.join(r.repeat.days)})" if r.repeat is not None and r.repeat.days else ""
-            request = ", ".join(f"{amount} {resource}" for resource, amount in r.request.items())
-            seconds = (f"{t:,}" for t in (r.submitted, r.start, r.duration))
-            table.add_row(r.name, r.queue, ", ".join(r.users) or "all", *seconds, times, str(r.units), request)
-        console.print(table)
+        heads = ["reservation", "queue", "users", "submitted s", "start s", "duration s", "times", "units", "request"]
+        console.print(Grid.of_texts("", heads, list(map(_reservation, reservations))))
     stops = list(_stops([e for e in events if isinstance(e, ServerEvent)]))
     if stops:
-        table = grid("stopped queue", "from s", "to s")
-        for queue, start, end in stops:
-            table.add_row(queue, f"{start:,}", "-" if end is None else f"{end:,}")
-        console.print(table)
+        columns = [
+            Column("stopped queue", lambda stop: stop[0], words=True),
+            Column("from s", lambda stop: stop[1], count),
+            Column("to s", lambda stop: stop[2], count),
+        ]
+        console.print(Grid.of("", columns, stops))
     others = Counter(e.kind for e in events if e.kind not in ("stop-queue", "start-queue"))
     if others:
         console.print(f"events: {', '.join(f'{n} {kind}' for kind, n in others.items())}")
+
+
+def _reservation(r: Reservation) -> list[Any]:
+    times = "1" if r.repeat is None else f"{r.repeat.count}, each {r.repeat.every}"
+    times += f" ({', '.join(r.repeat.days)})" if r.repeat is not None and r.repeat.days else ""
+    request = ", ".join(f"{amount} {resource}" for resource, amount in r.request.items())
+    seconds = (f"{t:,}" for t in (r.submitted, r.start, r.duration))
+    return [r.name, r.queue, ", ".join(r.users) or "all", *seconds, times, r.units, request]
 
 
 def _stops(events: Sequence[ServerEvent]) -> Iterator[tuple[str, int, int | None]]:
@@ -231,7 +214,7 @@ def _shares(problem: Dispatch, span: int, durations: Sequence[int]) -> Iterator[
     for resource in problem.platform.resources:
         of_jobs = zip(problem.jobs, durations, strict=True)
         work = sum(p.units * p.request.get(resource, 0) * d for j, d in of_jobs for p in j.parts)
-        yield f"{100 * work / (span * max(1, problem.platform.total(resource))):.0f}%"
+        yield percent(work / (span * max(1, problem.platform.total(resource))), 0)
 
 
 # --- The part of ``bench show`` for eviction problems: nodes to free, deadline, jobs.
@@ -244,11 +227,18 @@ def show_eviction(console: Console, problem: Eviction) -> None:
         f"to free: {problem.nodes_needed:,} of {how_many(problem.nodes_in_use, 'node', ',')} within {problem.deadline_s} s, steps of "
         f"{problem.step_s} s, checkpoints {mode}",
     )
-    table = grid("job", "nodes", "loss if killed node-h", "application checkpoint s", "system checkpoint s")
-    for c in problem.candidates:
-        times = ("-" if s is None else f"{float(s):,.0f}" for s in (c.application_s, c.system_s))
-        table.add_row(c.id, str(c.nodes), f"{c.loss / 3600:,.1f}", *times)
-    console.print(table)
+    columns = [
+        Column("job", lambda c: c.id, words=True),
+        Column("nodes", lambda c: c.nodes),
+        Column("loss if killed node-h", lambda c: c.loss / 3600, fixed(1)),
+        Column("application checkpoint s", lambda c: c.application_s, _whole),
+        Column("system checkpoint s", lambda c: c.system_s, _whole),
+    ]
+    console.print(Grid.of("", columns, problem.candidates))
+
+
+def _whole(seconds: Fraction) -> str:
+    return count(float(seconds))
 
 
 # --- The part of ``bench show`` for profit instances: objective, power, prices, scenarios with temperatures and PUE.
@@ -292,26 +282,31 @@ def extent(series: StepFunction, problem: Profit) -> tuple[float, float, float]:
     return min(values), sum((b - a) * v for a, b, v in pieces) / (problem.horizon_end - problem.begin), max(values)
 
 
-def _weather(problems: Iterable[tuple[str, Profit]]) -> Table:
+def _weather(problems: Iterable[tuple[str, Profit]]) -> Grid:
     """Return a table with a row per scenario: price, temperatures, and PUE with the machine full and half full."""
-    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    made.add_column("scenario")
-    for head in (
-        "EUR per\ncore-hour",
-        "°C least",
-        "mean",
-        "greatest",
-        "segments",
-        "PUE at mean °C,\nmachine full",
-        "machine\nhalf full",
-    ):
-        made.add_column(head, justify="right")
-    for name, problem in problems:
-        low, mean, high = extent(problem.temperature, problem)
-        pue = [problem.cooling.pue(share * problem.most_power, mean) for share in (1.0, 0.5)]
-        cells = (f"{problem.price:g}", *(f"{t:.1f}" for t in (low, mean, high)), str(len(problem.segments)))
-        made.add_row(name, *cells, *("-" if p is None else f"{p:.4f}" for p in pue))
-    return made
+
+    def celsius(head: str, k: int) -> Column:
+        return Column(head, lambda pair: extent(pair[1].temperature, pair[1])[k], fixed(1))
+
+    def pue(head: str, share: float) -> Column:
+        def at_mean(pair: tuple[str, Profit]) -> float | None:
+            _, problem = pair
+            mean = extent(problem.temperature, problem)[1]
+            return problem.cooling.pue(share * problem.most_power, mean)
+
+        return Column(head, at_mean, fixed(4))
+
+    columns = [
+        Column("scenario", lambda pair: pair[0], words=True),
+        Column("EUR per\ncore-hour", lambda pair: f"{pair[1].price:g}"),
+        celsius("°C least", 0),
+        celsius("mean", 1),
+        celsius("greatest", 2),
+        Column("segments", lambda pair: len(pair[1].segments)),
+        pue("PUE at mean °C,\nmachine full", 1.0),
+        pue("machine\nhalf full", 0.5),
+    ]
+    return Grid.of("", columns, problems)
 
 
 # --- The part of ``bench show`` for projects: sizes, simple bounds of the makespan, resources.
@@ -321,26 +316,21 @@ def show_project(console: Console, project: Project) -> None:
     """Print the sizes of a project, its simple bounds, and a row per resource."""
     for line in _project_lines(project):
         console.print(line)
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name, side in HEADS:
-        table.add_column(name, justify="left" if side == "left" else "right")
-    for resource in project.resources:
-        table.add_row(*_row(project, resource))
     if project.resources:
-        console.print(table)
+        heads = [
+            "resource",
+            "capacity",
+            "limits",
+            "tasks",
+            "demand",
+            "least use",
+            "use if fastest",
+            "makespan at least",
+        ]
+        console.print(Grid.of_texts("", heads, [_resource(project, r) for r in project.resources], words=("limits",)))
         console.print(MEANING, style="dim")
 
 
-HEADS = (
-    ("resource", "left"),
-    ("capacity", "right"),
-    ("limits", "left"),
-    ("tasks", "right"),
-    ("demand", "right"),
-    ("least use", "right"),
-    ("use if fastest", "right"),
-    ("makespan at least", "right"),
-)
 MEANING = (
     "tasks: number of tasks that use it; least use, use if fastest: of all tasks, with the modes that need least of it and "
     "with the shortest modes; of a resource that is limited at every time: demand times duration"
@@ -363,18 +353,22 @@ def _project_lines(project: Project) -> Iterator[str]:
     yield f"makespan: at least {longest:,} by the longest path, at most {project.horizon:,}"
 
 
-def _row(project: Project, resource: Resource) -> Iterator[str]:
+def _resource(project: Project, resource: Resource) -> list[str]:
+    """Return the cells of a resource."""
     demands = [[m.demands.get(resource.name, 0) for m in project.possible(t)] for t in project.tasks]
     used = [amount for amounts in demands for amount in amounts if amount]
-    yield resource.name
-    yield f"{resource.capacity:,}"
-    yield "at every time" if resource.renewable else "in total"
-    yield f"{sum(any(amounts) for amounts in demands):,}"
-    yield _range(used)
     least, fastest = _work(project, resource)
-    yield f"{least:,}"
-    yield f"{fastest:,}"
-    yield f"{-(-least // resource.capacity):,}" if resource.renewable and resource.capacity else "-"
+    limited = resource.renewable and resource.capacity
+    return [
+        resource.name,
+        f"{resource.capacity:,}",
+        "at every time" if resource.renewable else "in total",
+        f"{sum(any(amounts) for amounts in demands):,}",
+        _range(used),
+        f"{least:,}",
+        f"{fastest:,}",
+        f"{-(-least // resource.capacity):,}" if limited else "-",
+    ]
 
 
 def _work(project: Project, resource: Resource) -> tuple[int, int]:
@@ -405,11 +399,9 @@ def _range(values: Iterable[int]) -> str:
 
 def list_instances(console: Console, instances: Iterable[Instance]) -> None:
     """Print a row per instance: name, kind, number of jobs, number of nodes, description."""
-    table = grid("instance", "kind", "jobs", "nodes", "description")
-    for instance in instances:
-        sizes = bench_kind(instance.kind).sizes(instance.problem)
-        table.add_row(instance.name, instance.kind, *sizes, instance.description)
-    console.print(table)
+    rows = [[i.name, i.kind, *bench_kind(i.kind).sizes(i.problem), i.description] for i in instances]
+    heads = ["instance", "kind", "jobs", "nodes", "description"]
+    console.print(Grid.of_texts("", heads, rows, words=("kind", "description")))
 
 
 def show_instance(console: Console, instance: Instance, path: str) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
+from functools import partial
 from math import isfinite
 from pathlib import Path
 
 import numpy as np
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from ...errors import MissingPackage, SchedlabError
 from ...instances import UnknownInstance
@@ -33,7 +31,7 @@ from ...simulation.forecasts import FORECASTS, parse_forecast
 from ...simulation.groups import GROUPINGS, LARGEST
 from ...simulation.hours import HOUR, Hours, hours_of
 from ..errors import WrongUse
-from .instances import grid
+from ..grid import Column, Grid, count, fixed, percent
 
 # --- How a log was read, as lines of text: what was repaired, not read, skipped and left out, with counts by reason.
 
@@ -96,6 +94,7 @@ def load_text(workload: Workload, platform: Platform, digits: int) -> str:
 # --- The output of ``bench show`` for logs: size, groups of jobs, jobs and nodes per hour.
 
 DAY = 24  # hours
+GROUP_COLUMNS = (Column("jobs", form=count), Column("unit-hours", form=fixed(1)), Column("share", form=percent))
 
 
 def is_log(path: str) -> bool:
@@ -155,16 +154,11 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
         code, names = grouped
         jobs, used = np.bincount(code, minlength=len(names)), np.bincount(code, work, len(names))
         order = sorted(np.flatnonzero(jobs).tolist(), key=lambda k: (-int(jobs[k]), names[k]))
-        table = grid(by, "jobs", "unit-hours", "share")
-        for name, rows in [
-            *((names[k] or "(none)", [k]) for k in order[:LARGEST]),
-            (how_many(len(order) - LARGEST, "other"), order[LARGEST:]),
-        ]:
-            if rows:
-                mine = float(used[rows].sum())
-                share = mine / float(used.sum()) if used.sum() > 0 else 0.0
-                table.add_row(name, f"{int(jobs[rows].sum()):,}", f"{mine:,.1f}", f"{100 * share:.1f}%")
-        console.print(table)
+        groups = [(names[k] or "(none)", [k]) for k in order[:LARGEST]]
+        groups.append((how_many(len(order) - LARGEST, "other"), order[LARGEST:]))
+        share = 1 / used.sum() if used.sum() > 0 else 0.0
+        rows = [[name, int(jobs[own].sum()), used[own].sum(), share * used[own].sum()] for name, own in groups if own]
+        console.print(Grid("", [Column(by, words=True), *GROUP_COLUMNS], rows))
     _print_hours(console, hours, workload.unix_start, zone)
     if plot is not None:
         from ..plots.hours import plot_hours
@@ -184,12 +178,14 @@ def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: t
         clock = np.array([datetime.fromtimestamp(t, zone).hour for t in begins], np.int64)
     days = np.bincount(clock, minlength=DAY)
     sums = {name: np.bincount(clock, values, DAY) for name, values in known.items()}
-    table = grid("hour of the day" + ("" if unix_start is None else f" ({zone or 'UTC'})"), *known)
-    for hour in np.flatnonzero(days).tolist():
-        table.add_row(f"{hour:02}:00", *(f"{sums[name][hour] / days[hour]:,.1f}" for name in known))
-    table.add_row("mean", *(f"{values.mean():,.1f}" for values in known.values()))
-    table.add_row("largest", *(f"{values.max():,.1f}" for values in known.values()))
-    console.print(table)
+    zone_name = "" if unix_start is None else f" ({zone or 'UTC'})"
+    rows = [
+        [f"{hour:02}:00", *(sums[name][hour] / days[hour] for name in known)] for hour in np.flatnonzero(days).tolist()
+    ]
+    rows.append(["mean", *(values.mean() for values in known.values())])
+    rows.append(["largest", *(values.max() for values in known.values())])
+    columns = [Column(f"hour of the day{zone_name}", words=True), *(Column(name, form=fixed(1)) for name in known)]
+    console.print(Grid("", columns, rows))
     if hours.unknown:
         console.print(
             f"{how_many(hours.unknown, 'job', ',', verb='have')} no recorded start: they count only as submitted"
@@ -223,22 +219,16 @@ def _print(console: Console, name: str, names: Sequence[str], scores: Sequence[S
         f"what came: {first.jobs_came:,.1f} jobs and {first.work_came:,.0f} core-hours a day",
         style="bold",
     )
-    table = grid(
-        "forecast",
-        "jobs",
-        "core-hours",
-        "jobs: error\nper hour",
-        "core-hours:\nerror per hour",
-        "error\nper day",
-        "skill",
-    )
-    for text, s in zip(names, scores, strict=True):
-        skill = "-" if math.isnan(s.skill) else f"{s.skill:+.3f}"
-        table.add_row(
-            text, f"{s.jobs:,.1f}", f"{s.work:,.0f}", f"{s.jobs_error:,.2f}", f"{s.work_error:,.1f}",
-            f"{100 * s.day_error:.1f}%", skill,
-        )  # fmt: skip
-    console.print(table)
+    columns = [
+        Column("forecast", lambda pair: pair[0], words=True),
+        Column("jobs", lambda pair: pair[1].jobs, fixed(1)),
+        Column("core-hours", lambda pair: pair[1].work, count),
+        Column("jobs: error\nper hour", lambda pair: pair[1].jobs_error, fixed(2)),
+        Column("core-hours:\nerror per hour", lambda pair: pair[1].work_error, fixed(1)),
+        Column("error\nper day", lambda pair: pair[1].day_error, percent),
+        Column("skill", lambda pair: pair[1].skill, lambda skill: f"{skill:+.3f}"),
+    ]
+    console.print(Grid.of("", columns, zip(names, scores, strict=True)))
     console.print(EXPLAINED, style="dim")
     for text, s in zip(names, scores, strict=True):
         if s.missing:
@@ -325,19 +315,16 @@ def scale(most: float) -> list[float]:
     return [step * k for k in range(1, count + 1)] + ([most] if step * count < most else [])
 
 
-def _grid(table: Cooling, what: str) -> Table:
+def _grid(table: Cooling, what: str) -> Grid:
     """Return a table with a row per temperature and a column per IT power; ``what``: "PUE" or "cooling kW"."""
-    powers = scale(table.most)
-    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in (f"{what} at IT kW", *(f"{p / 1000:,.4g}" for p in powers)):
-        made.add_column(name, justify="right")
-    for t in table.temperatures:
-        if what == "PUE":
-            cells = [f"{table.pue(p, t):.4f}" for p in powers]
-        else:
-            cells = [f"{table.power(p, t) / 1000:,.3f}" for p in powers]
-        made.add_row(f"{t:g} degrees", *cells)
-    return made
+
+    def figure(power: float, celsius: float) -> float | None:
+        return table.pue(power, celsius) if what == "PUE" else table.power(power, celsius) / 1000
+
+    form = fixed(4 if what == "PUE" else 3)
+    powers = [Column(f"{p / 1000:,.4g}", partial(figure, p), form) for p in scale(table.most)]
+    names = Column(f"{what} at IT kW", lambda t: f"{t:g} degrees")
+    return Grid.of("", [names, *powers], table.temperatures)
 
 
 # --- The output of ``bench show`` for a desired profile: its wishes as a table.
@@ -373,12 +360,16 @@ def show_profile(console: Console, name: str, plot: Path | None = None) -> None:
     clock += f", times from second {wishes.origin:,} of the workload on" if wishes.origin else ""
     title = f"{Path(name).stem}: desired use, {len(wishes.wishes)} wish{'es' * (len(wishes.wishes) != 1)}, {clock}"
     console.print(title, style="bold", soft_wrap=True)
-    table = grid("resource", "from s", "from h", "share", "amount", "nodes")
-    for wish in sorted(wishes.wishes, key=lambda w: (w.resource, w.nodes, w.time))[:WISHES_SHOWN]:
-        share = "" if wish.share is None else f"{100 * wish.share:.4g}%"
-        amount = "" if wish.amount is None else f"{wish.amount:,g}"
-        table.add_row(wish.resource, f"{wish.time:,}", f"{wish.time / 3600:,.6g}", share, amount, wish.nodes)
-    console.print(table)
+    columns = [
+        Column("resource", lambda wish: wish.resource, words=True),
+        Column("from s", lambda wish: wish.time, count),
+        Column("from h", lambda wish: f"{wish.time / 3600:,.6g}"),
+        Column("share", lambda wish: "" if wish.share is None else f"{100 * wish.share:.4g}%"),
+        Column("amount", lambda wish: "" if wish.amount is None else f"{wish.amount:,g}"),
+        Column("nodes", lambda wish: wish.nodes),
+    ]
+    shown = sorted(wishes.wishes, key=lambda w: (w.resource, w.nodes, w.time))[:WISHES_SHOWN]
+    console.print(Grid.of("", columns, shown))
     if len(wishes.wishes) > WISHES_SHOWN:
         console.print(f"... and {len(wishes.wishes) - WISHES_SHOWN:,} more")
     if plot is not None:
