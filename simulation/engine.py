@@ -501,7 +501,7 @@ class Engine:
             free=self.timeline.free()[: len(self.platform.nodes), : len(self.platform.resources)],
             planned=self.plans.by_id,
             failed=failed,
-            states=self.timeline.states,
+            states=self.timeline.shown_states(),
             reserved=self.timeline.shown(),
             changed=self._take_changed(),
             ready=self.timeline.ready(),

@@ -14,6 +14,7 @@ from ..heuristics.kernels.events.state import EARLY, NOW, State, TraceArrays
 from ..heuristics.kernels.profile import NEVER
 from ..models import Platform
 from ..models.array_types import Bools, Ints
+from ..models.node_states import DRAINING, UP
 from ..models.reservations import Overuse, Reserved, Usage, overuse
 from .dispatcher import Moment
 from .dispatchers.easy import Holds
@@ -76,6 +77,7 @@ class Timeline:
         self._closed: dict[str, tuple[Bools, Sequence[str]]] = {}
         self._away: tuple[str, Ints] | None = None
         self._shown: tuple[Reserved, ...] | None = None
+        self._shown_states: tuple[str, ...] | None = None
         self._kept: Holds | None = None
 
     @property
@@ -102,11 +104,27 @@ class Timeline:
         """
         before = self._closed[why][0] if why in self._closed else np.zeros_like(closed)
         self._closed[why] = closed.copy(), names
+        self._shown_states = None
         self.open[:] = ~np.logical_or.reduce([mask for mask, _ in self._closed.values()])
         self._note_ready()
         self.changed = self.now
         if (before & ~closed).any():  # also nodes that are away for another reason may be reserved earlier now
             self.freed_early()
+
+    def shown_states(self) -> tuple[str, ...]:
+        """Return the state of each node, for dispatchers; one that is closed for a reason of its own is shown as draining.
+
+        Nodes that are away (``ready``) keep their states.
+        """
+        if self._shown_states is None:
+            away = None if self._away is None else self._away[0]
+            others = [mask for why, (mask, _) in self._closed.items() if why != away]
+            closed = np.logical_or.reduce([np.zeros_like(self.open), *others]).tolist()
+            self._shown_states = tuple(
+                DRAINING.name if shut and name == UP.name else name
+                for shut, name in zip(closed, self.states, strict=True)
+            )
+        return self._shown_states
 
     def set_away(self, why: str, ready: Ints) -> None:
         """Say when the nodes that are closed for a reason open again (s), shape (nodes,)."""

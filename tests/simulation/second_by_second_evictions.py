@@ -78,6 +78,8 @@ def check(run):
                 saved = worked
                 took = writing_seconds(run, row)[departure.strategy == "sys"]
                 assert departure.end - departure.write == took
+            if departure is None:
+                saved = max(saved, record.requeue.kept(worked) or 0)
             if a.number < len(listed) and departure is None:
                 assert stops[a.number], f"{a.job} ends at {a.end}, when no node fails"
                 if a.work_done != saved:  # it had been chosen to leave, and stopped to work before it failed

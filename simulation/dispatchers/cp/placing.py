@@ -323,8 +323,9 @@ def on_open_nodes(starts: Sequence[Start], moment: Moment) -> list[Start]:
 
 
 def _takes_starts(moment: Moment) -> list[bool]:
-    """Return whether each node takes starts."""
-    return [node_states()[state].starts for state in moment.states]
+    """Return whether each node takes starts now."""
+    up = [node_states()[state].starts for state in moment.states]
+    return up if moment.ready is None else (np.array(up) & (moment.ready <= moment.now)).tolist()
 
 
 # --- Allocation of jobs on nodes, one job after another, each at its earliest start and best-fit.

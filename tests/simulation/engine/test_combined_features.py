@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.models import Running
+from schedlab.models import NodeEvent, Running
 from schedlab.models.reservations import Reservation
-from schedlab.simulation import OnDemandJob, Preemption
+from schedlab.simulation import Feature, OnDemandJob, Preemption, Rank
+from schedlab.simulation.dispatcher import Decision, Moment, Start
+from schedlab.simulation.features.feature import Replay
 
 QUEUES = [sl.Queue("q", 600), sl.Queue("private", 600)]
 
@@ -57,3 +60,44 @@ def test_a_job_that_waits_for_one_that_leaves_arrives_when_it_leaves() -> None:
     course = Reservation("R", "private", 100, 200, 1, {"cores": 1})
     run = sl.simulate(jobs, platform(2, 1), "easy", reservations=[course])
     assert run.violations == [] and run.start.tolist() == [-1, 0, 307]
+
+
+class OnTheFirstNode:
+    """A dispatcher that starts each job on the first node, and keeps the states that it sees."""
+
+    name = "first-node"
+
+    def __init__(self) -> None:
+        self.states: set[tuple[str, ...]] = set()
+
+    def begin(self, platform: sl.Platform, queues: object, seed: int) -> None:
+        """Nothing to prepare."""
+
+    def decide(self, moment: Moment) -> Decision:
+        """Start all jobs on the first node."""
+        self.states.add(tuple(moment.states))
+        first = moment.platform.nodes[0]
+        return Decision([Start(job.id, {first: job.units}) for job in moment.waiting])
+
+
+def test_a_job_that_requests_nothing_starts_on_a_node_that_takes_starts() -> None:
+    jobs = world(2, 1, job("a", 5, 10, 10, 2, cores=0))
+    drained = [NodeEvent(0, "node-drain", ["n-1"])]
+    run = sl.simulate(jobs, platform(2, 1), OnTheFirstNode, events=drained)
+    assert run.violations == [] and run.start.tolist() == [5] and run.schedule().nodes == {"a": {"n-2": 2}}
+    both = [NodeEvent(0, "node-drain", ["n-1", "n-2"]), NodeEvent(20, "node-up", ["n-2"])]
+    run = sl.simulate(jobs, platform(2, 1), OnTheFirstNode, events=both)
+    assert run.violations == [] and run.start.tolist() == [20] and run.schedule().nodes == {"a": {"n-2": 2}}
+
+
+def test_a_node_that_a_feature_closes_is_shown_as_draining() -> None:
+    class Closed(Feature):
+        def begin(self, engine: Replay) -> None:
+            mask = np.array([False, True])
+            engine.agenda.add(
+                0, Rank.NODE_STATE, lambda: engine.timeline.close("inspection", mask, ["up", "inspected"])
+            )
+
+    dispatcher = OnTheFirstNode()
+    run = sl.simulate(world(2, 1, job("a", 5, 10, 10)), platform(2, 1), dispatcher, features=[Closed()])
+    assert run.violations == [] and dispatcher.states == {("up", "draining")}
