@@ -9,7 +9,9 @@ import errno
 import io
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 from typer import Abort, BadParameter
@@ -36,6 +38,15 @@ class WrongUse(SchedlabError, RuntimeError):
     The message says what is wrong, where, and what to do. The command line prints it as one line, without a traceback,
     and ends with exit code 2.
     """
+
+
+@contextmanager
+def writing(path: Path, option: str = "--out") -> Iterator[None]:
+    """Turn the error of a file or folder that cannot be written, which a user named with an option, into WrongUse."""
+    try:
+        yield
+    except OSError as e:
+        raise WrongUse(f"{option} {path}: cannot be written ({e.strerror})") from e
 
 
 # --- Exit codes of the commands. Errors that a user can cause are printed as one line; bugs keep their traceback.

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from schedlab.bench.ingest import import_curie
+from schedlab.bench.cli.importing import import_curie
 from schedlab.heuristics import first_solution, multi_search, warm_up
 from schedlab.instances import load
 from schedlab.models import Profit
@@ -24,10 +24,7 @@ from .heuristics import CURIE
 def curie(path: Path = CURIE) -> Profit:
     """Return the high workload: 300 nodes of 32 cores, scenario air, summer, cheap, synthetic temperatures."""
     with TemporaryDirectory() as folder, redirect_stdout(StringIO()):
-        import_curie(
-            path, Path(folder), None, "air,summer,cheap", None, nodes=300, cores=32, memory=131072,
-            first=None, load=None, seed=1, name=None,
-        )  # fmt: skip
+        import_curie(file=path, out=Path(folder), nodes=300, cores=32, memory=131072)
         return load(folder).profit
 
 

@@ -42,7 +42,7 @@ COMMANDS = {
     "run": ".run:run",
     "simulate": ".simulate:simulate",
     "dardis": ".dardis:dardis",
-    "decide": "..decide:decide",
+    "decide": ".decide:decide",
     "import": ".importing:import_app",
     "verify": ".verify:verify",
     "export": ".export:export",

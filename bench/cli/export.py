@@ -16,7 +16,7 @@ from ...methods import SolverMethod, parse_method
 from ...models.counts import how_many_of
 from ...models.language import Model
 from ...models.problem import Problem
-from ..errors import WrongUse
+from ..errors import WrongUse, writing
 from ..terminal import say
 from .options import InstanceName, Part, with_options
 
@@ -119,14 +119,12 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> Map
     native, size = _native(model, backend, method.compile_options) if form != "json" else (model, _size(model))
     if form == "cpsat" and out.suffix == ".pb":
         suffix = ".pb"
-    try:
+    with writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as temporary:
             made = Path(temporary) / f"model{suffix}"
             write(native, made)
             move_whole(made, out)
-    except OSError as e:
-        raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     return size
 
 

@@ -16,16 +16,16 @@ from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TA
 from ...instances.generators.resource_kinds import KINDS
 from ...models.counts import how_many, how_many_of
 from ...models.platform import LATEST, MOST_NODES
-from ..errors import WrongUse
+from ..errors import WrongUse, writing
 from ..terminal import say
-from .importing import Formats
+from .options import NamedCommands
 
 MOST_JOBS, MOST_LOGGED, MOST_DAYS = 1_000_000, 5_000_000, 36_525
 Out = Annotated[Path, typer.Option(help="folder of the instance to write")]
 Seed = Annotated[int, typer.Option(help="random seed; the same seed gives the same files")]
 
 
-class Generators(Formats):
+class Generators(NamedCommands):
     """The generators as sub-commands; an unknown name is an error that lists similar names."""
 
     what = "generator"
@@ -223,9 +223,8 @@ def lublin(
         _generate("lublin", out, jobs, seed, sizes)
         return
     try:
-        write_swf(lublin_jobs(jobs, seed, **sizes), nodes, out, cores)
-    except OSError as e:
-        raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
+        with writing(out):
+            write_swf(lublin_jobs(jobs, seed, **sizes), nodes, out, cores)
     except ValueError as e:
         raise WrongUse(f"lublin: {e}") from e
     say(f"{out}: {how_many(jobs, 'job')}, seed {seed}; to replay it: bench simulate {out}")
@@ -233,9 +232,8 @@ def lublin(
 
 def _generate(name: str, out: Path, jobs: int, seed: int, sizes: dict[str, Any], what: str = "jobs") -> None:
     try:
-        write(generators[name](jobs, seed, **sizes), out)
-    except OSError as e:
-        raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
+        with writing(out):
+            write(generators[name](jobs, seed, **sizes), out)
     except ValueError as e:
         raise WrongUse(f"{name}: {e}") from e
     say(f"{out}: {how_many_of(jobs, what)}, seed {seed}; to see it: bench show {out}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...models.counts import how_many, how_many_of
-from ..errors import WrongUse
+from ..errors import WrongUse, writing
 from ..terminal import console_for
 
 if TYPE_CHECKING:
@@ -78,10 +78,8 @@ def guide(
 def _save(made: Guide, out: Path) -> None:
     from ...instances.files.writing import write_whole
 
-    try:
+    with writing(out):
         write_whole(out, json.dumps(made.as_json(), indent=1, allow_nan=False) + "\n")
-    except OSError as e:
-        raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
 
 
 def _about(found: Collection) -> dict[str, Any]:

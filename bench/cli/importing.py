@@ -1,29 +1,537 @@
-"""``bench import``: one sub-command for each file format; the code of each is in ``bench/ingest``."""
+"""``bench import``: a log, a state or a weather file of another format is converted to an instance folder or a table.
+
+Each format is a sub-command.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any
 
+import numpy as np
 import typer
-from typer.core import TyperGroup
 
-from ...backends import UnknownName
-from ...instances.classic import LIBRARIES
-from ...instances.traces import FORMATS
-from ..ingest import import_curie, import_log, import_project, import_state, import_theta, import_weather
+from ...errors import WrongValue
+from ...instances import FormatError, Instance, write
+from ...instances.classic import LIBRARIES, library_instance
+from ...instances.eurora_batches import BATCHES
+from ...instances.files.folder import InstanceError
+from ...instances.files.lines import read_json, read_text
+from ...instances.files.writing import write_whole
+from ...instances.generators.climate import SEASONS, synthetic
+from ...instances.generators.theta import DEADLINE, NEEDED, SOURCE, STEP
+from ...instances.log_windows import midnight
+from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE, known, thesis_scenarios
+from ...instances.states.machine_state import Document, state_of
+from ...instances.states.pbs import state_from_pbs
+from ...instances.states.slurm import state_from_slurm
+from ...instances.traces import FORMATS, open_trace
+from ...instances.weather import Weather, read_weather, write_weather
+from ...instances.workload import Workload
+from ...models import Checkpointing, Eviction
+from ...models.counts import how_many
+from ...models.dispatch.jobs import DAY
+from ...models.dispatch.objectives import find_objective, objective_names
+from ...models.platform import LATEST, Platform
+from ..errors import WrongUse, writing
+from ..replays.logs import open_log, time_zone
+from ..replays.settings import SETTINGS, ReplaySettings, read_settings
+from ..show import logs as reading
+from ..terminal import console_for, say
+from .options import NamedCommands, with_options
+
+FirstJobs = Annotated[int | None, typer.Option(min=1, help="only the first n jobs by submit time")]
+Load = Annotated[float | None, typer.Option(help="rescale the submit times to this offered load, such as 1.2")]
+
+# --- ``bench import`` of a log: a workload log of a machine, or a part of it, is converted to an instance folder.
 
 
-class Formats(TyperGroup):
-    """The formats as sub-commands; an unknown name is an error that lists similar names."""
+OF_LOGS = (
+    "nodes",
+    "cores",
+    "memory",
+    "per_node",
+    "queue_from",
+    "partition",
+    "window",
+    "latest_start",
+    "zone",
+    "columns",
+    "batch",
+)  # settings of a replay, in the order of the help
+
+
+@with_options(SETTINGS, OF_LOGS, before="first")
+def import_log(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="log file")],
+    *,
+    out: Annotated[Path, typer.Option(help="folder of the instance to write")],
+    first: FirstJobs = None,
+    load: Load = None,
+    name: Annotated[
+        str | None, typer.Option(help="name of the log in the description; default: name of the file")
+    ] = None,
+    objective: Annotated[
+        str, typer.Option(help=f"objective of the instance: {', '.join(objective_names())}")
+    ] = "waiting",
+    **settings: Any,
+) -> None:
+    """Convert the log of a machine to an instance.
+
+    Prints what was repaired, left out or could not be read. The instance can be used with bench show, run and simulate.
+
+    Example: bench import swf log.swf.gz --nodes 300 --cores 32 --memory 131072 --window 2012-07-13:23d --out my_days
+
+    Example: bench import swf log.swf.gz --latest-start mean-wait --out my_days
+
+    Example: bench import eurora eurora_jobs_unique.csv --batch 3 --out eurora_batch3
+
+    Example: bench import sacct jobs.txt --nodes 64 --cores 48 --per-node gpus=4 --zone Europe/Rome --out my_days
+    """
+    form = str(context.info_name)
+    find_objective(objective)
+    log = open_log(file, settings_of_log(form, settings, load), first)
+    batch = settings["batch"]
+    whole = log.workload if batch is None else open_trace(log.trace)[0]  # a batch keeps the clock of the whole log
+    origin, day = midnight(whole, log.trace.zone)
+    workload = log.workload.since(origin)
+    named = name or log.trace.name if batch is None else name or f"eurora_batch{batch}"
+    source = f"{form} log {file.name}" if batch is None else f"{form} log {file.name}, {log.trace.format}"
+    with writing(out):
+        write(log_instance(workload, log.platform, objective, named, source, day), out)
+    say("\n".join(report_lines(workload, log.platform)))
+    if batch is None:
+        made = f"{how_many(len(workload), 'job')} on {how_many(len(log.platform.nodes), 'node')}"
+    else:
+        compare_batch(named, workload, batch)
+        made = f"{how_many(len(workload), 'job')}, {len(workload.running)} running at the begin"
+    say(f"{out}: {made}; to see it: bench show {out}")
+
+
+def settings_of_log(form: str, given: Mapping[str, Any], load: float | None) -> ReplaySettings:
+    """Return how a log of a format is read and which of its jobs are taken, from options. Raises WrongUse."""
+    values, _ = read_settings(given)
+    if "batch" in values and form != "eurora":
+        raise WrongUse(f"--batch {values['batch']}: for the log of Eurora, bench import eurora; leave it out")
+    if "batch" not in values:
+        values["format"] = form
+    return ReplaySettings(trace=True, load=load, **values)
+
+
+def compare_batch(name: str, workload: Workload, number: int) -> None:
+    """Print how near a batch of Eurora is to that of the thesis."""
+    from ..show.instances import Composition, show_composition
+
+    batch = BATCHES[number]
+    counted = workload if batch.which != "queued" else replace(workload, running=())
+    ours = Composition.of_workload(counted)
+    show_composition(console_for(), {name: ours}, {f"BATCH{number} (thesis)": batch.composition})
+
+
+def log_instance(
+    workload: Workload, platform: Platform, objective: str, name: str, source: str, day: str = ""
+) -> Instance:
+    """Return an instance of a dispatch problem with the jobs of a workload.
+
+    Parameters
+    ----------
+    workload
+        The jobs.
+    platform
+        The machine.
+    objective
+        Name of the objective.
+    name
+        Name of the instance.
+    source
+        Where the log comes from, for the description.
+    day
+        Date of second 0, "" if it is unknown.
+
+    Returns
+    -------
+    Instance
+        The instance; its repairs have names that are valid keys of a TOML file.
+    """
+    report = workload.report
+    repairs = {re.sub(r"\W+", "_", what).strip("_"): n for what, n in report.repairs.items() if n}
+    counted = {
+        "lines_not_read": len(report.bad_lines),
+        "rows_skipped": sum(report.skipped.values()),
+        "jobs_left_out": len(report.dropped),
+    }
+    since = f", from {day} on" if day else ""
+    return Instance(
+        name=name,
+        kind="dispatch",
+        problem=workload.dispatch(platform, objective),
+        description=f"{name}: {how_many(len(workload), 'job')} of a log{since}, {how_many(len(platform.nodes), 'node')}",
+        source="; ".join([source, *report.notes]),
+        repairs=repairs | {what: n for what, n in counted.items() if n},
+    )
+
+
+def report_lines(workload: Workload, platform: Platform) -> Iterator[str]:
+    """Yield the lines of the report: repairs, unreadable lines, jobs left out, notes, offered load."""
+    yield from reading.report_lines(workload.report)
+    yield f"offered load: {reading.load_text(workload, platform, 3)}"
+
+
+# --- ``bench import curie``: the profit scenarios of [Bridi2018, 6.8], from the Curie log or another SWF log.
+
+OF_CURIE = ("window", "nodes", "cores", "memory", "partition")
+FIRST_DAY = {"summer": "07-01", "winter": "01-01"}
+
+
+@with_options(SETTINGS, OF_CURIE, {"nodes": 300, "cores": 32, "memory": 131072}, before="scenario")
+def import_curie(
+    file: Annotated[Path, typer.Argument(help="SWF log, may be compressed (.gz)")],
+    *,
+    out: Annotated[Path, typer.Option(help="folder of the instance to write")],
+    scenario: Annotated[
+        str,
+        typer.Option(
+            help=f"default scenario of the instance: {'|'.join(PLANTS)},{'|'.join(SEASONS)},{'|'.join(PRICES)}"
+        ),
+    ] = "air,summer,cheap",
+    weather: Annotated[
+        Path | None,
+        typer.Option(
+            help="file with the temperatures of a year (EPW, PVGIS, CSV): July and January are used; default: synthetic"
+        ),
+    ] = None,
+    first: FirstJobs = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="a random sample of n of these jobs, with the submit times and powers that they have"),
+    ] = None,
+    load: Load = None,
+    seed: Annotated[
+        int,
+        typer.Option(help="random seed of the power of the jobs and of the sample; the same seed gives the same files"),
+    ] = 1,
+    name: Annotated[
+        str | None, typer.Option(help="name of the log in the description; default: name of the file")
+    ] = None,
+    **settings: Any,
+) -> None:
+    """Convert a log to a profit problem with the eight scenarios of Bridi's thesis, section 6.8.
+
+    The scenarios: air or hybrid cooling, summer or winter, 0.013 or 0.10 euro per core-hour; energy costs 0.13 euro per
+    kWh. SWF logs contain no power: each job gets a random power, uniform in 7.8 to 11.11 W per core. The duration of a job
+    is its runtime. Jobs that do not fit on the machine are left out and counted. The horizon is from the midnight before
+    the first submission to the last submission.
+
+    Example: bench import curie curie.swf.gz --window 2012-07-13:23d --weather tmy.epw --out curie_high
+    """
+    known(scenario, {"cooling": PLANTS, "season": SEASONS, "price": PRICES})
+    trace, workload, platform = open_log(file, settings_of_log("swf", settings, load), first)
+    workload = with_power(workload, seed)  # before the sample: a job has the same power in both
+    if sample is not None:
+        workload = sampled(workload, sample, seed)
+    origin, day = midnight(workload, trace.zone)
+    workload = workload.since(origin)
+    days = int(workload.submit[-1]) // DAY + 1
+    seasons, about = _seasons(weather, days, seed)
+    centre = thesis_scenarios(workload.dispatch(platform, "weighted-wait", "runtime"), seasons, scenario)
+    low, high = WATTS_PER_CORE
+    plain = log_instance(workload, platform, "weighted-wait", name or trace.name, f"swf log {file.name}", day)
+    prices = " or ".join(f"{p:g}" for p in PRICES.values())
+    instance = replace(
+        plain,
+        kind="profit",
+        problem=centre.problem(centre.default),
+        source=f"{plain.source}; power uniform in {low:g} to {high:g} W per core, seed {seed}; temperatures: {about}; "
+        f"{prices} euro per core-hour, {ENERGY_PRICE:g} euro per kWh (T. Bridi, PhD thesis, section 6.8)",
+        centre=centre,
+    )
+    with writing(out):
+        write(instance, out)
+    say("\n".join(report_lines(workload, platform)))
+    say(f"temperatures: {about}" + ("" if weather else "; for those of a real place: --weather FILE"))
+    for word, there in seasons.items():
+        values = there.series.values
+        say(f"  {word}: {how_many(days, 'day')}, {min(values):g} to {max(values):g} degrees C, mean {there.mean:.1f}")
+    say(
+        f"{out}: {how_many(len(workload), 'job')} on {how_many(len(platform.nodes), 'node')}, {how_many(len(centre.names), 'scenario')}; to see it: bench show {out}"
+    )
+
+
+def with_power(workload: Workload, seed: int) -> Workload:
+    """Return the workload with a random power for each job, in W, uniform per core."""
+    random = Random(seed)
+    low, high = WATTS_PER_CORE
+    cores = workload.units * workload.request[:, workload.resources.index("cores")]
+    watts = [round(n * (low + random.random() * (high - low)), 2) for n in cores.tolist()]
+    return replace(workload, power=np.array(watts, np.float64))
+
+
+def sampled(workload: Workload, n: int, seed: int) -> Workload:
+    """Return the workload of n jobs chosen at random. Raises WrongUse if there are fewer jobs."""
+    if n > len(workload):
+        raise WrongUse(f"--sample {n}: there are {how_many(len(workload), 'job')}; expected at most that many")
+    kept = workload.keep(np.array(sorted(Random(seed).sample(range(len(workload)), n))))
+    return kept.noted(f"a random sample of {n} of {how_many(len(workload), 'job')}, seed {seed}")
+
+
+def _seasons(file: Path | None, days: int, seed: int) -> tuple[Mapping[str, Weather], str]:
+    """Return the temperatures of both seasons, and a text about their source."""
+    if file is None:
+        about = f"synthetic, seed {seed}"
+        return {w: Weather(f"a synthetic {w}", f"schedlab.instances.generators.climate, seed {seed}", synthetic(w, days, seed))
+                for w in SEASONS}, about  # fmt: skip
+    whole = read_weather(file)
+    try:
+        found = {word: whole.during(f"{FIRST_DAY[word]}:{days}d") for word in SEASONS}
+    except ValueError as e:
+        raise WrongUse(
+            f"--weather {file}: {e}; expected the temperatures of a whole year; {how_many(days, 'day')} of both seasons are needed"
+        ) from e
+    return found, f"{file.name}, {how_many(days, 'day')} from {' and '.join(FIRST_DAY[w] for w in found)} on"
+
+
+# --- ``bench import`` of a project: a file of a benchmark library is converted to an instance folder.
+
+
+def import_project(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="file of the benchmark library, plain or gz")],
+    out: Annotated[Path, typer.Option(help="folder of the instance to write")],
+    name: Annotated[str | None, typer.Option(help="name in the description; default: name of the file")] = None,
+) -> None:
+    """Convert a project of a benchmark library to an instance.
+
+    The instance can be used with bench show, run, verify and plot.
+
+    Example: bench import psplib j301_1.sm --out j301_1
+
+    Example: bench import jsplib ft10.txt --out ft10
+    """
+    form = str(context.info_name)
+    instance = project_instance(file, form, name or file.name.removesuffix(".gz").partition(".")[0])
+    with writing(out):
+        write(instance, out)
+    say(f"{out}: {instance.description}; to see it: bench show {out}")
+
+
+def project_instance(file: Path, form: str, name: str) -> Instance:
+    """Read a file of a benchmark library, one of ``LIBRARIES``. Raises WrongUse with the line of a fault, ProblemError."""
+    try:
+        return library_instance(file, form, name)
+    except FormatError as e:
+        raise WrongUse(str(e)) from e
+
+
+# --- ``bench import state``: the state of a machine from the JSON of Slurm or PBS.
+
+EXPECTED = (
+    "expected squeue --json with scontrol show nodes --json (or sinfo -N --json), or qstat -f -F json with "
+    "pbsnodes -av -F json"
+)
+
+
+def import_state(
+    files: Annotated[list[Path], typer.Argument(metavar="JOBS NODES", help="two JSON files: the jobs, the nodes")],
+    out: Annotated[Path, typer.Option(help="file of the state to write")],
+    now: Annotated[
+        int | None, typer.Option(min=0, max=LATEST, help="time of the state, s since 1970; default: in the files")
+    ] = None,
+    ewt: Annotated[int, typer.Option(min=1, max=LATEST, help="expected waiting time of each queue in seconds")] = 3600,
+    reservations: Annotated[
+        Path | None, typer.Option(help="Slurm: scontrol show reservations --json; PBS: pbs_rstat -f")
+    ] = None,
+    zone: Annotated[str | None, typer.Option(help="time zone of PBS, such as Europe/Rome; default: UTC")] = None,
+) -> None:
+    """Make the state of a machine for bench decide from the JSON of Slurm or PBS.
+
+    Slurm: squeue --json > jobs.json; scontrol show nodes --json > nodes.json (or sinfo -N --json).
+
+    PBS: qstat -f -F json > jobs.json; pbsnodes -av -F json > nodes.json.
+
+    With reservations: scontrol show reservations --json > reservations.json, or pbs_rstat -f > reservations.txt.
+
+    Example: bench import state jobs.json nodes.json --out state.json
+
+    Example: bench import state jobs.json nodes.json --reservations reservations.json --out state.json
+    """
+    if len(files) != 2:
+        raise WrongUse(f"{how_many(len(files), 'file')}; {EXPECTED}")
+    kinds = {_kind(values, file): values for file in files for values in [read_json(file)]}
+    sources = " and ".join(str(file) for file in (*files, reservations) if file is not None)
+    try:
+        made, skipped = _made(kinds, now, ewt, zone, reservations)
+    except WrongValue as e:
+        raise WrongUse(f"{sources}: {e}") from e
+    except (KeyError, TypeError, AttributeError) as e:
+        raise WrongUse(
+            f"{sources}: a field is missing or has another form ({type(e).__name__}: {e}); {EXPECTED}"
+        ) from e
+    _require_now(made, now, sources)
+    try:
+        state_of(made, Document(out))
+    except InstanceError as e:
+        raise WrongUse(f"{sources}: bench decide could not read the state that they give; {e}") from e
+    with writing(out):
+        write_whole(out, json.dumps(made, indent=1) + "\n")
+    for why, count in skipped.items():
+        noun, rest = why.split(" ", 1)
+        say(f"left out: {how_many(count, noun)} {rest}")
+    say(
+        f"{out}: {how_many(len(made['nodes']), 'node')}, {len(made['running'])} running and {how_many(len(made['waiting']), 'waiting job')}; "
+        f"next: bench decide {out}"
+    )
+
+
+def _require_now(made: Mapping[str, Any], now: int | None, sources: str) -> None:
+    """Raise WrongUse if a job runs that starts after the time of the state."""
+    late = [job for job in made["running"] if job["start"] > made["now"]]
+    if late:
+        job = max(late, key=lambda job: job["start"])
+        given = f"the time of the files, {made['now']}," if now is None else f"--now {now}"
+        raise WrongUse(
+            f"{sources}: {given} is before the start of job {job['id']}, which runs since {job['start']}; expected --now SECONDS "
+            "since 1970, when the files were made"
+        )
+
+
+def _kind(values: Any, file: Path) -> str:
+    """Return which output a file is."""
+    if isinstance(values, dict):
+        if isinstance(values.get("Jobs"), dict):
+            return "qstat"
+        if isinstance(values.get("jobs"), list):
+            return "squeue"
+        if isinstance(values.get("sinfo"), list) or isinstance(values.get("nodes"), list):
+            return "slurm nodes"
+        if isinstance(values.get("nodes"), dict):
+            return "pbsnodes"
+        if "pbs_version" in values:
+            return "qstat"  # without jobs there is no object of them
+    raise WrongUse(f"{file}: neither jobs nor nodes; {EXPECTED}")
+
+
+def _made(
+    kinds: Mapping[str, Any], now: int | None, ewt: int, zone: str | None, reservations: Path | None
+) -> tuple[dict[str, Any], Counter[str]]:
+    if set(kinds) == {"squeue", "slurm nodes"}:
+        if zone is not None:
+            raise WrongUse("--zone: for PBS only; the times of Slurm's JSON have no time zone")
+        reserved = None if reservations is None else read_json(reservations)
+        if reserved is not None and not (isinstance(reserved, dict) and isinstance(reserved.get("reservations"), list)):
+            raise WrongUse(f"--reservations {reservations}: expected the output of scontrol show reservations --json")
+        return state_from_slurm(kinds["squeue"], kinds["slurm nodes"], now, ewt, reserved)
+    if set(kinds) == {"qstat", "pbsnodes"}:
+        text = None if reservations is None else read_text(reservations, errors="replace")
+        return state_from_pbs(kinds["qstat"], kinds["pbsnodes"], now, ewt, time_zone(zone) or UTC, text)
+    raise WrongUse(f"the files are {' and '.join(kinds)}; {EXPECTED}")
+
+
+# --- ``bench import theta``: a moment of a log, whose job units are nodes, becomes an eviction instance.
+
+EXPENDABLE = 1800  # seconds: jobs of a shorter runtime lose little [Maurya2020, IV.A]
+
+
+def import_theta(
+    file: Annotated[Path, typer.Argument(help="log whose job units are nodes (SWF, sacct, ...), plain or gz")],
+    at: Annotated[int, typer.Option(help="the moment in seconds on the clock of the log")],
+    out: Annotated[Path, typer.Option(help="folder of the instance to write")],
+    nodes_needed: Annotated[int, typer.Option(min=0, help="nodes to be freed")] = 512,
+    deadline: Annotated[
+        int, typer.Option(min=0, max=LATEST, help="seconds within which they are to be free")
+    ] = DEADLINE,
+    seed: Annotated[int, typer.Option(help="seed of the memory and of the checkpoints, which logs lack")] = 1,
+    plot: Annotated[Path | None, typer.Option(help="SVG picture of the jobs that run at the moment")] = None,
+) -> None:
+    """Convert the jobs that run at a moment of a log to an eviction instance, by their recorded starts.
+
+    Memory and application-level checkpoints (every hour) are drawn as in [Maurya2020, IV.B].
+
+    Example: bench import theta real_week_2.swf --at 1664163706 --out theta_12r --plot theta_12r.svg
+    """
+    log, _ = open_trace(str(file), nodes=None)
+    instance = moment(log, at, nodes_needed, deadline, seed)
+    with writing(out):
+        write(instance, out)
+    rows = running_rows(log, at)
+    start, end = log.recorded_start[rows], (log.recorded_start + log.runtime)[rows]
+    short = int((log.runtime[rows] < EXPENDABLE).sum())
+    lasts = int(end.min() - start.max())
+    say(f"{out}: {instance.description}; {short} of the jobs run for less than 30 min; all of them run for {lasts:,} s")
+    if plot is not None:
+        from ..plots.panels import plot_running
+
+        plot_running(instance.description, start, end, log.units[rows], at, plot)
+        say(f"drawn: {plot}")
+
+
+def running_rows(log: Workload, at: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the rows of the jobs that run at a time, by the starts that the log records."""
+    start = log.recorded_start
+    found: np.ndarray[tuple[int], np.dtype[np.int64]] = np.flatnonzero(
+        (start >= 0) & (start <= at) & (at < start + log.runtime)
+    )
+    return found
+
+
+def moment(log: Workload, at: int, nodes_needed: int, deadline: int, seed: int) -> Instance:
+    """Return the eviction instance of a moment of a log. Raises ProblemError."""
+    problem = Eviction.from_trace(log, at, nodes_needed, deadline, STEP, Checkpointing(seed=seed))
+    jobs, nodes = len(problem.jobs), problem.nodes_in_use
+    return Instance(
+        name=f"moment_{at}",
+        kind="eviction",
+        problem=problem,
+        description=f"{log.name} at {at}: {how_many(jobs, 'job')} on {how_many(nodes, 'node', ',')}, {nodes_needed:,} to be freed",
+        source=SOURCE,
+        nodes_compared=tuple(n for n in NEEDED if n != nodes_needed and n <= nodes),
+    )
+
+
+# --- ``bench import weather``: the hourly temperatures of a weather file, or of some days of it, are written as CSV.
+
+HOUR = 3600  # seconds
+
+
+def import_weather(
+    file: Annotated[Path, typer.Argument(help="weather file: EPW, typical year of PVGIS, or CSV")],
+    out: Annotated[Path, typer.Option(help="CSV file to write, with the columns time_s,temperature_c")],
+    window: Annotated[
+        str | None,
+        typer.Option(help="only some days: 07-15:7d (7 days from July 15, 0:00), 12-28:10d"),
+    ] = None,
+) -> None:
+    """Convert a weather file to a CSV table of temperatures.
+
+    A CSV file needs a column of temperatures, such as temperature_c or drybulb_c. Times are in a column time_s, in the
+    columns month,day,hour_ending, or given as dates with times; a file without times has one row per hour. The time zone
+    of the file is kept (PVGIS: UTC). Gaps and missing values are reported with their lines.
+
+    Example: bench import weather tmy.epw --window 07-15:7d --out july.csv
+    """
+    weather = read_weather(file, window)
+    with writing(out):
+        write_weather(weather, out)
+    s = weather.series
+    since = " from {:02}-{:02} on".format(*weather.first_day) if weather.first_day else ""
+    say(f"mean {weather.mean:.2f} degrees C, least {min(s.values):g}, greatest {max(s.values):g}")
+    say(f"{out}: {how_many((s.end - s.begin) / HOUR, 'hour', ',g')}{since}, {how_many(len(s.values), 'value', ',')}")
+
+
+# --- The formats as sub-commands.
+
+
+class Formats(NamedCommands):
+    """The formats; an unknown name is an error that lists similar names."""
 
     what = "format"
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a format. Raises UnknownName."""
-        found = super().get_command(ctx, cmd_name)
-        if found is None and not cmd_name.startswith("-"):
-            raise UnknownName(self.what, cmd_name, list(self.commands))
-        return found
 
 
 import_app = typer.Typer(cls=Formats, no_args_is_help=True, subcommand_metavar="FORMAT FILE [OPTIONS]")

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from ...instances import Instance, load
+from ...backends import UnknownName
 from ...models.dispatch.objectives import objective_names
 from ...models.problem import Problem
 from ...simulation.settings import Described
@@ -19,8 +19,7 @@ from ..errors import WrongUse
 from ..executors.base import LOCAL, Where
 from ..replays.settings import PROBLEM, RESULTS, RUNS
 from ..runs.selection import RunRequest, parse_seeds
-from ..runs.view import View, one_scenario, parse_clock, parse_durations
-from ..terminal import say
+from ..runs.view import View, one_scenario, open_instance, parse_clock, parse_durations
 
 if TYPE_CHECKING:
     from ..replays.simulate import ReplayRequest
@@ -29,7 +28,10 @@ if TYPE_CHECKING:
 
 
 def with_options(
-    settings: Mapping[str, Described] | None = None, names: Iterable[str] | None = None
+    settings: Mapping[str, Described] | None = None,
+    names: Iterable[str] | None = None,
+    usual: Mapping[str, Any] | None = None,
+    before: str = "",
 ) -> Callable[[Any], Any]:
     """Return a decorator of a command that makes options from fields of dataclasses.
 
@@ -44,6 +46,10 @@ def with_options(
         The settings by name; None: the command has none.
     names
         Those that the command has, in the order of its options; None: all.
+    usual
+        Defaults of some of them, where the command has other ones than a replay.
+    before
+        The option of the command before which they are listed; an empty text: they are the last ones.
 
     Returns
     -------
@@ -51,6 +57,7 @@ def with_options(
         Command -> command with the signature that Typer reads.
     """
     described = {} if settings is None else settings
+    defaults = {} if usual is None else usual
     chosen = [described[name] for name in (described if names is None else names) if described[name].setting.help]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,11 +66,12 @@ def with_options(
 
         def parameters() -> Iterator[inspect.Parameter]:
             for own in inspect.signature(command).parameters.values():
-                if own.kind is inspect.Parameter.VAR_KEYWORD:
-                    yield from map(_of_setting, chosen)
-                elif own.name in groups:
+                is_last = own.kind is inspect.Parameter.VAR_KEYWORD
+                if own.name == before or (is_last and not before):
+                    yield from (_of_setting(each, defaults.get(each.name)) for each in chosen)
+                if own.name in groups:
                     yield from _of_group(groups[own.name])
-                else:
+                elif not is_last:
                     yield own.replace(annotation=hints[own.name], kind=inspect.Parameter.KEYWORD_ONLY)
 
         def run(**given: Any) -> Any:
@@ -89,14 +97,22 @@ def _of_group(group: Any) -> Iterator[inspect.Parameter]:
         )
 
 
-def _of_setting(s: Described) -> inspect.Parameter:
-    """Return the parameter of a command for a setting."""
-    shown, kind = s.setting, s.setting.typed or s.types[0]
-    limits: dict[str, Any] = {"help": shown.help, "rich_help_panel": shown.panel}
+def _of_setting(s: Described, usual: Any) -> inspect.Parameter:
+    """Return the parameter of a command for a setting; ``usual``: its default, None for that of the setting."""
+    shown = s.setting
+    kind = shown.typed or s.types[0]
+    takes: Any = kind | None
+    default = shown.usual
+    text = shown.help
+    if usual is not None:
+        default = usual
+        text = text.partition("; default")[0]
+    limits: dict[str, Any] = {"help": text, "rich_help_panel": shown.panel}
     if kind is int:
         limits |= {"min": shown.least, "max": shown.most}
-    takes: Any = kind if kind is bool else kind | None
-    default = False if kind is bool else shown.usual
+    if kind is bool:
+        takes = bool
+        default = False
     option: Any = Annotated[takes, typer.Option(s.flag, **limits)]
     return inspect.Parameter(s.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
 
@@ -118,6 +134,19 @@ class GroupedHelp(TyperCommand):
         for title, rows in sorted(groups.items(), key=lambda group: group[0] == "Options"):
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+class NamedCommands(TyperGroup):
+    """Sub-commands that have the names of something; an unknown name is an error that lists similar names."""
+
+    what = "command"
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of a name. Raises UnknownName."""
+        command = super().get_command(ctx, cmd_name)
+        if command is None and not cmd_name.startswith("-"):
+            raise UnknownName(self.what, cmd_name, list(self.commands))
+        return command
 
 
 # --- Which problem: an instance, and the part of it.
@@ -173,14 +202,6 @@ class Part:
         at = None if self.at is None else parse_clock(self.at)
         view = View(at, self.first, parse_durations(self.durations), self.objective, self.nodes_needed)
         return one_scenario(view, instance, self.scenario).of(instance)
-
-
-def open_instance(path: str, drop_impossible: bool) -> Instance:
-    """Load an instance and print each job that was left out, with the reason."""
-    instance = load(path, drop_impossible=drop_impossible)
-    for job, reason in instance.dropped:
-        say(f"{instance.name}: job {job.id} is left out: {reason}", error=True)
-    return instance
 
 
 # --- Where and how often runs are performed, and where their records go.

@@ -11,7 +11,7 @@ import typer
 from ..replays.settings import PROBLEM, RUNS
 from ..runs.selection import RunRequest, parse_methods, parse_seeds
 from ..runs.task import Recording, RunTask
-from ..runs.view import parse_clock, parse_durations, parse_keep, parse_profile
+from ..runs.view import open_instance, parse_clock, parse_durations, parse_keep, parse_profile
 from ..terminal import console_for
 from .options import (
     At,
@@ -23,7 +23,6 @@ from .options import (
     ObjectiveOption,
     Out,
     Place,
-    open_instance,
     with_options,
 )
 

@@ -7,13 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ...instances import UnknownInstance, load, names
-from ...instances.traces import open_trace, read_trace
-from ..errors import WrongUse
-from ..log_options import check_there, column_names, resources_per_node, time_zone
+from ...instances import load, names
 from ..replays.settings import PROBLEM, SETTINGS
 from ..terminal import console_for
-from .options import Drop, InstanceName, Part, open_instance, with_options
+from .options import Drop, InstanceName, Part, with_options
 
 
 def list_instances() -> None:
@@ -29,6 +26,7 @@ def list_instances() -> None:
 @with_options(SETTINGS, ("format", "nodes", "cores", "memory", "per_node", "zone", "columns"))
 def show(
     instance: InstanceName,
+    *,
     drop_impossible: Drop = False,
     plot: Annotated[
         Path | None, typer.Option(help="cooling tables, profiles and logs: file of a picture to write, such as air.svg")
@@ -68,75 +66,9 @@ def show(
 
     Example: bench show log.swf --nodes 256 --cores 16 --forecasts persistence,weekly,learned
     """
-    from ...instances.classic import is_classic
-    from ..replays.simulate import is_trace
-    from ..show.instances import Composition, show_composition, show_instance
-    from ..show.logs import (
-        is_cooling,
-        is_log,
-        is_profile,
-        meant,
-        not_recognised,
-        show_cooling,
-        show_forecasts,
-        show_log,
-        show_profile,
-    )
+    from ..show.files import Shown, show_file
 
-    if forecasts is not None and (composition or plot is not None):
-        raise WrongUse("--forecasts: a table of its own; leave out --composition and --plot")
-    if composition and plot is not None:
-        raise WrongUse("--composition: a table without a picture; leave out --plot")
-    of_logs = [SETTINGS[name].flag for name, value in settings.items() if value is not None]
-    if is_profile(instance):
-        if composition or of_logs:
-            raise WrongUse(
-                f"--composition, {', '.join(of_logs) or '--nodes'}: for logs; {instance} is a desired profile"
-            )
-        show_profile(console_for(), instance, plot)
-        return
-    other_file = is_trace(instance) and not is_classic(instance)
-    if (
-        other_file
-        and settings["format"] is None
-        and settings["columns"] is None
-        and not is_cooling(instance)
-        and not is_log(instance)
-    ):
-        raise not_recognised(instance)
-    if other_file and (not is_cooling(instance) or is_log(instance)):
-        clock, names = time_zone(settings["zone"]), column_names(settings["columns"])
-        own = {name: settings[name] for name in ("cores", "memory")}
-        trace = read_trace(instance, settings["format"], zone=clock, columns=names, **own)
-        log = open_trace(trace, nodes=settings["nodes"], others=resources_per_node(settings["per_node"]), **own)
-        if forecasts is not None:
-            show_forecasts(console_for(), log[0], forecasts)
-        elif composition:
-            show_composition(console_for(), {log[0].name: Composition.of_workload(log[0])})
-        else:
-            show_log(console_for(), *log, clock, plot)
-        return
-    if forecasts is not None:
-        raise WrongUse(f"--forecasts: for logs only; {instance} has no history of submissions")
-    if of_logs:
-        check_there(instance)
-        raise WrongUse(f"{', '.join(of_logs)}: for logs only; {instance} has its own machine")
-    if is_cooling(instance) and not composition:
-        show_cooling(console_for(), instance, plot)
-        return
-    try:
-        found = open_instance(instance, drop_impossible)
-    except UnknownInstance as e:
-        raise meant(e, instance) from e
-    if plot is not None:
-        raise WrongUse(
-            f"--plot {plot}: {instance} is neither a cooling table nor a log; only these are drawn by bench show. "
-            "To draw results, use bench plot"
-        )
-    if composition:
-        show_composition(console_for(), {found.name: Composition.of_instance(found)})
-        return
-    show_instance(console_for(), found, instance)
+    show_file(Shown(instance, settings, plot, composition, forecasts, drop_impossible), console_for())
 
 
 @with_options()
@@ -168,5 +100,5 @@ def explain(
     """
     from ..show.explanation import explain_problem
 
-    found = explain_problem(part.problem(instance), objective_limit, backend, time_limit, threads, seed, as_json)
-    raise typer.Exit(0 if found else 1)
+    is_decided = explain_problem(part.problem(instance), objective_limit, backend, time_limit, threads, seed, as_json)
+    raise typer.Exit(0 if is_decided else 1)

@@ -487,39 +487,14 @@ def replay_case(
     ValueError, LookupError
         The trace or instance has faults; the message says which.
     """
-    if replay.batch is not None:
-        from ...instances.traces import read_trace
-        from .eurora_batch import eurora_batch
-
-        workload, platform = eurora_batch(read_trace(path, "eurora"), path, replay.batch)
-        workload = workload if view.first is None else workload.first(view.first)
-        return _with_events(ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill), view, replay)
     if replay.trace and replay.scenario is not None:
         raise WrongUse(f"--scenario {replay.scenario}: only profit instances have scenarios; a log has none")
     if replay.trace:
-        from ...instances.log_preparation import QUEUE, latest_start_rule, partition_names
-        from ...instances.traces import open_trace
-        from ..log_options import column_names, resources_per_node, time_zone
+        from .logs import open_log
 
-        workload, platform = open_trace(
-            path,
-            format=replay.format,
-            nodes=replay.nodes,
-            cores=replay.cores,
-            memory=replay.memory,
-            others=resources_per_node(replay.per_node),
-            zone=time_zone(replay.zone),
-            columns=column_names(replay.columns),
-            window=replay.window,
-            load=replay.load,
-            first=view.first,
-            busy=replay.busy,
-            queue_from=replay.queue_from or QUEUE,
-            partitions=partition_names(replay.partition),
-            dependencies=bool(replay.dependencies),
-            latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
-        )
-        workload, desired = _with_power(workload, replay), desired_of(replay, platform)
+        _, workload, platform = open_log(path, replay, view.first)
+        workload = _with_power(workload, replay)
+        desired = desired_of(replay, platform)
         case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, desired=desired)
         return _with_events(case, view, replay)
     instance = instance or load(path, drop_impossible=drop_impossible)

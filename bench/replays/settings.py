@@ -152,10 +152,16 @@ class ReplaySettings:
         None, "swf, sacct, pbs, eurora, table or batsim; default: recognised by its content", "", added=False
     )
     nodes: int | None = _of_log(
-        None, "number of nodes of the machine", lambda n: how_many(n, "node"), least=1, added=False
+        None,
+        "number of nodes of the machine; default for SWF: that of its header",
+        lambda n: how_many(n, "node"),
+        least=1,
+        added=False,
     )
     cores: int | None = _of_log(None, "cores of a node", lambda n: f"{how_many(n, 'core')} each", least=1, added=False)
-    memory: int | None = _of_log(None, "memory of a node in MB", "{} MB each", least=1, added=False)
+    memory: int | None = _of_log(
+        None, "memory of a node in MB; default: memory is ignored", "{} MB each", least=1, added=False
+    )
     per_node: str | None = _of_log(None, "other resources of a node: gpus=2,mics=1", "{} each")
     zone: str | None = _of_log(None, "sacct and PBS logs: time zone, such as Europe/Rome; default: UTC", "times of {}")
     columns: str | None = _of_log(
@@ -165,7 +171,7 @@ class ReplaySettings:
     )
     window: str | None = _of_log(
         None,
-        "only the jobs submitted in this time: 2012-07-13:23d or 2012-07-13T12:00:6h",
+        "only the jobs submitted in this time (clock of the log): 2012-07-13:23d or 2012-07-13T12:00:6h",
         "{}",
         added=False,
     )

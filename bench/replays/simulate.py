@@ -14,8 +14,7 @@ from ...instances import Instance, UnknownInstance, load, read_events
 from ...instances.files.folder import content_of
 from ...models import Dispatch
 from ...models.counts import how_many
-from ..errors import WrongUse
-from ..log_options import check_there
+from ..errors import WrongUse, writing
 from ..records.store import Record, jobs_file
 from ..runs.selection import Run, replays
 from ..runs.supervision import conclude, perform
@@ -40,6 +39,7 @@ from .case import (
 from .case import check_limits as check_case
 from .energy import check_dispatchers, check_energy, energy_settings
 from .launch import check_processes
+from .logs import check_there
 from .options import check_limits, check_objective, check_predictor, check_stretch, checked_users, with_sources
 from .settings import SETTINGS, ReplaySettings, decision_limit, read_settings
 
@@ -317,7 +317,8 @@ def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out:
     WrongUse
         The file cannot be written.
     """
-    from ...simulation.outputs import reading, writing
+    from ...simulation.outputs import reading
+    from ...simulation.outputs import writing as outputs
     from ...simulation.result import Simulation
 
     runs: dict[str, Simulation | reading.JobsTable] = {}
@@ -330,9 +331,7 @@ def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out:
         else:
             runs[title] = reading.read_jobs(jobs_file(folder, r))
     ids = [*case.workload.ids, *(job for job, _ in case.workload.report.dropped)]
-    try:
+    with writing(out, "--starts"):
         out.parent.mkdir(parents=True, exist_ok=True)
-        writing.write_starts(runs, out, ids)
-    except OSError as e:
-        raise WrongUse(f"--starts {out}: cannot be written ({e.strerror})") from e
+        outputs.write_starts(runs, out, ids)
     return without

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...backends import UnknownName
-from ...instances import Instance
+from ...instances import Instance, load
 from ...models.clock_times import seconds_of
 from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY
@@ -19,6 +19,16 @@ from ...models.words import clock
 from ..errors import WrongUse
 from ..kinds.find import bench_object, kinds_with
 from ..replays.settings import ReplaySettings
+from ..terminal import say
+
+
+def open_instance(path: str, drop_impossible: bool) -> Instance:
+    """Load an instance and print each job that was left out, with the reason."""
+    instance = load(path, drop_impossible=drop_impossible)
+    for job, reason in instance.dropped:
+        say(f"{instance.name}: job {job.id} is left out: {reason}", error=True)
+    return instance
+
 
 # --- The part of an instance that is run: a snapshot, the first n jobs, another objective, a scenario.
 

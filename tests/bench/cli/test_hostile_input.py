@@ -291,12 +291,12 @@ class TestStops:
     @pytest.mark.parametrize(
         ("place", "words"),
         [
-            ("schedlab.bench.ingest.read_trace", ("import", "swf", "x", "--out", "out")),
-            ("schedlab.bench.ingest.write", ("import", "swf", "log.swf", "--out", "out")),
-            ("schedlab.bench.ingest.read_weather", ("import", "weather", "x", "--out", "out")),
-            ("schedlab.bench.ingest.read_trace", ("import", "curie", "x", "--out", "out")),
+            ("schedlab.bench.replays.logs.read_trace", ("import", "swf", "x", "--out", "out")),
+            ("schedlab.bench.cli.importing.write", ("import", "swf", "log.swf", "--out", "out")),
+            ("schedlab.bench.cli.importing.read_weather", ("import", "weather", "x", "--out", "out")),
+            ("schedlab.bench.replays.logs.read_trace", ("import", "curie", "x", "--out", "out")),
             ("schedlab.bench.cli.generate.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
-            ("schedlab.bench.cli.options.load", ("show", "eurora_99")),
+            ("schedlab.bench.runs.view.load", ("show", "eurora_99")),
             ("schedlab.bench.plots.page.files", ("plot", "out")),
             ("schedlab.bench.guide.files", ("guide", "out")),
             ("schedlab.bench.records.verify.files", ("verify", "out")),

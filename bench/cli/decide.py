@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from ..errors import WrongValue
-from ..models.counts import how_many
-from .errors import FAILED, WrongUse
-from .processes import seconds_since_start
-from .terminal import say
+from ...errors import WrongValue
+from ...models.counts import how_many
+from ..errors import FAILED, WrongUse, writing
+from ..processes import seconds_since_start
+from ..terminal import say
 
 
 def decide(
@@ -44,18 +44,18 @@ def decide(
 
     Example: bench decide state.json --dispatcher hcp3@cpsat --decision-time 1 --out decision.json
     """
-    from ..instances.files.writing import write_whole
-    from ..instances.states.machine_state import read_state
-    from ..simulation.errors import SimulationError
-    from ..simulation.shadow import SMALLEST_PART
-    from ..simulation.shadow import decide as decide_for
+    from ...instances.files.writing import write_whole
+    from ...instances.states.machine_state import read_state
+    from ...simulation.errors import SimulationError
+    from ...simulation.shadow import SMALLEST_PART
+    from ...simulation.shadow import decide as decide_for
 
-    found = read_state(state)
+    machine = read_state(state)
     if decision_time is not None:  # start of the process and reading count, but leave a part for the decision
         decision_time = max(SMALLEST_PART * decision_time, decision_time - seconds_since_start())
     try:
         answer = decide_for(
-            found,
+            machine,
             dispatcher,
             decision_time=decision_time,
             allocator=allocator,
@@ -71,10 +71,8 @@ def decide(
     if out is None:
         say(text)
         return
-    try:
+    with writing(out):
         write_whole(out, text + "\n")
-    except OSError as e:
-        raise WrongUse(f"--out {out}: cannot be written ({e.strerror})") from e
     started, planned = len(answer.starts), len(answer.planned)
     say(
         f"{out}: {started} of {how_many(len(answer.expected), 'waiting job', verb='start')} now, {planned} planned starts"

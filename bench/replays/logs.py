@@ -1,0 +1,161 @@
+"""A log as the settings of a replay describe it: how it is read, which of its jobs are taken, and on which machine.
+
+The same for ``bench show``, ``import``, ``simulate`` and ``dardis``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from ...instances import UnknownInstance, names
+from ...instances.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
+from ...instances.formats.eurora_trace import eurora_platform
+from ...instances.log_preparation import QUEUE, latest_start_rule, partition_names
+from ...instances.repair import Trace
+from ...instances.traces import open_trace, read_trace
+from ...instances.workload import Workload
+from ...models.platform import Platform
+from ..errors import WrongUse
+from .settings import ReplaySettings
+
+
+class OpenedLog(NamedTuple):
+    """A log: as it was read, its jobs or some of them, and the machine."""
+
+    trace: Trace
+    workload: Workload
+    platform: Platform
+
+
+def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None) -> OpenedLog:
+    """Read a log and prepare it for its machine.
+
+    Parameters
+    ----------
+    path
+        The file.
+    replay
+        Settings of a replay, of which those of logs count, and the offered load.
+    first
+        Number of jobs, the first by submit time; None: all.
+
+    Raises
+    ------
+    WorkloadError, WrongUse
+        The log or a setting has faults; the message says which.
+    """
+    if replay.batch is not None:
+        trace = read_trace(path, "eurora")
+        workload, platform = eurora_batch(trace, path, replay.batch)
+        return OpenedLog(trace, workload if first is None else workload.first(first), platform)
+    trace = read_trace(
+        path,
+        replay.format,
+        cores=replay.cores,
+        memory=replay.memory,
+        zone=time_zone(replay.zone),
+        columns=column_names(replay.columns),
+    )
+    workload, platform = open_trace(
+        trace,
+        nodes=replay.nodes,
+        cores=replay.cores,
+        memory=replay.memory,
+        others=resources_per_node(replay.per_node),
+        window=replay.window,
+        load=replay.load,
+        first=first,
+        busy=replay.busy,
+        queue_from=replay.queue_from or QUEUE,
+        partitions=partition_names(replay.partition),
+        dependencies=bool(replay.dependencies),
+        latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
+    )
+    return OpenedLog(trace, workload, platform)
+
+
+def eurora_batch(trace: Trace, file: str | Path, number: int) -> tuple[Workload, Platform]:
+    """Return the jobs of a batch of [Bridi2018, 3.4], with the running jobs on their recorded nodes, and the machine.
+
+    Parameters
+    ----------
+    trace
+        The log of Eurora.
+    file
+        Its file, which has the recorded nodes.
+    number
+        1, 2 or 3.
+
+    Returns
+    -------
+    Workload
+        The jobs, in s of the log.
+    Platform
+        Eurora.
+    """
+    from ...heuristics.kernels.events.machine import on_nodes  # numba: half of the start of the command line
+
+    batch = BATCHES[number]
+    platform = eurora_platform()
+    workload = batch_of(trace, number).on(platform)
+    recorded = on_recorded_nodes(workload.running, recorded_nodes(file), platform)
+    placed = on_nodes(recorded, platform, best=True)
+    kept = sum(bool(r.nodes) for r in recorded)
+    lost = len(workload.running) - len(placed)
+    workload = replace(workload, running=tuple(placed)).noted(
+        f"near to BATCH{number} of T. Bridi's thesis (3.4), not equal; jobs that are {batch.which}, window {batch.window}",
+        f"the running jobs end as recorded; {kept} are on their recorded nodes, {len(placed) - kept} on others by best "
+        f"fit, {lost} without room are left out",
+    )
+    return workload, platform
+
+
+def time_zone(text: str | None) -> ZoneInfo | None:
+    """Return the time zone of an option; None without a text. Raises WrongUse."""
+    if text is None:
+        return None
+    try:
+        return ZoneInfo(text)
+    except (ValueError, LookupError, OSError) as e:
+        raise WrongUse(f"--zone {text}: unknown time zone; expected a name such as Europe/Rome") from e
+
+
+def resources_per_node(text: str | None) -> Mapping[str, int]:
+    """Return the resources of a text such as ``gpus=2,mics=1``. Raises WrongUse.
+
+    >>> resources_per_node("gpus=2,mics=1")
+    {'gpus': 2, 'mics': 1}
+    """
+    amounts = {}
+    for pair in filter(None, (part.strip() for part in (text or "").split(","))):
+        name, _, amount = (part.strip() for part in pair.partition("="))
+        if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) or not re.fullmatch(r"\d{1,9}", amount, re.ASCII):
+            raise WrongUse(f"--per-node {text}: expected names and whole numbers such as gpus=2,mics=1")
+        if name in ("cores", "memory"):
+            raise WrongUse(f"--per-node {text}: use the option --{name} for {name}")
+        amounts[name] = int(amount)
+    return amounts
+
+
+def column_names(text: str | None) -> tuple[str, ...]:
+    """Return the names of columns in a list with commas, as ``sacct --format`` takes them; widths are left out.
+
+    >>> column_names("JobID,Submit%20, Start")
+    ('JobID', 'Submit', 'Start')
+    """
+    return tuple(name.strip().partition("%")[0] for name in (text or "").split(",") if name.strip())
+
+
+def check_there(path: str) -> None:
+    """Raise WrongUse or UnknownInstance if there is neither a file, nor a folder, nor a shipped instance of this name."""
+    named = Path(path)
+    if named.exists() or path in names():
+        return
+    if named.suffix or len(named.parts) > 1:
+        raise WrongUse(f"{path}: there is no such file or folder")
+    raise UnknownInstance(path)
