@@ -169,8 +169,8 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
 
 def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: tzinfo | None) -> None:
     """Print means by hour of the day, and the largest value of an hour."""
-    columns = {"jobs submitted": hours.submitted, "running jobs": hours.running, "nodes in use": hours.nodes}
-    known = {name: values for name, values in columns.items() if values is not None}
+    series = {"jobs submitted": hours.submitted, "running jobs": hours.running, "nodes in use": hours.nodes}
+    known = {name: values for name, values in series.items() if values is not None}
     begin = hours.begin + (unix_start or 0)
     clock = (begin // HOUR + np.arange(len(hours.submitted))) % DAY
     if zone is not None and unix_start is not None:
