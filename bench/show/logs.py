@@ -184,8 +184,8 @@ def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: t
     ]
     rows.append(["mean", *(values.mean() for values in known.values())])
     rows.append(["largest", *(values.max() for values in known.values())])
-    columns = [Column(f"hour of the day{zone_name}", words=True), *(Column(name, form=fixed(1)) for name in known)]
-    console.print(Grid("", columns, rows))
+    means = [Column(name, form=fixed(1)) for name in known]
+    console.print(Grid("", [Column(f"hour of the day{zone_name}", words=True), *means], rows))
     if hours.unknown:
         console.print(
             f"{how_many(hours.unknown, 'job', ',', verb='have')} no recorded start: they count only as submitted"
