@@ -36,7 +36,7 @@ from ..statistics.measures import (
 )
 from ..statistics.sample import STATES, Outcome, Problem, Sample, sample_of
 from ..tables.statistics import lacking, of_kind
-from .charts import charts_of, notes_of
+from .gantt import charts_of, notes_of
 
 # --- The commands that make the records of a folder again, and the machines and versions that they ran on.
 
