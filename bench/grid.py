@@ -336,14 +336,19 @@ class Grid:
         made = Table(title=self.title or None, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
         if not self.title:  # a table between lines of text: with blank lines around it
             made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-        for column, width in zip(self.columns, self._widths, strict=True):
+        texts = [list(map(_terminal_text, self.columns, row)) for row in self.cells]
+        for k, (column, width) in enumerate(zip(self.columns, self._widths, strict=True)):
+            head = Text(column.head.replace("\xad", "-"), justify="left" if column.words else "right")
+            aligned = any(row[k].endswith(" ") for row in texts)
+            if aligned:  # rich takes blanks at the end of a text away before it aligns it on the right
+                for row in texts:
+                    row[k] = row[k].rjust(width)
             made.add_column(
-                column.head.replace("\xad", "-"), justify="left" if column.words else "right", overflow="fold",
+                head, justify="left" if column.words or aligned else "right", overflow="fold",
                 no_wrap=bool(self.title) and not column.words, min_width=width if column.least else None,
             )  # fmt: skip
-        for row in self.cells:
-            pairs = zip(self.columns, row, strict=True)
-            made.add_row(*(Text(_terminal_text(column, cell), style=cell.style) for column, cell in pairs))
+        for row, cells in zip(texts, self.cells, strict=True):
+            made.add_row(*(Text(text, style=cell.style) for text, cell in zip(row, cells, strict=True)))
         return made
 
     def key(self, explain: bool, always: str = "") -> Text:

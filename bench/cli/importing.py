@@ -466,7 +466,7 @@ def import_theta(
     lasts = int(end.min() - start.max())
     say(f"{out}: {instance.description}; {short} of the jobs run for less than 30 min; all of them run for {lasts:,} s")
     if plot is not None:
-        from ..plots.panels import plot_running
+        from ..plots.inputs import plot_running
 
         plot_running(instance.description, start, end, log.units[rows], at, plot)
         say(f"drawn: {plot}")

@@ -278,7 +278,7 @@ class EvictionKind(PlainKind):
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw the least loss by deadline, the extra loss of greedy, and response times."""
-        from ..plots.eviction import sections
+        from ..plots.eviction_section import sections
 
         return Drawing("jobs to evict", *sections(records))
 

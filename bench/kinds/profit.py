@@ -79,7 +79,7 @@ class ProfitKind(PlainKind):
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw schedules over time, the profit of each method, and when it was found."""
-        from ..plots.profit import sections
+        from ..plots.profit_section import sections
 
         return Drawing("profits of the schedules", *sections(records, methods))
 

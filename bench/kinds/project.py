@@ -76,13 +76,13 @@ class ProjectKind(PlainKind):
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw Gantt charts of the tasks by resource."""
-        from ..plots.project import sections
+        from ..plots.project_section import sections
 
         return Drawing("schedules of projects", *sections(list(records)))
 
     def chart(self, record: Mapping[str, Any]) -> Gantt | None:
         """Return the tasks by resource."""
-        from ..plots.project import chart_of
+        from ..plots.project_section import chart_of
 
         return chart_of(record) if record.get("tasks") else None
 

@@ -94,4 +94,5 @@ def _environment() -> Environment:
         " (?=m?s$)", "\N{NO-BREAK SPACE}", head
     )  # between a name and its unit
     made.globals["zip"] = zip
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return made

@@ -10,11 +10,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...instances.files.writing import write_whole
 from ...models.counts import how_many
 from ...models.profit.guide import MAXIMISE, OPTIMISE, Day, Guide, percent
-from ..errors import WrongUse
-from .svg import GREY, INK, STYLE, require_matplotlib
+from .svg import GREY, INK, styled, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,18 +41,14 @@ def plot_guide(guide: Guide, days: Sequence[Day], path: Path) -> None:
     WrongUse
         If matplotlib is missing, the ending is another one, or the file cannot be written.
     """
-    if path.suffix.lower() != ".svg":
-        raise WrongUse(f"--plot {path}: expected a file name that ends in .svg")
-    require_matplotlib()
-    from matplotlib import style
+    write_picture(path, lambda: _picture(guide, days))
 
+
+def _picture(guide: Guide, days: Sequence[Day]) -> bytes:
     picture = BytesIO()
-    with style.context(["default", {**STYLE, "svg.hashsalt": "guide"}]):  # independent of the user's settings
+    with styled("guide"):
         _figure(guide, days).savefig(picture, format="svg", metadata=dict.fromkeys(("Date", "Creator")))
-    try:
-        write_whole(path, picture.getvalue())
-    except OSError as e:
-        raise WrongUse(f"--plot {path}: cannot be written ({e.strerror})") from e
+    return picture.getvalue()
 
 
 def _figure(guide: Guide, days: Sequence[Day]) -> Figure:

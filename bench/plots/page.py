@@ -27,8 +27,8 @@ from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_g
 from ..tables.replay_figures import all_figures
 from ..tables.replay_groups import group_grids
 from ..tables.replay_results import ReplayResults, extract_replays
-from .charts import Chart, Frame, chart
 from .panels import with_attempts
+from .replay_chart import Chart, Frame, chart
 from .statistics import figures_of, statistics_of
 from .svg import require_matplotlib, side_by_side
 

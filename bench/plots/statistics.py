@@ -7,12 +7,11 @@ from functools import partial
 from math import log10
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...backends import UnknownName
-from ...instances.files.writing import write_whole
 from ...models.counts import how_many
 from ...models.step_function import HOUR
 from ..errors import WrongUse
@@ -34,7 +33,19 @@ from .panels import (
     draw_over_time,
     node_curves,
 )
-from .svg import COLOURS, GREY, INK, LINES, WIDTH, as_svg, require_matplotlib, side_by_side, single, styled
+from .svg import (
+    COLOURS,
+    GREY,
+    INK,
+    LINES,
+    WIDTH,
+    as_svg,
+    require_matplotlib,
+    side_by_side,
+    single,
+    styled,
+    write_picture,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -246,38 +257,39 @@ def _use_panel(curves: Mapping[str, Mapping[str, Any]], resource: str) -> Callab
     return lambda ax: draw_use(ax, curves, f"{resource} in use" + (", W" if resource == "power" else ""))
 
 
-FIGURES: Mapping[str, Callable[[ReplayResults, Path], str]] = {
-    "ecdf": lambda results, folder: ecdf(results.rows),
-    "bars": lambda results, folder: bars(results.rows),
-    "bars-by-length": lambda results, folder: bars(results.rows, ("short_", "medium_", "long_")),
-    "waits": lambda results, folder: waits(results),
-    "ecdf-wait": lambda results, folder: ecdf(results.rows, "wait"),
-    "ecdf-slowdown": lambda results, folder: ecdf(results.rows, "slowdown"),
-    "running": running,
-    "accuracy": lambda results, folder: by_accuracy(results),
-    "desired": lambda results, folder: desired(results),
-    "frontier": lambda results, folder: frontier_of_waits(results),
-    "nodes": nodes,
-}
-CAPTIONS = {
-    "ecdf": "distribution of duration / predicted duration",
-    "bars": "wait and slowdown: mean, and error bars of one standard deviation",
-    "bars-by-length": "the same by duration of the jobs",
-    "waits": "wait / expected waiting time of the queue",
-    "ecdf-wait": "distribution of the wait",
-    "ecdf-slowdown": "distribution of the slowdown",
-    "running": "running jobs over time",
-    "accuracy": "mean wait by accuracy class of the users (runtime / walltime)",
-    "desired": "use over time, and the desired use (black line)",
-    "frontier": "mean bounded slowdown against longest wait; the line joins dispatchers that no other one beats in both",
-    "nodes": "nodes that are on, and nodes that run jobs, over time",
-}
+class Statistic(NamedTuple):
+    """A figure of statistics: what draws it ("" if records lack its data), its caption, and the option that gives them the data."""
 
-NEEDS = {
-    "desired": " --desired FILE",
-    "frontier": " --dispatchers A,B",
-    "nodes": " --node-policy idle:30min",
-}  # the option without which records lack the data of a figure
+    draw: Callable[[ReplayResults, Path], str]
+    caption: str
+    option: str = ""
+
+
+FIGURES: Mapping[str, Statistic] = {
+    "ecdf": Statistic(lambda results, folder: ecdf(results.rows), "distribution of duration / predicted duration"),
+    "bars": Statistic(
+        lambda results, folder: bars(results.rows), "wait and slowdown: mean, and error bars of one standard deviation"
+    ),
+    "bars-by-length": Statistic(
+        lambda results, folder: bars(results.rows, ("short_", "medium_", "long_")), "the same by duration of the jobs"
+    ),
+    "waits": Statistic(lambda results, folder: waits(results), "wait / expected waiting time of the queue"),
+    "ecdf-wait": Statistic(lambda results, folder: ecdf(results.rows, "wait"), "distribution of the wait"),
+    "ecdf-slowdown": Statistic(lambda results, folder: ecdf(results.rows, "slowdown"), "distribution of the slowdown"),
+    "running": Statistic(running, "running jobs over time"),
+    "accuracy": Statistic(
+        lambda results, folder: by_accuracy(results), "mean wait by accuracy class of the users (runtime / walltime)"
+    ),
+    "desired": Statistic(
+        lambda results, folder: desired(results), "use over time, and the desired use (black line)", " --desired FILE"
+    ),
+    "frontier": Statistic(
+        lambda results, folder: frontier_of_waits(results),
+        "mean bounded slowdown against longest wait; the line joins dispatchers that no other one beats in both",
+        " --dispatchers A,B",
+    ),
+    "nodes": Statistic(nodes, "nodes that are on, and nodes that run jobs, over time", " --node-policy idle:30min"),
+}
 
 
 def figures_of(found: Sequence[tuple[str, ReplayResults]], folder: Path, name: str, out: Path) -> list[tuple[str, str]]:
@@ -289,10 +301,10 @@ def figures_of(found: Sequence[tuple[str, ReplayResults]], folder: Path, name: s
         raise UnknownName("figure", name, list(FIGURES))
     if out.suffix.lower() != ".svg":
         raise WrongUse(f"--figure {name}: a single figure is written as SVG; expected --out {name}.svg, found {out}")
-    made = [(title, FIGURES[name](results, folder)) for title, results in found]
+    made = [(title, FIGURES[name].draw(results, folder)) for title, results in found]
     if not any(svg for _, svg in made):
         raise WrongUse(
-            f"{folder}: no record has the data of the figure {name}; bench simulate{NEEDS.get(name, '')} writes them, "
+            f"{folder}: no record has the data of the figure {name}; bench simulate{FIGURES[name].option} writes them, "
             "and replaces records of an earlier version with --again"
         )
     return [(title, svg) for title, svg in made if svg]
@@ -300,7 +312,7 @@ def figures_of(found: Sequence[tuple[str, ReplayResults]], folder: Path, name: s
 
 def statistics_of(results: ReplayResults, folder: Path) -> list[tuple[str, str]]:
     """Return pairs (caption, SVG element) of all figures that the records of some replays allow."""
-    made = [(CAPTIONS[name], draw(results, folder)) for name, draw in FIGURES.items()]
+    made = [(statistic.caption, statistic.draw(results, folder)) for statistic in FIGURES.values()]
     return [(caption, svg) for caption, svg in made if svg]
 
 
@@ -372,12 +384,7 @@ def profile_figures(sample: Sample, time: Measure, target: float | None) -> list
 
 def write_profiles(path: Path, sample: Sample, time: Measure, target: float | None) -> None:
     """Write the figures side by side as one SVG picture. Raises WrongUse."""
-    if path.suffix.lower() != ".svg":
-        raise WrongUse(f"--plot {path}: expected a name that ends in .svg")
-    try:
-        write_whole(path, side_by_side(profile_figures(sample, time, target)))
-    except OSError as e:
-        raise WrongUse(f"--plot {path}: cannot be written ({e.strerror})") from e
+    write_picture(path, lambda: side_by_side(profile_figures(sample, time, target)))
 
 
 def _percent(curves: Sequence[Curve]) -> list[Curve]:

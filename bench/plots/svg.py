@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...instances.files.writing import write_whole
 from ..errors import WrongUse
 
 if TYPE_CHECKING:
@@ -210,6 +212,21 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ImportError as e:
         raise WrongUse("bench plot needs matplotlib: pip install 'schedlab[plot]'") from e
+
+
+def write_picture(path: Path, draw: Callable[[], str | bytes], endings: Sequence[str] = (".svg",)) -> None:
+    """Write the picture of an option ``--plot``.
+
+    Raises WrongUse if matplotlib is missing, the name of the file does not end as expected, or it cannot be written.
+    """
+    require_matplotlib()
+    if path.suffix.lower() not in endings:
+        raise WrongUse(f"--plot {path}: expected a file name that ends in {', '.join(endings)}")
+    picture = draw()
+    try:
+        write_whole(path, picture)
+    except OSError as e:
+        raise WrongUse(f"--plot {path}: cannot be written ({e.strerror})") from e
 
 
 @contextmanager

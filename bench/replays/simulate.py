@@ -242,7 +242,7 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     if len(request.evictors) > 1 and not task.recording.as_json:
         show_evictors(tables, records, task.recording.explain)
     if len(request.caps) > 1 and not task.recording.as_json:
-        from ..plots.desired import show_caps
+        from ..plots.power_caps import show_caps
 
         show_caps(tables, notes, records, folder)
     if request.study is not None:

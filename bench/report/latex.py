@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from ...instances.files.writing import write_whole
+from ...instances.files.writing import to_csv, write_whole
 from ..errors import WrongUse
+from ..grid import latex_text
 from ..plots.svg import COLOURS, GREY, LINES, require_matplotlib, styled
+from .page import report_grids
 
-SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-}  # fmt: skip
-PROBLEMS = ("problem", "kind", "limit s", "best", "bound", "best known")
 INCHES = (3.4, 2.4)  # a column of a paper
-Cell = str | float | int | None
+WHOLE = "report.tex"  # the document with all tables and figures
 
 
 def write_latex(folder: Path, content: Mapping[str, Any]) -> list[Path]:
@@ -30,13 +26,13 @@ def write_latex(folder: Path, content: Mapping[str, Any]) -> list[Path]:
     folder
         Where they are written; it is made if it does not exist. Files of an earlier call are replaced.
     content
-        See ``content.content_of``.
+        See ``page.content_of``.
 
     Returns
     -------
     list of Path
-        The files: for each problem kind ``methods-KIND`` (statistics) and ``objectives-KIND`` (median objective of each method
-        on each problem) as ``.tex`` and ``.csv``, and its profiles as ``.pdf`` and ``.csv``; ``problems.tex`` and ``.csv``.
+        The files: each table of ``page.report_grids`` as ``.tex`` and ``.csv``, the profiles of each problem kind as ``.pdf`` and
+        ``.csv``, and ``report.tex``: a document with all of them, the notes, the machines and the commands of the page.
 
     Raises
     ------
@@ -44,111 +40,62 @@ def write_latex(folder: Path, content: Mapping[str, Any]) -> list[Path]:
         If a file cannot be written, or matplotlib is missing.
     """
     require_matplotlib()
+    grids = report_grids(content)
+    files: dict[str, str | bytes] = {f"{name}.tex": grid.as_latex() + "\n" for name, grid in grids.items()}
+    files |= {f"{name}.csv": grid.as_csv() for name, grid in grids.items()}
+    body = [grid.as_latex_float(rf"\input{{{name}}}") for name, grid in grids.items()]
+    for kind in content["kinds"]:
+        for chart in kind["curves"]:
+            name = f"{_file_name(chart['title'])}-{kind['name']}"
+            points = [(c["name"], x, y) for c in chart["curves"] for x, y in zip(c["x"], c["y"], strict=True)]
+            files |= {
+                f"{name}.pdf": _figure(name, chart),
+                f"{name}.csv": to_csv(("method", chart["label"], "share"), points),
+            }
+            body.append(_floating(name, f"{chart['title']}, {kind['name']} problems"))
+    files[WHOLE] = _document(content, body)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        made = _table(folder, "problems", PROBLEMS, content["problems"])
-        for kind in content["kinds"]:
-            made += _table(folder, f"methods-{kind['name']}", kind["heads"], kind["rows"])
-            made += _table(folder, f"objectives-{kind['name']}", *objectives(content, kind["name"]))
-            for chart in kind["curves"]:
-                made += _figure(folder, f"{_file_name(chart['title'])}-{kind['name']}", chart)
+        for name, text in files.items():
+            write_whole(folder / name, text)
     except OSError as e:
         raise WrongUse(f"--latex {folder}: cannot be written ({e.strerror})") from e
-    return made
+    return [folder / name for name in files]
 
 
-def objectives(content: Mapping[str, Any], kind: str) -> tuple[list[str], list[list[Cell]]]:
-    """Return the heads and rows of a table with the median objective over the seeds of each method on each problem.
-
-    None unless every run has a verified schedule.
-    """
-    found: dict[tuple[int, int], list[float | None]] = {}
-    for problem, method, _, _, objective, *_ in content["runs"]:
-        found.setdefault((problem, method), []).append(objective)
-    rows = [k for k, p in enumerate(content["problems"]) if p[1] == kind]
-    columns = [m for m in range(len(content["methods"])) if any((k, m) in found for k in rows)]
-    table = [[content["problems"][k][0], *(_median(found.get((k, m), [])) for m in columns)] for k in rows]
-    return ["problem", *(content["methods"][m] for m in columns)], table
-
-
-def _median(values: Sequence[float | None]) -> float | None:
-    known = [v for v in values if v is not None]
-    return median(known) if known and len(known) == len(values) else None
-
-
-def table_of(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    r"""Return a table in the form of the package booktabs; the first column is text.
-
-    Examples
-    --------
-    >>> print(table_of(["method", "gap %"], [["cpsat:counts_1", 0.123456], ["lns", None]]))
-    \begin{tabular}{lr}
-    \toprule
-    method & gap \% \\
-    \midrule
-    cpsat:counts\_1 & 0.1235 \\
-    lns & -- \\
-    \bottomrule
-    \end{tabular}
-    """
-    lines = [" & ".join(map(escaped, heads)), *(" & ".join(map(shown, row)) for row in rows)]
-    body = [line + r" \\" for line in lines]
-    columns = "l" + "r" * (len(heads) - 1)
+def _floating(name: str, caption: str) -> str:
+    picture = rf"\includegraphics{{{name}.pdf}}"
     return "\n".join(
-        [
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            body[0],
-            r"\midrule",
-            *body[1:],
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
+        [r"\begin{figure}", r"\centering", picture, rf"\caption{{{latex_text(caption)}}}", r"\end{figure}"]
     )
 
 
-def escaped(text: str) -> str:
-    """Return a text with the characters that LaTeX takes for commands written as text."""
-    return "".join(SPECIAL.get(c, c) for c in text)
+def _document(content: Mapping[str, Any], body: list[str]) -> str:
+    """Return a document with the tables and figures, and what the page says in words."""
+    head = [
+        r"\documentclass{article}",
+        r"\usepackage{booktabs,graphicx}",
+        r"\usepackage[T1]{fontenc}",
+        r"\begin{document}",
+    ]
+    words = [rf"\section*{{{latex_text(content['title'])}}}", *map(latex_text, content["notes"])]
+    for title, name in (("Machines and versions", "machines"), ("Commands that run it again", "commands")):
+        words += [rf"\section*{{{title}}}", *(rf"\noindent {latex_text(line)}" for line in content[name])]
+    return "\n\n".join(["\n".join(head), *words, *body, r"\end{document}"]) + "\n"
 
 
-def shown(value: Cell) -> str:
-    """Return a cell: texts escaped, numbers with four digits, integers with all, two hyphens (a dash) if unknown."""
-    if value is None:
-        return "--"
-    if isinstance(value, str):
-        return escaped(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def _table(folder: Path, name: str, heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[Path]:
-    tex = folder / f"{name}.tex"
-    write_whole(tex, table_of(heads, rows) + "\n")
-    return [tex, _csv(folder, name, heads, rows)]
-
-
-def _csv(folder: Path, name: str, heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Path:
-    text, path = io.StringIO(), folder / f"{name}.csv"
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows(rows)
-    write_whole(path, text.getvalue())
-    return path
-
-
-def _figure(folder: Path, name: str, chart: Mapping[str, Any]) -> list[Path]:
+def _figure(name: str, chart: Mapping[str, Any]) -> bytes:
+    """Return a profile as PDF."""
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure
 
-    picture, pdf = io.BytesIO(), folder / f"{name}.pdf"
+    picture = io.BytesIO()
     with styled(name):
         figure = Figure(figsize=INCHES, layout="constrained")
         FigureCanvasPdf(figure)
         _draw(figure.subplots(), chart)
         figure.savefig(picture, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
-    write_whole(pdf, picture.getvalue())
-    rows = [(c["name"], x, y) for c in chart["curves"] for x, y in zip(c["x"], c["y"], strict=True)]
-    return [pdf, _csv(folder, name, ("method", chart["label"], "share"), rows)]
+    return picture.getvalue()
 
 
 def _draw(ax: Any, chart: Mapping[str, Any]) -> None:

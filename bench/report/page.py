@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from html import escape
-from importlib.resources import files as package_files
+from dataclasses import fields, replace
+from functools import partial
 from math import isfinite
 from pathlib import Path
-from string import Template
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,8 @@ from ...instances import load
 from ...instances.files.writing import write_whole
 from ...models.counts import how_many
 from ..errors import WrongUse
+from ..grid import Column, Grid
+from ..pages import rendered
 from ..records.instances import Instances
 from ..replays.settings import ReplaySettings
 from ..runs.view import View
@@ -36,7 +36,7 @@ from ..statistics.measures import (
 )
 from ..statistics.sample import STATES, Outcome, Problem, Sample, sample_of
 from ..tables.statistics import lacking, of_kind
-from .charts import charts_of, notes_of
+from .gantt import charts_of, notes_of
 
 # --- The commands that make the records of a folder again, and the machines and versions that they ran on.
 
@@ -153,6 +153,11 @@ def _text(value: object) -> str:
 
 # --- What the page of a report shows, as plain data: statistics, curves, problems, runs with their traces.
 
+EXPLAINED = (
+    "solved: runs with a verified schedule (proofs too). lacking: f failed, u no schedule found, v not verified, m "
+    "missing. Runs without an answer count as a gap and integral of 100 % and as the time limit, or 2 or 10 of them "
+    "(PAR2, PAR10); in the profiles they never reach their goal. Formulas: docs/statistics.md of schedlab."
+)
 CURVE = 200  # most points of a profile
 BUDGET = 8_000_000  # characters of all traces: with the rest, 10,000 runs stay below 15 MB
 LONGEST = 100  # most steps of a trace
@@ -186,6 +191,7 @@ def content_of(
     most = max(2, min(LONGEST, BUDGET // (STEP * max(1, runs))))
     return {
         "title": title,
+        "explained": EXPLAINED,
         "notes": [*sample.notes, *notes_of(sample.problems, charts)],
         "machines": machines(records),
         "commands": commands(records),
@@ -209,28 +215,58 @@ def _kinds_of(sample: Sample, method: str) -> set[str]:
     return {p.kind for p in sample.problems if any(o.state != "missing" for o in p.runs[method])}
 
 
+FIGURES = (
+    Column("method", lambda s: s.method, words=True),
+    Column("runs", lambda s: s.runs),
+    Column("solved", lambda s: s.answered),
+    Column("proven", lambda s: s.states["proven"]),
+    Column("lacking", lambda s: lacking(s)),
+    Column(f"time s (shift {SHIFT:g})", lambda s: _short(s.time)),
+    Column("PAR2 s", lambda s: _short(s.par2)),
+    Column("PAR10 s", lambda s: _short(s.par10)),
+    Column("gap %", lambda s: _short(100 * s.gap)),
+    Column("gap to bound %", lambda s: _short(100 * s.gap_bound)),
+    Column("gap to known %", lambda s: _short(100 * s.gap_known)),
+    Column("primal %", lambda s: _short(100 * s.primal)),
+    Column("dual %", lambda s: _short(100 * s.dual)),
+    Column("wins", lambda s: s.wins),
+    Column("virtual best %", lambda s: _short(100 * s.share)),
+    Column("only", lambda s: s.only),
+)
+
+
 def _kind(sample: Sample) -> dict[str, Any]:
-    heads = ["method", "runs", "solved", "proven", "lacking", f"time s (shift {SHIFT:g})", "PAR2 s", "PAR10 s", "gap %", "gap to bound %",
-             "gap to known %", "primal %", "dual %", "wins", "virtual best %", "only"]  # fmt: skip
-    rows = [
-        [s.method, s.runs, s.answered, s.states["proven"], lacking(s), _short(s.time), _short(s.par2), _short(s.par10),
-         *(_short(100 * v) for v in (s.gap, s.gap_bound, s.gap_known, s.primal, s.dual)), s.wins, _short(100 * s.share), s.only]
-        for s in statistics_of(sample)
-    ]  # fmt: skip
+    proof = "seconds to the proof"
+    profiles = performance_profiles(sample, seconds)
     return {
         "name": sample.problems[0].kind,
-        "heads": heads,
-        "rows": rows,
+        **_heads_and_rows(Grid.of("", FIGURES, statistics_of(sample))),
+        "objectives": _heads_and_rows(_objectives(sample)),
         "curves": [
-            _chart(
-                "Performance profile: seconds to the proof",
-                "times the best method",
-                performance_profiles(sample, seconds),
-            ),
-            _chart("Data profile: seconds to the proof", "seconds", data_profiles(sample, seconds)),
+            _chart(f"Performance profile: {proof}", "times the best method", profiles),
+            _chart(f"Data profile: {proof}", "seconds", data_profiles(sample, seconds)),
             _chart("Gap to the best objective known", "gap", below_one(data_profiles(sample, gap))),
         ],
     }
+
+
+def _heads_and_rows(grid: Grid) -> dict[str, Any]:
+    return {"heads": grid.heads, "rows": grid.values}
+
+
+def _objectives(sample: Sample) -> Grid:
+    """Return a table with the median objective over the seeds of each method on each problem.
+
+    None unless every run has a verified schedule.
+    """
+
+    def median_of(problem: Problem, method: str) -> float | int | None:
+        values = [run.objective for run in problem.runs[method]]
+        known = [v for v in values if v is not None]
+        return _short(median(known)) if known and len(known) == len(values) else None
+
+    columns = [Column(method, partial(median_of, method=method)) for method in sample.methods]
+    return Grid.of("", [Column("problem", lambda p: p.name, words=True), *columns], sample.problems)
 
 
 def _chart(title: str, label: str, curves: Sequence[Curve]) -> dict[str, Any]:
@@ -244,7 +280,7 @@ def _chart(title: str, label: str, curves: Sequence[Curve]) -> dict[str, Any]:
 
 
 def _problem(p: Problem) -> list[Any]:
-    return [p.name, p.kind, p.limit, _short(p.best), _short(p.bound), _short(p.known)]
+    return [p.name, p.kind, _short(p.limit), _short(p.best), _short(p.bound), _short(p.known)]
 
 
 def _run(p: Problem, problem: int, method: int, seed: int, run: Outcome, most: int) -> list[Any]:
@@ -279,21 +315,74 @@ def _short(value: float | None) -> float | int | None:
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
-# --- The HTML page of a report: a template with the content as JSON; its script sorts, filters and draws in the browser.
+# --- The tables of a report for other forms than the page.
 
-TEMPLATE = "report.html"
+
+def report_grids(content: Mapping[str, Any]) -> dict[str, Grid]:
+    """Return the tables of a report, each with the name of its file: problems, runs, methods and objectives of each kind."""
+    grids = {
+        "problems": figures_grid("Problems", PROBLEM_HEADS, _problem_rows(content)),
+        "runs": figures_grid("Runs", RUN_HEADS, _run_rows(content)),
+    }
+    for kind in content["kinds"]:
+        name = kind["name"]
+        methods = figures_grid(f"Methods: {name} problems", kind["heads"], kind["rows"])
+        objectives = kind["objectives"]
+        grids[f"methods-{name}"] = replace(methods, meaning=EXPLAINED)
+        grids[f"objectives-{name}"] = figures_grid(
+            f"Median objectives over the seeds: {name} problems", objectives["heads"], objectives["rows"]
+        )
+    return grids
+
+
+PROBLEM_HEADS = ("problem", "kind", "limit s", "best", "bound", "best known", "solved", "proven", "runs")
+RUN_HEADS = (
+    "problem", "method", "seed", "state", "objective", "bound", "gap %", "gap to known %", "primal integral %", "seconds"
+)  # fmt: skip
+
+
+def figures_grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Grid:
+    """Return a table of numbers with four digits; the first column is text."""
+    columns = [Column(head, form=four_digits, words=k == 0) for k, head in enumerate(heads)]
+    return Grid(title, columns, rows)
+
+
+def four_digits(value: float) -> str:
+    """Return a number with four digits, an integer with all its digits."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:#.4g}".rstrip(".")
+
+
+def _problem_rows(content: Mapping[str, Any]) -> list[list[Any]]:
+    runs: list[list[Any]] = [[] for _ in content["problems"]]
+    for run in content["runs"]:
+        runs[run[0]].append(run)
+    proven = STATES.index("proven")
+    return [
+        [*problem, sum(run[4] is not None for run in own), sum(run[3] == proven for run in own), len(own)]
+        for problem, own in zip(content["problems"], runs, strict=True)
+    ]
+
+
+def _run_rows(content: Mapping[str, Any]) -> list[list[Any]]:
+    rows = []
+    for problem, method, seed, state, objective, bound, gap_, to_known, primal, took, _ in content["runs"]:
+        names = content["problems"][problem][0], content["methods"][method], seed, STATES[state]
+        shares = [None if share is None else 100 * share for share in (gap_, to_known, primal)]
+        rows.append([*names, objective, bound, *map(_short, shares), took])
+    return rows
+
+
+# --- The HTML page of a report: the content as JSON; its script sorts, filters and draws in the browser.
 
 
 def page_of(content: Mapping[str, Any], replays: Sequence[str] = ()) -> str:
-    """Return the page for ``content.content_of``. The same content gives the same text.
+    """Return the page for ``content_of``. The same content gives the same text.
 
     ``replays``: HTML sections about replays, which need no script.
     """
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    for character, written in (("<", "\\u003c"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
-        text = text.replace(character, written)  # a name in the data cannot end the script element
-    template = Template(package_files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
-    return template.substitute(title=escape(content["title"]), content=text, replays="\n".join(replays))
+    return rendered("report.html", title=content["title"], content=content, replays=replays)
 
 
 def write_report(path: Path, content: Mapping[str, Any], replays: Sequence[str] = ()) -> int:

@@ -161,7 +161,7 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
         console.print(Grid("", [Column(by, words=True), *GROUP_COLUMNS], rows))
     _print_hours(console, hours, workload.unix_start, zone)
     if plot is not None:
-        from ..plots.hours import plot_hours
+        from ..plots.inputs import plot_hours
 
         plot_hours(workload.name, hours, plot)
         console.print(f"{plot}: jobs and nodes per hour", soft_wrap=True)
@@ -184,8 +184,8 @@ def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: t
     ]
     rows.append(["mean", *(values.mean() for values in known.values())])
     rows.append(["largest", *(values.max() for values in known.values())])
-    columns = [Column(f"hour of the day{zone_name}", words=True), *(Column(name, form=fixed(1)) for name in known)]
-    console.print(Grid("", columns, rows))
+    means = [Column(name, form=fixed(1)) for name in known]
+    console.print(Grid("", [Column(f"hour of the day{zone_name}", words=True), *means], rows))
     if hours.unknown:
         console.print(
             f"{how_many(hours.unknown, 'job', ',', verb='have')} no recorded start: they count only as submitted"
@@ -295,7 +295,7 @@ def show_cooling(console: Console, name: str, plot: Path | None = None) -> None:
         console.print(line, soft_wrap=True)
     console.print(_grid(table, "PUE"), _grid(table, "cooling kW"))
     if plot is not None:
-        from ..plots.profit import plot_cooling
+        from ..plots.inputs import plot_cooling
 
         plot_cooling(table, plot)
         console.print(f"{plot}: cooling power and PUE over IT power", soft_wrap=True)
@@ -373,7 +373,7 @@ def show_profile(console: Console, name: str, plot: Path | None = None) -> None:
     if len(wishes.wishes) > WISHES_SHOWN:
         console.print(f"... and {len(wishes.wishes) - WISHES_SHOWN:,} more")
     if plot is not None:
-        from ..plots.desired import plot_profile
+        from ..plots.inputs import plot_profile
 
         plot_profile(Path(name).stem, wishes, plot)
         console.print(f"{plot}: the desired use over time", soft_wrap=True)

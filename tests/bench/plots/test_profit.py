@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from schedlab.bench.plots.profit import (
+from schedlab.bench.plots.profit_section import (
     Axis,
     axis_of,
     chosen,

@@ -5,8 +5,8 @@ import re
 
 import pytest
 from report_records import made
-from schedlab.bench.report.latex import objectives, table_of, write_latex
-from schedlab.bench.report.page import content_of
+from schedlab.bench.report.latex import WHOLE, write_latex
+from schedlab.bench.report.page import content_of, figures_grid, report_grids
 
 NAMES = r"a_b%c&d#e{f}g\h~i^j<k>$l"
 RECORDS = [made(i, m, s, 100.0 + s + 10 * (m == "b")) for i in ("p_1", "p2") for m in ("a", "b") for s in (1, 2, 3)]
@@ -23,7 +23,7 @@ def test_all_files_are_there_and_written_equally_again(tmp_path):
     files = write_latex(tmp_path / "paper", content)
     first = {f: f.read_bytes() for f in files}
     assert {f.suffix for f in files} == {".tex", ".csv", ".pdf"} and set((tmp_path / "paper").iterdir()) == set(files)
-    assert all(f.with_suffix(".csv") in first for f in files)
+    assert all(f.with_suffix(".csv") in first for f in files if f.name != WHOLE)
     assert {f: f.read_bytes() for f in write_latex(tmp_path / "paper", content)} == first
     assert all(first[f].startswith(b"%PDF-") for f in files if f.suffix == ".pdf")
 
@@ -31,24 +31,27 @@ def test_all_files_are_there_and_written_equally_again(tmp_path):
 def test_tables_and_their_csv_files_have_the_same_cells(tmp_path):
     content = content_of(RECORDS, {"p2": 99.0}, "mine")
     write_latex(tmp_path, content)
-    for tex in tmp_path.glob("*.tex"):
+    for tex in set(tmp_path.glob("*.tex")) - {tmp_path / WHOLE}:
         kept = list(csv.reader(tex.with_suffix(".csv").open()))
         cells = rows_of(tex.read_text())
         assert [len(row) for row in cells] == [len(row) for row in kept]
         assert len({len(row) for row in kept}) == 1
     known = (tmp_path / "problems.csv").read_text().splitlines()
-    assert known[0] == "problem,kind,limit s,best,bound,best known" and known[2].endswith(",99,,99")
+    assert known[0] == "problem,kind,limit s,best,bound,best known,solved,proven,runs" and known[2].endswith(
+        ",99,,99,6,0,6"
+    )
 
 
 def test_objectives_are_medians_over_the_seeds_and_missing_if_a_run_failed():
     failed = [made("p_1", "b", 4, None)]
-    heads, rows = objectives(content_of(RECORDS, {}, "mine"), "dispatch")
-    assert (heads, rows) == (["problem", "a", "b"], [["p_1", 102, 112], ["p2", 102, 112]])
-    assert objectives(content_of(RECORDS + failed, {}, "mine"), "dispatch")[1][0] == ["p_1", 102, None]
+    grid = report_grids(content_of(RECORDS, {}, "mine"))["objectives-dispatch"]
+    assert (grid.heads, grid.rows) == (["problem", "a", "b"], [["p_1", 102, 112], ["p2", 102, 112]])
+    grid = report_grids(content_of(RECORDS + failed, {}, "mine"))["objectives-dispatch"]
+    assert grid.rows[0] == ["p_1", 102, None]
 
 
 def test_characters_with_a_meaning_in_latex_are_written_as_text():
-    cells = rows_of(table_of([NAMES, "gap %"], [[NAMES, None], ["x", 12345.6789]]))
+    cells = rows_of(figures_grid("", [NAMES, "gap %"], [[NAMES, None], ["x", 12345.6789]]).as_latex())
     assert cells[0][1].strip() == r"gap \%"
     assert cells[1][1].strip() == "--" and cells[2][1].strip() == "12,345.7"
     plain = re.sub(r"\\text\w+\{\}|\\[&%$#_{}]", "", cells[1][0])
@@ -71,4 +74,4 @@ def test_the_command_writes_the_page_and_the_folder(bench, tmp_path, monkeypatch
 
 @pytest.mark.parametrize("value, text", [(3, "3"), (1234567, "1,234,567"), (0.00012345, "0.0001234"), (999.96, "1000")])
 def test_numbers_have_four_digits(value, text):
-    assert rows_of(table_of(["a", "b"], [["x", value]]))[1][1].strip() == text
+    assert rows_of(figures_grid("", ["a", "b"], [["x", value]]).as_latex())[1][1].strip() == text

@@ -89,7 +89,7 @@ def test_the_script_makes_tables_and_charts(tmp_path):
     made = subprocess.run(["node", str(script), str(tmp_path / "r.html")], capture_output=True, text=True, check=True)
     found = json.loads(made.stdout)
     assert (found["ready"], found["bad"], found["runs"]) == ("yes", 0, 8)
-    assert [len(heads) for heads in found["tables"]] == [16, 8, 10]
+    assert [len(heads) for heads in found["tables"]] == [16, 3, 9, 10]
     assert [row[:5] for row in found["methods"]] == [["a", "4", "4", "0", "-"], ["b", "4", "2", "0", "2f"]]
     assert len(found["charts"]) == 5
     assert (found["up"], found["down"]) == (["101", "101", "102"], ["112", "111", "102"])

@@ -1,4 +1,4 @@
-"""The charts of the report: Gantt charts, and curves over time."""
+"""The Gantt charts of a report, as short lists of numbers which its page draws."""
 
 from __future__ import annotations
 

@@ -1,0 +1,80 @@
+"""One table in all its forms: the same values, aligned decimals, and texts that stay texts."""
+
+import csv
+import io
+import re
+
+import pytest
+from rich.console import Console
+from schedlab.bench.grid import GOOD, Column, Grid, Styled, number, percent
+from schedlab.bench.pages import Card, Section
+
+HOSTILE = '</td><script>alert("$&%_#{}~^\\")</script>'
+ROWS = [{"name": HOSTILE, "value": 41.0, "share": 0.5}, {"name": "lns", "value": 2.75, "share": None}]
+COLUMNS = [
+    Column("method", lambda row: row["name"], words=True),
+    Column("objec\xad\ntive", lambda row: row["value"], number, "objective: of the schedule", best=min),
+    Column("gap to\nit", lambda row: row["share"], percent, "gap to it: relative", spare=1),
+]
+
+
+@pytest.fixture
+def grid():
+    return Grid.of("results", COLUMNS, ROWS)
+
+
+def printed(grid, width):
+    console = Console(file=io.StringIO(), width=width)
+    console.print(grid)
+    return console.file.getvalue()
+
+
+def test_values_are_kept_and_texts_have_the_form_of_their_column(grid):
+    assert grid.heads == ["method", "objective", "gap to it"]
+    assert grid.values == [[HOSTILE, 41.0, 0.5], ["lns", 2.75, None]]
+    assert grid.texts == [[HOSTILE, "41", "50.0%"], ["lns", "2.7500", "-"]]
+    assert grid.meaning == "objective: of the schedule; gap to it: relative."
+
+
+def test_decimal_points_are_aligned_on_the_terminal_and_the_best_value_is_marked(grid):
+    first, second = printed(grid, 120).splitlines()[-2:]
+    assert first.index("41") + len("41") == second.index(".")
+    assert "2.7500*" in second and "41 " in first
+
+
+def test_columns_that_do_not_fit_are_left_out_and_no_line_is_too_wide(grid):
+    text = printed(grid, 55)
+    assert "gap to" not in text and "2.7500*" in text
+    assert max(map(len, text.splitlines())) <= 55
+    assert [column.name for column in grid.fitted(55)[1]] == ["gap to it"]
+
+
+def test_csv_json_and_a_frame_have_the_values(grid):
+    assert list(csv.reader(io.StringIO(grid.as_csv()))) == [
+        ["method", "objective", "gap to it"], [HOSTILE, "41.0", "0.5"], ["lns", "2.75", ""],
+    ]  # fmt: skip
+    kept = grid.as_json()
+    assert kept["rows"] == grid.values and kept["columns"][2]["meaning"] == "gap to it: relative"
+    assert pytest.importorskip("pandas") and grid.frame()["objective"].tolist() == [41.0, 2.75]
+
+
+def test_in_latex_no_text_is_a_command_and_the_float_has_caption_and_notes(grid):
+    text = grid.as_latex_float()
+    assert r"\caption{results}" in text and r"\footnotesize objective: of the schedule" in text
+    cell = next(line for line in text.splitlines() if "script" in line).split(" & ")[0]
+    assert not re.sub(r"\\text\w+\{\}|\\[&%$#_{}]", "", cell).count("\\")
+    assert r"41\phantom{.7500}" in text and "& -- " in text
+
+
+def test_in_html_no_text_is_an_element(grid):
+    page = Section(HOSTILE, lead=HOSTILE, table=grid, notes=[HOSTILE], cards=[Card(HOSTILE, HOSTILE, "<svg/>")]).html()
+    assert "<script" not in page and page.count("&lt;script&gt;") == 6 and "<svg/>" in page
+    assert '<th title="objective: of the schedule">objective</th>' in page and '<td class="best">2.7500</td>' in page
+
+
+def test_nothing_is_marked_where_all_are_equal_or_one_is_known():
+    for values in ((1.0, 1.0), (1.0, None)):
+        grid = Grid.of("", [Column("a", lambda v: v, number, best=min)], values)
+        assert not any(isinstance(value, Styled) for row in grid.rows for value in row)
+    won = Grid.of("", [Column("a", lambda v: v, number, best=max)], (1.0, 2.0, 3.0), rival=lambda v: v < 3)
+    assert won.rows == [[1.0], [Styled(2.0, GOOD)], [3.0]]
