@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from .backends import Result
+from .backends.base import Value
 from .backends.solver_thread import INTERRUPTED
 from .errors import WrongArgument
+from .methods import Method
 from .methods.arguments import chosen_method, limits_of
-from .methods.method import Method, Value
 from .methods.runs import OnIncumbent, without_solver
 from .models.arguments import checked
 from .models.deadline import Deadline

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from .backends import Incumbent, Limits, Outcome, Result, backend, run
 from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
+from .heuristics.method import Method, Start, Value, start_text
+from .heuristics.registry import Heuristic
 from .methods.arguments import check_arguments, chosen_method, limits_of
 from .methods.auto import Auto
-from .methods.method import Method, Start, Value, start_text
 from .methods.runs import OnIncumbent, without_solver
-from .methods.searches import Search
 from .methods.solvers import SolverMethod
 from .methods.text import check_method, parse_method, parse_start, start_method
 from .models import Problem, Schedule
@@ -181,7 +181,7 @@ def _solve_model(
 def _solve_problem(
     problem: Problem, method: Method, limits: Limits, warm_start: object, on_incumbent: OnIncumbent | None
 ) -> Result:
-    from .methods.portfolio import run_auto
+    from .methods.portfolio import run_auto, warm_up
     from .methods.run_solver import run_solver
     from .methods.runs import run_search
 
@@ -195,11 +195,11 @@ def _solve_problem(
     elif (text := method.start if warm_start is None else start_text(warm_start)) is not None:  # type: ignore[arg-type]
         given = parse_start(text)
     start = start_method(problem, given).name if isinstance(given, Start) else None
-    method.warm_up(problem, start)
+    warm_up(method, problem, start)
     limits = limits.lasting(limits.time)  # what is compiled does not count
     if isinstance(method, Auto):
         return run_auto(problem, method, limits, given, on_incumbent)
-    if isinstance(method, Search):
+    if isinstance(method, Heuristic):
         return run_search(problem, method, limits, given, on_incumbent)
     assert isinstance(method, SolverMethod)
     return run_solver(problem, method, limits, given, on_incumbent)

@@ -12,16 +12,20 @@ if TYPE_CHECKING:
     from .eviction import TradeOff, backtracking, greedy, trade_off
     from .incumbents import Incumbents, OnIncumbent, answer
     from .list_scheduling import CRITERIA, ORDERINGS, ListScheduler, first_solution, move_jobs, multi_search, warm_up
+    from .method import ARGUMENT, BACKEND, OPTION, START
     from .project.bounds import project_bounds
     from .project.lns import project_lns
     from .project.serial_sgs import PRIORITY_RULES, multi_sgs, serial_sgs
-    from .registry import HEURISTICS, Heuristic, HeuristicRequest, allocator, usual_start, warm_up_for
+    from .registry import HEURISTICS, Heuristic, allocator, usual_start, warm_up_for
     from .relaxation import relaxation_search
     from .rules import RULES, LeftWaiting, schedule_by_rule
 
 __all__ = [
     "Allocator",
-    "HeuristicRequest",
+    "ARGUMENT",
+    "BACKEND",
+    "OPTION",
+    "START",
     "LeftWaiting",
     "RULES",
     "CRITERIA",
@@ -79,7 +83,8 @@ LATER = {  # module: its names
     "project.bounds": ("project_bounds",),
     "project.lns": ("project_lns",),
     "project.serial_sgs": ("PRIORITY_RULES", "multi_sgs", "serial_sgs"),
-    "registry": ("HEURISTICS", "Heuristic", "HeuristicRequest", "allocator", "usual_start", "warm_up_for"),
+    "method": ("ARGUMENT", "BACKEND", "OPTION", "START"),
+    "registry": ("HEURISTICS", "Heuristic", "allocator", "usual_start", "warm_up_for"),
     "relaxation": ("relaxation_search",),
     "rules": ("LeftWaiting", "RULES", "schedule_by_rule"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ..backends.base import WarmStart
 from ..backends.recorder import Incumbent
@@ -15,7 +16,9 @@ from ..models.deadline import Deadline
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.problem import Value, objective_of, violations_of
 from ..models.returned import WrongAnswer, is_false, returned_number
-from .arrays import Placement
+
+if TYPE_CHECKING:
+    from .arrays import Placement
 
 OnIncumbent = Callable[[Incumbent], object]
 SAME = 1e-12  # relative: smaller differences between two objective values are rounding errors

@@ -1,134 +1,175 @@
-"""The heuristics that can be named as a method or as a warm start: those of schedlab and of third parties."""
+"""Heuristics: the base class of those that a name stands for, and the table of all, those of third parties too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple, get_args
+import re
+from collections.abc import Callable
+from dataclasses import Field, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
-from ..backends import Incumbent, Result, UnknownName, WarmStart
-from ..backends.base import Status
+from ..backends.base import Limits, Status, WarmStart
 from ..backends.gaps import close, refutation, refutes
+from ..backends.recorder import Incumbent
+from ..backends.registry import names as backend_names
+from ..backends.result import Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
-from ..models.arguments import expect
-from ..models.compiled import progress_line
-from ..models.compiling.second_process import second_process
+from ..models.arguments import expect, named
 from ..models.deadline import Deadline
-from ..models.excerpt import excerpt, with_short_repr
+from ..models.excerpt import excerpt
 from ..models.plugins import PluginError
 from ..models.problem import Value, objective_of, violations_of
 from ..models.registry import Registry
 from ..models.returned import WrongAnswer
-from ..models.unknown_names import similar
-from .allocation import Allocator
-from .errors import NotForThisProblem, NothingFound, UnknownOrder
+from ..models.unknown_names import UnknownName
+from .errors import NotForThisProblem, NothingFound
 from .incumbents import OnIncumbent, accepted, answer, improves
-from .list_scheduling import warm_up
+from .method import Method, fields_of
 
-NO_OPTIONS: Mapping[str, Any] = {}
+if TYPE_CHECKING:
+    from .allocation import Allocator
+
+PLACED = ("dispatch", "profit")  # kinds of problems that list scheduling places
+Begin = Schedule | None  # a feasible schedule to start from
+Callback = OnIncumbent | None  # called with each better Incumbent; returning False stops the search
+LIST_SCHEDULING = f"{__package__}.list_scheduling"
 
 
-@with_short_repr
-class HeuristicRequest(NamedTuple):
-    """The arguments of one call of a heuristic.
+@named
+@dataclass(frozen=True)
+class Heuristic(Method):
+    """A heuristic: a dataclass whose fields are its options, and which runs itself.
 
-    Parameters
+    A subclass has ``run``, and a field for each option, with the part of the text that it belongs to as its metadata
+    (``ARGUMENT``, ``BACKEND``, ``START``, ``OPTION``). It takes a start if it has a field with ``START``. The values that an
+    argument may have are ``metadata={**ARGUMENT, "values": (...)}``, those of all other fields follow from their types.
+
+    Attributes
     ----------
-    argument
-        The text after the colon of the method's name (``rule:est``: "est"); "" if there is none.
-    time_limit
-        Seconds; None: no limit.
-    on_incumbent
-        Called with each better Incumbent; returning False stops the search.
-    seed
-        Seed of the random numbers.
-    threads
-        Threads of the backend; None: all cores.
-    backend
-        The text after the @ of the method's name; "" if there is none.
-    start
-        The schedule to start from; None: no start. ``Heuristic.best`` passes on feasible ones only.
-    options
-        Further options by name, only those that the heuristic obeys (``Heuristic.options``).
-    """
-
-    argument: str = ""
-    time_limit: float | None = None
-    on_incumbent: OnIncumbent | None = None
-    seed: int = 0
-    threads: int | None = None
-    backend: str = ""
-    start: Schedule | None = None
-    options: Mapping[str, Any] = NO_OPTIONS
-
-
-@with_short_repr
-class Heuristic(NamedTuple):
-    """A heuristic in the table ``HEURISTICS``.
-
-    Parameters
-    ----------
-    run
-        The function that runs the heuristic. It returns a Result: ``answer`` makes one of a schedule, and ``Incumbents``
-        reports incumbents, keeps to a start and makes the result.
-    arguments
-        Values that may follow the colon of its name; empty: none.
-    kinds
-        The problems that the heuristic supports: the names of their kinds, or a function that returns whether it
-        supports a problem.
-    seeded
+    name : str
+        The name in texts; if the class states none, its own name in lower case, with hyphens.
+    kinds : tuple of str
+        The kinds of problems that it supports; ``takes`` can be replaced by a more exact rule.
+    condition : str
+        What it supports, for the message about a problem of a supported kind that it does not take.
+    seeded : bool
         Whether the result depends on the seed.
-    backends
-        Whether the name of a backend may follow the @ of its name.
-    usual
-        The backend that is used if none is named.
-    warm_up
-        Function that compiles the kernels of the heuristic.
-    warm_up_late
-        Functions without arguments, as "module:function", that compile what ``warm_up`` needs late: a second process
-        calls them while ``warm_up`` runs, if the kernels are not in the cache.
-    starts
-        Whether it takes a start (``HeuristicRequest.start``).
-    options
-        Names of the options that it obeys (``HeuristicRequest.options``).
-    condition
-        What it supports, for the message about a problem of a supported kind that it does not take: "jobs without chunks".
-    method
-        The class of its methods, derived from ``schedlab.methods.Search``; None: one is made from the values above.
-    proves
-        Whether it may prove a bound, an optimum or that there is no schedule; records that claim these of another one are wrong.
-    variants
-        Heuristics that run under the same name for problems that this one does not support. Their methods are those of
-        this one.
+    unproved : tuple of str
+        The kinds of problems of which it proves nothing: records in which it claims a bound, an optimum or that there is
+        no schedule are wrong.
     """
 
-    run: Callable[[Any, HeuristicRequest], Result]
-    arguments: tuple[str, ...] = ()
-    kinds: tuple[str, ...] | Callable[[Problem], bool] = ("dispatch", "profit")
-    seeded: bool = False
-    backends: bool = False
-    usual: str = ""
-    warm_up: Callable[[], None] = warm_up
-    warm_up_late: tuple[str, ...] = ()
-    starts: bool = False
-    options: tuple[str, ...] = ()
-    condition: str = ""
-    method: type[Any] | None = None
-    proves: bool = True
-    variants: tuple[Heuristic, ...] = ()
+    kinds: ClassVar[tuple[str, ...]] = PLACED
+    condition: ClassVar[str] = ""
+    seeded: ClassVar[bool] = False
+    unproved: ClassVar[tuple[str, ...]] = ()
 
-    def takes(self, problem: Problem) -> bool:
-        """Return whether the heuristic, or one of its variants, supports a problem."""
-        return self.variant(problem) is not None
+    def __init_subclass__(cls) -> None:
+        """Give a class that states no name its own one."""
+        super().__init_subclass__()
+        if "name" not in vars(cls):
+            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
 
-    def variant(self, problem: Problem) -> Heuristic | None:
-        """Return this heuristic or the one of its variants that supports a problem; None if none does."""
-        if self.kinds(problem) if callable(self.kinds) else problem.kind in self.kinds:
-            return self
-        return next((each for each in self.variants if each.variant(problem) is not None), None)
+    def run(self, problem: Any, limits: Limits, start: Begin, on_incumbent: Callback) -> Result:
+        """Search for a schedule.
 
-    def best(self, problem: Problem, request: HeuristicRequest) -> Result:
+        Parameters
+        ----------
+        problem : Problem
+            A problem that the heuristic takes.
+        limits : Limits
+            ``deadline``, ``threads`` (None: all cores) and ``seed`` are those of the call.
+        start : Schedule or None
+            A feasible schedule to start from.
+        on_incumbent : callable or None
+            To be called with each better Incumbent; returning False stops the search.
+
+        Returns
+        -------
+        Result
+            ``answer`` makes one of a schedule. ``Incumbents`` reports incumbents, keeps to a start and makes the result.
+
+        Raises
+        ------
+        NothingFound
+            If there is no schedule to return.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method run")
+
+    # --- What it supports, and what is compiled before its time counts.
+
+    @classmethod
+    def takes(cls, problem: Problem) -> bool:
+        """Return whether it supports a problem."""
+        return problem.kind in cls.kinds
+
+    @classmethod
+    def warm_up(cls, problem: Problem) -> None:
+        """Compile the kernels that it needs for a problem: without a method of its own, those of list scheduling."""
+        if problem.kind in PLACED:
+            kind.resolve(f"{LIST_SCHEDULING}:warm_up")()
+
+    @classmethod
+    def warm_up_late(cls, problem: Problem) -> tuple[str, ...]:
+        """Return functions, as "module:function", that compile what ``warm_up`` needs late.
+
+        A second process calls them while ``warm_up`` runs, if the kernels are not in the cache.
+        """
+        return (f"{LIST_SCHEDULING}:warm_up_late",) if problem.kind in PLACED else ()
+
+    # --- Its text.
+
+    @classmethod
+    def arguments(cls) -> tuple[str, ...]:
+        """Return the texts that may follow the colon of its name; empty: none, or any."""
+        return next((tuple(f.metadata.get("values", ())) for f in cls._with("argument")), ())
+
+    @classmethod
+    def takes_start(cls) -> bool:
+        """Return whether it takes a start."""
+        return bool(fields_of(cls, "start"))
+
+    @property
+    def heuristic(self) -> str:
+        """Name of the heuristic."""
+        return self.name
+
+    @property
+    def argument_text(self) -> str:
+        """What stands after the colon: an order or a rule; "" for none."""
+        given = next((getattr(self, f.name) for f in self._with("argument")), None)
+        return "" if given is None else str(given)
+
+    @classmethod
+    def obeyed(cls) -> frozenset[str]:
+        """Return the start, if the heuristic takes one."""
+        return frozenset(("warm_start",) if cls.takes_start() else ())
+
+    def check(self, problem: Problem) -> None:
+        """Raise UnknownName if the heuristic does not take this problem."""
+        if not self.takes(problem):
+            fitting = [name for name, heuristic in HEURISTICS.usable() if heuristic.takes(problem)]
+            note = f", which supports only {self.condition}" if self.condition else ""
+            raise UnknownName(f"method of {problem.kind} problems", self.name, [*fitting, *backend_names()], note)
+
+    def check_parts(self) -> None:
+        """Raise UnknownName for an unknown argument or backend."""
+        values = self.arguments()
+        if values and self.argument_text not in values:
+            raise UnknownName(f"argument of {self.name}", self.argument_text, list(values), f" in {self.text!r}")
+        if self.backend_name and self.backend_name not in backend_names():
+            known = [f"@{name}" for name in backend_names()]
+            raise UnknownName(f"backend of {self.name}", f"@{self.backend_name}", known, f" in {self.text!r}")
+
+    # --- A run with what all heuristics share.
+
+    def solve(
+        self,
+        problem: Problem,
+        limits: Limits | None = None,
+        start: Begin = None,
+        on_incumbent: Callback = None,
+    ) -> Result:
         """Run the heuristic; after Ctrl-C return the last incumbent with the message "interrupted".
 
         A start that violates the problem is rejected: the heuristic runs without it, and ``warm_start`` of the result has
@@ -139,7 +180,7 @@ class Heuristic(NamedTuple):
         NotForThisProblem
             If the heuristic does not support the problem.
         TypeError
-            If the heuristic does not take the start or an option of the request, or if it returns no Result.
+            If the heuristic takes no start, or if it returns no Result.
         NothingFound
             If the heuristic finds nothing and there is no start; with the message "interrupted", if Ctrl-C arrives before
             the first incumbent.
@@ -150,111 +191,99 @@ class Heuristic(NamedTuple):
         """
         from ..backends.solver_thread import INTERRUPTED, catch_first
 
-        own = self.variant(problem)
-        if own is None:
+        if not self.takes(problem):
             only = f"supports only {self.condition}" if self.condition else f"does not support {problem.kind} problems"
             raise NotForThisProblem(f"{self.name} {only}")
-        if own is not self:
-            return own.best(problem, request)
-        self.check_request(request)
-        deadline = Deadline(request.time_limit)
-        latest = _Latest(request.on_incumbent)
-        start, fate = accepted(problem, request.start)
+        if start is not None and not self.takes_start():
+            others = ", ".join(name for name, each in HEURISTICS.usable() if each.takes_start())
+            raise WrongArgument(f"{self.name} takes no start; these heuristics do: {others}")
+        limits = (Limits() if limits is None else limits).begun()
+        latest = _Latest(on_incumbent)
+        start, fate = accepted(problem, start)
         try:
-            found = self.run(problem, request._replace(start=start, on_incumbent=latest))
-            if not isinstance(found, Result):
+            result = self.run(problem, limits, start, latest)
+            if not isinstance(result, Result):
                 raise WrongArgument(
-                    f"{self.name} returned {type(found).__name__}; a heuristic returns a Result: "
+                    f"{self.name} returned {type(result).__name__}; a heuristic returns a Result: "
                     "schedlab.heuristics.answer(problem, schedule) makes one"
                 )
         except NothingFound as e:
             if start is None:
                 raise
-            found = answer(problem, start, message=str(e))
+            result = answer(problem, start, message=str(e))
         except KeyboardInterrupt as e:
             catch_first(e)
             schedule = latest.schedule()
-            if schedule is None and start is None:
+            schedule = start if schedule is None else schedule
+            if schedule is None:
                 raise NothingFound(INTERRUPTED) from None
-            found = answer(problem, start if schedule is None else schedule, message=INTERRUPTED)  # type: ignore[arg-type]
-        return self._completed(found, problem, start, fate, latest, deadline)
+            result = answer(problem, schedule, message=INTERRUPTED)
+        self._check_returned(result)
+        if not _is_own(type(self)):  # those of schedlab have verified it
+            _verify(result, problem)
+        return self._completed(result, problem, start, fate, latest, limits.deadline)
+
+    def _check_returned(self, result: Result) -> None:
+        """Raise WrongAnswer if the status or the schedule of a result is none."""
+        if result.status not in get_args(Status):
+            known = ", ".join(get_args(Status))
+            raise WrongAnswer(
+                f"{self.name} returned a Result of status {excerpt(result.status)}; expected one of {known}"
+            )
+        if result.status in ("optimal", "feasible") and not isinstance(result.schedule, Schedule):
+            raise WrongAnswer(
+                f"{self.name} returned a Result of status {result.status!r} with the schedule "
+                f"{excerpt(result.schedule)}; expected a Schedule: schedlab.heuristics.answer(problem, schedule) makes a "
+                "Result of one"
+            )
 
     def _completed(
         self,
-        found: Result,
+        result: Result,
         problem: Problem,
         start: Schedule | None,
         fate: WarmStart,
         latest: _Latest,
         deadline: Deadline,
     ) -> Result:
-        """Verify the result of a third party; add what the heuristic has left out; return the start if it is better."""
-        if found.status not in get_args(Status):
-            known = ", ".join(get_args(Status))
-            raise WrongAnswer(
-                f"{self.name} returned a Result of status {excerpt(found.status)}; expected one of {known}"
-            )
-        if found.status in ("optimal", "feasible") and not isinstance(found.schedule, Schedule):
-            raise WrongAnswer(
-                f"{self.name} returned a Result of status {found.status!r} with the schedule {excerpt(found.schedule)}; "
-                "expected a Schedule: schedlab.heuristics.answer(problem, schedule) makes a Result of one"
-            )
-        if self.run.__module__ != OWN_MODULE:  # those of schedlab have verified it
-            _verify(found, problem)
-        if start is not None and found.status != "error":
+        """Return the start if it is better than the result; add what the heuristic has left out."""
+        if start is not None and result.status != "error":
             value = objective_of(problem, start)
-            if found.objective is None or improves(problem, value, found.objective):
-                found = answer(problem, start, message=found.message, details=found.details)
-            if found.warm_start.fate == "none":
-                found.warm_start = replace(fate, returned=not improves(problem, found.objective, value))
-        elif found.warm_start.fate == "none":
-            found.warm_start = fate
-        found.solver = found.solver or self.name
-        found.incumbents = found.incumbents or latest.trace
+            if result.objective is None or improves(problem, value, result.objective):
+                result = answer(problem, start, message=result.message, details=result.details)
+            if result.warm_start.fate == "none":
+                result.warm_start = replace(fate, returned=not improves(problem, result.objective, value))
+        elif result.warm_start.fate == "none":
+            result.warm_start = fate
+        result.solver = result.solver or self.name
+        result.incumbents = result.incumbents or latest.trace
         total = deadline.elapsed
-        found.phases = found.phases or {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
-        return found
-
-    @property
-    def name(self) -> str:
-        """The name in the table ``HEURISTICS``."""
-        found = (name for name, each in HEURISTICS.items() if each is self or any(v is self for v in each.variants))
-        return next(found, "this heuristic")
-
-    def check(self, argument: str) -> None:
-        """Raise UnknownOrder if the argument is not one of ``arguments``."""
-        if argument not in (self.arguments or ("",)):
-            raise UnknownOrder(argument)
-
-    def check_request(self, request: HeuristicRequest) -> None:
-        """Raise TypeError if the heuristic does not take the start or an option of a request."""
-        if request.start is not None and not self.starts:
-            others = ", ".join(name for name, each in HEURISTICS.usable() if each.starts)
-            raise WrongArgument(f"{self.name} takes no start; these heuristics do: {others}")
-        for option in request.options:
-            if option not in self.options:
-                others = ", ".join(name for name, each in HEURISTICS.usable() if option in each.options)
-                near = similar(option, self.options, 1)
-                takes = f"did you mean {near[0]!r}?" if near else f"it takes: {', '.join(self.options) or 'none'}"
-                also = f"; {option!r} is an option of: {others}" if others else ""
-                raise WrongArgument(f"{self.name} takes no option {option!r}; {takes}{also}")
+        result.phases = result.phases or {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
+        return result
 
 
-def _verify(found: Result, problem: Problem) -> None:
+def _is_own(heuristic: type[Heuristic]) -> bool:
+    """Return whether a heuristic is one of schedlab."""
+    return heuristic.run.__module__ == OWN_MODULE
+
+
+def _verify(result: Result, problem: Problem) -> None:
     """Make a result an error if its schedule violates the problem, or if its objective is not that of its schedule."""
-    if found.schedule is None or found.status == "error":
+    if result.schedule is None or result.status == "error":
         return
-    found.violations = violations_of(problem, found.schedule)
-    if found.violations:
-        found.fail(f"the schedule violates the problem: {found.violations[0].message}")
+    result.violations = violations_of(problem, result.schedule)
+    if result.violations:
+        result.fail(f"the schedule violates the problem: {result.violations[0].message}")
         return
-    value = objective_of(problem, found.schedule)
-    if found.objective is not None and not _same(found.objective, value):
-        found.fail(f"the result says {found.objective} is the objective of its schedule; the problem computes {value}")
+    value = objective_of(problem, result.schedule)
+    if result.objective is not None and not _same(result.objective, value):
+        result.fail(
+            f"the result says {result.objective} is the objective of its schedule; the problem computes {value}"
+        )
         return
-    found.objective = value
-    if refutes(value, found.bound, problem.sense):
-        found.fail(refutation(found.bound, value))
+    result.objective = value
+    if refutes(value, result.bound, problem.sense):
+        result.fail(refutation(result.bound, value))
 
 
 def _same(one: Value, other: Value) -> bool:
@@ -344,71 +373,66 @@ def warm_up_for(problem: Problem, name: str | None = None, start: str | None = N
     start
         The heuristic that makes the start; its kernels are compiled, too.
     """
-    named = [HEURISTICS[heuristic] for heuristic in (start, name) if heuristic is not None]
-    used = [each.variant(problem) or each for each in named]
+    from ..models.compiled import progress_line
+    from ..models.compiling.second_process import second_process
+
+    used = [HEURISTICS[heuristic] for heuristic in (start, name) if heuristic is not None]
     known = kind.known(problem.kind)
     places: tuple[str, ...] = () if known is None else known.warm_up
-    late = [place for heuristic in used for place in heuristic.warm_up_late]
+    late = [place for heuristic in used for place in heuristic.warm_up_late(problem)]
     if known is not None and name is None:
         places += known.solver_warm_up
         late += known.solver_warm_up_late
     with progress_line(), second_process(tuple(dict.fromkeys(late))):
-        for warm in (*map(kind.resolve, places), *(heuristic.warm_up for heuristic in used)):
-            warm()
+        for place in places:
+            kind.resolve(place)()
+        for heuristic in used:
+            heuristic.warm_up(problem)
 
 
-def _check(label: str, found: object) -> None:
-    """Raise PluginError if an object is no Heuristic, or a field of it has a wrong type."""
-    if not isinstance(found, Heuristic):
-        raise PluginError(f"{label} is not a schedlab.heuristics.Heuristic: {found!r:.100}")
-    for name, value in found._asdict().items():
+def _check(label: str, registered: object) -> None:
+    """Raise PluginError if an object is no class of heuristics, or states something of a wrong type."""
+    if not isinstance(registered, type) or not issubclass(registered, Heuristic):
+        raise PluginError(f"{label} is not a subclass of schedlab.heuristics.Heuristic: {registered!r:.100}")
+    for name, wanted in STATED.items():
         try:
-            expect(f"{name} of {label}", value, FIELDS[name])
+            expect(f"{name} of {label}", getattr(registered, name), wanted)
         except WrongArgument as e:
             raise PluginError(str(e)) from None
-    if bad := next((each for each in found.options if not each.isidentifier()), None):
-        raise PluginError(f"options of {label} has {bad!r}; expected names of arguments, such as 'rounds'")
-    if found.method is not None and not any(base.__name__ == "Search" for base in found.method.__mro__):
+    if registered.run is Heuristic.run or not callable(registered.run):
+        raise PluginError(f"run of {label} is {excerpt(registered.run)}; expected a method of its own")
+    lost = [name for name, value in vars(registered).items() if isinstance(value, Field)]
+    if lost:
         raise PluginError(
-            f"method of {label} is {found.method.__name__}; expected a class derived from schedlab.methods.Search"
+            f"{label} is no dataclass, so that {lost[0]} is no field; write @dataclass(frozen=True) above it"
         )
+    for declared in fields(registered):
+        values = declared.metadata.get("values", ())
+        try:
+            expect(f"values of {declared.name} of {label}", values, tuple[str, ...])
+        except WrongArgument as e:
+            raise PluginError(str(e)) from None
 
 
-FIELDS: Mapping[str, Any] = {
-    "run": Callable[..., Any],
-    "arguments": tuple[str, ...],
-    "kinds": tuple[str, ...] | Callable[..., Any],
-    "seeded": bool,
-    "backends": bool,
-    "usual": str,
-    "warm_up": Callable[..., Any],
-    "warm_up_late": tuple[str, ...],
-    "starts": bool,
-    "options": tuple[str, ...],
-    "condition": str,
-    "method": type[Any] | None,
-    "proves": bool,
-    "variants": tuple[Heuristic, ...],
-}  # the types of the fields of a Heuristic, for messages to third parties
-
-
-NAMES = (
-    "multi-search",
-    "first-solution",
-    "rule",
-    "delay-search",
-    "relaxation-search",
-    "lns",
-    "lagrangian",
-    "branch-and-bound",
-    "dp",
-    "greedy",
-    "backtracking",
-    "serial-sgs",
-    "multi-sgs",
-    "bounds",
-)
+STATED = {"kinds": tuple[str, ...], "condition": str, "seeded": bool, "unproved": tuple[str, ...]}
+"""The types of what a class of heuristics states, for messages to third parties."""
+CLASSES = {
+    "multi-search": "MultiSearch",
+    "first-solution": "FirstSolution",
+    "rule": "Rule",
+    "delay-search": "DelaySearch",
+    "relaxation-search": "RelaxationSearch",
+    "lns": "Lns",
+    "lagrangian": "Lagrangian",
+    "branch-and-bound": "BranchAndBound",
+    "dp": "DynamicProgram",
+    "greedy": "Greedy",
+    "backtracking": "Backtracking",
+    "serial-sgs": "SerialSgs",
+    "multi-sgs": "MultiSgs",
+    "bounds": "Bounds",
+}
 OWN_MODULE = f"{__package__}.own"
-OWN = {name: f"{OWN_MODULE}:{name.upper().replace('-', '_')}" for name in NAMES}
-HEURISTICS: Registry[Heuristic] = Registry("heuristic", "schedlab.heuristics", OWN, _check)
-"""The heuristics by name; a third party adds one by an entry point, a script by ``HEURISTICS.register(name, Heuristic(...))``."""
+OWN = {name: f"{OWN_MODULE}:{attribute}" for name, attribute in CLASSES.items()}
+HEURISTICS: Registry[type[Heuristic]] = Registry("heuristic", "schedlab.heuristics", OWN, _check)
+"""The heuristics by name; a third party adds one by an entry point, a script by ``HEURISTICS.register(name, Class)``."""

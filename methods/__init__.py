@@ -16,9 +16,8 @@
 Each class gives the same text by ``text``; `parse_method` gives the object of a text.
 """
 
-from .auto import Auto
-from .method import Method, Parameters, Start
-from .searches import (
+from ..heuristics.method import Method, Parameters, Start
+from ..heuristics.own import (
     Backtracking,
     Bounds,
     BranchAndBound,
@@ -32,9 +31,10 @@ from .searches import (
     MultiSgs,
     RelaxationSearch,
     Rule,
-    Search,
     SerialSgs,
 )
+from ..heuristics.registry import Heuristic
+from .auto import Auto
 from .solvers import CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod
 from .text import all_classes, method_class, parse_method, parse_start
 
@@ -49,6 +49,7 @@ __all__ = [
     "DynamicProgram",
     "FirstSolution",
     "Greedy",
+    "Heuristic",
     "Highs",
     "LinearMethod",
     "Lagrangian",
@@ -60,7 +61,6 @@ __all__ = [
     "Pyomo",
     "RelaxationSearch",
     "Rule",
-    "Search",
     "SerialSgs",
     "SolverMethod",
     "Start",

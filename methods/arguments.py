@@ -9,9 +9,9 @@ from typing import Any
 from ..backends import Limits
 from ..backends.base import MOST_THREADS
 from ..errors import WrongArgument, WrongValue
+from ..heuristics.method import Method, Parameters, Value, fields_of
 from ..models.unknown_names import similar
 from ..models.whole_numbers import is_real, is_whole
-from .method import Method, Parameters, Value, fields_of
 from .solvers import SolverMethod
 from .text import all_classes, parse_method
 

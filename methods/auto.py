@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from ..models import Problem, kind
+from ..heuristics.method import START, Method, Start
 from ..models.arguments import named
-from .method import START, Method, Start
-
-STEPS = "..methods.portfolio:parsed_steps"  # by name: the steps are methods as text, and reading one needs this class
 
 
 @named
@@ -40,8 +37,3 @@ class Auto(Method):
     def obeyed(cls) -> frozenset[str]:
         """Return the start and the gap."""
         return frozenset(("warm_start", "gap_limit"))
-
-    def warm_up(self, problem: Problem, start: str | None = None) -> None:
-        """Compile the kernels that the steps for this problem need."""
-        for method, _ in kind.resolve(STEPS)(problem):
-            method.warm_up(problem, start)

@@ -10,18 +10,18 @@ from ..backends import Incumbent, Limits, LoweringTooLarge, Result, SolverUnavai
 from ..backends.gaps import close, refutation, refutes
 from ..backends.recorder import Offset, gap_of
 from ..backends.solver_thread import INTERRUPTED
-from ..heuristics import HEURISTICS
 from ..heuristics.incumbents import answer, improves
+from ..heuristics.method import Method, Start
+from ..heuristics.own import BranchAndBound, Lagrangian
+from ..heuristics.registry import Heuristic, warm_up_for
 from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kind
 from ..models.excerpt import with_short_repr
 from ..models.kind import Step
 from ..models.problem import Value
 from ..models.returned import is_false
 from .auto import Auto
-from .method import Method, Start
 from .run_solver import run_solver
 from .runs import OnIncumbent, run_search, start_schedule, without_solver
-from .searches import Search
 from .solvers import SolverMethod
 from .text import parse_method
 
@@ -37,17 +37,15 @@ def dispatch(problem: Dispatch) -> Sequence[Step]:
 
     The relaxation is the linear one if the objective is no sum over jobs.
     """
-    from ..heuristics import HEURISTICS
-
     jobs = len(problem.jobs)
     linear = "highs:pool@600s..36000s-energy" if jobs <= FINE else "highs:pool@1800s..100000s-energy"
-    bound = "lagrangian" if HEURISTICS["lagrangian"].takes(problem) else linear
+    bound = "lagrangian" if Lagrangian.takes(problem) else linear
     if jobs > SMALL:
         return [Step("multi-search"), Step("lns", 0.9), Step(bound)]
     exact = "cpsat:counts"
     if jobs > FEW:
         return [Step("multi-search"), Step("lns", 0.55), Step("lns@cpsat", 0.35), Step(bound)]
-    if HEURISTICS["branch-and-bound"].takes(problem):
+    if BranchAndBound.takes(problem):
         return [Step("multi-search"), Step("branch-and-bound", 0.6), Step(exact, 0.3), Step("lns@cpsat")]
     return [Step("multi-search"), Step(bound, 0.15), Step(exact, 0.3), Step("lns@cpsat", 0.3), Step(exact)]
 
@@ -87,6 +85,23 @@ def parsed_steps(problem: Problem) -> list[tuple[Method, float]]:
     known = kind.known(problem.kind)
     declared = usual_steps if known is None or known.portfolio is None else kind.resolve(known.portfolio)
     return [(parse_method(step.method, problem), step.share) for step in declared(problem)]
+
+
+def warm_up(method: Method, problem: Problem, start: str | None = None) -> None:
+    """Compile the kernels that a method and the heuristic of its start need, and import its solver, before its time counts.
+
+    Parameters
+    ----------
+    method : Method
+    problem : Problem
+    start : str or None
+        Name of the heuristic of the start.
+    """
+    methods = [step for step, _ in parsed_steps(problem)] if isinstance(method, Auto) else [method]
+    for each in methods:
+        warm_up_for(problem, each.heuristic, start)
+        if isinstance(each, SolverMethod):
+            each.load()
 
 
 # --- The best schedule and the best bound of several methods on one problem.
@@ -290,8 +305,8 @@ def _run_step(problem: Problem, step: Method, limits: Limits, best: Best) -> Res
     those of the caller's callback, makes it "error": what other steps have found is not lost.
     """
     try:
-        if isinstance(step, Search):
-            start = best.schedule if HEURISTICS[step.name].starts else None
+        if isinstance(step, Heuristic):
+            start = best.schedule if step.takes_start() else None
             return run_search(problem, step, limits, start, best)
         assert isinstance(step, SolverMethod)
         return run_solver(problem, step, limits, best.schedule, best)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from ..backends import Exactness, Incumbent, Limits, Result, WarmStart, run
 from ..backends.driver import build_deadline
 from ..backends.solver_thread import INTERRUPTED, catch_first
+from ..heuristics.method import Start
 from ..heuristics.reader import Reader
 from ..models import Encoding, Problem, Schedule
 from ..models.language.clock import OutOfTime, within
 from ..models.problem import encoding_of
-from .method import Start
 from .runs import OnIncumbent, Reports, conclude, start_schedule, without_solver
 from .solvers import SolverMethod
 

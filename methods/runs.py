@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from ..backends import Incumbent, Limits, Result, WarmStart
 from ..backends.gaps import refutation, refutes
 from ..backends.solver_thread import INTERRUPTED, catch_first
+from ..heuristics.errors import NothingFound
+from ..heuristics.method import Start
+from ..heuristics.registry import Heuristic
 from ..models import Problem, Schedule
 from ..models.deadline import Deadline
 from ..models.language import Model
 from ..models.problem import objective_of, violations_of
 from ..models.returned import is_false
-from .method import Start, fields_of
-from .searches import Search
 from .text import start_method
-
-if TYPE_CHECKING:
-    from ..heuristics import HeuristicRequest
-
 
 # --- The parts that all methods share: the verified schedule, the report of incumbents, an early end.
 
@@ -118,7 +114,7 @@ START_SECONDS = 60.0  # of a start by a solver in a call without a limit: the so
 
 def run_search(
     problem: Problem,
-    method: Search,
+    method: Heuristic,
     limits: Limits,
     given: Schedule | Start | None,
     on_incumbent: OnIncumbent | None,
@@ -128,7 +124,7 @@ def run_search(
     Parameters
     ----------
     problem : Problem
-    method : Search
+    method : Heuristic
     limits : Limits
         Time limit, threads, seed and begin of the call are used.
     given : Schedule, Start or None
@@ -141,7 +137,6 @@ def run_search(
     Result
     """
     from .. import __version__
-    from ..heuristics import HEURISTICS, NothingFound
 
     deadline = limits.deadline
     reports = Reports(on_incumbent, deadline)
@@ -150,9 +145,8 @@ def run_search(
     if why == INTERRUPTED or reports.stopped:
         found = without_solver(problem, method.text, deadline, why, start)
         return replace(found, version=__version__)
-    request = _request(method, limits.lasting(deadline.remaining), reports.callback)
     try:
-        result = HEURISTICS[method.name].best(problem, request._replace(start=start))
+        result = method.solve(problem, limits.lasting(deadline.remaining), start, reports.callback)
     except NothingFound as e:
         return replace(without_solver(problem, method.text, deadline, str(e), why=why), version=__version__)
     result.solver = method.text
@@ -186,24 +180,22 @@ def start_schedule(
     reason : str
         Empty, or why there is no schedule, or "interrupted".
     """
-    from ..heuristics import HEURISTICS, NothingFound
-
     if isinstance(given, Start):
         method = start_method(problem, given)
         limits = _limits_of_start(given, method, limits)
         try:
-            found = HEURISTICS[method.name].best(problem, _request(method, limits, report))
+            made = method.solve(problem, limits, on_incumbent=report)
         except NothingFound as e:
             return None, str(e)
-        if found.message == INTERRUPTED:
-            return found.schedule, INTERRUPTED
-        given = found.schedule
+        if made.message == INTERRUPTED:
+            return made.schedule, INTERRUPTED
+        given = made.schedule
     if given is not None and (broken := violations_of(problem, given)):
         return None, f"the start violates the problem: {broken[0].message}"
     return given, ""
 
 
-def _limits_of_start(given: Start, method: Search, limits: Limits) -> Limits:
+def _limits_of_start(given: Start, method: Heuristic, limits: Limits) -> Limits:
     """Return the limits of the heuristic that makes a start: its own time, at most its share of the call's limit."""
     times = [] if given.time_limit is None else [given.time_limit]
     share = limits.deadline.share(START_SHARE).remaining
@@ -212,13 +204,3 @@ def _limits_of_start(given: Start, method: Search, limits: Limits) -> Limits:
     elif not times and method.backend_name:
         times.append(START_SECONDS)
     return limits.lasting(min(times, default=None))
-
-
-def _request(method: Search, limits: Limits, report: OnIncumbent | None) -> HeuristicRequest:
-    from ..heuristics import HeuristicRequest
-
-    options: dict[str, Any] = {name: getattr(method, name) for name in fields_of(type(method), "option")}
-    options = {name: value for name, value in options.items() if value is not None}
-    return HeuristicRequest(
-        method.argument, limits.time, report, limits.seed, limits.threads, method.backend_name, options=options
-    )

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, get_args
 from ..backends import UnknownName, backend
 from ..backends.base import GridOption, LoweringName, Side
 from ..errors import WrongValue
+from ..heuristics.method import ARGUMENT, LOWERING, OPTION, PARAMETERS, START, Method, Parameters, Start, Value
 from ..models import Problem
 from ..models.arguments import Positive, named
 from ..models.comparing import hashable
-from .method import ARGUMENT, LOWERING, OPTION, PARAMETERS, START, Method, Parameters, Start, Value
 
 # --- The text of a linear lowering, after the @ of a method.
 #
@@ -163,9 +163,8 @@ class SolverMethod(Method):
         if self.formulation is not None and self.formulation not in known:
             raise UnknownName(f"formulation of {problem.kind} problems", self.formulation, known, f" in {self.text!r}")
 
-    def warm_up(self, problem: Problem, start: str | None = None) -> None:
-        """Compile the kernels that are needed, and import the solver's package if its backend has a function for it."""
-        super().warm_up(problem, start)
+    def load(self) -> None:
+        """Import the solver's package if its backend has a function for it."""
         load = getattr(backend(self.name), "load", None)
         if load is not None:
             load()

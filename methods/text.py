@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field, make_dataclass
 from typing import Any
 
@@ -13,29 +13,14 @@ from ..backends import names as backend_names
 from ..backends.registry import BACKENDS
 from ..backends.registry import OWN as OWN_BACKENDS
 from ..errors import WrongValue
+from ..heuristics.method import OPTION, SECONDS, USUAL, Method, Start, Value, fields_of, from_text
+from ..heuristics.registry import HEURISTICS, Heuristic, usual_start
 from ..models import Problem
 from ..models.arguments import named
 from ..models.comparing import hashable
 from ..models.plugins import REFERENCE, NoSuchAttribute, is_module, load_reference
+from ..models.registry import Registry
 from .auto import Auto
-from .method import ARGUMENT, BACKEND, OPTION, SECONDS, START, USUAL, Method, Start, Value, fields_of, from_text
-from .searches import (
-    Backtracking,
-    Bounds,
-    BranchAndBound,
-    DelaySearch,
-    DynamicProgram,
-    FirstSolution,
-    Greedy,
-    Lagrangian,
-    Lns,
-    MultiSearch,
-    MultiSgs,
-    RelaxationSearch,
-    Rule,
-    Search,
-    SerialSgs,
-)
 from .solvers import CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod, parse_lowering
 
 # --- The class of a method by the name of its backend or heuristic; classes for third parties are made from what they state.
@@ -45,18 +30,16 @@ OWN: dict[str, type[Method]] = {
     for c in (
         Auto,
         *(CpSat, Highs, CpOptimizer, Pyomo),
-        *(MultiSearch, FirstSolution, Rule, DelaySearch, RelaxationSearch, Lns, Lagrangian, BranchAndBound),
-        *(DynamicProgram, Greedy, Backtracking, SerialSgs, MultiSgs, Bounds),
     )
 }
 _classes_made: dict[tuple[str, int], type[Method]] = {}
 
 
 def method_class(name: str, where: str = "") -> type[Method]:
-    """Return the class of the methods of a backend or heuristic.
+    """Return the class of the methods of a backend, or a heuristic.
 
-    A backend or a heuristic of a third party may bring its class as the attribute ``method``. Otherwise a class is made:
-    its options are the keyword arguments of the backend's ``compile``, or those that the heuristic states.
+    A backend of a third party may bring its class as the attribute ``method``. Otherwise a class is made: its options are
+    the keyword arguments of the backend's ``compile``.
 
     Parameters
     ----------
@@ -77,59 +60,52 @@ def method_class(name: str, where: str = "") -> type[Method]:
     PluginError
         If that of a third party cannot be used.
     """
-    from ..heuristics import HEURISTICS
-
     if name in OWN:
         return OWN[name]
     if name in HEURISTICS:
-        found: Any = HEURISTICS[name]
-    elif name in names() or name in BACKENDS:
-        found = backend(name)
-    else:
+        heuristic = HEURISTICS[name]
+        return heuristic if heuristic.name == name else _made_once(name, heuristic, _called)
+    if name not in names() and name not in BACKENDS:
         raise UnknownName("method or backend", name, [*HEURISTICS, *names()], where)
-    if getattr(found, "method", None) is not None:
-        own: type[Method] = found.method
-        return own
-    key = (name, id(found))
+    solver = backend(name)
+    own: type[Method] | None = getattr(solver, "method", None)
+    return _made_once(name, solver, _of_backend) if own is None else own
+
+
+def _made_once(name: str, part: Any, make: Callable[[str, Any], type[Method]]) -> type[Method]:
+    """Return the class that is made for a backend or heuristic, the same one for each call."""
+    key = (name, id(part))
     if key not in _classes_made:
-        _classes_made[key] = _of_heuristic(name, found) if name in HEURISTICS else _of_backend(name, found)
+        _classes_made[key] = make(name, part)
     return _classes_made[key]
 
 
 def all_classes() -> Iterator[type[Method]]:
     """Yield the classes of all methods that can be used, those of third parties last."""
-    from ..heuristics import HEURISTICS
-
-    for name in dict.fromkeys(
-        [*OWN, *(n for n in names() if n not in OWN_BACKENDS), *(n for n, _ in HEURISTICS.usable())]
-    ):
+    third = [name for name in names() if name not in OWN_BACKENDS]
+    heuristics = [name for name, _ in HEURISTICS.usable()]
+    own = [name for name in heuristics if HEURISTICS.is_own(name)]
+    for name in dict.fromkeys([*OWN, *own, *third, *heuristics]):
         yield method_class(name)
 
 
-def _of_backend(name: str, found: Any) -> type[Method]:
+def _of_backend(name: str, solver: Any) -> type[Method]:
     """Return a class with the keyword arguments of ``compile`` that have a default as options."""
-    taken = list(inspect.signature(found.compile).parameters.values())[1:]
+    taken = list(inspect.signature(solver.compile).parameters.values())[1:]
     options: list[Any] = [
         (p.name, Any, field(default=p.default, metadata=OPTION)) for p in taken if p.default is not p.empty
     ]
-    return _class(name, options, SolverMethod)
-
-
-def _of_heuristic(name: str, found: Any) -> type[Method]:
-    """Return a class with the argument, the backend, the start and the options of a heuristic."""
-    rows: list[Any] = [("argument", str | None, field(default=None, metadata=ARGUMENT))] if found.arguments else []
-    rows += [("backend", str | None, field(default=found.usual or None, metadata=BACKEND))] if found.backends else []
-    rows += [("warm_start", Any, field(default=None, metadata=START))] if found.starts else []
-    rows += [(each, Any, field(default=None, metadata=OPTION)) for each in found.options]
-    return _class(name, rows, Search)
-
-
-def _class(name: str, rows: list[Any], base: type[Method]) -> type[Method]:
     title = "".join(word.capitalize() for word in re.split(r"[\W_]+", name))
-    bare = make_dataclass(title, rows, bases=(base,), frozen=True, namespace={"name": name})
+    bare = make_dataclass(title, options, bases=(SolverMethod,), frozen=True, namespace={"name": name})
     made: type[Method] = named(hashable(bare))
-    made.__doc__ = f"The {'backend' if base is SolverMethod else 'heuristic'} {name} of a third party."
+    made.__doc__ = f"The backend {name} of a third party."
     return made
+
+
+def _called(name: str, heuristic: type[Heuristic]) -> type[Heuristic]:
+    """Return the class of a heuristic under another name: the one that it is registered with, or ``module:attribute``."""
+    told = {"name": name, "__doc__": heuristic.__doc__, "__module__": heuristic.__module__}
+    return type(heuristic.__name__, (heuristic,), told)
 
 
 # --- The text of a method, parsed to the object: see ``method`` for the syntax.
@@ -185,9 +161,16 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     return made
 
 
-def method_source(text: str) -> str | None:
-    """Return a hash of the source of the third parties' parts of a method; None if all are of schedlab."""
-    return parse_method(text).source
+def method_source(what: Method | str) -> str | None:
+    """Return a hash of the source of the third parties' parts of a method, of its start too; None if all are of schedlab."""
+    method = parse_method(what) if isinstance(what, str) else what
+    heuristics = [method.heuristic or ""]
+    backends = [method.backend_name]
+    if method.start is not None and (start := parse_start(method.start).method) is not None:
+        heuristics.append(start.heuristic or "")
+        backends.append(start.backend_name)
+    hashes = [*map(HEURISTICS.source, heuristics), *map(BACKENDS.source, backends)]
+    return "-".join(filter(None, hashes)) or None
 
 
 def check_method(method: Method, problem: Problem) -> None:
@@ -197,13 +180,11 @@ def check_method(method: Method, problem: Problem) -> None:
         start_method(problem, parse_start(method.start))
 
 
-def start_method(problem: Problem, start: Start) -> Search:
+def start_method(problem: Problem, start: Start) -> Heuristic:
     """Return the heuristic of a start: its own, or the usual one of the problem's kind; raise UnknownName."""
-    from ..heuristics import usual_start
-
     method = start.method or parse_method(usual_start(problem))
     method.check(problem)
-    assert isinstance(method, Search)  # a Start holds no solver
+    assert isinstance(method, Heuristic)  # a Start holds no solver
     return method
 
 
@@ -237,8 +218,6 @@ def _with_reference(head: str, words: list[str], before: str = "") -> tuple[str,
 
     ``before``: what stands before the module. The object is kept among the heuristics or backends.
     """
-    from ..heuristics import HEURISTICS, Heuristic
-
     module = head.removeprefix(before)
     if not words or module.partition("@")[0] in (*OWN, *HEURISTICS, *backend_names()):
         return head, words
@@ -246,9 +225,13 @@ def _with_reference(head: str, words: list[str], before: str = "") -> tuple[str,
     reference = f"{module}:{attribute}"
     if not REFERENCE.fullmatch(reference) or not is_module(module):
         return head, words
-    found = HEURISTICS if isinstance(_object(reference), Heuristic) else BACKENDS
-    found.adopt(reference)
+    registry: Registry[Any] = HEURISTICS if _is_heuristic(_object(reference)) else BACKENDS
+    registry.adopt(reference)
     return f"{head}:{words[0]}", words[1:]
+
+
+def _is_heuristic(what: object) -> bool:
+    return isinstance(what, type) and issubclass(what, Heuristic)
 
 
 def _object(reference: str) -> Any:
@@ -315,13 +298,10 @@ def _made(found: dict[str, Any], options: list[str], where: str) -> Method:
             raise UnknownName(f"start of {cls.name}", "+warm", ["none"], where)
         given[known[0]] = found["start"]
     given |= _options(cls, options, where)
-    if required and issubclass(cls, Search):
-        from ..heuristics import HEURISTICS
-
-        if HEURISTICS[cls.name].arguments and "" not in HEURISTICS[cls.name].arguments:
-            raise UnknownName(f"argument of {cls.name}", "", list(HEURISTICS[cls.name].arguments), where)
+    if required and issubclass(cls, Heuristic):
+        raise UnknownName(f"argument of {cls.name}", "", list(cls.arguments()) or ["one"], where)
     made = cls(**given)
-    if isinstance(made, Search):
+    if isinstance(made, Heuristic):
         made.check_parts()
     return made
 

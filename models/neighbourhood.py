@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from . import language as sl
 from .array_types import Bools, Floats, Ints
 from .counts import how_many
-from .dispatch.formulations import DemandRow, JobModel, set_cost
+from .dispatch.formulations import DemandRow, JobModel, count_units, set_cost
 from .dispatch.jobs import Job, Window
 from .dispatch.limits import Fixed, add_limits
 from .dispatch.problem import Dispatch
-from .language import Assignment, Cumulative, Integer, Interval, Linear, Model
+from .language import Assignment, Integer, Interval, Model
 from .problem import Encoding, Schedule
 from .profit.formulations import Fixed as FixedEarnings
 from .profit.formulations import profit_objective
@@ -106,20 +105,17 @@ class NeighbourhoodNodes:
 
     def _units(self, job: Job, kind: int, v: Interval, most: Ints, nodes: Ints) -> Mapping[int, Integer]:
         """Declare the number of units of a chunk of a free job on each node that can hold one."""
-        names, model = self.base.problem.platform.nodes, self.base.model
+        names = self.base.problem.platform.nodes
         request = self.flat.jobs.requests[kind]
         needed = request > 0
         fit = np.full(nodes.size, job.units)
         if needed.any():
             fit = np.minimum(fit, (most[nodes][:, needed] // request[needed]).min(axis=1))
-        made = {}
-        for n, hi in zip(nodes.tolist(), fit.tolist(), strict=True):
-            if hi > 0:
-                made[n] = model.integer(f"{job.id} on {names[n]}", 0, hi)
-                self.on_node.setdefault(n, []).append((kind, v, 1, made[n]))
-        count = sl.sum(made.values())
-        model.add(count - job.units * v.presence == 0 if v.optional else count == job.units, f"units of {job.id}")
-        return made
+        greatest = ((n, names[n], most_there) for n, most_there in zip(nodes.tolist(), fit.tolist(), strict=True))
+        numbers = count_units(self.base.model, job, v, greatest)
+        for n, number in numbers.items():
+            self.on_node.setdefault(n, []).append((kind, v, 1, number))
+        return numbers
 
     def _capacity(
         self, n: int, times: Ints, amounts: Ints, on_node: Iterable[tuple[int, Interval, int, Integer | None]]
@@ -128,15 +124,10 @@ class NeighbourhoodNodes:
         request = self.flat.jobs.requests
         for r, resource in enumerate(self.base.problem.platform.resources):
             rows = [DemandRow(v, count * need, x) for kind, v, count, x in on_node if (need := int(request[kind, r]))]
-            most = sum(row.most for row in rows)
-            left = np.minimum(amounts[:, r], most)
-            if not rows or left.min() == most:
-                continue
+            left = np.minimum(amounts[:, r], sum(row.most for row in rows))
             at = np.flatnonzero(np.diff(left, prepend=-1))
             steps = tuple(zip(times[at].tolist(), left[at].tolist(), strict=True))
-            demands = tuple(amount if x is None else Linear({x: amount}) for _, amount, x in rows)
-            name = f"{resource} of {self.base.problem.platform.nodes[n]}"
-            self.base.model.add(Cumulative(tuple(row.interval for row in rows), demands, steps), name)
+            self.base.add_cumulative(rows, steps, f"{resource} of {self.base.problem.platform.nodes[n]}")
 
 
 Some = Collection[int] | NDArray[np.integer]

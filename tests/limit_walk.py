@@ -13,6 +13,7 @@ from typing import Any
 import schedlab as sl
 from schedlab.backends import solver_thread
 from schedlab.heuristics import HEURISTICS, warm_up_for
+from schedlab.heuristics.method import fields_of
 from schedlab.instances import generators
 
 LOWERINGS = ("pairwise", "lp", "900s", "900s-relax", "60s..3600s-lp", "600s..36000s-energy")
@@ -68,8 +69,8 @@ def heuristics(p: Any) -> Iterator[str]:
     """Yield the methods without a solver, and those that use one."""
     for name, found in HEURISTICS.usable():
         if found.takes(p):
-            yield f"{name}:{found.arguments[0]}" if found.arguments else name
-            if found.backends:
+            yield f"{name}:{found.arguments()[0]}" if found.arguments() else name
+            if fields_of(found, "backend"):
                 yield from (f"{name}@{b}" for b in ("cpsat", "highs", "cpo"))
 
 

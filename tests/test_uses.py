@@ -13,7 +13,8 @@ from typing import Any
 import pandas as pd
 import pytest
 import schedlab as sl
-from schedlab.heuristics import HEURISTICS, Heuristic
+from made_heuristics import made
+from schedlab.heuristics import HEURISTICS
 from schedlab.models.registry import Registry
 from schedlab.models.unknown_names import hint, similar
 from schedlab.simulation.dispatchers.registry import DISPATCHERS
@@ -295,13 +296,15 @@ def test_names_of_ours_are_not_replaced_in_silence() -> None:
             HEURISTICS.register("lns", value)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="was not added in this process"):
         HEURISTICS.unregister("lns")
-    with pytest.raises(sl.SchedlabError, match=r"the heuristic mine is not a schedlab.heuristics.Heuristic"):
+    with pytest.raises(
+        sl.SchedlabError, match=r"the heuristic mine is not a subclass of schedlab.heuristics.Heuristic"
+    ):
         HEURISTICS.register("mine", 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="the name of the heuristic is 3; expected a text"):
         HEURISTICS.register(3, lns)
     HEURISTICS.register("mine", lns)
     HEURISTICS.register(
-        "mine", Heuristic(lns.run)
+        "mine", made(lambda problem, call: None)
     )  # what was added in this process may be replaced: a cell that runs again
     HEURISTICS.unregister("mine")
     assert "mine" not in HEURISTICS and HEURISTICS["lns"] is lns

@@ -158,8 +158,7 @@ def _proves_nothing(method: str, problem: Problem) -> bool:
     """Return whether a method is a heuristic that computes no bounds of this problem."""
     name = method.partition("+")[0].partition(":")[0].partition("@")[0]
     heuristic = HEURISTICS.get(name)
-    own = None if heuristic is None else heuristic.variant(problem)
-    return own is not None and not own.proves
+    return heuristic is not None and problem.kind in heuristic.unproved
 
 
 def contradictions(records: Sequence[tuple[str, AnyRecord]], known: Mapping[str, float]) -> list[tuple[str, str]]:

@@ -18,6 +18,7 @@ from ...errors import WrongArgument, WrongValue
 from ...instances import Instance
 from ...instances.files.folder import content_of
 from ...methods import Method, parse_method
+from ...methods.text import method_source
 from ...models.dispatch.objectives import REGISTRY as OBJECTIVES
 from ...models.kind import KINDS
 from ...models.problem import Problem
@@ -202,10 +203,12 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
                 raise WrongUse(f"{text}: instance {instance.name!r} {why}; sl.solve takes its jobs without them")
             method = _method(text, problem, _threads(request))
             source = _joined(
-                method.source, KINDS.source(problem.kind), _objective_source(getattr(problem, "objective", None))
+                method_source(method),
+                KINDS.source(problem.kind),
+                _objective_source(getattr(problem, "objective", None)),
             )
             run = replace(here, method=method.text, threads=_threads(request), source=source)
-            for seed in request.seeds if _is_seeded(method) else request.seeds[:1]:
+            for seed in request.seeds if method.seeded else request.seeds[:1]:
                 found.append(_with_solver(replace(run, seed=seed), method.program))
     return list({run.key: run for run in found}.values())  # a method may be given in two spellings
 
@@ -272,13 +275,6 @@ def _is_heuristic(text: str, problem: Problem) -> bool:
 
     found = HEURISTICS.get(text.partition(":")[0])
     return found is not None and not bench_kind(problem.kind).replayed and found.takes(problem)
-
-
-def _is_seeded(method: Method) -> bool:
-    """Return whether the result of a method depends on the seed."""
-    from ...heuristics import HEURISTICS
-
-    return method.heuristic is None or HEURISTICS[method.heuristic].seeded
 
 
 def _method(text: str, problem: Problem, threads: int) -> Method:

@@ -59,6 +59,7 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     from ...backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
     from ...instances import load
     from ...methods import parse_method
+    from ...methods.portfolio import warm_up
     from ..kinds.base import bench_kind
     from ..kinds.dispatch import run_composite
     from ..records.record import plain
@@ -73,7 +74,7 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     view = View(**spec["view"])
     problem = view.of(instance)
     method = parse_method(spec["method"], problem)
-    method.warm_up(problem)
+    warm_up(method, problem)
     if method.backend_name:
         backend(method.backend_name).availability()  # imports the solver, which is not part of the measured time
     send({"event": "begin", "sense": problem.sense})

@@ -591,6 +591,25 @@ def units(problem: Dispatch, set_objective: SetObjective | None = None, before: 
 
 
 Places = dict[str, Integer]
+Place = TypeVar("Place")
+
+
+def count_units(model: Model, job: Job, v: Interval, places: Iterable[tuple[Place, str, int]]) -> dict[Place, Integer]:
+    """Declare the number of units of a job on each place; the numbers add up to the units of the job.
+
+    Parameters
+    ----------
+    model : Model
+    job : Job
+    v : Interval
+        The interval of the job. If it is absent, there are no units.
+    places : iterable of tuple
+        The key of each place, its name, and the greatest number of units that fit; places with 0 are left out.
+    """
+    numbers = {key: model.integer(f"{job.id} on {name}", 0, most) for key, name, most in places if most > 0}
+    total = sl.sum(numbers.values())
+    model.add(total - job.units * v.presence == 0 if v.optional else total == job.units, f"units of {job.id}")
+    return numbers
 
 
 def _count_variables(b: JobModel, places: Mapping[str, tuple[Vector, int]]) -> list[Places]:
@@ -598,21 +617,12 @@ def _count_variables(b: JobModel, places: Mapping[str, tuple[Vector, int]]) -> l
 
     ``places``: name -> (capacity vector of a node, number of nodes). A place is a node or a class.
     """
-    found = []
+    numbers = []
     for j, v in b.parts:
         most = _most(b.problem, j)
-        made = {
-            place: b.model.integer(f"{j.id} on {place}", 0, min(j.units, n * most[vector]))
-            for place, (vector, n) in places.items()
-            if most[vector]
-        }
-        total = sl.sum(made.values())
-        if v.optional:
-            b.model.add(total - j.units * v.presence == 0, f"units of {j.id}")
-        else:
-            b.model.add(total == j.units, f"units of {j.id}")
-        found.append(made)
-    return found
+        greatest = ((place, place, min(j.units, n * most[vector])) for place, (vector, n) in places.items())
+        numbers.append(count_units(b.model, j, v, greatest))
+    return numbers
 
 
 def _counted(

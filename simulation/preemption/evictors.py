@@ -260,10 +260,10 @@ def evictor_of(what: str | Evictor) -> Evictor:
 
 def evictor_source(text: str) -> str | None:
     """Return a hash of the source of a third party's evictor or method; None for those of schedlab."""
-    from ...methods.text import parse_method
+    from ...methods.text import method_source
 
     if EVICTORS.name_in(text) is None and (method := _method(text)) is not None:
-        return parse_method(method.method).source
+        return method_source(method.method)
     return EVICTORS.find(text).source
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab import heuristics
 from schedlab.backends import INTERRUPTED
 
 METHODS = {
@@ -66,7 +65,7 @@ def test_ctrl_c_in_a_solve_of_a_search_ends_the_search(method: str, monkeypatch:
 
 @pytest.mark.parametrize("method", ["lns", "cpsat:classes", "cpsat:classes+warm"])
 def test_ctrl_c_before_anything_was_found(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heuristics, "warm_up_for", lambda *_: press())
+    monkeypatch.setattr("schedlab.methods.portfolio.warm_up_for", lambda *_: press())
     r = sl.solve(sl.load("eurora_99").problem, method=method)
     assert (r.status, r.message, r.schedule) == ("unknown", INTERRUPTED, None)
 
@@ -79,12 +78,13 @@ def test_a_second_ctrl_c_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_start_has_the_time_that_building_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    limits, real = [], heuristics.HEURISTICS["multi-search"]
+    limits = []
+    real = sl.methods.MultiSearch.run
 
-    def run(problem: Any, ask: Any) -> Any:
-        limits.append(ask.time_limit)
-        return real.run(problem, ask)
+    def run(self: Any, problem: Any, given: Any, *rest: Any) -> Any:
+        limits.append(given.time)
+        return real(self, problem, given, *rest)
 
-    monkeypatch.setitem(heuristics.HEURISTICS._found, "multi-search", real._replace(run=run))
+    monkeypatch.setattr(sl.methods.MultiSearch, "run", run)
     sl.solve(sl.load("eurora_99").problem, method="cpsat:units+warm", time_limit=3, threads=1)
     assert 0 < limits[0] < 3

@@ -146,7 +146,8 @@ def test_an_acceptance_criterion_that_returns_no_tolerances(answer, why):
 
 @pytest.mark.parametrize("schedule", [None, {"a": 0}, 7])
 def test_a_heuristic_whose_result_has_no_schedule(schedule):
-    from schedlab.heuristics import HEURISTICS, Heuristic, answer
+    from made_heuristics import made
+    from schedlab.heuristics import HEURISTICS, answer
 
     def run(problem, request):
         return answer(problem, schedule)
@@ -155,7 +156,7 @@ def test_a_heuristic_whose_result_has_no_schedule(schedule):
         return sl.Result("optimal", "mine", "1", objective=7, schedule=schedule)
 
     for each, why in ((run, "answer: schedule is"), (claim, "returned a Result of status 'optimal' with the schedule")):
-        HEURISTICS.register("of-a-test", Heuristic(each, kinds=("dispatch",)))
+        HEURISTICS.register("of-a-test", made(each, kinds=("dispatch",)))
         try:
             with pytest.raises(sl.SchedlabError, match=why):
                 sl.solve(NOON, "of-a-test")

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 import schedlab as sl
+from made_heuristics import made
 from schedlab.backends import Incumbent, Result
 from schedlab.heuristics import (
     HEURISTICS,
-    Heuristic,
-    HeuristicRequest,
     NothingFound,
     answer,
     backtracking,
@@ -27,6 +26,7 @@ from schedlab.heuristics import (
 )
 from schedlab.heuristics.incumbents import improves
 from schedlab.heuristics.lns.search import lns
+from schedlab.methods import FirstSolution, Lns
 
 Search = Callable[..., Result]
 SEARCHES: dict[str, Search] = {
@@ -222,17 +222,17 @@ class TestRequests:
         p = snapshot(6)
         start = first_solution(p)
         with pytest.raises(TypeError, match=r"first-solution takes no start; these heuristics do: multi-search, .*lns"):
-            HEURISTICS["first-solution"].best(p, HeuristicRequest("est", start=start))
-        with pytest.raises(TypeError, match=r"lns takes no option 'round'; did you mean 'rounds'\?"):
-            HEURISTICS["lns"].best(p, HeuristicRequest(options={"round": 3}))
-        with pytest.raises(TypeError, match=r"multi-search takes no option 'delay'; .*an option of: delay-search"):
-            HEURISTICS["multi-search"].best(p, HeuristicRequest(options={"delay": 3}))
+            FirstSolution("est").solve(p, start=start)
+        with pytest.raises(TypeError, match="Lns has no argument 'round'; did you mean rounds"):
+            Lns(round=3)  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match="multi-search does not obey delay; methods that do: delay-search"):
+            sl.solve(p, "multi-search", delay=3)
 
     @pytest.mark.parametrize(("name", "options"), [("lns", {"rounds": 2}), ("delay-search", {"delay": 900})])
     def test_options_and_starts_are_obeyed(self, name: str, options: dict[str, int]) -> None:
         p = snapshot()
         start = random_start(p, 3)
-        found = HEURISTICS[name].best(p, HeuristicRequest(start=start, options=options))
+        found = HEURISTICS[name](**options).solve(p, start=start)
         assert found.incumbents[0].objective == p.value(start) and found.warm_start.fate == "accepted"
         if name == "delay-search":
             assert found.details["delay"] == 900
@@ -243,23 +243,23 @@ class TestRequests:
         p = snapshot()
         good, bad = lns(p, rounds=9).schedule, random_start(p, 1)
 
-        def careless(problem: Any, request: HeuristicRequest) -> Result:
+        def careless(problem: Any, request: Any) -> Result:
             return answer(problem, bad, message="careless")
 
-        def hopeless(problem: Any, request: HeuristicRequest) -> Result:
+        def hopeless(problem: Any, request: Any) -> Result:
             raise NothingFound("nothing")
 
         for run, message in ((careless, "careless"), (hopeless, "nothing")):
-            found = Heuristic(run, starts=True).best(p, HeuristicRequest(start=good))
+            found = made(run, starts=True)().solve(p, start=good)
             assert (found.schedule, found.message) == (good, message)
             assert (found.warm_start.fate, found.warm_start.returned) == ("accepted", True)
         broken = sl.Schedule({**bad.start, p.jobs[0].id: -5}, bad.nodes)
-        assert Heuristic(careless, starts=True).best(p, HeuristicRequest(start=broken)).warm_start.fate == "rejected"
+        assert made(careless, starts=True)().solve(p, start=broken).warm_start.fate == "rejected"
 
     def test_a_heuristic_returns_a_result(self) -> None:
         p = snapshot(6)
         with pytest.raises(TypeError, match="a heuristic returns a Result"):
-            Heuristic(lambda problem, request: first_solution(problem)).best(p, HeuristicRequest())  # type: ignore[arg-type, return-value]
+            made(lambda problem, request: first_solution(problem))().solve(p)
 
     def test_a_schedule_that_violates_the_problem_is_an_error(self) -> None:
         p = sl.load("theta_12").problem

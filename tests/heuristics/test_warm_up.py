@@ -39,14 +39,14 @@ def test_a_second_process_compiles_what_the_solver_and_its_start_need_late(monke
         places.extend(late)
         return contextlib.nullcontext()
 
-    monkeypatch.setattr(registry, "second_process", second_process)
+    monkeypatch.setattr("schedlab.models.compiling.second_process.second_process", second_process)
     problem = load("eurora_99").problem
     solver = kind.find("dispatch").solver_warm_up_late
     warm_up_for(problem)
     assert places == [*solver] and all(callable(kind.resolve(place)) for place in places)
     places.clear()
     warm_up_for(problem, start="delay-search")
-    assert places == [*registry.HEURISTICS["delay-search"].warm_up_late, *solver]
+    assert places == [*registry.HEURISTICS["delay-search"].warm_up_late(problem), *solver]
 
 
 @pytest.mark.parametrize(

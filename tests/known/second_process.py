@@ -8,13 +8,15 @@ import pytest
 
 VERSIONS = """
 import gc, sys
+from schedlab import instances
 from schedlab.heuristics import HEURISTICS
 from schedlab.models import kind
 from schedlab.models.compiling.linker import Kernel
 
 def parts(name):
     if name in HEURISTICS:
-        return HEURISTICS[name].warm_up_late, [HEURISTICS[name].warm_up]
+        heuristic, problem = HEURISTICS[name], instances.load("eurora_99").problem
+        return heuristic.warm_up_late(problem), [lambda: heuristic.warm_up(problem)]
     known = kind.find(name)
     return known.solver_warm_up_late, map(kind.resolve, known.solver_warm_up)
 

@@ -15,7 +15,6 @@ from schedlab import instances
 from schedlab.heuristics import (
     HEURISTICS,
     PRIORITY_RULES,
-    HeuristicRequest,
     backtracking,
     first_solution,
     greedy,
@@ -70,14 +69,14 @@ def check(name: str, what: str, problem: Any, start: sl.Schedule, found: sl.Resu
 @pytest.mark.parametrize("name", instances.names())
 def test_no_search_ends_worse_than_its_start(name: str) -> None:
     problem = sl.load(name).problem
-    searches = [(n, h) for n, h in HEURISTICS.usable() if h.starts and h.takes(problem)]
+    searches = [(n, h) for n, h in HEURISTICS.usable() if h.takes_start() and h.takes(problem)]
     assert searches
     for search, _ in searches:
         warm_up_for(problem, search)
     for what, start in starts(problem):
         for search, heuristic in searches:
-            request = HeuristicRequest(time_limit=SECONDS, seed=1, threads=2, backend=heuristic.usual, start=start)
-            check(name, f"{search} from {what}", problem, start, heuristic.best(problem, request))
+            limits = sl.backends.Limits(SECONDS, threads=2, seed=1)
+            check(name, f"{search} from {what}", problem, start, heuristic().solve(problem, limits, start))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

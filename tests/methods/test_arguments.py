@@ -4,12 +4,14 @@ import subprocess
 import sys
 from dataclasses import fields
 from functools import cache
+from typing import Any
 
 import pyomo.environ  # noqa: F401  before docplex, after which it cannot be imported
 import pytest
 import schedlab as sl
+from made_heuristics import made
 from schedlab.backends.cpsat.backend import CpSat
-from schedlab.heuristics import HEURISTICS, Heuristic, HeuristicRequest
+from schedlab.heuristics import HEURISTICS
 from schedlab.methods import SolverMethod, all_classes, method_class
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.language.clock import OutOfTime
@@ -196,11 +198,11 @@ def test_a_start_has_at_most_half_of_the_time(request: pytest.FixtureRequest) ->
     problem = sl.load("project_small").problem
     limits: list[float | None] = []
 
-    def recording(problem: sl.Project, request: HeuristicRequest) -> sl.Result:
+    def recording(problem: sl.Project, request: Any) -> sl.Result:
         limits.append(request.time_limit)
-        return HEURISTICS["multi-sgs"].run(problem, request)
+        return sl.heuristics.multi_sgs(problem, on_incumbent=request.on_incumbent)
 
-    mine = Heuristic(recording, kinds=("project",), backends=True, usual="cpsat", warm_up=lambda: None)
+    mine = made(recording, kinds=("project",), backends=True, name="mine")
     HEURISTICS.register("mine", mine)
     request.addfinalizer(lambda: HEURISTICS.unregister("mine"))
     for start in ("mine", "mine/100s", "mine/3s"):
@@ -246,8 +248,9 @@ def test_the_package_of_cp_optimizer_is_imported_before_the_clock() -> None:
     program = """
 import sys
 import schedlab as sl
+from schedlab.methods.portfolio import warm_up
 problem = sl.load("project_small").problem
-sl.methods.parse_method("cpo:modes", problem).warm_up(problem)
+warm_up(sl.methods.parse_method("cpo:modes", problem), problem)
 print("docplex.cp.model" in sys.modules)
 """
     pytest.importorskip("docplex.cp.model")

@@ -7,8 +7,9 @@ import time
 
 import pytest
 import schedlab as sl
+from made_heuristics import made
 from random_evictions import random_shared
-from schedlab.heuristics import HEURISTICS, Heuristic
+from schedlab.heuristics import HEURISTICS
 from schedlab.methods.portfolio import parsed_steps
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models import kind as kinds
@@ -137,7 +138,7 @@ def test_a_step_that_crashes_does_not_lose_the_answers_of_the_others(monkeypatch
     def crashing(*_):
         raise crash
 
-    monkeypatch.setitem(HEURISTICS._found, "bounds", Heuristic(crashing, kinds=("project",), warm_up=lambda: None))
+    monkeypatch.setitem(HEURISTICS._found, "bounds", made(crashing, kinds=("project",), name="bounds"))
     found = sl.solve(problem, "auto", time_limit=20, threads=2)
     failed = next(step for step in found.details["steps"] if step.method == "bounds")
     assert failed.status == "error" and failed.message.startswith(type(crash).__name__)
@@ -152,7 +153,7 @@ def test_steps_that_all_crash_are_an_error_with_their_reasons(monkeypatch):
         raise RuntimeError("no luck")
 
     monkeypatch.setattr(kinds, "known", lambda name: declared)
-    monkeypatch.setitem(HEURISTICS._found, "bounds", Heuristic(crashing, kinds=("project",), warm_up=lambda: None))
+    monkeypatch.setitem(HEURISTICS._found, "bounds", made(crashing, kinds=("project",), name="bounds"))
     found = sl.solve(problem, "auto")
     assert found.status == "error" and "bounds: error" in found.message and "RuntimeError: no luck" in found.message
 

@@ -11,7 +11,7 @@ import schedlab as sl
 from random_evictions import random_eviction
 from schedlab.backends import solver_thread
 from schedlab.heuristics import HEURISTICS, usual_start
-from schedlab.methods import Auto, Search, all_classes
+from schedlab.methods import Auto, Heuristic, all_classes
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Project, Queue, Resource, Task
 from small_profits import tiny
 
@@ -41,12 +41,12 @@ def texts(kind: str) -> list[str]:
     for c in all_classes():
         if c is Auto:
             found += ["auto", "auto+warm"]
-        elif not issubclass(c, Search):
+        elif not issubclass(c, Heuristic):
             formulations = list(problem(kind).formulations)
             found += [f"{c.name}:{f}" for f in formulations] + [f"{c.name}:{formulations[0]}+warm"]
         elif HEURISTICS[c.name].takes(problem(kind)):
-            name = ":".join([c.name, *HEURISTICS[c.name].arguments[:1]])
-            found += [name, f"{name}+warm"] if HEURISTICS[c.name].starts else [name]
+            name = ":".join([c.name, *HEURISTICS[c.name].arguments()[:1]])
+            found += [name, f"{name}+warm"] if HEURISTICS[c.name].takes_start() else [name]
     return [*found, "lns@cpsat"] if kind in ("dispatch", "profit") else found
 
 

@@ -6,7 +6,7 @@ import pyomo.environ  # noqa: F401  before docplex, after which it cannot be imp
 import pytest
 import schedlab as sl
 from schedlab.heuristics import HEURISTICS
-from schedlab.methods import Auto, Search, all_classes
+from schedlab.methods import Auto, Heuristic, all_classes
 from schedlab.models import Dispatch, Eviction, NodeGroup, Platform, Project, Queue, Resource
 from small_profits import tiny
 
@@ -30,10 +30,10 @@ def test_every_method_ends_with_a_plain_result(name: str) -> None:
     for c in all_classes():
         if c is Auto:
             methods = ["auto", "auto+warm"]
-        elif not issubclass(c, Search):
+        elif not issubclass(c, Heuristic):
             methods = [f"{c.name}:{f}" for f in p.formulations] + [f"{c.name}+warm"]
         elif HEURISTICS[c.name].takes(p):
-            methods = [":".join([c.name, *HEURISTICS[c.name].arguments[:1]])]
+            methods = [":".join([c.name, *HEURISTICS[c.name].arguments()[:1]])]
         else:
             continue
         for method in methods:

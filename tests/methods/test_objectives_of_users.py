@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 import schedlab as sl
-from schedlab.heuristics import HEURISTICS, Heuristic
+from made_heuristics import made
+from schedlab.heuristics import HEURISTICS
 from schedlab.models.dispatch import objectives
 from schedlab.models.dispatch.objectives import Excess, LastEnd, Late, Objective, ObjectiveDisagrees
 
@@ -107,7 +108,7 @@ def test_the_answer_of_a_heuristic_of_users_is_verified(request: pytest.FixtureR
         def run(*_: object) -> sl.Result:
             return sl.Result("feasible", "mine", None, **values)  # type: ignore[arg-type]
 
-        HEURISTICS.register("mine", Heuristic(run, warm_up=lambda: None))
+        HEURISTICS.register("mine", made(run, name="mine"))
 
     request.addfinalizer(lambda: HEURISTICS.unregister("mine"))
     claims(schedule=right, objective=problem.value(right))

@@ -3,16 +3,17 @@
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
 import schedlab as sl
 from hypothesis import given
 from hypothesis import strategies as st
+from made_heuristics import made
 from schedlab.backends import register, registry
 from schedlab.backends.cpsat.backend import CpSat
-from schedlab.heuristics import HEURISTICS, Heuristic, Incumbents, first_solution
-from schedlab.methods.method import ARGUMENT, OPTION, START
+from schedlab.heuristics import ARGUMENT, HEURISTICS, OPTION, START, Heuristic, Incumbents, first_solution
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 JOBS = [Job(f"j{k}", k, 5 + 7 * k % 11, 1 + k % 2, {"cores": 5 + 2 * (k % 4)}, "q") for k in range(4)]
@@ -21,14 +22,20 @@ asked: list[object] = []
 
 
 @dataclass(frozen=True)
-class Rotated(sl.methods.Search):
+class Rotated(Heuristic):
     """List scheduling of a rotated order."""
 
-    name: ClassVar[str] = "rotated"
-    order: str = field(metadata=ARGUMENT)
+    kinds: ClassVar[tuple[str, ...]] = ("dispatch",)
+    order: str = field(metadata={**ARGUMENT, "values": ("up", "down")})
     warm_start: sl.methods.Start | sl.methods.Method | str | None = field(default=None, metadata=START)
     shift: int = field(default=3, metadata={**OPTION, "least": 1})
     label: str = field(default="", metadata=OPTION)
+
+    def run(self, problem, limits, start, on_incumbent):
+        return rotated(
+            problem,
+            SimpleNamespace(options={"shift": self.shift, "label": self.label}, start=start, on_incumbent=on_incumbent),
+        )
 
 
 @dataclass(frozen=True)
@@ -69,11 +76,8 @@ def rotated(problem, request):
 def third_parties() -> Iterator[None]:
     register(NarrowBackend())
     register(Plain())
-    both = {"kinds": ("dispatch",), "starts": True}
-    HEURISTICS.register(
-        "rotated", Heuristic(rotated, ("up", "down"), options=("shift", "label"), method=Rotated, **both)
-    )
-    HEURISTICS.register("stated", Heuristic(rotated, options=("turns",), **both))
+    HEURISTICS.register("rotated", Rotated)
+    HEURISTICS.register("stated", made(rotated, options=("turns",), kinds=("dispatch",), starts=True))
     yield
     for name in ("narrow", "plain"):
         del registry._registered[name]

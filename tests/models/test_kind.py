@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.heuristics import HEURISTICS, Heuristic, HeuristicRequest, NotForThisProblem, NothingFound, answer
+from made_heuristics import made
+from schedlab.heuristics import HEURISTICS, NotForThisProblem, NothingFound, answer
 from schedlab.models import kind as kinds
 from schedlab.models.kind import ProblemKind
 from schedlab.models.plugins import PluginError
@@ -49,7 +50,7 @@ class Line:
         return sl.Schedule.from_json(data)
 
 
-def shortest_first(problem: Line, request: HeuristicRequest) -> sl.Result:
+def shortest_first(problem: Line, request: object) -> sl.Result:
     starts, now = {}, 0
     for name, size in sorted(problem.sizes.items(), key=lambda job: job[1]):
         starts[name], now = now, now + size
@@ -90,7 +91,7 @@ def test_an_unknown_kind_names_similar_ones():
 
 
 def test_a_kind_of_a_third_party_is_solved_with_its_start(register):
-    HEURISTICS.register("shortest-first", Heuristic(shortest_first, kinds=("line",), warm_up=lambda: None))
+    HEURISTICS.register("shortest-first", made(shortest_first, kinds=("line",), name="shortest-first"))
     register("line", ProblemKind("line", Line, start="shortest-first"))
     assert "line" in kinds.names() and "line" not in kinds.having("reader")
     line = Line({"a": 3, "b": 1})
@@ -115,11 +116,11 @@ def test_what_is_no_kind_of_its_name_is_an_error(register):
 
 def test_heuristics_state_which_problems_they_take():
     line, day = Line({"a": 3}), sl.load("eurora_99").problem
-    short = Heuristic(shortest_first, kinds=lambda problem: hasattr(problem, "sizes"))
+    short = made(shortest_first, takes=lambda problem: hasattr(problem, "sizes"))
     assert short.takes(line) and not short.takes(day)
     assert HEURISTICS["multi-search"].takes(day) and not HEURISTICS["multi-search"].takes(line)
     with pytest.raises(NotForThisProblem, match="multi-search does not support line problems"):
-        HEURISTICS["multi-search"].best(line, HeuristicRequest())
+        HEURISTICS["multi-search"]().solve(line)
     assert not issubclass(NothingFound, NotForThisProblem)
 
 

@@ -34,7 +34,7 @@ OPTIONS = {  # group: name, attribute, an option, its value as text and in Pytho
 FINISHED = {  # groups whose parts are objects without options
     "objectives": ("total-ends", "parts:TOTAL_ENDS"),
     "log_formats": ("bars", "parts:BARS"),
-    "heuristics": ("random-orders", "heuristics:RANDOM_ORDERS"),
+    "heuristics": ("random-orders", "heuristics:RandomOrders"),
     "backends": ("cpsat-one-thread", "backend:CpSatOneThread"),
     "problems": ("flow-shop", "kind:FLOW_SHOP"),
     "executors": ("listing", "executors:Listing"),
@@ -231,9 +231,9 @@ METHODS = """
 import schedlab as sl
 day = sl.load("eurora_99").problem.at(12 * 3600, first=8)
 for method in (
-    "flow_shop.heuristics:RANDOM_ORDERS:10",
+    "flow_shop.heuristics:RandomOrders:10",
     "flow_shop.backend:CpSatOneThread:counts",
-    "cpsat:pool+warm=flow_shop.heuristics:RANDOM_ORDERS/10/3s",
+    "cpsat:pool+warm=flow_shop.heuristics:RandomOrders/10/3s",
     "flow_shop.backend:CpSatOneThread:pool+warm",
 ):
     parsed = sl.methods.parse_method(method)
@@ -244,7 +244,7 @@ m = sl.Model("one")
 a = m.interval("a", size=3, start=(2, 9))
 m.minimize(a.end)
 assert sl.solve(m, backend="flow_shop.backend:CpSatOneThread").objective == 5
-for wrong in ("flow_shop.heuristics:RANDOM:10", "flow_shop.heuristics:random_orders", "flow_shop:X"):
+for wrong in ("flow_shop.heuristics:Random:10", "flow_shop.heuristics:first_solution", "flow_shop:X"):
     try:
         sl.solve(day, wrong)
     except sl.SchedlabError as e:
@@ -254,9 +254,9 @@ for wrong in ("flow_shop.heuristics:RANDOM:10", "flow_shop.heuristics:random_ord
 
 def test_heuristics_and_backends_as_module_and_attribute(beside, tmp_path):
     lines = [line for line in beside.python("-c", METHODS).splitlines() if "Error" in line or "Unknown" in line]
-    assert "no object of the module flow_shop.heuristics called 'RANDOM'; did you mean" in lines[0]
-    assert "flow_shop.heuristics:random_orders" in lines[1] and len(lines) == 3
-    methods = "flow_shop.heuristics:RANDOM_ORDERS:10,flow_shop.dispatchers:AreaFirst"
+    assert "no object of the module flow_shop.heuristics called 'Random'; did you mean" in lines[0]
+    assert "flow_shop.heuristics:first_solution" in lines[1] and len(lines) == 3
+    methods = "flow_shop.heuristics:RandomOrders:10,flow_shop.dispatchers:AreaFirst"
     beside.bench(
         "run", "eurora_99", "--first", 10, "--methods", methods, "--time-limit", 2,
         "--executor", "flow_shop.executors:Listing,file=begun",

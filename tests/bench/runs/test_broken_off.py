@@ -18,8 +18,11 @@ from schedlab.instances import load
 # The real worker, with a method that finds schedules by multi-search and then ends as its argument says.
 BREAKING = """
 import os, signal, sys, time
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from schedlab.backends import Incumbent
 from schedlab.heuristics import multi_search, registry
+from schedlab.heuristics import ARGUMENT, Heuristic
 def planted(problem, ask):
     found = multi_search(problem, on_incumbent=None if ask.argument == "nothing" else ask.on_incumbent).schedule
     if ask.argument == "wrong":
@@ -32,7 +35,12 @@ def planted(problem, ask):
     if ask.argument == "memory": raise MemoryError
     raise ValueError("planted")
 ends = ("hang", "nothing", "wrong", "stop", "kill", "memory", "crash")
-registry.HEURISTICS.register("planted", registry.Heuristic(planted, ends))
+@dataclass(frozen=True)
+class Planted(Heuristic):
+    argument: str = field(metadata={**ARGUMENT, "values": ends})
+    def run(self, problem, limits, start, on_incumbent):
+        return planted(problem, SimpleNamespace(argument=self.argument, on_incumbent=on_incumbent))
+registry.HEURISTICS.register("planted", Planted)
 from schedlab.bench.runs.worker import main
 main()
 """

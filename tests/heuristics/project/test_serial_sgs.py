@@ -232,7 +232,7 @@ class TestAsMethods:
         def fail() -> None:
             raise AssertionError("kernels of dispatch problems are compiled")
 
-        monkeypatch.setattr(heuristics.registry, "warm_up", fail)
+        monkeypatch.setattr(heuristics.list_scheduling, "warm_up", fail)
         assert sl.solve(diamond, method="multi-sgs").objective == 10
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.console import Console
 from schedlab import Result
+from schedlab.backends import Limits
 from schedlab.bench.kinds.base import Drawing
 from schedlab.bench.kinds.plain import PlainKind
 from schedlab.bench.records.form import Form, integer
-from schedlab.heuristics import Heuristic, HeuristicRequest, Incumbents
+from schedlab.heuristics import Heuristic, Incumbents, OnIncumbent
 from schedlab.instances import Instance
 from schedlab.instances.files.folder import Folder
 from schedlab.instances.files.writing import to_csv, to_toml, write_files
@@ -42,19 +43,22 @@ def write(instance: Instance, folder: str | Path) -> None:
     write_files(Path(folder), files, lambda path: read(Folder(path)))
 
 
-def johnson(problem: Problem, request: HeuristicRequest) -> Result:
+class Johnson(Heuristic):
     """Return an optimal schedule by Johnson's rule (1954)."""
-    assert isinstance(problem, FlowShop)
-    jobs = problem.jobs
-    early = sorted((j for j, (a, b) in jobs.items() if a <= b), key=lambda j: jobs[j][0])
-    late = sorted((j for j, (a, b) in jobs.items() if a > b), key=lambda j: -jobs[j][1])
-    schedule = problem.in_order(early + late)
-    seen = Incumbents(problem, "johnson", request.on_incumbent)
-    seen.report(problem.value(schedule), lambda: schedule)
-    return seen.result(schedule, message="Johnson's rule", optimal=True)
 
+    kinds: ClassVar[tuple[str, ...]] = ("flow-shop",)
 
-JOHNSON = Heuristic(johnson, kinds=("flow-shop",), warm_up=lambda: None)
+    def run(
+        self, problem: FlowShop, limits: Limits, start: Schedule | None, on_incumbent: OnIncumbent | None
+    ) -> Result:
+        """Sort the jobs."""
+        jobs = problem.jobs
+        early = sorted((j for j, (a, b) in jobs.items() if a <= b), key=lambda j: jobs[j][0])
+        late = sorted((j for j, (a, b) in jobs.items() if a > b), key=lambda j: -jobs[j][1])
+        schedule = problem.in_order(early + late)
+        seen = Incumbents(problem, "johnson", on_incumbent)
+        seen.report(problem.value(schedule), lambda: schedule)
+        return seen.result(schedule, message="Johnson's rule", optimal=True)
 
 
 class BenchFlowShop(PlainKind):

@@ -9,10 +9,10 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote, unquote
 
-from ..backends import UnknownName
 from ..errors import WrongArgument, WrongValue
 from ..models import Problem
 from ..models.arguments import expect, plain_type
+from ..models.unknown_names import UnknownName
 
 # --- Values of options and parameters as text: ``name=value``, where the value contains no separator of a method's text.
 
@@ -133,6 +133,7 @@ START: dict[str, Part] = {"part": "start"}  # None, the text of a heuristic, a h
 PARAMETERS: dict[str, Part] = {"part": "parameters"}  # the solver's own
 OPTION: dict[str, Part] = {"part": "option"}  # :NAME=VALUE, unless it has its default; "least": its smallest value
 USUAL = "usual"  # the start that "+warm" stands for: the usual heuristic of the kind of problem
+STARTERS = ("multi-search", "lns", "greedy", "multi-sgs", "a heuristic of the problem's kind")  # for messages
 SECONDS = re.compile(r"(?P<seconds>\d+(\.\d+)?)s", re.ASCII)
 
 
@@ -147,9 +148,12 @@ class Method:
     ----------
     name : str
         The backend or the heuristic: the first part of the text.
+    seeded : bool
+        Whether the result depends on the seed.
     """
 
     name: ClassVar[str]
+    seeded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self), include_extras=True)
@@ -160,8 +164,11 @@ class Method:
             elif part_of(f) == "parameters":
                 value = value if isinstance(value, Parameters) else Parameters(value)
             elif part_of(f) in ("option", "argument", "backend") and value is not None and hints[f.name] is not Any:
+                wanted = plain_type(hints[f.name])
+                if part_of(f) == "argument" and wanted is not str and isinstance(value, str):
+                    value = from_text(value)
                 try:
-                    value = as_type(value, plain_type(hints[f.name]))
+                    value = as_type(value, wanted)
                 except WrongValue as expected:
                     raise WrongValue(f"{f.name} of {self.name} is {value!r}; expected {expected}") from None
                 expect(f"{f.name} of {self.name}", value, hints[f.name])
@@ -189,7 +196,7 @@ class Method:
         for f in self._with("backend"):
             head += f"@{getattr(self, f.name)}" if getattr(self, f.name) != f.default else ""
         given = [getattr(self, f.name) for f in self._with("argument")]
-        return [head, *(v for v in given if v is not None)]
+        return [head, *(str(v) for v in given if v is not None)]
 
     @classmethod
     def _with(cls, *parts: Part) -> Iterator[Field[Any]]:
@@ -225,26 +232,6 @@ class Method:
         """The program whose version decides the outcome: the backend, or "schedlab" if there is none."""
         return self.backend_name or "schedlab"
 
-    @property
-    def seeded(self) -> bool:
-        """Whether the result depends on the seed."""
-        return True
-
-    @property
-    def source(self) -> str | None:
-        """A hash of the source of third parties' heuristics, that of the start too, and backend; None without any."""
-        from ..backends.registry import BACKENDS
-        from ..heuristics import HEURISTICS
-
-        heuristics, backends = [self.heuristic or ""], [self.backend_name]
-        if self.start is not None:  # NAME[@BACKEND]/..., of which the name may be module/attribute
-            words = self.start.split("/")
-            reference = ":".join(words[:2]).partition("@")
-            name, _, solver = reference if reference[0] in HEURISTICS else words[0].partition("@")
-            heuristics, backends = [*heuristics, name], [*backends, solver]
-        found = [*map(HEURISTICS.source, heuristics), *map(BACKENDS.source, backends)]
-        return "-".join(filter(None, found)) or None
-
     @classmethod
     def obeyed(cls) -> frozenset[str]:
         """Return the arguments of ``solve`` that these methods obey, beside time limit, threads, seed and callback."""
@@ -261,12 +248,6 @@ class Method:
 
     def check(self, problem: Problem) -> None:
         """Raise UnknownName if a part of the method does not exist for this problem."""
-
-    def warm_up(self, problem: Problem, start: str | None = None) -> None:
-        """Compile the kernels that the method and the heuristic of its start need, so that this takes no time later."""
-        from ..heuristics import warm_up_for
-
-        warm_up_for(problem, self.heuristic, start)
 
 
 @dataclass(frozen=True)
@@ -286,7 +267,7 @@ class Start:
 
     def __post_init__(self) -> None:
         if self.method is not None and (self.method.heuristic is None or self.method.start is not None):
-            raise UnknownName("heuristic to start from", self.method.text, _starters())
+            raise UnknownName("heuristic to start from", self.method.text, STARTERS)
         if self.time_limit is not None and not self.time_limit > 0:
             raise WrongValue(f"the time limit of a start is {self.time_limit}; expected seconds above 0")
 
@@ -315,9 +296,3 @@ def part_of(declared: Field[Any]) -> Part | None:
 def fields_of(cls: type[Method], part: Part) -> list[str]:
     """Return the names of the fields of a class that belong to a part of the text."""
     return [f.name for f in fields(cls) if part_of(f) == part]
-
-
-def _starters() -> list[str]:
-    from ..heuristics import HEURISTICS
-
-    return list(HEURISTICS)
