@@ -129,15 +129,18 @@ class Ledger:
 
     def limits(self, rows: Ints) -> Ints:
         """Return ``limit`` of each of some rows."""
-        less = self.log.saved[rows] - np.array(
-            [self.log.restart if self.log.counts[j] else 0 for j in rows.tolist()], np.int64
-        )
-        found: Ints = np.maximum(1, self.workload.walltime[rows] - less)
-        return found
+        limits: Ints = self.workload.walltime[rows] - self.log.saved[rows]
+        if self.log.restart:
+            limits += np.array([self.log.restart * bool(self.log.counts[j]) for j in rows.tolist()], np.int64)
+        return np.maximum(1, limits)
 
     def walltime_end(self, j: int) -> int:
         """Return the time by which a running job ends by its walltime, after now."""
         return max(self.now + 1, int(self.state.start[j]) + self.limit(j))
+
+    def walltime_ends(self, rows: Ints) -> Ints:
+        """Return ``walltime_end`` of each of some rows."""
+        return np.maximum(self.now + 1, self.state.start[rows] + self.limits(rows))
 
     def of_users(self, users: Iterator[int] | Sequence[int]) -> list[int]:
         """Return the waiting rows of some users."""

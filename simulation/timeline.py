@@ -76,6 +76,7 @@ class Timeline:
         self.changed = -NEVER
         self._closed: dict[str, tuple[Bools, Sequence[str]]] = {}
         self._away: tuple[str, Ints] | None = None
+        self._back: Ints | None = None
         self._shown: tuple[Reserved, ...] | None = None
         self._shown_states: tuple[str, ...] | None = None
         self._kept: Holds | None = None
@@ -105,9 +106,12 @@ class Timeline:
         before = self._closed[why][0] if why in self._closed else np.zeros_like(closed)
         self._closed[why] = closed.copy(), names
         self._shown_states = None
+        self.changed = self.now
+        if np.array_equal(before, closed):
+            return
+        self._back = None
         self.open[:] = ~np.logical_or.reduce([mask for mask, _ in self._closed.values()])
         self._note_ready()
-        self.changed = self.now
         if (before & ~closed).any():  # also nodes that are away for another reason may be reserved earlier now
             self.freed_early()
 
@@ -128,6 +132,8 @@ class Timeline:
 
     def set_away(self, why: str, ready: Ints) -> None:
         """Say when the nodes that are closed for a reason open again (s), shape (nodes,)."""
+        if self._away is None or self._away[0] != why:
+            self._back = None
         self._away = why, ready
         self._note_ready()
 
@@ -273,10 +279,15 @@ class Timeline:
 
     def coming_back(self) -> Ints:
         """Return the nodes that are closed for the reason of ``set_away`` alone."""
-        if self._away is None or self.open.all():
+        if self._away is None:
             return np.zeros(0, np.int64)
-        others = [mask for why, (mask, _) in self._closed.items() if why != self._away[0]]
-        return np.flatnonzero(~self.open & ~np.logical_or.reduce([np.zeros_like(self.open), *others]))
+        if self._back is None:
+            back = ~self.open
+            for why, (mask, _) in self._closed.items():
+                if why != self._away[0]:
+                    back &= ~mask
+            self._back = np.flatnonzero(back)
+        return self._back
 
     def conflict(self, job: str, mine: Iterable[Use], others: Iterable[Use], end: int) -> str:
         """Return into which reservation a job would run if it ran now to ``end``; an empty text if into none.

@@ -317,19 +317,19 @@ def decide_beside_holds(engine: Replay, rules: Rules, holds: Holds, shortest_fir
 
 def _returned(engine: Replay) -> Returned:
     """Return what jobs inside of reservations give back of the whole machine, by their walltimes."""
-    rows = list(engine.timeline.inside)
-    ends = np.array([engine.ledger.walltime_end(j) for j in rows], np.int64)
-    return Returned(ends, engine.trace.machine_request[rows])
+    rows = np.array(list(engine.timeline.inside), np.int64)
+    return Returned(engine.ledger.walltime_ends(rows), engine.trace.machine_request[rows])
 
 
 def _with_running(engine: Replay, holds: Holds) -> Holds:
     """Return the holds, and what running jobs may use after their expected ends, up to their walltimes."""
-    state, now = engine.state, engine.now
+    state = engine.state
+    rows = state.running[: state.clock[RUNNING]]
+    since = np.maximum(state.start[rows] + state.expected[rows], engine.now + 1)
+    until = engine.ledger.walltime_ends(rows)
     uses = []
-    for j in state.running[: state.clock[RUNNING]].tolist():
-        since, until = max(int(state.start[j] + state.expected[j]), now + 1), engine.ledger.walltime_end(j)
-        if since < until:
-            uses += engine.ledger.uses_of(j, since, until)
+    for k in np.flatnonzero(since < until).tolist():
+        uses += engine.ledger.uses_of(int(rows[k]), int(since[k]), int(until[k]))
     if not uses:
         return holds
     more = engine.timeline.holds_of(uses)

@@ -215,6 +215,7 @@ def power_faults(replay: ReplayData, runs: Runs) -> Iterator[Violation]:
         return
     least = {OFF: times.shut_down, BOOTING: times.min_off, ON: times.boot, SHUTTING_DOWN: 0}
     away: list[tuple[int, int, int]] = []
+    latest = dict[int, int]()  # node -> its last entry in away
     for n, t, new in zip(record.node.tolist(), record.time.tolist(), record.state.tolist(), strict=True):
         old, name = state[n], nodes[n]
         if NEXT[old] != new:
@@ -225,10 +226,10 @@ def power_faults(replay: ReplayData, runs: Runs) -> Iterator[Violation]:
             text = f"node {name!r} at {t}: {STATE_NAMES[new]} after {took} s {STATE_NAMES[old]}; expected {exactly}{least[new]} s"
             yield Violation(name, abs(took - least[new]), text)
         if old == ON:
+            latest[n] = len(away)
             away.append((n, t, np.iinfo(np.int64).max))
-        elif new == ON and away:
-            k = max(k for k, gone in enumerate(away) if gone[0] == n)
-            away[k] = (n, away[k][1], t)
+        elif new == ON and n in latest:
+            away[latest[n]] = (n, away[latest[n]][1], t)
         state[n], since[n] = new, t
     yield from _runs_away(runs, away)
 
