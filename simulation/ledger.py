@@ -140,7 +140,8 @@ class Ledger:
 
     def walltime_ends(self, rows: Ints) -> Ints:
         """Return ``walltime_end`` of each of some rows."""
-        return np.maximum(self.now + 1, self.state.start[rows] + self.limits(rows))
+        ends: Ints = np.maximum(self.now + 1, self.state.start[rows] + self.limits(rows))
+        return ends
 
     def of_users(self, users: Iterator[int] | Sequence[int]) -> list[int]:
         """Return the waiting rows of some users."""

@@ -35,7 +35,7 @@ def test_a_command_imports_no_other_command() -> None:
         main(["explain", "eurora_99", "--help"])
     except SystemExit:
         pass
-    print([m for m in sys.modules if m.startswith(("schedlab.bench.replays.simulate", "schedlab.heuristics.lns", "numba"))])
+    print([m for m in sys.modules if m.startswith(("schedlab.bench.replays.carry_out", "schedlab.heuristics.lns", "numba"))])
     """.replace("\n    ", "\n")
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.splitlines()[-1] == "[]"

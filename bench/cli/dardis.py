@@ -113,8 +113,8 @@ def dardis(
     **settings: Any,
 ) -> None:
     """Replay a workload under DARDIS over a transport: the command; its help text is ``HELP``."""
+    from ..replays.carry_out import carry_out
     from ..replays.launch import worker_command
-    from ..replays.simulate import carry_out
 
     made = network.network()
     request = replaying.request(workload, dispatchers_of(setups), settings | {"network": made.text})

@@ -22,7 +22,7 @@ from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View, one_scenario, open_instance, parse_clock, parse_durations
 
 if TYPE_CHECKING:
-    from ..replays.simulate import ReplayRequest
+    from ..replays.request import ReplayRequest
 
 # --- From fields to options: groups of options, and the settings of a replay.
 
@@ -286,7 +286,7 @@ class Replaying:
 
     def request(self, workload: str, dispatchers: Sequence[str], settings: Mapping[str, Any]) -> ReplayRequest:
         """Check the options and return the replays that they request; ``settings``: as a user gives them. Raises WrongUse."""
-        from ..replays.simulate import replay_request
+        from ..replays.request import replay_request
         from ..tables.replay_groups import parse_by
 
         view = View(first=self.first, durations="runtime")

@@ -20,7 +20,8 @@ from ..errors import WrongUse
 from ..grid import Grid, short
 from ..records.record import failed
 from ..records.store import Record
-from ..replays.simulate import ReplayRequest, planned_runs
+from ..replays.carry_out import planned_runs
+from ..replays.request import ReplayRequest
 from ..runs.selection import Run
 from ..runs.supervision import perform
 from ..runs.task import RunTask

@@ -29,6 +29,6 @@ def test_wrong_loads_are_refused(bench, tmp_path):
 def test_replays_use_all_cores(bench, tmp_path, monkeypatch, options, jobs):
     seen = []
     monkeypatch.setattr(simulate, "number_of_cores", lambda: 6)
-    monkeypatch.setattr("schedlab.bench.replays.simulate.carry_out", lambda request, task, *c: seen.append(task) or 0)
+    monkeypatch.setattr("schedlab.bench.replays.carry_out.carry_out", lambda request, task, *c: seen.append(task) or 0)
     assert bench(*COMMAND, *options, "--out", tmp_path / "r")[0] == 0
     assert seen[0].request.jobs == jobs

@@ -13,8 +13,8 @@ from schedlab.bench.cli.app import main
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.records.record import failed, plain, record
 from schedlab.bench.records.store import Store, read, read_results
+from schedlab.bench.replays.carry_out import trace_name
 from schedlab.bench.replays.settings import ReplaySettings, parse_stretch
-from schedlab.bench.replays.simulate import trace_name
 from schedlab.bench.replays.worker import replay_in_worker
 from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
 from schedlab.bench.runs.view import View

@@ -1,0 +1,187 @@
+"""What was requested with ``bench simulate`` or ``dardis`` is replayed, and the tables are printed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+
+from ...instances.files.folder import content_of
+from ...models import Dispatch
+from ...models.counts import how_many
+from ..errors import writing
+from ..records.store import Record, jobs_file
+from ..runs.selection import Run, replays
+from ..runs.supervision import conclude, perform
+from ..runs.task import RunTask
+from ..runs.view import open_instance
+from ..show.logs import report_lines
+from ..studies.comparison import print_study
+from ..tables.dispatchers import show_evictors
+from ..tables.replay_energy import show_energy
+from ..tables.replay_groups import show_groups
+from .case import ReplayCase, check_limits, check_preemption, replay_case
+from .energy import check_energy
+from .launch import check_processes
+from .request import ReplayRequest
+
+TIME_LIMIT = 3600.0  # seconds for a whole replay
+
+
+def trace_name(path: str) -> str:
+    """Return the name of a trace: its file name without the extensions of its format.
+
+    Examples
+    --------
+    >>> trace_name("logs/CEA-Curie-2011-2.1-cln.swf.gz")
+    'CEA-Curie-2011-2.1-cln'
+    """
+    name = Path(path).name
+    for ending in (".gz", ".swf", ".json", ".csv", ".txt", ".log"):
+        name = name.removesuffix(ending)
+    return name or Path(path).name
+
+
+def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:
+    """Perform the replays, print the tables, write the start times, and return the exit code.
+
+    Parameters
+    ----------
+    request
+        The replays.
+    task
+        Limits and options of the runs.
+    tables
+        Console for the tables.
+    notes
+        Console for the progress and notes.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    settings = request.all_settings
+    drop_impossible = task.request.drop_impossible
+    name = trace_name(request.path)
+    where = request.path
+    instance = None
+    if not request.replay.trace:
+        instance = open_instance(request.path, drop_impossible)
+        name = instance.name
+        where = str(instance.path or request.path)
+    case = replay_case(request.path, request.view, settings[0], drop_impossible, instance)
+    print_workload(case, notes)
+    check_limits(case, request.caps)
+    check_preemption(request.path, case, settings)
+    check_processes(request.replay.network, len(case.platform.nodes))
+    check_energy(case, settings[0])
+    folder = task.out or Path("results") / name
+    plans = [(folder, planned_runs(name, request.path, where, request, task))]
+    records = perform(plans, task, tables, notes)
+    if isinstance(records, int):
+        return records
+    if request.starts is not None:
+        without = write_starts(records, folder, case, request.starts)
+        missing = f"; no start times of {', '.join(without)}" if without else ""
+        notes.print(f"start times: {request.starts}{missing}", soft_wrap=True)
+    code = conclude(plans, records, task, tables, notes)
+    if not task.recording.as_json:
+        print_tables(request, records, folder, task, tables, notes)
+    if request.study is not None:
+        print_study(request.study, records, folder, tables, notes, task.recording.explain)
+    return code
+
+
+def print_tables(
+    request: ReplayRequest, records: Sequence[Record], folder: Path, task: RunTask, tables: Console, notes: Console
+) -> None:
+    """Print the tables of energy, and those of groups of jobs, evictors and power caps that were requested."""
+    explain = task.recording.explain
+    show_energy(tables, records, explain)
+    if request.by:
+        show_groups(tables, records, request.by, explain)
+    if len(request.evictors) > 1:
+        show_evictors(tables, records, explain)
+    if len(request.caps) > 1:
+        from ..plots.power_caps import show_caps
+
+        show_caps(tables, notes, records, folder)
+
+
+def planned_runs(name: str, path: str, where: str | Path, request: ReplayRequest, task: RunTask) -> list[Run]:
+    """Return the runs of a workload: ``name``: in the records; ``path``: as given; ``where``: its file or folder."""
+    pattern = Run(name, path, content_of(Path(where)), "", kind=Dispatch.kind)
+    pattern = replace(
+        pattern,
+        time_limit=task.request.time_limit or TIME_LIMIT,
+        memory_gb=task.request.memory_gb,
+        drop_impossible=task.request.drop_impossible,
+        view=request.view,
+    )
+    return [
+        run
+        for settings in request.all_settings
+        for text in request.dispatchers
+        for run in replays(pattern, text, task.request, settings)
+    ]
+
+
+def print_workload(case: ReplayCase, notes: Console) -> None:
+    """Print the size and load of a workload, and what was repaired or left out when it was read."""
+    w = case.workload
+    span = (int(w.submit[-1]) - int(w.submit[0])) / 3600
+    summary = f"{w.name}: {how_many(len(w), 'job', ',')} in {span:,.1f} h on {how_many(len(case.platform.nodes), 'node', ',')}"
+    load = w.load(case.platform)
+    summary += f", offered load {load:.2f}" if load < float("inf") else ""
+    for text in (summary, *(f"  {line}" for line in report_lines(w.report))):
+        notes.print(text, soft_wrap=True)
+
+
+def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out: Path) -> list[str]:
+    """Write a CSV file ``job_id,fcfs,easy,...``: one row for each job, with its start in seconds in each replay.
+
+    The cell of a job that was not started is empty. Jobs that do not fit on the machine are at the end.
+
+    Parameters
+    ----------
+    records
+        Records of the replays.
+    folder
+        Folder of the records.
+    case
+        The replayed workload.
+    out
+        The CSV file.
+
+    Returns
+    -------
+    list of str
+        Names of the replays that have no start times.
+
+    Raises
+    ------
+    WrongUse
+        The file cannot be written.
+    """
+    from ...simulation.outputs import reading
+    from ...simulation.outputs import writing as outputs
+    from ...simulation.result import Simulation
+
+    runs: dict[str, Simulation | reading.JobsTable] = {}
+    without = []
+    several = Counter(r["method"] for r in records)
+    for r in records:
+        title = r["method"] if several[r["method"]] == 1 else f"{r['method']} seed {r['seed']}"
+        if r.get("jobs_csv") is None:
+            without.append(title)
+        else:
+            runs[title] = reading.read_jobs(jobs_file(folder, r))
+    ids = [*case.workload.ids, *(job for job, _ in case.workload.report.dropped)]
+    with writing(out, "--starts"):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        outputs.write_starts(runs, out, ids)
+    return without

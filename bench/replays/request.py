@@ -1,0 +1,242 @@
+"""The replays that a user requests with ``bench simulate`` or ``dardis``: every option is checked before a workload is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...instances import read_events
+from ...instances.files.folder import content_of
+from ...models.dispatch.objectives import find_objective
+from ...simulation.exclusions import NO_STRETCH, ONE_PREDICTOR
+from ..errors import WrongUse
+from ..runs.view import View
+from ..studies.study import Study
+from .case import check_desired, own_desired, preemption_settings, settings_of_each
+from .energy import check_dispatchers, energy_settings
+from .logs import check_there
+from .settings import OFF, SETTINGS, ReplaySettings, decision_limit, read_settings
+
+if TYPE_CHECKING:
+    from ...simulation.dispatchers.registry import Named
+
+INSTANCE = "instance.toml"
+
+
+@dataclass(frozen=True)
+class ReplayRequest:
+    """The replays that the user requests with ``bench simulate``.
+
+    Parameters
+    ----------
+    path
+        An instance or a trace.
+    dispatchers
+        Names such as ``easy``, ``hcp3-d@cpsat``.
+    view
+        The part of the instance that is replayed.
+    replay
+        Settings of the replays.
+    starts
+        CSV file for the start times, None for no file.
+    study
+        A published study, whose figures are printed beside those of the replays.
+    by
+        Properties of jobs by whose values further tables are printed, such as user.
+    caps
+        Power caps in watts, of which each is replayed. Several: there is also a replay without one.
+    evictors
+        Evictors for on-demand jobs, of which each is replayed.
+    loads
+        Offered loads, of which each is replayed; none: that of the workload.
+    """
+
+    path: str
+    dispatchers: Sequence[str]
+    view: View
+    replay: ReplaySettings
+    starts: Path | None = None
+    study: Study | None = None
+    by: Sequence[str] = ()
+    caps: Sequence[float] = ()
+    evictors: Sequence[str] = ()
+    loads: Sequence[float] = ()
+
+    @property
+    def all_settings(self) -> list[ReplaySettings]:
+        """The settings of the replays: one for each offered load, power cap and evictor."""
+        caps: Sequence[float | None] = self.caps if len(self.caps) < 2 else (None, *sorted(self.caps, reverse=True))
+        loads = self.loads or (None,)
+        each = [replace(self.replay, load=load, power_cap=cap) for load in loads for cap in caps or (None,)]
+        return [with_sources(settings) for one in each for settings in settings_of_each(one, self.evictors)]
+
+
+def is_trace(path: str) -> bool:
+    """Return whether a path is a trace: a file other than the settings file of an instance."""
+    return Path(path).is_file() and Path(path).name != INSTANCE
+
+
+def replay_request(
+    path: str,
+    dispatchers: Iterable[str],
+    view: View,
+    given: Mapping[str, Any],
+    starts: Path | None = None,
+    by: Sequence[str] = (),
+) -> ReplayRequest:
+    """Check the options of ``bench simulate`` and return the request.
+
+    Parameters
+    ----------
+    path
+        An instance or a trace.
+    dispatchers
+        Comma lists of dispatchers.
+    view
+        The part of the instance that is replayed.
+    given
+        The settings as a user gives them, by the names of ``ReplaySettings``; None: not given.
+    starts
+        CSV file for the start times, None for no file.
+    by
+        Properties of jobs by whose values further tables are printed.
+
+    Returns
+    -------
+    ReplayRequest
+        The request.
+
+    Raises
+    ------
+    UnknownName, PluginError, WrongUse
+        A dispatcher, an allocator or a value is not valid.
+    """
+    from ...simulation.allocators import allocator_of
+    from ...simulation.dispatchers.registry import check_dispatcher
+    from ...simulation.features.requeue import requeue_of
+
+    names = list(dict.fromkeys(name.strip() for text in dispatchers for name in text.split(",") if name.strip()))
+    if not names:
+        raise WrongUse("--dispatchers: expected at least one dispatcher, such as easy")
+    named = [check_dispatcher(name) for name in names]
+    given, of_features = of_own(given)
+    values, several = read_settings(given)
+    values |= {"features": of_features}
+    caps, loads = several.get("power_cap", ()), several.get("load", ())
+    values |= decision_limit(values.get("decision_time"), values.get("deterministic"))
+    preempting, evictors = preemption_settings(values, several.pop("evictor", ()))
+    values |= preempting | energy_settings(values)
+    check_there(path)
+    replay = ReplaySettings(trace=is_trace(path), **values)
+    allocator_of(replay.allocator)
+    check_objective(replay.objective, named)
+    check_stretch(replay.max_stretch, named)
+    check_predictor(replay.predictor, named)
+    requeue_of(replay.requeue)
+    check_dispatchers(replay, named)
+    if replay.desired is None and not replay.trace:
+        replay = replace(replay, desired=own_desired(path))
+    if replay.events is not None:
+        read_events(replay.events)
+        replay = replace(replay, events_content=content_of(Path(replay.events)))
+    if replay.users is not None:
+        replay = replace(replay, users_source=checked_users(replay.users))
+    if starts is not None and len(loads) > 1:
+        raise WrongUse(f"--starts {starts}: for one offered load; --load has {len(loads)}")
+    replay = replace(replay, desired_content=check_desired(replay), most_power=min(caps, default=None))
+    check_limits(replay, named)
+    return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps, evictors=evictors, loads=loads)
+
+
+def of_own(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the settings of ours that a user gives, and the features of third parties whose settings are given. Raises WrongUse."""
+    from ...simulation.features.named import features_of, texts_of
+
+    texts = texts_of({name: value for name, value in given.items() if name not in SETTINGS})
+    features_of(texts)
+    return {name: value for name, value in given.items() if name in SETTINGS}, texts
+
+
+# --- Checks of options with respect to the dispatchers.
+
+
+def check_limits(replay: ReplaySettings, dispatchers: Sequence[Named]) -> None:
+    """Raise WrongUse if a dispatcher lacks the desired use that it keeps to, or the watts per core are none."""
+    lacking = [d.text for d in dispatchers if d.needs_profile]
+    if lacking and replay.desired is None:
+        raise WrongUse(f"{lacking[0]}: keeps to a desired use; give its file with --desired FILE")
+    if replay.watts_per_core is not None and not 0 < replay.watts_per_core < float("inf"):
+        raise WrongUse(f"--watts-per-core {replay.watts_per_core}: expected a number above 0, such as 12.5")
+
+
+def with_sources(replay: ReplaySettings) -> ReplaySettings:
+    """Return the settings with the hashes of the source of the third parties' parts that they name, users apart."""
+    from ...instances.traces import FORMATS
+    from ...simulation.allocators import ALLOCATORS
+    from ...simulation.features.named import FEATURES
+    from ...simulation.features.requeue import REQUEUE_RULES
+    from ...simulation.node_policies import NODE_POLICIES
+    from ...simulation.predictors import PREDICTORS
+    from ...simulation.preemption.evictors import evictor_source
+    from ...simulation.preemption.settings import CHECKPOINTS
+
+    sources: dict[str, Callable[[str], str | None]] = {
+        "allocator": lambda text: ALLOCATORS.find(text).source,
+        "checkpoints": lambda text: CHECKPOINTS.find(text).source,
+        "evictor": evictor_source,
+        "format": FORMATS.source,
+        "node_policy": lambda text: NODE_POLICIES.find(text).source,
+        "predictor": lambda text: PREDICTORS.find(text).source,
+        "requeue": lambda text: REQUEUE_RULES.find(text).source,
+    }
+    given = {name: getattr(replay, name) for name in sources if getattr(replay, name) is not None}
+    found = {name: sources[name](text) for name, text in given.items()}
+    found |= {f"feature {text}": FEATURES.find(text).source for text in replay.features or ()}
+    hashes = [f"{name}={source}" for name, source in found.items() if source is not None]
+    return replace(replay, parts_source=",".join(hashes) or None)
+
+
+def check_predictor(text: str | None, dispatchers: Sequence[Named]) -> None:
+    """Raise UnknownName, WrongOption or PluginError for a predictor that cannot be made, WrongUse beside one in a name."""
+    from ...simulation.predictors import predictor_of
+
+    if text is None:
+        return
+    predictor_of(text)
+    named = next((d for d in dispatchers if d.names_predictor), None)
+    if named is not None:
+        raise WrongUse(
+            f"--predictor {text}: {ONE_PREDICTOR}: {named.text} names the predictor {named.predictor}; give one of them"
+        )
+
+
+def checked_users(text: str) -> str | None:
+    """Return the hash of the source of a third party's users. Raises UnknownName, PluginError, WrongOption."""
+    from ...simulation.users import USERS
+
+    named = USERS.find(text)
+    named.make()
+    return named.source
+
+
+def check_objective(objective: str | None, dispatchers: Sequence[Named]) -> None:
+    """Raise UnknownName or WrongUse if there is no such objective, or no dispatcher that the option concerns."""
+    if objective is None:
+        return
+    find_objective(objective)
+    if not any(d.backend is not None and d.objective is None for d in dispatchers):
+        raise WrongUse(
+            f"--objective {objective}: only for dispatchers with a solver whose name has no objective, such as pcp3@cpsat; "
+            f"none of {', '.join(d.text for d in dispatchers)} is one"
+        )
+
+
+def check_stretch(max_stretch: float | str | None, dispatchers: Sequence[Named]) -> None:
+    """Raise WrongUse if a dispatcher with a solver cannot obey --max-stretch."""
+    from ...simulation.dispatchers.registry import PRODUCTION
+
+    lacking = [d.text for d in dispatchers if d.dispatcher in PRODUCTION]
+    if lacking and max_stretch not in (None, OFF):
+        raise WrongUse(f"--max-stretch {max_stretch}: not with {lacking[0]}; {NO_STRETCH}; leave it out")
