@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 
-def names_later(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+def names_later(package: str, names: Mapping[str, Sequence[str]], modules: Sequence[str] = ()) -> Callable[[str], Any]:
     """Return the function ``__getattr__`` of a package that imports its names when they are first used.
 
     Parameters
@@ -18,6 +18,8 @@ def names_later(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[s
     names : mapping
         Module, relative to the package, without a leading dot -> the names that it has. None of them may be the name of
         a module or folder of the package: once that is imported, Python finds it instead.
+    modules : sequence of str
+        Modules and folders of the package that are themselves imported when they are first used.
 
     Returns
     -------
@@ -27,6 +29,8 @@ def names_later(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[s
     module_of = {name: module for module, some in names.items() for name in some}
 
     def find(name: str) -> Any:
+        if name in modules:
+            return import_module(f".{name}", package)
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         found = getattr(import_module(f".{module_of[name]}", package), name)

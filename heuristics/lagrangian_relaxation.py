@@ -12,7 +12,7 @@ import numpy as np
 from ..models import Dispatch
 from ..models.array_types import Floats, Ints
 from ..models.dispatch.arrays import column, offsets, request_rows
-from ..models.dispatch.fit import lack
+from ..models.dispatch.jobs import lack
 from ..models.dispatch.objectives import Excess, Late
 from ..models.platform import Platform
 from ..models.whole_numbers import rational

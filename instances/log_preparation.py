@@ -12,7 +12,7 @@ from ..models.array_types import Floats, Ints
 from ..models.counts import how_many
 from ..models.platform import LATEST
 from ..models.whole_numbers import is_real, is_whole, shown
-from .files.numbers import whole_of
+from .files.lines import whole_of
 from .logged import Preceding, TextColumn
 from .repair import Trace
 from .report import WorkloadError

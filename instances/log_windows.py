@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, tzinfo
 import numpy as np
 
 from ..models.dispatch.jobs import DAY, Running
-from .files.numbers import whole_of
+from .files.lines import whole_of
 from .repair import Trace
 from .report import WorkloadError
 from .workload import Workload, later

@@ -15,8 +15,7 @@ from ..models import arguments
 from ..models.array_types import Bools, Floats, Ints
 from ..models.counts import how_many
 from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
-from ..models.dispatch.fit import impossible
-from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, whole_running
+from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, impossible, whole_running
 from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import with_short_repr
 from ..models.kind import resolve

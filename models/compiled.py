@@ -31,7 +31,7 @@ from ..errors import WrongArgument
 from .compiling.plain import Kind, say_once, use_own_linker
 
 if use_own_linker():
-    from .compiling.linker import is_kernel, make_kernel
+    from .compiling.cache import is_kernel, make_kernel
 else:
     from .compiling.plain import is_kernel, make_kernel
 

@@ -11,8 +11,7 @@ import numpy as np
 from .array_types import Bools, Ints
 from .comparing import hashable
 from .counts import how_many
-from .dispatch.fit import lack
-from .dispatch.jobs import DAY, Job
+from .dispatch.jobs import DAY, Job, lack
 from .excerpt import excerpt, with_short_repr
 from .platform import LATEST, NodeGroup, Platform, ProblemError
 from .whole_numbers import is_whole, text_of

@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..errors import WrongValue
-from .dispatch.fit import impossible
-from .dispatch.jobs import Job, Queue
+from .dispatch.jobs import Job, Queue, impossible
 from .excerpt import excerpt, with_short_repr
 from .platform import Platform
 from .reservations import Reservation

@@ -1,35 +1,36 @@
-"""The answer of a dispatcher: its check, and the starts that it plans for later."""
+"""The decision of a dispatcher in Python: its check, its starts, and the statistics of all calls."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from heapq import heappop, heappush
-from itertools import count
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any, NamedTuple, get_args
 
-from ..heuristics.kernels.profile import NEVER
+import numpy as np
+
+from ..heuristics.kernels.events.entries import compact, may_start
+from ..heuristics.kernels.events.state import UNSTARTED
 from ..models.array_types import Ints
 from ..models.counts import how_many
+from ..models.excerpt import with_short_repr
+from ..models.problem import part_name
 from ..models.whole_numbers import is_whole, wrong
-from .dispatcher import Decision, Ended, PlannedStart, Start
+from .dispatcher import Decision, DecisionFault, Ended, FailedStart, PlannedStart, Start
 from .dispatchers.policy import Policy
+from .features.feature import Replay
+from .records import Decisions, SizeCount
+from .timeline import Use
 
 # --- Check of a dispatcher's answer: its types and values (``fault_of``), and the units and nodes of its starts.
 #
-# Whether the jobs wait and may start is checked by the replay in ``engine``.
+# Whether the jobs wait and may start is checked by ``StartChecks``.
 
 ENDINGS = get_args(Ended)
 LONGEST = 80  # characters of a foreign object in a message
-
-
-class DecisionFault(NamedTuple):
-    """The first fault of an answer, and the id of the job and the name of the node concerned, if it names them."""
-
-    why: str
-    job: str | None = None
-    node: str | None = None
 
 
 def fault_of(answer: object) -> DecisionFault | None:
@@ -200,75 +201,276 @@ def shown(what: object) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-# --- Planned starts and requested calls: what a dispatcher has asked the engine to do later.
+# --- The starts that a dispatcher in Python asks for: checked, and made now, or kept for later.
+#
+# A start that is not possible now ends the replay with ``SimulationError``; a planned one that is not possible at its time is
+# told to the dispatcher (``Moment.failed``).
 
 
-class Plans:
-    """The planned starts and the requested calls of one replay.
+class StartChecks:
+    """The starts of a dispatcher in one replay."""
 
-    ``by_id`` holds the planned starts by the ids of the jobs. Jobs are identified by their row in the workload.
-    """
+    def __init__(self, engine: Replay) -> None:
+        self._engine = engine
 
-    def __init__(self) -> None:
-        self.by_id: dict[str, PlannedStart] = {}
-        self._of: dict[int, tuple[int, PlannedStart]] = {}  # row -> number of the entry that is valid, planned start
-        self._heap: list[tuple[int, int, int]] = []  # time, number of the entry, row; replaced entries stay in it
-        self._calls: list[int] = []
-        self._number = count()
+    def start_all(self, starts: Iterable[Start], late: bool) -> None:
+        """Check and start these jobs, one after the other; one that would exceed a limit on power stays in the queue.
 
-    @property
-    def pending(self) -> bool:
-        """Whether there may be a planned start or a requested call; without any, the other methods have nothing to do."""
-        return bool(self._heap or self._calls)
+        ``late``: leave out jobs that cannot start any more, as the decision lasted: calendars or nodes have closed, or nodes
+        were given to others.
+        """
+        engine = self._engine
+        for start in starts:
+            j = self._waiting_row(start)
+            if late and self._hindered(start, j):
+                continue
+            self._check(start, j)
+            if not self._lacks_power(j):
+                engine.start(j, (start.nodes, *start.further))
+        compact(engine.state)
 
-    def put(self, j: int, planned: PlannedStart) -> None:
-        """Plan the start of job j, instead of the start that was planned before."""
-        number = next(self._number)
-        self._of[j] = number, planned
-        self.by_id[planned.job] = planned
-        heappush(self._heap, (planned.time, number, j))
+    def plan_all(self, plan: Iterable[PlannedStart], called: int) -> None:
+        """Check and keep planned starts after the time ``called``; none: remove all that are planned."""
+        planned = [(self._planned_row(p, called), p) for p in plan]
+        if not planned:
+            self._engine.plans.clear()
+        for j, p in planned:
+            self._engine.plans.put(j, p)
 
-    def remove(self, j: int) -> None:
-        """Remove the planned start of job j, if there is one."""
-        found = self._of.pop(j, None)
-        if found is not None:
-            del self.by_id[found[1].job]
+    def start_planned(self) -> list[FailedStart]:
+        """Make the planned starts that are due, and return those that are not possible."""
+        engine, failed = self._engine, []
+        for j, planned in engine.plans.due(engine.now):
+            why = self._hindrance(j, planned)
+            if why:
+                failed.append(FailedStart(planned.job, planned.nodes, planned.time, why))
+            else:
+                engine.start(j, (planned.nodes, *planned.further))
+                compact(engine.state)
+        return failed
 
-    def clear(self) -> None:
-        """Remove all planned starts; requested calls stay."""
-        self.by_id.clear()
-        self._of.clear()
-        self._heap.clear()
+    def _hindered(self, start: Start, j: int) -> bool:
+        """Return whether a start that was possible when the dispatcher was called is not any more."""
+        engine = self._engine
+        if not self._may_start(j) or self._closed(start) is not None:
+            return True
+        if self._fault_of_units(j, start) is not None:
+            return False
+        return self._shortage(j, start, engine.timeline.free()) is not None or bool(self.conflict(j, start))
 
-    def due(self, now: int) -> list[tuple[int, PlannedStart]]:
-        """Remove the planned starts up to now and return them with their rows, by time, then as they were planned."""
-        found = []
-        while self._next_start() <= now:
-            _, _, j = heappop(self._heap)
-            found.append((j, self._of[j][1]))
-            self.remove(j)
-        return found
+    def _lacks_power(self, j: int) -> bool:
+        """Return whether the whole machine has too little for a job; dispatchers do not know of it."""
+        return bool((self._engine.timeline.machine_lacks(j) > 0).any())
 
-    def call_at(self, time: int) -> None:
-        """Request a call of the dispatcher."""
-        if time not in self._calls:
-            heappush(self._calls, time)
+    def _may_start(self, j: int) -> bool:
+        return may_start(self._engine.trace, j, self._engine.now)
 
-    def called(self, now: int) -> bool:
-        """Remove the requested calls up to now; return whether there was one."""
-        before = len(self._calls)
-        while self._calls and self._calls[0] <= now:
-            heappop(self._calls)
-        return len(self._calls) < before
+    def _hindrance(self, j: int, planned: PlannedStart) -> str:
+        """Return why a planned start is not possible now; an empty string if it is."""
+        engine, now = self._engine, self._engine.now
+        if planned.time < now:
+            return f"a decision lasted until {now}"
+        if j not in engine.ledger.waiting:
+            return f"job {planned.job!r} has not arrived"
+        if not self._may_start(j):
+            return f"the calendars of job {planned.job!r} do not allow a start"
+        if self._lacks_power(j):
+            return f"the limit on power leaves too little for job {planned.job!r}"
+        closed = self._closed(planned)
+        if closed is not None:
+            return f"node {closed!r} is {self._state_of(closed)}"
+        lack = self._shortage(j, planned, engine.timeline.free())
+        if lack is None:
+            return self.conflict(j, planned)
+        there = ", ".join(repr(r.job.id) for r in engine.ledger.shown_running() if lack.node in r.nodes)
+        return (
+            f"node {lack.node!r} has {lack.there} free {engine.platform.resources[lack.resource]}, job "
+            f"{planned.job!r} needs {lack.need}; there run: {there}"
+        )
 
-    def next_time(self) -> int:
-        """Return the time of the next planned start or requested call; NEVER if there is none."""
-        return min(self._next_start(), self._calls[0] if self._calls else NEVER)
+    def conflict(self, j: int, start: Start | PlannedStart) -> str:
+        """Return into which reservation job j would run if it started now; an empty text if into none."""
+        engine = self._engine
+        if not engine.timeline.holds:
+            return ""
+        end = engine.now + engine.ledger.limit(j)
+        mine = engine.ledger.uses_of(j, engine.now, end, (start.nodes, *start.further))
+        return engine.timeline.conflict(start.job, mine, self._others(), end)
 
-    def _next_start(self) -> int:
-        while self._heap:
-            time, number, j = self._heap[0]
-            if j in self._of and self._of[j][0] == number:
-                return time
-            heappop(self._heap)
-        return NEVER
+    def _others(self) -> Iterable[Use]:
+        return self._engine.running_uses()
+
+    def _fault_of_units(self, j: int, start: Start | PlannedStart) -> DecisionFault | None:
+        """Return the fault of a start without all units of a chunk, or with nodes that do not exist."""
+        engine = self._engine
+        chunks = engine.workload.chunks.get(j, ())
+        further = [c.units for c in chunks[1:]]
+        if len(start.further) != len(further):
+            why = f"job {start.job!r} has {how_many(len(further), 'further chunk')}; its start has nodes for {len(start.further)}"
+            return DecisionFault(f"{why} (Start.further)", start.job)
+        units = [int(engine.trace.units[j]), *further]
+        for k, (on, count) in enumerate(zip((start.nodes, *start.further), units, strict=True)):
+            fault = fault_of_units(part_name(start.job, k), on, count, engine.timeline.number)
+            if fault is not None:
+                return fault
+        return None
+
+    def _shortage(self, j: int, start: Start | PlannedStart, amounts: Ints) -> Shortage | None:
+        """Return the first node that has too little for the units of a start."""
+        trace, number = self._engine.trace, self._engine.timeline.number
+        if not start.further:
+            return shortage(start.nodes, trace.request[j], amounts, number)
+        left, first = amounts.copy(), int(trace.first_further[j])
+        for k, on in enumerate((start.nodes, *start.further)):
+            request = trace.request[j] if k == 0 else trace.further_request[first + k - 1]
+            lack = shortage(on, request, left, number)
+            if lack is not None:
+                return lack
+            for node, units in on.items():
+                left[number[node]] -= units * request
+        return None
+
+    def _closed(self, start: Start | PlannedStart) -> str | None:
+        """Return the first of the nodes of a start on which no job may start now; None if there is none."""
+        timeline = self._engine.timeline
+        if timeline.open.all():
+            return None
+        number = timeline.number
+        nodes = chain(start.nodes, *start.further)
+        return next((node for node in nodes if node in number and not timeline.open[number[node]]), None)
+
+    def _state_of(self, node: str) -> str:
+        return self._engine.timeline.state_of(self._engine.timeline.number[node])
+
+    def _waiting_row(self, start: Start) -> int:
+        ledger = self._engine.ledger
+        j = ledger.row.get(start.job)
+        if j is None or j not in ledger.arrived:
+            why = f"there is no job {start.job!r} in the queue; use the ids of moment.waiting"
+            self._engine.refuse_start(DecisionFault(why, start.job))
+        if j not in ledger.waiting:
+            self._engine.refuse_start(self._has_started(start.job, j))
+        return j
+
+    def _has_started(self, job: str, j: int) -> DecisionFault:
+        return DecisionFault(f"job {job!r} has started already, at {self._engine.ledger.start_of(j)}", job)
+
+    def _check(self, start: Start, j: int) -> None:
+        """Refuse a start that is not possible now."""
+        engine = self._engine
+        if not self._may_start(j):
+            why = f"the calendars of job {start.job!r} do not allow a start now (may_start)"
+            engine.refuse_start(DecisionFault(why, start.job))
+        closed = self._closed(start)
+        if closed is not None:
+            why = f"job {start.job!r} cannot start on node {closed!r}, which is {self._state_of(closed)} (moment.states, moment.ready)"
+            engine.refuse_start(DecisionFault(why, start.job, closed))
+        fault = self._fault_of_units(j, start)
+        lack = None if fault else self._shortage(j, start, engine.timeline.free())
+        if lack is not None:
+            why = (
+                f"job {start.job!r} needs {lack.need} {engine.platform.resources[lack.resource]} on node {lack.node!r}, "
+                f"where {lack.there} are free"
+            )
+            fault = DecisionFault(why, start.job, lack.node)
+        conflict = "" if fault else self.conflict(j, start)
+        if conflict:
+            fault = DecisionFault(f"{conflict} (moment.reserved)", start.job)
+        if fault is not None:
+            engine.refuse_start(fault)
+
+    def _planned_row(self, planned: PlannedStart, called: int) -> int:
+        """Return the row of the job of a planned start; refuse a start that never is possible."""
+        engine, job = self._engine, planned.job
+        j = engine.ledger.row.get(job)
+        if j is None:
+            engine.refuse_start(
+                DecisionFault(f"the plan has a start of job {job!r}; the workload has no such job", job)
+            )
+        if engine.state.start[j] != UNSTARTED:
+            engine.refuse_start(self._has_started(job, j))
+        if planned.time <= called:
+            why = f"the start of job {job!r} is planned at {planned.time}; expected a time after {called}"
+            engine.refuse_start(DecisionFault(f"{why} (jobs that start now belong to Decision.starts)", job))
+        fault = self._fault_of_units(j, planned)
+        lack = None if fault else self._shortage(j, planned, engine.trace.capacity)
+        if lack is not None:
+            why = (
+                f"the plan of job {job!r} needs {lack.need} {engine.platform.resources[lack.resource]} on node "
+                f"{lack.node!r}, which has {lack.there}"
+            )
+            fault = DecisionFault(why, job, lack.node)
+        if fault is not None:
+            engine.refuse_start(fault)
+        return j
+
+
+# --- The statistics of the calls of a dispatcher during one replay.
+
+PARTS = ("start", "model", "solve", "allocate")  # of a call, recorded one by one; other parts are summed
+
+
+@with_short_repr
+class CallStatistics:
+    """The calls so far: their number, times, ends, and what the dispatcher reports about them."""
+
+    def __init__(self, resources: Sequence[str]) -> None:
+        self.made, self.skipped, self.urgent = 0, 0, 0
+        self.ended: Counter[str] = Counter()
+        self.used: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        self.phases: dict[str, float] = {}
+        self.seconds: dict[str, list[float]] = {part: [] for part in ("total", *PARTS)}
+        self.gains: list[float] = []
+        self.sizes = SizeCount(resources)
+
+    def add_timed(self, took: float) -> None:
+        """Add a call of ``took`` seconds of which nothing else is known."""
+        self.made += 1
+        self.seconds["total"].append(took)
+
+    def add(self, decision: Decision, took: float, running: int, free: Ints) -> None:
+        """Add a call of ``took`` seconds.
+
+        Parameters
+        ----------
+        decision : Decision
+            Its result.
+        took : float
+            Wall time in seconds.
+        running : int
+            Number of running jobs.
+        free : ndarray of int64, shape (nodes, resources)
+            Free amounts.
+        """
+        self.add_timed(took)
+        self.ended[decision.ended] += 1
+        self.urgent += decision.urgent
+        self.counts.update(decision.counts)
+        if decision.used:
+            self.used[decision.used] += 1
+        if decision.requested:
+            self.sizes.add(decision, running, np.maximum(free, 0))
+        for part in PARTS:
+            self.seconds[part].append(decision.seconds.get(part, 0.0))
+        for name, value in decision.seconds.items():
+            if name not in PARTS:
+                self.phases[name] = self.phases.get(name, 0.0) + value
+        if decision.gain is not None:
+            self.gains.append(decision.gain)
+
+    def result(self) -> Decisions:
+        """Return the statistics as part of the result of a replay."""
+        return Decisions(
+            made=self.made,
+            skipped=self.skipped,
+            ended=dict(self.ended),
+            seconds={part: np.array(values) for part, values in self.seconds.items()},
+            total_seconds=math.fsum(self.seconds["total"]),
+            gains=np.array(self.gains),
+            urgent=self.urgent,
+            models=self.sizes.means(),
+            phases=dict(self.phases),
+            used=dict(self.used),
+            counts=dict(self.counts),
+        )

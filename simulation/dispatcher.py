@@ -88,8 +88,6 @@ from numpy.typing import NDArray
 
 from ..models import Job, Platform, Queue, Running
 from ..models.array_types import Ints
-from ..models.excerpt import excerpt
-from ..models.plugins import PluginError
 
 if TYPE_CHECKING:
     from ..models.reservations import Reserved
@@ -300,6 +298,14 @@ class Decision:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
+class DecisionFault(NamedTuple):
+    """The first fault of an answer, and the id of the job and the name of the node concerned, if it names them."""
+
+    why: str
+    job: str | None = None
+    node: str | None = None
+
+
 NEEDS: Mapping[str, str] = {
     "always": "",
     "log": "prepare",
@@ -324,46 +330,6 @@ NEEDS: Mapping[str, str] = {
 - ``reasons``: ``why_waiting(job)`` is called with the id of a job that is left when no event is, though it fits on the idle
   nodes; it returns why the job was not started, for the message, or an empty text.
 """
-EARLIER = {
-    "always": "always",
-    "prepare": "log",
-    "follows_profile": "given-profile",
-    "within_profile": "profile-limits",
-    "node_policy": "node-policy",
-    "takes_chunks": "one-chunk",
-    "why_waiting": "reasons",
-}
-"""Attributes that declared needs before there was a set of them, and these needs."""
-
-
-def needs_of(dispatcher: Any) -> frozenset[str]:
-    """Return what a dispatcher declares that it needs, checked.
-
-    Raises
-    ------
-    PluginError
-        If it needs something unknown, lacks the attribute of a need, or declares a need by an attribute as earlier
-        versions of schedlab expected.
-    """
-    name, needs = dispatcher.name, getattr(dispatcher, "needs", None)
-    if needs is None:
-        earlier = [what for what in EARLIER if hasattr(dispatcher, what)]
-        if not earlier:
-            return frozenset()
-        expected = ", ".join(repr(EARLIER[what]) for what in earlier)
-        raise PluginError(
-            f"dispatcher {name} has {', '.join(earlier)}, and no set of its needs; expected an attribute "
-            f"needs = frozenset({{{expected}}}), or needs = frozenset() if schedlab is to take no notice of it"
-        )
-    unknown = not isinstance(needs, set | frozenset) or [need for need in needs if need not in NEEDS]
-    if unknown:
-        raise PluginError(
-            f"dispatcher {name}: needs is {excerpt(needs)}; expected a set of {', '.join(map(repr, NEEDS))}"
-        )
-    for need in needs:
-        if NEEDS[need] and not hasattr(dispatcher, NEEDS[need]):
-            raise PluginError(f"dispatcher {name} needs {need!r}, but has no attribute {NEEDS[need]}")
-    return frozenset(needs)
 
 
 class Dispatcher(Protocol):

@@ -22,10 +22,10 @@ from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
 from ..models.whole_numbers import is_whole, shown
 from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
-from .dispatcher import Dispatcher, needs_of
-from .dispatchers.policy import Chosen, Policy
+from .dispatcher import Dispatcher
+from .dispatchers.policy import Chosen, Policy, needs_of
 from .dispatchers.registry import DISPATCHERS, parse_dispatcher
-from .engine import Engine
+from .engine import STOPPED, Engine, OnProgress
 from .exclusions import ONE_REQUEST
 from .features.batch_server import batch_server, split_events
 from .features.dependencies import Dependencies
@@ -41,7 +41,6 @@ from .features.user_requests import UserRequests
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
 from .preemption.settings import Preemption
-from .progress import STOPPED, OnProgress
 from .replay_setup import set_up
 from .result import Simulation
 from .users import Users, users_of

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import NoReturn
 
 USES = {  # name: (most files, its code)
     "simulate": (25, 'import schedlab as sl\nsl.simulate("eurora_99", "easy")'),
@@ -65,6 +66,14 @@ def count(folder: str) -> None:
             json.dumps({"argv": sys.argv[:4], "after": after, "during": during, "functions": calls})
         )
 
+    leave = os._exit
+
+    def written(code: int) -> NoReturn:
+        write()
+        leave(code)
+
+    os._exit = written  # type: ignore[assignment]  # processes that are forked end by it
+    os.register_at_fork(after_in_child=lambda: [calls.clear() for calls in (after, during, functions)])
     atexit.register(write)
     threading.setprofile(profile)
     sys.setprofile(profile)

@@ -21,7 +21,7 @@ from .settings import OFF, ReplaySettings
 
 if TYPE_CHECKING:
     from ...simulation.dispatchers.dardis.transport import Connect
-    from ...simulation.progress import Progress
+    from ...simulation.engine import Progress
     from ...simulation.result import Simulation
 
 

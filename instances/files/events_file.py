@@ -15,7 +15,7 @@ from ...models.node_states import NodeEvent, event_kinds, members
 from ...models.platform import LATEST, Platform
 from ...models.server_events import Known, ServerEvent, of_events, server_event_kinds, value_fault
 from .folder import Folder, InstanceError, Table, TableRow
-from .numbers import whole_of
+from .lines import whole_of
 from .writing import to_csv, write_whole
 
 EVENTS = "events.csv"

@@ -19,8 +19,18 @@ from ...models.comparing import hashable
 from ...models.counts import how_many
 from ...models.excerpt import excerpt, shortened, visible, with_short_repr
 from ...models.unknown_names import similar
-from .lines import LARGEST_TOML, TextError, csv_rows, line_of_long_number, read_text, split_lines, text_lines
-from .numbers import LONGEST, number_of, whole_of
+from .lines import (
+    LARGEST_TOML,
+    LONGEST,
+    TextError,
+    csv_rows,
+    line_of_long_number,
+    number_of,
+    read_text,
+    split_lines,
+    text_lines,
+    whole_of,
+)
 
 # --- Faults of the files of an instance, each with its place, and the error that lists them.
 

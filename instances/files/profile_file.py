@@ -14,7 +14,7 @@ from ...models.profiles.builders import EVERY, Wish, clock_fault, own_fault, pla
 from ...models.profiles.profile import ALWAYS, POWER, DesiredProfile
 from ...models.step_function import HOUR, StepFunction
 from ...models.tariff import Tariff
-from .numbers import whole_of
+from .lines import whole_of
 from .sheet import COMMENT, Sheet, SheetRow
 from .writing import comment_line, to_csv, write_files
 

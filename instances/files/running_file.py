@@ -12,7 +12,7 @@ from ...models.counts import how_many
 from ...models.dispatch.jobs import Job, Running
 from ...models.platform import LATEST, MOST_CAPACITY, Platform
 from .folder import Folder, TableRow
-from .numbers import whole_of
+from .lines import whole_of
 from .writing import to_csv
 
 RUNNING = "running.csv"
@@ -26,7 +26,7 @@ def read_running(
     optional: Sequence[str],
     job_of: Callable[[TableRow], Job],
 ) -> list[Running]:
-    """Return the running jobs of a folder, none without the file; faults are recorded in the folder.
+    """Return the running jobs of a folder that has the file; faults are recorded in the folder.
 
     Parameters
     ----------
@@ -39,8 +39,6 @@ def read_running(
     job_of
         Reads the job of a row.
     """
-    if not (folder.path / RUNNING).exists():
-        return []
     free = {node: list(vector) for node, vector in platform.capacity.items()}
     found = []
     for row in folder.rows(RUNNING, (*columns, *TIMES), optional):

@@ -9,8 +9,7 @@ from pathlib import Path
 from ...models.comparing import hashable
 from ...models.counts import how_many
 from .folder import MOST_NUMBER, Fault, InstanceError
-from .lines import TextError, csv_cells, read_lines
-from .numbers import number_of
+from .lines import TextError, csv_cells, number_of, read_lines
 
 COMMENT = "#"
 SHOWN = 10  # faults of one file in the error message

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
-from ..files.lines import read_json
-from ..files.numbers import json_number_of, json_whole_of
+from ..files.lines import json_number_of, json_whole_of, read_json
 from ..files.writing import write_whole
 from ..logged import Logged
 from ..repair import Trace

@@ -12,8 +12,7 @@ from ...errors import WrongValue
 from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY
 from ...models.platform import NodeGroup, Platform
-from ..files.lines import csv_rows, each_line
-from ..files.numbers import number, whole, whole_of, wrong
+from ..files.lines import csv_rows, each_line, number, whole, whole_of, wrong
 from ..logged import JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine, WorkloadError

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import MissingPackage, WrongArgument, WrongValue
 from ...models.counts import how_many
-from ..files.lines import MOST_LINES, TextError, csv_rows, each_line
-from ..files.numbers import json_number_of, number_of, wrong
+from ..files.lines import MOST_LINES, TextError, csv_rows, each_line, json_number_of, number_of, wrong
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine, WorkloadError

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from ...errors import SchedlabError
 from ...models.platform import LATEST
-from ..files.lines import TextError, read_text, split_lines
-from ..files.numbers import exact_of, whole_of
+from ..files.lines import TextError, exact_of, read_text, split_lines, whole_of
 
 MOST_DIGITS = len(str(LATEST))
 MOST = 10**MOST_DIGITS - 1

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from ...errors import WrongValue
 from ...models.dispatch.jobs import Chunk
-from ..files.lines import each_line
-from ..files.numbers import seconds_of, whole_of, wrong
+from ..files.lines import each_line, seconds_of, whole_of, wrong
 from ..logged import AFTER_START, MISSING, NEVER_STARTED, SEVERAL_NODES, JobColumns, Logged, merged
 from ..repair import Trace
 from ..report import BadLine

@@ -10,7 +10,7 @@ from ...models.arguments import checked
 from ...models.counts import how_many
 from ...models.platform import LATEST, ProblemError
 from ...models.project.problem import Mode, Project, ProjectMax, Resource, Task
-from ..files.numbers import whole_of
+from ..files.lines import whole_of
 from .numbered_lines import SHOWN, FormatError, NumberedLine, end_error, numbered_lines, wholes_of
 
 # --- The project of a benchmark file, in whatever format.

@@ -18,8 +18,7 @@ import numpy as np
 from ...errors import WrongValue
 from ...models.array_types import Bools
 from ...models.counts import how_many
-from ..files.lines import begins_with, each_line
-from ..files.numbers import whole, whole_of
+from ..files.lines import begins_with, each_line, whole, whole_of
 from ..logged import (
     AFTER_START,
     CANCELLED_WAITING,

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...errors import WrongValue
 from ...models.counts import how_many
-from ..files.lines import read_json
-from ..files.numbers import json_number_of, wrong
+from ..files.lines import json_number_of, read_json, wrong
 from ..report import WorkloadError
 from .slurm_values import SHORT_STATES, is_unknown
 

@@ -26,8 +26,7 @@ from random import Random
 
 from ...errors import WrongValue
 from ...models.counts import how_many
-from ...models.dispatch.fit import impossible
-from ...models.dispatch.jobs import DAY, Job, Queue
+from ...models.dispatch.jobs import DAY, Job, Queue, impossible
 from ...models.dispatch.problem import Dispatch
 from ...models.node_states import NodeEvent
 from ...models.platform import Platform

@@ -10,8 +10,7 @@ from typing import Any
 
 from ...errors import WrongValue
 from ...models.comparing import hashable
-from ...models.dispatch.fit import impossible
-from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
+from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window, impossible
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
@@ -21,7 +20,7 @@ from ...models.server_events import Known, of_reservations
 from ...models.whole_numbers import is_number
 from ..files.events_file import EVENTS, Event, events_csv, events_of
 from ..files.folder import SETTINGS, Folder, Table, TableRow
-from ..files.numbers import seconds_of, whole_of
+from ..files.lines import seconds_of, whole_of
 from ..files.profile_file import profile_csv, read_profile, wishes_of
 from ..files.running_file import RUNNING, read_running, running_csv
 from ..files.writing import to_csv, to_toml, write_files
@@ -314,6 +313,8 @@ def read_running_jobs(folder: Folder, batch: Batch, begin: int) -> list[Running]
         rows.setdefault(job.id, row)
         return job
 
+    if not (folder.path / RUNNING).exists():
+        return []
     found = read_running(folder, batch.platform, (*BEFORE, *resources, *AFTER), OPTIONAL_OF_ONE, job_of)
     for r in found:
         if r.start > begin:

@@ -12,8 +12,7 @@ from typing import Any
 
 from ...models.comparing import hashable
 from ...models.counts import how_many
-from ...models.dispatch.fit import impossible
-from ...models.dispatch.jobs import DAY, Chunk, Job, Queue, Running, Window
+from ...models.dispatch.jobs import DAY, Chunk, Job, Queue, Running, Window, impossible
 from ...models.excerpt import with_short_repr
 from ...models.node_states import node_states
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NamedNodes, Platform
@@ -21,8 +20,7 @@ from ...models.problem import part_name
 from ...models.reservations import Reserved
 from ...models.unknown_names import similar
 from ..files.folder import Fault, InstanceError
-from ..files.lines import TextError, read_json
-from ..files.numbers import json_whole_of, seconds_of
+from ..files.lines import TextError, json_whole_of, read_json, seconds_of
 
 # --- The state of a machine and its queue at one time.
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...errors import WrongValue
 from ...models.platform import MOST_CAPACITY
-from ..files.numbers import span_of, whole_of
+from ..files.lines import span_of, whole_of
 
 # --- Lists of hosts in the notation of Slurm.
 

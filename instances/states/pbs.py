@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 from typing import Any, NamedTuple
 
 from ...errors import WrongValue
-from ..files.numbers import json_whole_of, wrong
+from ..files.lines import json_whole_of, wrong
 from ..formats.pbs import NAMES, amount_of, duration, geometry
 from .node_sets import NodeSets, most_listed, waiting_tasks
 from .slurm import of_job

@@ -12,7 +12,7 @@ from typing import Any
 from ...errors import WrongValue
 from ...models.excerpt import excerpt
 from ...models.platform import MOST_CAPACITY
-from ..files.numbers import json_number_of
+from ..files.lines import json_number_of
 from ..formats.slurm_values import count, generic, generic_in, memory, tres
 from .node_sets import NodeSets, hosts_of, most_listed, numbers, waiting_tasks
 

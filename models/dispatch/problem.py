@@ -21,8 +21,19 @@ from ..tables import table_rows, whole_cell
 from ..unknown_names import hint
 from .arrays import JobArrays, NodeArrays, Returns, column, occupied
 from .desired import OverCost, desired_faults, over_hours, waits
-from .fit import impossible
-from .jobs import DAY, Durations, Job, Queue, Running, Window, chunk_faults, power_faults, time_after_open, whole_jobs
+from .jobs import (
+    DAY,
+    Durations,
+    Job,
+    Queue,
+    Running,
+    Window,
+    chunk_faults,
+    impossible,
+    power_faults,
+    time_after_open,
+    whole_jobs,
+)
 from .limits import CostLimit, cost_limits, whole_limits
 from .objectives import JobCosts, find_objective
 
@@ -155,7 +166,7 @@ class Dispatch:
             "queues": tuple(queues),
             "objective": str(objective),
             "durations": durations,
-            "limits": {} if limits is None else whole_limits(limits),
+            "limits": {} if limits is None or limits == {} else whole_limits(limits),
             "desired": desired,
             "over_cost": over_cost,
             "kind": "dispatch",
@@ -165,7 +176,8 @@ class Dispatch:
             object.__setattr__(self, name, value)
         if not faults:
             faults = [*contradictions(self), *(f"job {j.id!r}: {why}" for j, why in impossible(platform, self.jobs))]
-            faults = faults or desired_faults(self)
+            if not faults and (self.desired is not None or self.over_cost is not None):
+                faults = desired_faults(self)
         if faults:
             more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
             raise ProblemError("\n".join(faults[:10]) + more)

@@ -18,7 +18,7 @@ from ..arguments import checked
 from ..array_types import Floats, Ints
 from ..comparing import hashable
 from ..counts import how_many
-from ..dispatch.fit import lack
+from ..dispatch.jobs import lack
 from ..excerpt import excerpt, with_short_repr
 from ..platform import LATEST, NodeGroup, Platform, ProblemError
 from ..unknown_names import hint

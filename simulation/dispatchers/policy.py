@@ -14,9 +14,9 @@ from ...instances.workload import Workload
 from ...models.arguments import named
 from ...models.array_types import Floats, Ints
 from ...models.excerpt import excerpt, with_short_repr
-from ...models.plugins import explained
+from ...models.plugins import PluginError, explained
 from ...models.whole_numbers import is_real, is_whole, shown
-from ..dispatcher import needs_of
+from ..dispatcher import NEEDS
 from ..rankers import Penalty, Ranker, check_ranker
 
 # --- The parameters of a policy that plans.
@@ -345,6 +345,48 @@ WITHIN_PROFILE: dict[str, Policy] = {
 # --- The dispatcher of one replay: a policy, or an object in Python.
 
 
+EARLIER = {
+    "always": "always",
+    "prepare": "log",
+    "follows_profile": "given-profile",
+    "within_profile": "profile-limits",
+    "node_policy": "node-policy",
+    "takes_chunks": "one-chunk",
+    "why_waiting": "reasons",
+}
+"""Attributes that declared needs before there was a set of them, and these needs."""
+
+
+def needs_of(dispatcher: Any) -> frozenset[str]:
+    """Return what a dispatcher declares that it needs, checked.
+
+    Raises
+    ------
+    PluginError
+        If it needs something unknown, lacks the attribute of a need, or declares a need by an attribute as earlier
+        versions of schedlab expected.
+    """
+    name, needs = dispatcher.name, getattr(dispatcher, "needs", None)
+    if needs is None:
+        earlier = [what for what in EARLIER if hasattr(dispatcher, what)]
+        if not earlier:
+            return frozenset()
+        expected = ", ".join(repr(EARLIER[what]) for what in earlier)
+        raise PluginError(
+            f"dispatcher {name} has {', '.join(earlier)}, and no set of its needs; expected an attribute "
+            f"needs = frozenset({{{expected}}}), or needs = frozenset() if schedlab is to take no notice of it"
+        )
+    unknown = not isinstance(needs, set | frozenset) or [need for need in needs if need not in NEEDS]
+    if unknown:
+        raise PluginError(
+            f"dispatcher {name}: needs is {excerpt(needs)}; expected a set of {', '.join(map(repr, NEEDS))}"
+        )
+    for need in needs:
+        if NEEDS[need] and not hasattr(dispatcher, NEEDS[need]):
+            raise PluginError(f"dispatcher {name} needs {need!r}, but has no attribute {NEEDS[need]}")
+    return frozenset(needs)
+
+
 @dataclass(frozen=True, eq=False)
 class Chosen:
     """The dispatcher of a replay.
@@ -372,10 +414,9 @@ class Chosen:
     @classmethod
     def of(cls, made: Any, name: str | None = None, predictor: str | None = None) -> Chosen:
         """Return a dispatcher, with the name and the predictor of the text that names it. Raises PluginError."""
-        needs = needs_of(made)
         if isinstance(made, Policy):
-            return cls(name or made.name, predictor or made.predictor, needs, policy=made)
-        return cls(name or made.name, predictor or "walltime", needs, dispatcher=made)
+            return cls(name or made.name, predictor or made.predictor, made.needs, policy=made)
+        return cls(name or made.name, predictor or "walltime", needs_of(made), dispatcher=made)
 
 
 # --- The penalty scheduling policy under EASY and under conservative backfilling [Rocchetti2015, 4].

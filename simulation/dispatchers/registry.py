@@ -15,14 +15,13 @@ from ...models.dispatch.objectives import REGISTRY as OBJECTIVE_REGISTRY
 from ...models.dispatch.objectives import find_objective
 from ...models.plugins import REFERENCE, PluginError, is_module, load_reference
 from ...models.registry import NamedPart, Registry, SourceOf, WrongOption
-from ..dispatcher import needs_of
 from ..rankers import Ranker, parse_ranker
 from .cp.desired import FOLLOWING, keeps_to_profile, split_cost
 from .cp.names import MODELS
 from .dardis.names import SETUPS
 from .day_plan import EVERY, FORECAST, METHOD, VARIANTS
 from .plans import FAMILY, ORDERS, plan_named
-from .policy import POLICIES, WITHIN_PROFILE, Policy, psp, psp_conservative
+from .policy import POLICIES, WITHIN_PROFILE, Policy, needs_of, psp, psp_conservative
 
 # --- The dispatchers of schedlab by name; those in Python are imported when they are made.
 

@@ -16,8 +16,8 @@ from ...heuristics.kernels.events.state import State, TraceArrays
 from ...instances.workload import Workload
 from ...models import Platform, Running
 from ...models.language import Violation
-from ..agenda import Agenda
-from ..decisions import DecisionFault, Plans
+from ..agenda import Agenda, Plans
+from ..dispatcher import DecisionFault
 from ..dispatchers.policy import Policy
 from ..ledger import Ledger
 from ..predictors import TimedPredictor

@@ -14,8 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from ...errors import SchedlabError, WrongValue
-from ...instances.files.lines import TextError, streamed
-from ...instances.files.numbers import number_of, whole_of
+from ...instances.files.lines import TextError, number_of, streamed, whole_of
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Ints
 from ...models.counts import how_many

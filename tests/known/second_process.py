@@ -11,7 +11,7 @@ import gc, sys
 from schedlab import instances
 from schedlab.heuristics import HEURISTICS
 from schedlab.models import kind
-from schedlab.models.compiling.linker import Kernel
+from schedlab.models.compiling.cache import Kernel
 
 def parts(name):
     if name in HEURISTICS:

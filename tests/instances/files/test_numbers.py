@@ -13,7 +13,7 @@ import pytest
 from schedlab import SchedlabError
 from schedlab.instances import load, read_events
 from schedlab.instances.classic import read_classic
-from schedlab.instances.files.numbers import exact_of, json_number_of, json_whole_of, number_of, span_of, whole_of
+from schedlab.instances.files.lines import exact_of, json_number_of, json_whole_of, number_of, span_of, whole_of
 from schedlab.instances.files.profile_file import read_series, read_wishes
 from schedlab.instances.formats.cooling_tables import read_cooling
 from schedlab.instances.formats.projects import read_patterson, read_psplib

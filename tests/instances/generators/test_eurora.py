@@ -10,8 +10,7 @@ import pytest
 from schedlab.instances import generators, load, write
 from schedlab.instances.generators.eurora import PROFILES, platform
 from schedlab.models import Dispatch, Job
-from schedlab.models.dispatch.fit import impossible
-from schedlab.models.dispatch.jobs import DAY
+from schedlab.models.dispatch.jobs import DAY, impossible
 
 NODES = {"eurora_99": (99, 4), "eurora_330": (330, 65), "eurora_700": (700, 65)}
 Free = dict[str, list[int]]

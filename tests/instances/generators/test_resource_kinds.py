@@ -6,7 +6,7 @@ import pytest
 from schedlab.errors import WrongValue
 from schedlab.instances import generators, load, write
 from schedlab.instances.generators.resource_kinds import KINDS
-from schedlab.models.dispatch.fit import impossible
+from schedlab.models.dispatch.jobs import impossible
 
 generate = generators["eurora"]
 

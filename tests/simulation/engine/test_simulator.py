@@ -246,8 +246,8 @@ def test_starts_do_not_depend_on_how_often_progress_is_told(monkeypatch, dispatc
                 for k in range(120)]  # fmt: skip
         day = Dispatch(Platform([NodeGroup("n", 8, {"cores": 1})]), jobs, QUEUES)  # its nodes are counted
     whole, reports = simulate(day, dispatcher=dispatcher), []
-    monkeypatch.setattr("schedlab.simulation.progress.BATCH", 1)
-    monkeypatch.setattr("schedlab.simulation.progress.FIRST", 1)
+    monkeypatch.setattr("schedlab.simulation.engine.BATCH", 1)
+    monkeypatch.setattr("schedlab.simulation.engine.FIRST", 1)
     told = simulate(day, dispatcher=dispatcher, on_progress=reports.append)
     assert len(reports) > 50 and told.start.tolist() == whole.start.tolist()
     assert told.schedule() == whole.schedule()
