@@ -128,14 +128,14 @@ class Allocator:
                 free = free if t.bounded else _least((free, t))
         if best is None:
             return None
-        found = best.schedule()
+        schedule = best.schedule()
         if free is not None and not clock.over and (rounds or seconds is not None):
             count = rounds if seconds is None else MANY_ROUNDS
             answer = OrderResult(free.order.astype(np.int64), *(part.copy() for part in free.placement))
             improve_order(free.scheduler, answer, count, seed, Clock(clock.deadline))
             moved = free.scheduler.arrays.schedule(answer.starts, answer.nodes)
-            found = min(found, moved, key=lambda s: (self._breaks(s), self._sign * self.problem.value(s)))
-        return None if self._breaks(found) else found
+            schedule = min(schedule, moved, key=lambda s: (self._breaks(s), self._sign * self.problem.value(s)))
+        return None if self._breaks(schedule) else schedule
 
     def _breaks(self, schedule: Schedule) -> bool:
         """Return whether a schedule breaks a limit on an objective."""
@@ -166,7 +166,9 @@ class Allocator:
     def _orders(self, given: Ints) -> Iterator[Ints]:
         """Yield orders by start (ties: widest, largest area, shortest, first submitted), by middle, by end."""
         a = self._schedulers[0].arrays
-        submit, duration, total = a.costs.submit, a.jobs.duration, a.shares * a.jobs.units
+        submit = a.costs.submit
+        duration = a.jobs.duration
+        total = a.shares * a.jobs.units
         for tie in (-total, -total * duration, duration, submit):
             yield np.lexsort((submit, tie, given))
         yield np.lexsort((submit, 2 * given + duration))
@@ -207,10 +209,10 @@ def allocate(problem: Dispatch | Profit, starts: Mapping[str, int], rounds: int 
     """
     allocator = Allocator(problem)
     first = allocator.allocate(starts)
-    found = allocator.repair(None, seed, rounds) or first
-    if found is None:
+    schedule = allocator.repair(None, seed, rounds) or first
+    if schedule is None:
         raise allocator.failure or LimitsBroken(["the starts, and the moves of jobs that were tried, exceed it"])
-    return found
+    return schedule
 
 
 def _choosers(prepared: Arrays) -> Sequence[ListScheduler]:

@@ -140,8 +140,10 @@ def arrays(
     """
     flat = Flat(problem)
     _check_power(flat.dispatch)
-    jobs, nodes = _jobs(flat), flat.nodes
-    area, shares = (jobs.duration * jobs.units) @ (jobs.request / nodes.total), nodes.shares(jobs.request)
+    jobs = _jobs(flat)
+    nodes = flat.nodes
+    area = (jobs.duration * jobs.units) @ (jobs.request / nodes.total)
+    shares = nodes.shares(jobs.request)
     if flat.jobs.further is not None:
         area = jobs.duration @ (flat.jobs.amounts / nodes.total)
         shares = nodes.shares(flat.jobs.amounts) / jobs.units
@@ -204,7 +206,9 @@ def _profit(problem: Dispatch | Profit) -> Floats | None:
 
 
 def _jobs(flat: Flat) -> Jobs:
-    jobs, rows, horizon = flat.jobs, flat.jobs.rows, flat.problem.horizon
+    jobs = flat.jobs
+    rows = flat.jobs.rows
+    horizon = flat.problem.horizon
     group, windows = _windows(flat.dispatch, horizon)
     listed = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
     deadline = column((NEVER if j.deadline is None else j.deadline for j in flat.dispatch.jobs), len(jobs))
@@ -253,7 +257,7 @@ def _windows(problem: Dispatch, horizon: int) -> tuple[Ints, list[tuple[tuple[in
     daily = {q.name for q in problem.queues if q.daily}
     groups: dict[object, int] = {}
     windows: list[tuple[tuple[int, int], ...]] = []
-    found = []
+    rows = []
     for job in problem.jobs:
         hours = (job.queue, problem.calendar(job)) if job.queue in daily else None
         key = (bool(job.windows), job.id if job.windows else hours)
@@ -264,8 +268,8 @@ def _windows(problem: Dispatch, horizon: int) -> tuple[Ints, list[tuple[tuple[in
                 windows.append(problem.start_windows(unbounded, horizon))
             else:
                 windows.append((ALWAYS,))
-        found.append(groups[key])
-    return np.array(found, np.int64), windows
+        rows.append(groups[key])
+    return np.array(rows, np.int64), windows
 
 
 def _machine(flat: Flat, worth: Floats) -> Machine:
@@ -301,7 +305,8 @@ def _cost_row(costs: JobCosts, jobs: int, now: int) -> CostRow:
 
 def _costs(flat: Flat, jobs: Jobs) -> Costs:
     """Return the objective and the limits of a dispatching problem as the kernels take them."""
-    problem, submit = flat.dispatch, flat.jobs.submit
+    problem = flat.dispatch
+    submit = flat.jobs.submit
     own = _cost_row(problem.costs, submit.size, problem.now)
     never = np.zeros(submit.size, np.bool_)
     bounds = _bounds(problem, jobs, own)
@@ -323,7 +328,8 @@ def no_over(jobs: int) -> Over:
 
 def _bounds(problem: Dispatch, jobs: Jobs, own: CostRow) -> Bounds:
     """Return the limits of a problem with the objective ``own``."""
-    limits, n = problem.limit_costs, jobs.units.size
+    limits = problem.limit_costs
+    n = jobs.units.size
     rows = [_cost_row(limit.costs, n, problem.now) for limit in limits]
     # the greatest absolute values of a cost, over all possible starts
     last = np.maximum(jobs.latest, jobs.release)

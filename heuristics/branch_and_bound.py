@@ -74,7 +74,8 @@ def _times(items: Items, now: int, size: int) -> tuple[int, Ints]:
     """
     reach = int(items.duration.sum()) + 1
     begins = np.unique(np.clip(items.low - now, 0, size - 1))
-    firsts, ends = [0], [reach]
+    firsts = [0]
+    ends = [reach]
     for begin in begins.tolist():
         if begin > ends[-1]:
             firsts.append(begin)
@@ -96,22 +97,24 @@ class _Sum:
     """What a price per second adds up to from the first point to a time; nothing is paid after the last point."""
 
     def __init__(self, points: Ints, price: Ints) -> None:
-        self.points, self.price = points, price
+        self.points = points
+        self.price = price
         self.paid = np.concatenate([[0], np.cumsum(price * np.diff(points))])
         self.total = int(self.paid[-1])
 
     def __call__(self, time: Ints) -> Ints:
         inside = np.minimum(time, self.points[-1])
         cell = np.clip(np.searchsorted(self.points, inside, side="right") - 1, 0, self.price.size - 1)
-        found: Ints = self.paid[cell] + self.price[cell] * (inside - self.points[cell])
-        return found
+        cost: Ints = self.paid[cell] + self.price[cell] * (inside - self.points[cell])
+        return cost
 
 
 def _least(items: Items, j: int, shift: int, now: int, until: _Sum, time: Ints) -> Ints:
     """Return the least cost with prices of job j from each time on; ``until``: what it pays up to each second."""
     last = int(until.points[-1])
     windows = slice(items.first[j], items.first[j + 1])
-    low, high = items.low[windows] - now, items.high[windows] - now
+    low = items.low[windows] - now
+    high = items.high[windows] - now
     free = int(items.free[j]) - now
     corners = [until.points, until.points - items.duration[j], low, high, np.array([free, free + 1])]
     start = np.unique(np.concatenate([time, *corners]))
@@ -125,8 +128,8 @@ def _least(items: Items, j: int, shift: int, now: int, until: _Sum, time: Ints) 
         behind = int(_cost(items, j, shift, later[later <= high][:1] + now)[0])
     cost[-1] = min(int(cost[-1]), behind)
     from_here = np.minimum.accumulate(cost[::-1])[::-1]
-    found: Ints = from_here[np.searchsorted(start, time)]
-    return found
+    least: Ints = from_here[np.searchsorted(start, time)]
+    return least
 
 
 def _cost(items: Items, j: int, shift: int, start: Ints) -> Ints:
@@ -134,8 +137,8 @@ def _cost(items: Items, j: int, shift: int, start: Ints) -> Ints:
     if items.late:
         one: Ints = (over > 0) * np.int64(1 << shift)
         return one
-    found: Ints = np.maximum(0, over) * whole_weight(float(items.weight[j]), shift)
-    return found
+    cost: Ints = np.maximum(0, over) * whole_weight(float(items.weight[j]), shift)
+    return cost
 
 
 # --- The arrays of a dispatching problem for the branch and bound.
@@ -159,7 +162,8 @@ def case_of(problem: Dispatch, items: Items, shift: int) -> Case:
     capacity = _capacity(problem)
     request = column(x for row in request_rows(members, problem.platform.resources) for x in row)
     request = request.reshape(len(members), capacity.shape[1])
-    units, weight = column(j.units for j in members), _whole_weights(items, shift)
+    units = column(j.units for j in members)
+    weight = _whole_weights(items, shift)
     windows = slice(0, int(items.first[items.jobs]))
     case = Case(
         items.jobs,
@@ -189,22 +193,22 @@ def _urgency(items: Items, units: Ints, request: Ints, capacity: Ints) -> np.nda
     """Return the cost of a second of delay over the share of the machine, times its seconds, that a job takes."""
     share = (request / np.maximum(1, capacity.sum(axis=0))).max(axis=1, initial=0.0) * units + 1e-9
     weight = np.ones(items.jobs) if items.late else items.weight[: items.jobs]
-    found: np.ndarray[tuple[int], np.dtype[np.float64]] = weight / (share * items.duration)[: items.jobs]
-    return found
+    urgency: np.ndarray[tuple[int], np.dtype[np.float64]] = weight / (share * items.duration)[: items.jobs]
+    return urgency
 
 
 def _twins(case: Case) -> Ints:
     """Return for each job an earlier one that may start first without loss: equal but for a submit time that is over."""
     last: dict[tuple[object, ...], int] = {}
-    found = np.full(case.jobs, NONE)
+    twins = np.full(case.jobs, NONE)
     for j in range(case.jobs):
         windows = slice(case.first[j], case.first[j + 1])
         free = max(0, int(case.free[j])) if not case.late else int(case.free[j])
         spans = (tuple(case.low[windows].tolist()), tuple(case.high[windows].tolist()))
         key = (*spans, int(case.duration[j]), int(case.units[j]), tuple(case.request[j]), int(case.weight[j]), free)
-        found[j] = last.get(key, NONE)
+        twins[j] = last.get(key, NONE)
         last[key] = j
-    return found
+    return twins
 
 
 def _capacity(problem: Dispatch) -> Ints:
@@ -214,7 +218,8 @@ def _capacity(problem: Dispatch) -> Ints:
 
 def first_state(problem: Dispatch, case: Case) -> Now:
     """Return the state at the time of the problem: the running jobs run, no job has a start."""
-    capacity, items = _capacity(problem), case.duration.size
+    capacity = _capacity(problem)
+    items = case.duration.size
     nodes = {name: n for n, name in enumerate(problem.platform.nodes)}
     now = Now(
         np.full(items, NONE),
@@ -339,9 +344,9 @@ def _improve_by_lns(relaxation: Relaxation, seed: int) -> None:
     problem = relaxation.problem
     seconds = relaxation.seen.deadline.share(LNS_SHARE).limit
     rounds = ROUNDS * len(problem.jobs)
-    found = lns(problem, time_limit=seconds, warm_start=relaxation.schedule, seed=seed, threads=1, rounds=rounds)
-    if found.schedule is not None:
-        relaxation.take(found.schedule)
+    improved = lns(problem, time_limit=seconds, warm_start=relaxation.schedule, seed=seed, threads=1, rounds=rounds)
+    if improved.schedule is not None:
+        relaxation.take(improved.schedule)
 
 
 class _Branching:
@@ -349,8 +354,10 @@ class _Branching:
 
     def __init__(self, relaxation: Relaxation, clock: Clock) -> None:
         assert relaxation.prices is not None
-        self.relaxation, self.clock = relaxation, clock
-        self.problem, self.items = relaxation.problem, relaxation.items
+        self.relaxation = relaxation
+        self.clock = clock
+        self.problem = relaxation.problem
+        self.items = relaxation.items
         self.shift = relaxation.prices.shift
         self.case = case_of(self.problem, self.items, self.shift)
         self.tables = tables_of(self.items, relaxation.prices)
@@ -361,7 +368,8 @@ class _Branching:
 
     def run(self) -> None:
         """Search until the proof is complete, the time is over, or an array is full."""
-        ended, seen = LEAF, no_visits()
+        ended = LEAF
+        seen = no_visits()
         while ended not in (DONE, FULL) and not (self.clock.over or self.relaxation.seen.stopped):
             ended = branch(self.case, self.now, self.tables, self.stack, seen, self.clock.stop)
             if ended == LEAF:

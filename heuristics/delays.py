@@ -190,10 +190,15 @@ class _DelaySearch:
     """The best schedule so far as a list schedule, and the profile of the jobs before the delayed job."""
 
     def __init__(self, scheduler: ListScheduler, begin: _Begin, horizon: int, clock: Clock) -> None:
-        a, order = scheduler.arrays, begin.order
-        self.scheduler, self.order, self.clock = scheduler, order.astype(np.int64), clock
+        a = scheduler.arrays
+        order = begin.order
+        self.scheduler = scheduler
+        self.order = order.astype(np.int64)
+        self.clock = clock
         self.bound = np.full(order.size, -NEVER, np.int64)
-        self.starts, self.nodes, self.listed = begin.starts, begin.nodes, begin.listed
+        self.starts = begin.starts
+        self.nodes = begin.nodes
+        self.listed = begin.listed
         self.value = scheduler.objective(self.starts)
         self.horizon = horizon
         self.trials = 0
@@ -201,8 +206,10 @@ class _DelaySearch:
         self._trial = (self.starts.copy(), self.nodes.copy())
         self._before, self._work = (new_profile(a.machine, 64) for _ in range(2))
         self._hopeless, self._known = (new_hopeless(a.jobs, KINDS) for _ in range(2))
-        self._never, self._nothing = running(), np.zeros(order.size + 1)
-        self._scratch, self._bound = new_scratch(a.machine.capacity.shape[0]), no_aggregate()
+        self._never = running()
+        self._nothing = np.zeros(order.size + 1)
+        self._scratch = new_scratch(a.machine.capacity.shape[0])
+        self._bound = no_aggregate()
 
     def run(self, delay: int) -> Generator[float, None, None]:
         """Yield the objective of each better schedule until the search ends or the clock stops it."""
@@ -232,11 +239,14 @@ class _DelaySearch:
 
     def _delay(self, i: int, delay: int) -> Iterator[float]:
         """Try later and later bounds for job ``order[i]``."""
-        a, j, n = self.scheduler.arrays, self.order[i], self.order.size
+        a = self.scheduler.arrays
+        j = self.order[i]
+        n = self.order.size
         if self.starts[j] == POSTPONED:
             return
         began = now = int(self.starts[j])
-        bound, rest = self.bound.copy(), np.empty(n + 1)
+        bound = self.bound.copy()
+        rest = np.empty(n + 1)
         spent = limits(a.jobs, a.costs, self.order, self.starts, self.bound, i, rest)
         while now < self.horizon:
             bound[j] = min(self.horizon, began + delay * ((now - began) // delay + 1))

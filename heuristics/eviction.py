@@ -120,13 +120,15 @@ class TradeOff:
     @checked
     def best_plan(self, nodes_needed: int | None = None, deadline_s: int | None = None) -> EvictionPlan:
         """Return the plan of ``plan`` alone, without its verification."""
-        p, k = self.problem, self._row(nodes_needed)
+        p = self.problem
+        k = self._row(nodes_needed)
         within = p.deadline_s if deadline_s is None else deadline_s
         if not 0 <= within <= p.deadline_s:
             raise ProblemError(
                 f"deadline_s is {within}; this trade-off covers 0 to {p.deadline_s} s: choose a deadline in this range"
             )
-        t, rows = within // p.step_s, self.rows
+        t = within // p.step_s
+        rows = self.rows
         done = np.empty(rows.units.size, np.uint8)
         if isinstance(self.table, Dense):
             kernels.trace_dense(self.table, rows.units, rows.takes, k, t, done)
@@ -138,12 +140,12 @@ class TradeOff:
     @checked
     def plans(self, nodes_needed: int | None = None) -> list[EvictionPlan]:
         """Return the optimal plan for each deadline of ``deadlines``; equal neighbours are the same object."""
-        found: list[EvictionPlan] = []
+        plans: list[EvictionPlan] = []
         keys = self._keys(self._row(nodes_needed)).tolist()
         for t, key in enumerate(keys):
             same = t > 0 and key == keys[t - 1]
-            found.append(found[-1] if same else self.best_plan(nodes_needed, t * self.problem.step_s))
-        return found
+            plans.append(plans[-1] if same else self.best_plan(nodes_needed, t * self.problem.step_s))
+        return plans
 
     @cached_property
     def losses(self) -> NDArray[np.int64]:
@@ -219,7 +221,8 @@ class EvictionArrays:
         order = sorted(range(len(p.candidates)), key=lambda k: p.candidates[k].nodes)
         jobs = [p.candidates[k] for k in order]
         fastest = [fastest_checkpoint(p, c) for c in jobs]
-        base, loss_unit = len(jobs) + 1, loss_unit_of(p)
+        base = len(jobs) + 1
+        loss_unit = loss_unit_of(p)
         nodes = np.array([c.nodes for c in jobs], np.int64)
         takes = np.array([min(steps, p.steps + 1) for _, steps in fastest], np.int64)
         bonus = np.array([what == "app" for what, _ in fastest], np.int64)
@@ -277,7 +280,8 @@ def with_starts(p: Eviction, strategy: dict[str, str]) -> EvictionPlan:
     """Return the plan; if checkpoints share the bandwidth, with starts that put them one after another."""
     if not p.shared_bandwidth:
         return EvictionPlan(strategy)
-    start, begin = {}, 0
+    start = {}
+    begin = 0
     for job, what in strategy.items():
         if what in ("app", "sys"):
             end = begin + p.checkpoint_steps[job][what]
@@ -421,7 +425,8 @@ def backtracking(
     p = problem
     seen = Incumbents(problem, "backtracking", on_incumbent, warm_start, Deadline(time_limit))
     strategies, search = _strategies(p)
-    plan, complete = seen.start, False
+    plan = seen.start
+    complete = False
     if plan is not None:
         loss, seconds = p.value(plan)
         search.least[0] = min(search.least[0], _less(p, loss, seconds))
@@ -432,8 +437,8 @@ def backtracking(
             break
         if end == kernels.BETTER:
             names = dict(zip((c.id for c in p.candidates), search.plan.tolist(), strict=True))
-            plan = found = with_starts(p, {job: STRATEGIES[what] for job, what in names.items()})
-            seen.report(p.value(plan), lambda found=found: found)  # type: ignore[misc]
+            plan = better = with_starts(p, {job: STRATEGIES[what] for job, what in names.items()})
+            seen.report(p.value(plan), lambda better=better: better)  # type: ignore[misc]
         if seen.deadline.passed:
             break
     if complete and (plan is None or p.nodes_needed == 0):  # keeping all jobs is the best plan
@@ -453,7 +458,9 @@ def _less(p: Eviction, loss: int, seconds: int) -> int:
 def _strategies(p: Eviction) -> tuple[StrategyTable, BacktrackingState]:
     """Return what the four strategies of each job add to a plan, and the initial state of the search."""
     n = len(p.candidates)
-    base, loss_unit, late = n + 1, loss_unit_of(p), p.steps + 1
+    base = n + 1
+    loss_unit = loss_unit_of(p)
+    late = p.steps + 1
     steps = np.array(
         [
             [0, 0, *(min(late, p.checkpoint_steps[c.id].get(what, late)) for what in STRATEGIES[2:])]

@@ -152,16 +152,19 @@ class Incumbents:
         details
             Further properties of the search, by their names.
         """
-        took, problem = self.elapsed, self.problem
-        found = answer(problem, schedule, message=message, optimal=optimal, details=details)
+        took = self.elapsed
+        problem = self.problem
+        result = answer(problem, schedule, message=message, optimal=optimal, details=details)
         fate = self.warm_start
-        failed = found.status == "error"
-        if self.start is not None and not failed and not improves(problem, found.objective, self.trace[0].objective):
-            found = answer(problem, self.start, message=message, optimal=optimal, details=details)
+        failed = result.status == "error"
+        if self.start is not None and not failed and not improves(problem, result.objective, self.trace[0].objective):
+            result = answer(problem, self.start, message=message, optimal=optimal, details=details)
             fate = replace(fate, returned=True)
-        found.solver, found.incumbents, found.warm_start = self.method, self.trace, fate
-        found.phases = {"build": 0.0, "lower": 0.0, "solve": took, "total": self.elapsed}
-        return found
+        result.solver = self.method
+        result.incumbents = self.trace
+        result.warm_start = fate
+        result.phases = {"build": 0.0, "lower": 0.0, "solve": took, "total": self.elapsed}
+        return result
 
 
 def _checked_value(objective: object) -> Value:
@@ -232,14 +235,16 @@ def answer(
             f"answer: schedule is {excerpt(schedule)}; expected a Schedule (a heuristic without one raises NothingFound)"
         )
     version = str(import_module(__name__.partition(".")[0]).__version__)  # of schedlab
-    found = Result("optimal" if optimal else "feasible", "", version, message=message, details=dict(details or {}))
-    found.problem, found.schedule, found.violations = problem, schedule, violations_of(problem, schedule)
-    if found.violations:
-        found.fail(f"the schedule violates the problem: {found.violations[0].message}")
-        return found
-    found.objective = objective_of(problem, schedule)
-    found.bound = found.objective if optimal else None
-    return found
+    result = Result("optimal" if optimal else "feasible", "", version, message=message, details=dict(details or {}))
+    result.problem = problem
+    result.schedule = schedule
+    result.violations = violations_of(problem, schedule)
+    if result.violations:
+        result.fail(f"the schedule violates the problem: {result.violations[0].message}")
+        return result
+    result.objective = objective_of(problem, schedule)
+    result.bound = result.objective if optimal else None
+    return result
 
 
 def improves(problem: Problem, value: Value | None, than: Value | None) -> bool:

@@ -124,9 +124,9 @@ class Relaxation:
         if self.seen.start is not None:
             self.schedule = self.seen.start
         else:
-            found = place_all_orders(self.scheduler, self.clock, self.seen)
-            assert found.placement is not None  # without a start, an ordering has led to a schedule
-            self.schedule = self.scheduler.arrays.schedule(*found.placement)
+            best = place_all_orders(self.scheduler, self.clock, self.seen)
+            assert best.placement is not None  # without a start, an ordering has led to a schedule
+            self.schedule = self.scheduler.arrays.schedule(*best.placement)
         self.objective = float(self.problem.value(self.schedule))
         return not self.seen.stopped
 
@@ -142,13 +142,15 @@ class Relaxation:
 
     def improve(self) -> None:
         """Maximize the dual, grid after grid."""
-        items, jobs = self.items, self.problem.jobs
+        items = self.items
+        jobs = self.problem.jobs
         rows, sets = self._relaxation()
         self.details |= {"rows": int(rows.b.size), "sets": int(sets.first.size - 1)}
         end = max(self.schedule.start[j.id] + self.problem.duration(j) for j in jobs) if jobs else self.problem.now
         first = uniform(self.problem.now, end, 1)
         self._keep(Prices(first, np.zeros((rows.b.size, 1)), np.zeros((sets.items.size, 1))), rows, sets)
-        prices, scale = None, self._scale(end)
+        prices = None
+        scale = self._scale(end)
         for grid, points in enumerate(self._grids(end, sets)):
             if self.over or self.proven or scale == 0.0:
                 return
@@ -175,7 +177,8 @@ class Relaxation:
         """Keep a schedule if it is feasible and better than the best one."""
         value = float(self.problem.value(schedule))
         if improves(self.problem, value, self.objective) and not self.problem.verify(schedule):
-            self.schedule, self.objective = schedule, value
+            self.schedule = schedule
+            self.objective = value
             self.seen.report(value, lambda: schedule)
 
     def _may_prove(self, dual: Dual) -> bool:
@@ -184,7 +187,8 @@ class Relaxation:
 
     def _relaxation(self) -> tuple[Rows, Sets]:
         """Return the sets of jobs that fit together, of few jobs, and the rows, unless the sets are of all jobs."""
-        items, platform = self.items, self.problem.platform
+        items = self.items
+        platform = self.problem.platform
         load = np.bincount(items.kind, items.duration, len(items.demands)).astype(np.float64)
         rows = chosen_rows(platform, items.demands, load)
         share = (rows.a / rows.b[:, None]).max(axis=0, initial=0.0)[items.kind] * items.duration
@@ -199,7 +203,8 @@ class Relaxation:
 
     def _scale(self, end: int) -> float:
         """Return the greatest cost per second of delaying all waiting jobs of the first schedule."""
-        items, jobs = self.items, self.problem.jobs
+        items = self.items
+        jobs = self.problem.jobs
         starts = np.array([self.schedule.start[j.id] for j in jobs], np.int64)
         waiting = starts > items.free[: items.jobs]
         if items.late:
@@ -220,7 +225,8 @@ class Relaxation:
 
     def _grids(self, end: int, sets: Sets) -> Iterator[Ints]:
         """Yield grids of more and more cells."""
-        now, items = self.problem.now, self.items
+        now = self.problem.now
+        items = self.items
         for cells in CELLS:
             if cells > CELLS[0] and (
                 cells * items.jobs > MOST_CANDIDATES // 2
@@ -253,7 +259,8 @@ class Relaxation:
             schedule = self.scheduler.arrays.schedule(*placement)
             value = float(self.problem.value(schedule))
             if improves(self.problem, value, self.objective) and not self.problem.verify(schedule):
-                self.schedule, self.objective = schedule, value
+                self.schedule = schedule
+                self.objective = value
                 self.seen.report(value, placement=Placement(self.scheduler.arrays, *placement))
 
     def _keep(self, prices: Prices | None, rows: Rows, sets: Sets) -> None:
@@ -261,9 +268,10 @@ class Relaxation:
         if prices is None:
             return
         whole = whole_prices(self.items, prices.points, rows, sets, prices.rows, prices.sets)
-        found = exact_bound(self.items, whole)
-        if self.bound is None or found > self.bound:
-            self.bound, self.prices = found, whole
+        bound = exact_bound(self.items, whole)
+        if self.bound is None or bound > self.bound:
+            self.bound = bound
+            self.prices = whole
 
     @property
     def cost_bound(self) -> float | None:
@@ -291,13 +299,15 @@ class Relaxation:
         bound = self.cost_bound
         schedule = keeping_limits(self.problem, self.schedule)
         message = "no bound" if bound is None else f"bound on {how_many(self.details['cells'], 'cell')}"
-        found = self.seen.result(schedule, message=message, details=self.details)
-        if bound is not None and found.status != "error":
+        result = self.seen.result(schedule, message=message, details=self.details)
+        if bound is not None and result.status != "error":
             sign = self.scheduler.arrays.sign
-            found.bound, found.offset = sign * bound, sign * float(self.items.constant)
-            if isinstance(found.objective, (int, float)) and close(found.objective, found.bound, offset=found.offset):
-                found.status = "optimal"
-        return found
+            result.bound, result.offset = sign * bound, sign * float(self.items.constant)
+            if isinstance(result.objective, (int, float)) and close(
+                result.objective, result.bound, offset=result.offset
+            ):
+                result.status = "optimal"
+        return result
 
 
 @cache

@@ -80,7 +80,8 @@ def supported(problem: Dispatch) -> bool:
 
 def items_of(problem: Dispatch) -> Items:
     """Return the jobs and the running jobs of a problem whose objective is a sum over jobs."""
-    costs, jobs = problem.costs, problem.job_arrays
+    costs = problem.costs
+    jobs = problem.job_arrays
     assert isinstance(costs, Excess | Late)
     running = [r for r in problem.running if r.end > problem.now]
     windows = [problem.start_windows(j) for j in problem.jobs] + [((problem.now, problem.now),) for _ in running]
@@ -151,15 +152,16 @@ def candidate_starts(items: Items, i: int, points: Ints) -> Ints:
 
     Of the starts behind the last grid point, the earliest one of each window is kept.
     """
-    duration, free = int(items.duration[i]), int(items.free[i])
+    duration = int(items.duration[i])
+    free = int(items.free[i])
     kinks = np.concatenate([points, points - duration, [free, free + 1]])
-    found = []
+    candidates = []
     for lo, hi in _windows(items, i):
         inside = kinks[(kinks >= lo) & (kinks <= hi)]
-        found.append(np.concatenate([[lo, hi], inside]))
+        candidates.append(np.concatenate([[lo, hi], inside]))
         if lo >= points[-1]:
             break
-    starts = np.unique(np.concatenate(found))
+    starts = np.unique(np.concatenate(candidates))
     return starts[: np.searchsorted(starts, points[-1]) + 1]
 
 
@@ -235,7 +237,7 @@ def base_rows(platform: Platform, demands: Sequence[Demand]) -> Rows:
     classes = [(vector, len(nodes)) for vector, nodes in platform.classes.items()]
     fits = {q: frozenset(c for c, (v, _) in enumerate(classes) if _fits(q, v)) for d in demands for _, q in d}
     sets = list(dict.fromkeys([frozenset(range(len(classes))), *sorted(set(fits.values()), key=lambda s: sorted(s))]))
-    found = [
+    rows = [
         row
         for chosen in sets[:SUBSETS]
         for row in _rows_of(
@@ -243,7 +245,7 @@ def base_rows(platform: Platform, demands: Sequence[Demand]) -> Rows:
             [[(units, q) for units, q in d if fits[q] <= chosen] for d in demands],
         )
     ]
-    return _joined(found, len(demands))
+    return _joined(rows, len(demands))
 
 
 def roundings(a: Ints, b: int) -> Iterator[tuple[Ints, int]]:
@@ -282,8 +284,8 @@ def chosen_rows(platform: Platform, demands: Sequence[Demand], load: Floats, bas
     """
     base = base_rows(platform, demands)
     share = (base.a / base.b[:, None]) @ load
-    found = [(base.a[r], int(base.b[r])) for r in np.argsort(-share, kind="stable")[:bases]]
-    return _joined([*found, *(row for a, b in found[:1] for row in roundings(a, b))], len(demands))
+    rows = [(base.a[r], int(base.b[r])) for r in np.argsort(-share, kind="stable")[:bases]]
+    return _joined([*rows, *(row for a, b in rows[:1] for row in roundings(a, b))], len(demands))
 
 
 def _fits(request: Vector, capacity: Vector) -> bool:
@@ -391,12 +393,12 @@ def maximal_sets(
         family.update(more)
         used.append(i)
     inner = {members - {i} for members in family for i in members}
-    found = [sorted(members) for members in family if members not in inner and members]
+    maximal = [sorted(members) for members in family if members not in inner and members]
     position = {i: k for k, i in enumerate(sorted(used))}
     return Sets(
         np.array(sorted(used), np.int64),
-        offsets([len(s) for s in found]),
-        np.array([position[i] for s in found for i in s], np.int64),
+        offsets([len(s) for s in maximal]),
+        np.array([position[i] for s in maximal for i in s], np.int64),
     )
 
 
@@ -404,7 +406,9 @@ class _Fits:
     """Whether jobs of some demands fit the empty platform together; remembers the answers."""
 
     def __init__(self, platform: Platform, demands: Sequence[Demand], rows: Rows) -> None:
-        self.platform, self.demands, self.rows = platform, demands, rows
+        self.platform = platform
+        self.demands = demands
+        self.rows = rows
         self.known: dict[tuple[int, ...], bool] = {}
 
     def __call__(self, kinds: tuple[int, ...]) -> bool:
@@ -478,10 +482,16 @@ class Dual:
     def __init__(
         self, items: Items, rows: Rows, sets: Sets, points: Ints, scale: float, stopped: Callable[[], bool]
     ) -> None:
-        self.items, self.rows, self.sets, self.points, self.stopped = items, rows, sets, points, stopped
-        self.grid, self.length = points.astype(np.float64), np.diff(points).astype(np.float64)
+        self.items = items
+        self.rows = rows
+        self.sets = sets
+        self.points = points
+        self.stopped = stopped
+        self.grid = points.astype(np.float64)
+        self.length = np.diff(points).astype(np.float64)
         self.candidates = candidates(items, points, stopped)
-        self.cells, members = points.size - 1, sets.items.size
+        self.cells = points.size - 1
+        members = sets.items.size
         self.a = rows.a.astype(np.float64)
         # kinds of prices: that of each demand, then that of each member of the sets
         self.kind = items.kind.copy()
@@ -493,16 +503,20 @@ class Dual:
         self.in_sets = np.zeros((members, self.cells))
         self.mean = np.zeros(items.duration.size)
         self.evaluations = 0
-        self.best, self.prices = -np.inf, None  # type: tuple[float, Prices | None]
+        self.best: float = -np.inf
+        self.prices: Prices | None = None
 
     def value(self, x: Floats, tau: float) -> tuple[float, Floats]:
         """Return minus the smoothed bound of scaled prices, and its gradient; raise Stopped."""
         if self.stopped():
             raise Stopped
         self.evaluations += 1
-        items, rows, c = self.items, self.rows, self.candidates
+        items = self.items
+        rows = self.rows
+        c = self.candidates
         y = x.reshape(-1, self.cells) * self.scale
-        row, own = y[: rows.b.size], np.ascontiguousarray(y[rows.b.size :])
+        row = y[: rows.b.size]
+        own = np.ascontiguousarray(y[rows.b.size :])
         price = np.einsum("rk,rt->kt", self.a, row)  # not BLAS, whose threads wait for each other on a busy computer
         price = np.concatenate([price, price[self.of_member] + own])
         hard, smooth = cheapest_starts(
@@ -614,7 +628,8 @@ def _shift(items: Items, points: Ints, rows: Rows, row_price: Floats, set_price:
 
 def _least(items: Items, i: int, prices: WholePrices) -> int:
     """Return the least cost of an item with prices, in multiples of 1 / Q."""
-    points, price = prices.points, prices.price[i]
+    points = prices.points
+    price = prices.price[i]
     weight = whole_weight(float(items.weight[i]), prices.shift)
     if not price.any():  # the earliest start is the cheapest
         over = int(items.low[items.first[i]] - items.free[i])
@@ -624,8 +639,8 @@ def _least(items: Items, i: int, prices: WholePrices) -> int:
 
     def until(time: Ints) -> Ints:
         cell = np.clip(np.searchsorted(points, time, side="right") - 1, 0, price.size - 1)
-        found: Ints = paid[cell] + price[cell] * np.minimum(time - points[cell], points[cell + 1] - points[cell])
-        return found
+        least: Ints = paid[cell] + price[cell] * np.minimum(time - points[cell], points[cell + 1] - points[cell])
+        return least
 
     late = starts - items.free[i]
     cost = (late > 0) * np.int64(1 << prices.shift) if items.late else weight * np.maximum(0, late)
@@ -634,5 +649,5 @@ def _least(items: Items, i: int, prices: WholePrices) -> int:
 
 def rounded_down(bound: Fraction) -> float:
     """Return the greatest float that is not above a fraction."""
-    found = float(bound)
-    return found if Fraction(found) <= bound else math.nextafter(found, -math.inf)
+    rounded = float(bound)
+    return rounded if Fraction(rounded) <= bound else math.nextafter(rounded, -math.inf)

@@ -42,12 +42,14 @@ from .kernels.profile import NEVER, new_profile
 
 def _earliest(a: Arrays) -> Floats:
     """Return the earliest possible start of each job in seconds: from its release time and its start windows."""
-    j, found = a.jobs, np.empty(a.jobs.release.size)
+    j = a.jobs
+    earliest = np.empty(a.jobs.release.size)
     for k, (release, g) in enumerate(zip(j.release.tolist(), j.group.tolist(), strict=True)):
-        first, end = j.first_window[g], j.first_window[g + 1]
+        first = j.first_window[g]
+        end = j.first_window[g + 1]
         w = first + np.searchsorted(j.hi[first:end], release)
-        found[k] = max(release, j.lo[w]) if w < end else np.inf
-    return found
+        earliest[k] = max(release, j.lo[w]) if w < end else np.inf
+    return earliest
 
 
 def _latest(a: Arrays) -> Floats:
@@ -92,8 +94,8 @@ def _submit_weighted_area(a: Arrays) -> Floats:
     finite = weighted[np.isfinite(weighted)]
     busy = float(_node_area(a).sum()) / max(1, a.machine.capacity.shape[0])
     mean = float(finite.mean()) if finite.size else 1.0
-    found: Floats = a.costs.submit + a.costs.grace + BUSY_SHARE * busy * weighted / mean
-    return found
+    keys: Floats = a.costs.submit + a.costs.grace + BUSY_SHARE * busy * weighted / mean
+    return keys
 
 
 BUSY_SHARE = 0.25
@@ -144,14 +146,14 @@ def _listed(arrays: Arrays, ids: Sequence[str]) -> Ints:
     unknown = next((i for i in ids if i not in index), None)
     if unknown is not None:
         raise UnknownOrder(f"the order lists {unknown!r}, which is not a job of the problem")
-    found = np.array([index[i] for i in ids], np.int64)
+    indices = np.array([index[i] for i in ids], np.int64)
     if len(set(ids)) != len(ids):
         twice = next(i for k, i in enumerate(ids) if i in set(ids[:k]))
         raise UnknownOrder(f"the order lists job {twice!r} more than once")
-    if len(found) != len(index):
+    if len(indices) != len(index):
         missing = next(i for i in index if i not in set(ids))
-        raise UnknownOrder(f"the order lists {len(found)} of {how_many(len(index), 'job')}; {missing!r} is missing")
-    return found
+        raise UnknownOrder(f"the order lists {len(indices)} of {how_many(len(index), 'job')}; {missing!r} is missing")
+    return indices
 
 
 # --- Given schedules in the form of the kernels, as starts of searches.
@@ -252,9 +254,9 @@ class ListScheduler:
         KernelStopped
             If ``stop`` is set before all jobs are placed.
         """
-        found = self.place_within(order, np.inf, not_before, stop)
-        assert found is not None  # nothing exceeds an infinite cost
-        return found
+        placement = self.place_within(order, np.inf, not_before, stop)
+        assert placement is not None  # nothing exceeds an infinite cost
+        return placement
 
     def place_within(
         self, order: Ints, most: float, not_before: Ints | None = None, stop: Ints | None = None
@@ -264,7 +266,8 @@ class ListScheduler:
         Profits, which are no sum over jobs, are never given up.
         """
         a = self.arrays
-        starts, nodes = np.empty(a.jobs.units.size, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)
+        starts = np.empty(a.jobs.units.size, np.int64)
+        nodes = np.empty(int(a.jobs.first_unit[-1]), np.int64)
         bound = self._anytime if not_before is None else not_before
         count = kernels.build(
             a.machine,
@@ -409,13 +412,15 @@ def multi_search(
     scheduler = ListScheduler(arrays(p, power, profit))
     with Clock(seen.deadline) as clock:
         clock.reserve(AFTERWARDS * clock.elapsed)
-        found = place_all_orders(scheduler, clock, seen)
-    schedule = seen.start if found.placement is None else scheduler.arrays.schedule(*found.placement)
+        best_order = place_all_orders(scheduler, clock, seen)
+    schedule = seen.start if best_order.placement is None else scheduler.arrays.schedule(*best_order.placement)
     assert schedule is not None  # without a start, an ordering has led to a schedule
     keeping_limits(scheduler.arrays.dispatch, schedule)
-    skipped = f"; skipped: {', '.join(found.skipped)}" if found.skipped else ""
-    best = "no order is better than the start" if found.order is None else f"best order: {found.order}"
-    return seen.result(schedule, message=best + skipped, details={"order": found.order, "skipped": found.skipped})
+    skipped = f"; skipped: {', '.join(best_order.skipped)}" if best_order.skipped else ""
+    best = "no order is better than the start" if best_order.order is None else f"best order: {best_order.order}"
+    return seen.result(
+        schedule, message=best + skipped, details={"order": best_order.order, "skipped": best_order.skipped}
+    )
 
 
 class Orders(NamedTuple):
@@ -436,7 +441,8 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
     if seen.start is not None:
         least = a.sign * float(a.problem.value(seen.start))
         least -= SAME * abs(least)
-    best, order = None, None
+    best = None
+    order = None
     skipped: dict[str, str] = {}
     failure: NoSchedule | None = None
     known: dict[tuple[bool, bytes], str] = {}  # the orders so far (without deadlines, "lst" is "-duration")
@@ -467,7 +473,9 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
         if placement is not None and value < least:
             if best is None:
                 reserve_for_postponed(clock, a, *placement)
-            least, best, order = value, placement, name
+            least = value
+            best = placement
+            order = name
             if a.keeps_limits(value) and not seen.report(a.sign * value, placement=Placement(a, *placement)):
                 break
     if best is None and seen.start is None:
@@ -510,7 +518,8 @@ class Joins:
     """
 
     def __init__(self, arrays: Arrays) -> None:
-        self.ledger, self.duration = arrays.costs.ledger, arrays.jobs.duration
+        self.ledger = arrays.costs.ledger
+        self.duration = arrays.jobs.duration
         segments = self.ledger.euro_per_joule.size
         self.orders: list[Tried] = []
         self.earned = np.zeros((0, segments + 1))  # profit before the begin of each segment and in all, of each order
@@ -519,9 +528,9 @@ class Joins:
 
     def add(self, keys: Floats, starts: Ints) -> None:
         """Add an order, unless its schedule earns the same as another one in each segment."""
-        found = np.zeros(self._joules.size + 1)
-        profits(self.ledger, self.duration, starts, self._joules, found[1:])
-        earned = np.cumsum(found)
+        by_segment = np.zeros(self._joules.size + 1)
+        profits(self.ledger, self.duration, starts, self._joules, by_segment[1:])
+        earned = np.cumsum(by_segment)
         if not (self.earned == earned).all(axis=1).any():
             self.orders.append(Tried(keys, starts))
             self.earned = np.vstack([self.earned, earned])
@@ -640,7 +649,8 @@ def improve_order(
     seen: Incumbents | None = None,
 ) -> None:
     """Move single jobs of an order and its placement, in place; report the incumbents to ``seen``."""
-    a, value = scheduler.arrays, scheduler.objective(answer.starts)
+    a = scheduler.arrays
+    value = scheduler.objective(answer.starts)
 
     def report() -> bool:
         placement = Placement(a, answer.starts, answer.nodes)
@@ -652,9 +662,9 @@ def improve_order(
     with closing(batches(answer.order.size, rounds, seed, clock)) as every:
         for moves in every:
             single = np.arange(len(moves) + 1)
-            found, _, _ = mover.improve(answer, moves, single, value, value, *not_worse(len(moves)), clock.stop)
-            if found < value:
-                value = float(found)
+            moved, _, _ = mover.improve(answer, moves, single, value, value, *not_worse(len(moves)), clock.stop)
+            if moved < value:
+                value = float(moved)
                 if not report():
                     return
 
@@ -720,7 +730,8 @@ def warm_up_moves() -> None:
 
 def warm_up_late() -> None:
     """Compile for a second process what list scheduling needs late: the objective, and parts of the placement."""
-    a, nodes = arrays(tiny()), np.zeros(1, np.int64)
+    a = arrays(tiny())
+    nodes = np.zeros(1, np.int64)
     objective(a.costs, a.jobs, np.arange(3) * 10)
     profile = new_profile(a.machine, 64)
     aggregate = new_aggregate(a.machine, a.jobs, profile)
@@ -732,7 +743,8 @@ def warm_up_late() -> None:
 
 def warm_up_moves_late() -> None:
     """Compile for a second process the moves of single jobs; it waits for the placement, which the first one compiles."""
-    scheduler, starts = ListScheduler(arrays(tiny())), np.arange(3) * 10
+    scheduler = ListScheduler(arrays(tiny()))
+    starts = np.arange(3) * 10
     value = scheduler.objective(starts)
     answer = OrderResult(np.arange(3), starts, np.zeros(3, np.int64))
     scheduler.mover().improve(answer, np.array([[0, 1]]), np.arange(2), value, value, *not_worse(1), running())

@@ -183,9 +183,11 @@ class Method:
     def text(self) -> str:
         """The method as text; ``parse_method`` makes an equal method of it."""
         words = self._words()
-        lowered, start = self.lowering_text, self.start
+        lowered = self.lowering_text
+        start = self.start
         words[-1] += f"@{lowered}" if lowered else ""
-        words[-1] += "" if start is None else "+warm" if start == USUAL else f"+warm={start}"
+        if start is not None:
+            words[-1] += "+warm" if start == USUAL else f"+warm={start}"
         given = {f.name: getattr(self, f.name) for f in self._with("option") if getattr(self, f.name) != f.default}
         given |= self.solver_parameters
         return ":".join(words + [f"{name}={to_text(value)}" for name, value in given.items()])

@@ -126,11 +126,11 @@ def improve_placed(
     from ..backends import INTERRUPTED, Interrupted, Limits, SolverUnavailable, run
 
     limits = (Limits() if limits is None else limits).begun()
-    found = around.model(placement, free, keep_nodes, nodes, since, until)
-    if not found.moving:
+    neighbourhood = around.model(placement, free, keep_nodes, nodes, since, until)
+    if not neighbourhood.moving:
         return None
-    start = found.write(placement)
-    result: Result = run(found.model, backend, limits, warm_start=start, **options)
+    start = neighbourhood.write(placement)
+    result: Result = run(neighbourhood.model, backend, limits, warm_start=start, **options)
     if result.status == "unavailable":
         raise SolverUnavailable(result.message)
     if result.message == INTERRUPTED:
@@ -138,11 +138,12 @@ def improve_placed(
     value = result.objective
     if result.assignment is None or result.violations or value is None or isinstance(value, tuple):
         return None
-    before, sign = float(found.model.value(found.model.objectives[0], start)), around.sign
+    before = float(neighbourhood.model.value(neighbourhood.model.objectives[0], start))
+    sign = around.sign
     broken = excess_of(around.flat.dispatch, placement.starts) > 0  # then any schedule that keeps the limits is better
     if not broken and sign * (before - value) <= BETTER * abs(before):
         return None
-    return Better(found.read(result.assignment, placement), float(value))
+    return Better(neighbourhood.read(result.assignment, placement), float(value))
 
 
 def improve(
@@ -206,10 +207,10 @@ def improve(
     some, keep = ([flat.index[i] for i in ids] for ids in (free, keep_nodes))
     where = None if nodes is None else [flat.nodes.index[n] for n in nodes]
     placement = flat.placed(schedule)
-    found = improve_placed(around, placement, some, backend, limits, keep, where, since, until, **options)
-    if found is None:
+    better_one = improve_placed(around, placement, some, backend, limits, keep, where, since, until, **options)
+    if better_one is None:
         return None
-    better = arrays(problem).schedule(*found.placement)
+    better = arrays(problem).schedule(*better_one.placement)
     broken = excess_of(flat.dispatch, placement.starts) > 0
     gain = around.sign * (problem.value(schedule) - problem.value(better))
     return None if problem.verify(better) or (not broken and gain <= 0) else better

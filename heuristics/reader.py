@@ -48,8 +48,8 @@ class Reader:
         if self.start is not None and schedule.start == self.start.start:
             return self._keep(self.start)
         if self.allocator is not None:
-            found = self.allocator.allocate(schedule.start)
-            return None if found is None else self._keep(found)
+            allocated = self.allocator.allocate(schedule.start)
+            return None if allocated is None else self._keep(allocated)
         violations = violations_of(self.problem, schedule)
         if not violations:
             return self._keep(schedule)
@@ -75,9 +75,9 @@ class Reader:
         ``seconds`` limits the time; None: a fixed number of moves.
         """
         before = self.objective
-        found = None if self.allocator is None else self.allocator.repair(seconds, seed)
-        if found is not None:
-            self._keep(found)
+        repaired = None if self.allocator is None else self.allocator.repair(seconds, seed)
+        if repaired is not None:
+            self._keep(repaired)
         return None if self.objective == before else self.objective
 
     def _keep(self, schedule: Schedule) -> Any:
@@ -88,5 +88,6 @@ class Reader:
                 f"as the model {self.encoding.model.name!r} has one objective"
             )
         if self.objective is None or self.sign * (value - self.objective) < 0:
-            self.best, self.objective = schedule, value
+            self.best = schedule
+            self.objective = value
         return value

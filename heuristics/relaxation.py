@@ -217,32 +217,35 @@ class _RelaxationSearch:
         limits = Limits(None if self.left is None else ONE_SHARE * self.left, self.threads, self.seed).begun()
         self._best = self.placement
         one, several = self._split(np.arange(self.placement.starts.size))
-        found = self.around.model(self.placement, one, several)
+        neighbourhood = self.around.model(self.placement, one, several)
         result = run(
-            found.model,
+            neighbourhood.model,
             self.backend,
             limits,
-            warm_start=found.write(self.placement),
+            warm_start=neighbourhood.write(self.placement),
             on_incumbent=lambda incumbent: not self.seen.stopped,
-            judge=lambda assignment: self._judge(found, assignment),
+            judge=lambda assignment: self._judge(neighbourhood, assignment),
             **self.options,
         )
         if result.message == INTERRUPTED:
             raise Interrupted
         if result.status == "unavailable":
             raise SolverUnavailable(result.message)
-        self.placement, self.complete = self._best, result.status == "optimal"
+        self.placement = self._best
+        self.complete = result.status == "optimal"
         self.message += f"; one model: {result.status}"
 
-    def _judge(self, found: Neighbourhood, assignment: Assignment) -> float | None:
+    def _judge(self, neighbourhood: Neighbourhood, assignment: Assignment) -> float | None:
         """Return the problem's objective of an answer; None if the answer is not a feasible schedule."""
-        answer = found.read(assignment, self.placement)
+        answer = neighbourhood.read(assignment, self.placement)
         schedule = self.arrays.schedule(*answer)
         if self.problem.verify(schedule):
             return None
         value = float(self.problem.value(schedule))
         if self._is_better(value) and not self.by_windows:  # a solver may report once more after its time limit
-            self.schedule, self.objective, self.kept = schedule, value, True
+            self.schedule = schedule
+            self.objective = value
+            self.kept = True
             self._best = answer
             self.seen.report(value, placement=Placement(self.arrays, *answer))
         return value
@@ -254,7 +257,10 @@ class _RelaxationSearch:
         """Improve window after window, until a second round improves nothing or the time limit is reached."""
         from ..backends import LoweringTooLarge, SolverUnavailable
 
-        size, tried, better, rounds = WINDOW, 0, 0, 0
+        size = WINDOW
+        tried = 0
+        better = 0
+        rounds = 0
         while not self._over and size >= SMALLEST:
             before = better
             try:
@@ -279,7 +285,8 @@ class _RelaxationSearch:
 
     def _each_window(self, size: int, rounds: int) -> Iterator[Window]:
         """Yield windows of jobs with consecutive starts and some waiting jobs; odd rounds are shifted."""
-        starts, flat = self.placement.starts, self.around.flat
+        starts = self.placement.starts
+        flat = self.around.flat
         nodes = min(NODES, len(flat.nodes.capacity))
         weight = np.where(flat.jobs.all_units == 1, nodes, flat.jobs.all_units)
         scheduled = np.flatnonzero(starts != POSTPONED)
@@ -287,7 +294,8 @@ class _RelaxationSearch:
         number = (np.cumsum(weight[order]) + rounds % 2 * size // 4) // max(1, size // 2)
         for w in np.unique(number):
             jobs = order[number == w]
-            first, last = int(starts[jobs].min()), int(starts[jobs].max())
+            first = int(starts[jobs].min())
+            last = int(starts[jobs].max())
             waits = (self.placement.starts == POSTPONED) | (self.placement.starts > last)
             waits = self.rng.permutation(np.setdiff1d(np.flatnonzero((flat.jobs.submit <= last) & waits), jobs))
             waits = waits[np.cumsum(weight[waits]) <= size // 2]
@@ -300,7 +308,7 @@ class _RelaxationSearch:
 
         one, several = self._split(jobs)
         seconds = self.seen.deadline.earlier(self.last).at_most(WINDOW_SECONDS)
-        found = improve_placed(
+        better = improve_placed(
             self.around,
             self.placement,
             one,
@@ -313,10 +321,10 @@ class _RelaxationSearch:
             **self.options,
         )
         best = self.seen.trace[-1].objective if self.seen.trace else None
-        if found is None or not improves(self.problem, found.objective, best):
+        if better is None or not improves(self.problem, better.objective, best):
             return False
-        self.placement = found.placement
-        self.seen.report(found.objective, placement=Placement(self.arrays, *found.placement))
+        self.placement = better.placement
+        self.seen.report(better.objective, placement=Placement(self.arrays, *better.placement))
         return True
 
     def result(self) -> Result:
@@ -327,7 +335,8 @@ class _RelaxationSearch:
             if broken:
                 self.message += f"; the result of the windows is not used: {broken[0].message}"
             elif self._is_better(value := float(self.problem.value(schedule))):
-                self.schedule, self.objective = schedule, value
+                self.schedule = schedule
+                self.objective = value
         details = {"order": self.order, "complete": self.complete}
         return self.seen.result(
             keeping_limits(self.arrays.dispatch, self.schedule), message=self.message, details=details

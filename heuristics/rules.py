@@ -132,13 +132,14 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     while replay_by_rule(trace, state, order, 0, BATCH) and not standstill.reached():
         pass
     _check(jobs, rows, state, rule)
-    ranges, names = ranges_of(trace, state, by_count), jobs.platform.nodes
+    ranges = ranges_of(trace, state, by_count)
+    names = jobs.platform.nodes
     nodes = dict(zip((j.id for j in rows.jobs), by_name(ranges, names), strict=True))
     start = dict(zip(nodes, state.start.tolist(), strict=True))
     several = [(k, j.id, [c.units for c in j.chunks]) for k, j in enumerate(rows.jobs) if j.chunks]
     nodes.update(named_parts(ranges, several, names))
-    found = Schedule({j.id: start[j.id] for j in jobs.jobs}, {p.id: nodes[p.id] for j in jobs.jobs for p in j.parts})
-    return keeping_limits(jobs, found)
+    schedule = Schedule({j.id: start[j.id] for j in jobs.jobs}, {p.id: nodes[p.id] for j in jobs.jobs for p in j.parts})
+    return keeping_limits(jobs, schedule)
 
 
 def most_profit_first(cores: Ints, duration: Ints, power: Floats) -> Floats:
@@ -171,8 +172,8 @@ def most_profit_first(cores: Ints, duration: Ints, power: Floats) -> Floats:
     if not known.any():
         return -earned
     median = float(np.median(power[known] / cores[known]))
-    found: Floats = -earned / (np.where(known, power, median * np.maximum(1, cores)) * np.maximum(1, duration))
-    return found
+    keys: Floats = -earned / (np.where(known, power, median * np.maximum(1, cores)) * np.maximum(1, duration))
+    return keys
 
 
 @cache
@@ -186,7 +187,8 @@ def warm_up() -> None:
 
 def _in_order(problem: Dispatch | Profit, dispatch: Dispatch, rule: str) -> Ints:
     """Return the jobs by the rule's key, ties by submit time: the kernels read the queue in the order of the rows."""
-    jobs, resources = dispatch.job_arrays, dispatch.platform.resources
+    jobs = dispatch.job_arrays
+    resources = dispatch.platform.resources
     key: Ints | Floats = np.maximum(1, jobs.duration)
     if rule.startswith("est"):
         key = jobs.release
@@ -206,7 +208,8 @@ def _power(problem: Dispatch | Profit) -> Floats:
 
 def _rows(problem: Dispatch, order: Ints) -> _Rows:
     running = [r for r in problem.running if r.end > problem.now]
-    before, listed = len(running), [problem.jobs[k] for k in order.tolist()]
+    before = len(running)
+    listed = [problem.jobs[k] for k in order.tolist()]
     held = JobArrays.of([r.job for r in running], problem.platform.resources)
     held = replace(
         held,

@@ -111,9 +111,9 @@ def check_arguments(method: Method, given: Mapping[str, object]) -> None:
 
 def _refusal(argument: str, method: Method) -> str:
     """Return the message about an argument that a method does not obey, with the methods that do."""
-    found = [c.name for c in all_classes() if argument in c.options() or argument in c.obeyed()]
-    if found and argument not in method.options():
-        return f"{method.text} does not obey {argument}; methods that do: {', '.join(found)}"
+    obeying = [c.name for c in all_classes() if argument in c.options() or argument in c.obeyed()]
+    if obeying and argument not in method.options():
+        return f"{method.text} does not obey {argument}; methods that do: {', '.join(obeying)}"
     options = method.options()
     own = f"its options are {', '.join(options)}" if options else "it has no options"
     near = similar(argument, [*options, *ARGUMENTS])

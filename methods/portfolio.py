@@ -150,18 +150,19 @@ class Best:
             self._report(news.objective, news.schedule, news.placement)
         return not self.stopped
 
-    def add(self, found: Result) -> None:
+    def add(self, result: Result) -> None:
         """Add the result of a method: its schedule, if it is verified and better, and its bound, if it is better."""
-        if found.status == "error":
+        if result.status == "error":
             return
-        if found.schedule is not None and improves(self.problem, found.objective, self.objective):
-            schedule = found.schedule
-            self.schedule, self.objective = schedule, found.objective
-            if improves(self.problem, found.objective, self._reported):
-                self._report(found.objective, lambda: schedule)
-        self.offset = found.offset or self.offset
-        if found.exactness.kind != "restriction" and self._tighter(found.bound):
-            self.bound = found.bound
+        if result.schedule is not None and improves(self.problem, result.objective, self.objective):
+            schedule = result.schedule
+            self.schedule = schedule
+            self.objective = result.objective
+            if improves(self.problem, result.objective, self._reported):
+                self._report(result.objective, lambda: schedule)
+        self.offset = result.offset or self.offset
+        if result.exactness.kind != "restriction" and self._tighter(result.bound):
+            self.bound = result.bound
             self._report(self._reported)
 
     @property
@@ -191,7 +192,8 @@ class Best:
 
     def _tighter(self, bound: Bound | None) -> bool:
         """Return whether a bound is better; with several objectives only a bound on each one counts."""
-        values, old = _values(bound), _values(self.bound)
+        values = _values(bound)
+        old = _values(self.bound)
         if not values or any(value is None for value in values):
             return False
         sign = 1 if self.problem.sense == "minimize" else -1
@@ -214,7 +216,9 @@ class Best:
 
 
 def _values(value: Value | Bound | None) -> tuple[float | None, ...]:
-    return () if value is None else value if isinstance(value, tuple) else (value,)
+    if value is None:
+        return ()
+    return value if isinstance(value, tuple) else (value,)
 
 
 def share_of(limits: Limits, share: float) -> Limits:
@@ -280,7 +284,9 @@ def run_auto(
     start, why = start_schedule(problem, given, limits, best)
     if start is not None:
         best.add(answer(problem, start))
-    fate = WarmStart("accepted") if start is not None else WarmStart("rejected", why) if why else WarmStart()
+    fate = WarmStart("rejected", why) if why else WarmStart()
+    if start is not None:
+        fate = WarmStart("accepted")
     outcomes: list[StepOutcome] = []
     ended = why if why == INTERRUPTED else ""
     infeasible: Result | None = None
@@ -288,11 +294,11 @@ def run_auto(
         own = share_of(limits, share)
         if ended or best.done or infeasible is not None or (own.time == 0 and best.schedule is not None):
             break
-        found = _run_step(problem, step, own, best)
-        best.add(found)
-        outcomes.append(_outcome(step, found))
-        ended = INTERRUPTED if found.message == INTERRUPTED else ""
-        infeasible = found if found.status == "infeasible" and best.schedule is None else None
+        step_result = _run_step(problem, step, own, best)
+        best.add(step_result)
+        outcomes.append(_outcome(step, step_result))
+        ended = INTERRUPTED if step_result.message == INTERRUPTED else ""
+        infeasible = step_result if step_result.status == "infeasible" and best.schedule is None else None
     result = _result(problem, method, best, outcomes, ended, infeasible)
     result.warm_start = replace(fate, returned=start is not None and best.schedule is start)
     return result
@@ -311,18 +317,18 @@ def _run_step(problem: Problem, step: Method, limits: Limits, best: Best) -> Res
         assert isinstance(step, SolverMethod)
         return run_solver(problem, step, limits, best.schedule, best)
     except (LoweringTooLarge, SolverUnavailable) as e:
-        found = without_solver(problem, step.text, limits.deadline, str(e))
-        found.status = "unavailable"
+        result = without_solver(problem, step.text, limits.deadline, str(e))
+        result.status = "unavailable"
     except Exception as e:
         if best.failure is not None:
             raise
-        found = without_solver(problem, step.text, limits.deadline, "")
-        found.fail(f"{type(e).__name__}: {e}" if str(e) else type(e).__name__)
-    return found
+        result = without_solver(problem, step.text, limits.deadline, "")
+        result.fail(f"{type(e).__name__}: {e}" if str(e) else type(e).__name__)
+    return result
 
 
-def _outcome(step: Method, found: Result) -> StepOutcome:
-    return StepOutcome(step.text, found.status, found.objective, found.bound, found.seconds, found.message)
+def _outcome(step: Method, result: Result) -> StepOutcome:
+    return StepOutcome(step.text, result.status, result.objective, result.bound, result.seconds, result.message)
 
 
 def _told(outcome: StepOutcome) -> str:
@@ -345,26 +351,32 @@ def _result(
     message = ended or "; ".join(map(_told, outcomes))
     details = {"steps": tuple(outcomes)}
     if best.schedule is None:
-        found = without_solver(problem, method.text, best.deadline, message)
+        result = without_solver(problem, method.text, best.deadline, message)
         if infeasible is not None:
-            found.status, found.message, found.conflict = "infeasible", infeasible.message, infeasible.conflict
+            result.status = "infeasible"
+            result.message = infeasible.message
+            result.conflict = infeasible.conflict
         elif outcomes and all(o.status == "error" for o in outcomes):
-            found.fail(message)
-        found.version, found.bound, found.details = __version__, best.bound, details
-        return found
-    found = answer(problem, best.schedule, message=message, details=details)
-    found.solver, found.incumbents = method.text, best.trace
+            result.fail(message)
+        result.version = __version__
+        result.bound = best.bound
+        result.details = details
+        return result
+    result = answer(problem, best.schedule, message=message, details=details)
+    result.solver = method.text
+    result.incumbents = best.trace
     total = best.deadline.elapsed
-    found.phases = {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
-    if found.status != "error":
-        _conclude(found, best)
-    return found
+    result.phases = {"build": 0.0, "lower": 0.0, "solve": total, "total": total}
+    if result.status != "error":
+        _conclude(result, best)
+    return result
 
 
-def _conclude(found: Result, best: Best) -> None:
+def _conclude(result: Result, best: Best) -> None:
     """Put the best bound into a result; a bound that the schedule refutes makes it an error."""
-    found.bound, found.offset = best.bound, best.offset
-    if refutes(found.objective, found.bound, best.problem.sense):
-        found.fail(refutation(found.bound, found.objective))
+    result.bound = best.bound
+    result.offset = best.offset
+    if refutes(result.objective, result.bound, best.problem.sense):
+        result.fail(refutation(result.bound, result.objective))
     elif best.closed:
-        found.status = "optimal"
+        result.status = "optimal"

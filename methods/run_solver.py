@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from ..backends import Exactness, Incumbent, Limits, Result, WarmStart, run
 from ..backends.driver import build_deadline
@@ -61,13 +62,15 @@ def run_solver(
     reader = Reader(problem, encoding, start, deadline)
     # with several objectives the values are those of the model, and the schedule is read at the end
     several = len(encoding.model.objectives) > 1
+    judge = None if several else reader
+    hint = None if start is None else encoding.write(start)
     result = run(
         encoding.model,
         method.name,
         _solver_limits(limits, encoding),
-        warm_start=None if start is None else encoding.write(start),
-        on_incumbent=None if on_incumbent is None else _with_schedules(reports, encoding, None if several else reader),
-        judge=None if several else reader,
+        warm_start=hint,
+        on_incumbent=None if on_incumbent is None else _with_schedules(reports, encoding, judge),
+        judge=judge,
         **method.compile_options,
     )
     result.problem = problem
@@ -107,24 +110,24 @@ def _with_schedules(reports: Reports, encoding: Encoding, reader: Reader | None)
     The schedule is the reader's best, or, without a reader, the one read from the assignment of the incumbent.
     """
 
-    def report(found: Incumbent) -> object:
-        assignment, best = found.assignment(), None if reader is None else reader.best
+    def report(incumbent: Incumbent) -> object:
+        assignment = incumbent.assignment()
+        best = None if reader is None else reader.best
         read = (lambda: encoding.read(assignment)) if reader is None and assignment is not None else lambda: best
-        return reports.pass_on(_of_problem(found, encoding).giving(read, lambda: assignment))
+        return reports.pass_on(_of_problem(incumbent, encoding).giving(read, lambda: assignment))
 
     return report
 
 
-def _of_problem(found: Incumbent, encoding: Encoding) -> Incumbent:
+def _of_problem(incumbent: Incumbent, encoding: Encoding) -> Incumbent:
     """Return an incumbent of the model without the values of the objectives that the problem does not have."""
     if not encoding.ties:
-        return found
-    objective, bound = found.objective, found.bound
-    return Incumbent(
-        found.seconds,
-        objective[: -encoding.ties] if isinstance(objective, tuple) else objective,
-        bound[: -encoding.ties] if isinstance(bound, tuple) else bound,
-    ).less(found.offset)
+        return incumbent
+
+    def own(values: Any) -> Any:
+        return values[: -encoding.ties] if isinstance(values, tuple) else values
+
+    return Incumbent(incumbent.seconds, own(incumbent.objective), own(incumbent.bound)).less(incumbent.offset)
 
 
 def _solver_limits(limits: Limits, encoding: Encoding) -> Limits:

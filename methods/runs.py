@@ -30,7 +30,8 @@ def conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
         result.violations = violations_of(problem, schedule)
     except KeyboardInterrupt as e:  # the schedule is verified even after Ctrl-C
         catch_first(e)
-        result.violations, result.message = violations_of(problem, schedule), INTERRUPTED
+        result.violations = violations_of(problem, schedule)
+        result.message = INTERRUPTED
     if result.violations:
         result.fail(f"the schedule violates the problem: {result.violations[0].message}")
         return
@@ -143,8 +144,8 @@ def run_search(
     start, why = start_schedule(problem, given, limits, reports.callback)
     offset = deadline.elapsed  # for making the start
     if why == INTERRUPTED or reports.stopped:
-        found = without_solver(problem, method.text, deadline, why, start)
-        return replace(found, version=__version__)
+        ended = without_solver(problem, method.text, deadline, why, start)
+        return replace(ended, version=__version__)
     try:
         result = method.solve(problem, limits.lasting(deadline.remaining), start, reports.callback)
     except NothingFound as e:

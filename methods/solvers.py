@@ -77,11 +77,12 @@ def parse_lowering(text: str, where: str = "") -> dict[str, Any]:
     """
     if text in WORDS:
         return dict(WORDS[text])
-    found = GRID.fullmatch(text)
-    if found is None:
+    grid = GRID.fullmatch(text)
+    if grid is None:
         raise UnknownName("lowering", f"@{text}", EXAMPLES, where)
-    fine, coarse = int(found["fine"]), found["coarse"]
-    return {"grid": (fine, int(coarse)) if coarse else fine} | FORMS[found["form"]]
+    fine = int(grid["fine"])
+    coarse = grid["coarse"]
+    return {"grid": (fine, int(coarse)) if coarse else fine} | FORMS[grid["form"]]
 
 
 def lowering_text(lowering: LoweringName | None, grid: GridOption | None, side: Side, integral: bool) -> str:

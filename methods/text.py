@@ -152,10 +152,10 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     arguments = [word for word in words if not NAMED.fullmatch(word)]
     options += [word for word in words if NAMED.fullmatch(word)]
     options += [word for word in arguments[1:] if word]  # no NAME=VALUE: an error
-    found = _parts(head, arguments[0] if arguments else "", where)
+    parts = _parts(head, arguments[0] if arguments else "", where)
     if plus:
-        found["start"] = _after_plus(start, where)
-    made = _made(found, options, where)
+        parts["start"] = _after_plus(start, where)
+    made = _made(parts, options, where)
     if problem is not None:
         check_method(made, problem)
     return made
@@ -260,43 +260,44 @@ def _start(text: str, where: str) -> Start:
     if head == USUAL and not words:
         return Start(None, seconds)
     arguments = [word for word in words if not NAMED.fullmatch(word)]
-    found = _parts(head, arguments[0] if arguments else "", where)
+    parts = _parts(head, arguments[0] if arguments else "", where)
     options = [word for word in words if NAMED.fullmatch(word)] + arguments[1:]
-    return Start(_made(found, options, where), seconds)
+    return Start(_made(parts, options, where), seconds)
 
 
 def _parts(head: str, argument: str, where: str) -> dict[str, Any]:
     """Return the class, and the texts of the parts by their role."""
     name, at, solver = head.partition("@")
     cls = method_class(name, where)
-    found: dict[str, Any] = {"class": cls}
+    parts: dict[str, Any] = {"class": cls}
     if issubclass(cls, SolverMethod):
         formulation, under, lowered = argument.partition("@")
         if at:  # a model has no formulation: highs@900s
-            lowered, under = solver, at
+            lowered = solver
+            under = at
         if under and not issubclass(cls, LinearMethod):
             raise UnknownName(f"lowering of {name}", f"@{lowered}", ["none"], where)
-        return found | {"argument": formulation, "lowering": parse_lowering(lowered, where) if under else {}}
+        return parts | {"argument": formulation, "lowering": parse_lowering(lowered, where) if under else {}}
     if at and not fields_of(cls, "backend"):
         raise UnknownName(f"backend of {name}", f"@{solver}", ["none"], where)
-    return found | {"argument": argument} | ({"backend": solver} if at else {})
+    return parts | {"argument": argument} | ({"backend": solver} if at else {})
 
 
-def _made(found: dict[str, Any], options: list[str], where: str) -> Method:
+def _made(parts: dict[str, Any], options: list[str], where: str) -> Method:
     """Return the method of its parts."""
-    cls: type[Method] = found["class"]
-    given: dict[str, Any] = dict(found.get("lowering", {}))
+    cls: type[Method] = parts["class"]
+    given: dict[str, Any] = dict(parts.get("lowering", {}))
     for part, known in (("argument", fields_of(cls, "argument")), ("backend", fields_of(cls, "backend"))):
         if known:
-            given |= {known[0]: found[part]} if found.get(part) else {}
-        elif found.get(part):
-            raise UnknownName(f"argument of {cls.name}", found[part], ["none"], where)
+            given |= {known[0]: parts[part]} if parts.get(part) else {}
+        elif parts.get(part):
+            raise UnknownName(f"argument of {cls.name}", parts[part], ["none"], where)
     required = [name for name in fields_of(cls, "argument") if name not in given]
-    if "start" in found:
+    if "start" in parts:
         known = fields_of(cls, "start")
         if not known:
             raise UnknownName(f"start of {cls.name}", "+warm", ["none"], where)
-        given[known[0]] = found["start"]
+        given[known[0]] = parts["start"]
     given |= _options(cls, options, where)
     if required and issubclass(cls, Heuristic):
         raise UnknownName(f"argument of {cls.name}", "", list(cls.arguments()) or ["one"], where)
@@ -309,17 +310,18 @@ def _made(found: dict[str, Any], options: list[str], where: str) -> Method:
 def _options(cls: type[Method], words: list[str], where: str) -> dict[str, Any]:
     """Return the options and the solver's parameters of the words NAME=VALUE."""
     own = dict.fromkeys(fields_of(cls, "option"))
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     parameters: dict[str, Value] = {}
     for word in words:
         named = NAMED.fullmatch(word)
         if named is None:
             raise WrongValue(f"{word!r}{where} is no option; expected NAME=VALUE")
-        name, value = named["name"], from_text(named["value"])
+        name = named["name"]
+        value = from_text(named["value"])
         if name in own:
-            found[name] = value
+            values[name] = value
         elif fields_of(cls, "parameters"):
             parameters[name] = value
         else:
             raise UnknownName(f"option of {cls.name}", name, list(own) or ["none"], where)
-    return found | ({fields_of(cls, "parameters")[0]: parameters} if parameters else {})
+    return values | ({fields_of(cls, "parameters")[0]: parameters} if parameters else {})

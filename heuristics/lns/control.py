@@ -329,8 +329,8 @@ def due(operators: Sequence[History], since: Mapping[str, float], over: float) -
     over
         Share of the search that is over.
     """
-    found = [k for k, operator in enumerate(operators) if since.get(operator.name, 0.0) <= over]
-    return found or list(range(len(operators)))
+    due_ones = [k for k, operator in enumerate(operators) if since.get(operator.name, 0.0) <= over]
+    return due_ones or list(range(len(operators)))
 
 
 @with_short_repr

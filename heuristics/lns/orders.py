@@ -141,10 +141,10 @@ class Features:
 
     def keys(self, weights: dict[str, float]) -> Floats:
         """Return the weighted sum of the features of each job, shape (jobs,); unknown features are ignored."""
-        found = np.zeros(len(self.values))
+        sums = np.zeros(len(self.values))
         for k, name in enumerate(self.names):
-            found += weights.get(name, 0.0) * self.values[:, k]
-        return found
+            sums += weights.get(name, 0.0) * self.values[:, k]
+        return sums
 
     def presets(self, profits: bool) -> list[Floats]:
         """Return the keys of the presets that differ for these jobs; ``profits``: whether they are for a profit problem."""
@@ -217,16 +217,16 @@ class KeyNoise:
         rng
             Random numbers.
         """
-        found = keys
+        changed = keys
         if rng.random() < self.reweighted and known.scale.size:
             chosen = rng.random(known.scale.size) < self.features
             moved = rng.normal(0, self.weight_step, known.scale.size) * chosen / known.scale
-            found = found + known.values @ moved
+            changed = changed + known.values @ moved
         count = int(rng.choice((*self.jobs, 1 + int(keys.size * self.part))))
         some = drawn(count, bulk, rng)
-        found = found.copy()
-        found[some] += rng.normal(0, self.noise, some.size)
-        return found
+        changed = changed.copy()
+        changed[some] += rng.normal(0, self.noise, some.size)
+        return changed
 
 
 def bulk_of(a: Arrays) -> Floats:
@@ -237,12 +237,12 @@ def bulk_of(a: Arrays) -> Floats:
 
 def drawn(count: int, bulk: Floats, rng: np.random.Generator) -> Ints:
     """Draw ``count`` jobs at random by their cumulative probabilities; return their indices."""
-    found = np.searchsorted(bulk, rng.random(count) * bulk[-1]) if bulk.size else np.zeros(0)
-    return found.astype(np.int64)
+    drawn_ones = np.searchsorted(bulk, rng.random(count) * bulk[-1]) if bulk.size else np.zeros(0)
+    return drawn_ones.astype(np.int64)
 
 
 def keys_of(order: Ints, keys: Floats) -> Floats:
     """Return the same keys assigned to other jobs, so that sorting by key gives ``order``."""
-    found = np.empty(keys.size)
-    found[order] = np.sort(keys)
-    return found
+    new_keys = np.empty(keys.size)
+    new_keys[order] = np.sort(keys)
+    return new_keys

@@ -342,7 +342,8 @@ def usual_repair(profits: bool) -> tuple[InsertBy, ...]:
 
 # --- Operator "ruin": remove some jobs from a schedule and insert them again; all others stay.
 
-NO_JOBS, NO_KEYS = np.zeros(0, np.int64), np.zeros(0)
+NO_JOBS = np.zeros(0, np.int64)
+NO_KEYS = np.zeros(0)
 
 
 @with_short_repr
@@ -405,7 +406,8 @@ class OwnSchedule:
 
     def __init__(self, settings: RuinAndRecreate, search: LnsSearch) -> None:
         a = search.arrays
-        self.settings, self.search = settings, search
+        self.settings = settings
+        self.search = search
         self.destroy = usual_destroy(a.costs.mode == EARNINGS) if settings.destroy is None else tuple(settings.destroy)
         self.repair = usual_repair(a.costs.mode == EARNINGS) if settings.repair is None else tuple(settings.repair)
         if a.costs.mode != EARNINGS and any(
@@ -500,7 +502,8 @@ class OwnSchedule:
 
     def _alone(self, steps: Steps, d: int, repair: Repair | InsertBy, known: Known) -> Steps:
         """Return step d alone, with the jobs and keys that the operators in Python have chosen."""
-        destroy, rng = self.destroy[steps.destroy[d]], self.search.rng
+        destroy = self.destroy[steps.destroy[d]]
+        rng = self.search.rng
         jobs = self._chosen(steps, d, known) if isinstance(destroy, CompiledDestroy) else self._checked(destroy, rng)
         keys = NO_KEYS
         if not isinstance(repair, InsertBy):
@@ -520,7 +523,8 @@ class OwnSchedule:
 
     def _chosen(self, steps: Steps, d: int, known: Known) -> Ints:
         """Return the jobs that a compiled destroy operator chooses."""
-        a, row = self.search.arrays, steps.rows[steps.destroy[d]]
+        a = self.search.arrays
+        row = steps.rows[steps.destroy[d]]
         size = chosen_alone(self.profile, a.machine, a.jobs, self.places, known, self.room, row, steps.draws[d])
         jobs = self.room.free[:size].copy()
         self.room.is_free[jobs] = False
@@ -528,11 +532,13 @@ class OwnSchedule:
 
     def _checked(self, destroy: Destroy, rng: np.random.Generator) -> Ints:
         """Return the jobs that an operator in Python chooses, at most ``most_jobs``. Raises WrongAnswer."""
-        who, returned = f"destroy operator {excerpt(destroy)}: jobs", destroy.jobs(self.seen, rng)
+        who = f"destroy operator {excerpt(destroy)}: jobs"
+        returned = destroy.jobs(self.seen, rng)
         return returned_indices(who, returned, self.places.starts.size, "jobs")[: self.settings.most_jobs].copy()
 
     def _run(self, steps: Steps, known: Known) -> None:
-        s, a = self.search, self.search.arrays
+        s = self.search
+        a = self.search.arrays
         self.profile, change, best = ruin_and_recreate(
             a.machine,
             a.jobs,
@@ -554,7 +560,8 @@ class OwnSchedule:
             s.keep(float(objective(a.costs, a.jobs, self.record.starts)), self.record.starts, self.record.nodes)
 
     def _known(self) -> Known:
-        a, starts = self.search.arrays, self.places.starts
+        a = self.search.arrays
+        starts = self.places.starts
         scheduled = np.flatnonzero(starts != POSTPONED)
         by_start = scheduled[np.argsort(starts[scheduled], kind="stable")]
         last = int(starts.max(initial=a.machine.now)) + 1
@@ -578,9 +585,9 @@ def _rank(costs: Costs) -> Floats:
 
 
 def _read_only(numbers: Ints) -> Ints:
-    found = numbers.view()
-    found.flags.writeable = False
-    return found
+    view = numbers.view()
+    view.flags.writeable = False
+    return view
 
 
 def _check_weights(what: str, operators: Sequence[object]) -> None:
@@ -597,5 +604,5 @@ def _check_weights(what: str, operators: Sequence[object]) -> None:
 def _drawn_by_weight(weights: Sequence[float], number: int, rng: np.random.Generator) -> Ints:
     """Draw indices of the weights at random, by weight."""
     ends = np.cumsum(np.array(weights, float))
-    found: Floats = rng.random(number) * ends[-1]
-    return np.searchsorted(ends, found, side="right").astype(np.int64)
+    points: Floats = rng.random(number) * ends[-1]
+    return np.searchsorted(ends, points, side="right").astype(np.int64)

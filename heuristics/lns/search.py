@@ -166,10 +166,10 @@ def lns(
     start = search.seen.start
     if not np.isfinite(search.best_value) and start is None:
         raise NothingFound("no order of the jobs that was tried leads to a schedule")
-    found = start if start is not None and not np.isfinite(search.best_value) else search.schedule()
-    keeping_limits(search.arrays.dispatch, found)
+    best = start if start is not None and not np.isfinite(search.best_value) else search.schedule()
+    keeping_limits(search.arrays.dispatch, best)
     gains = search.gains
-    return search.seen.result(found, message=as_text(gains), details={"operators": gains})
+    return search.seen.result(best, message=as_text(gains), details={"operators": gains})
 
 
 def usual_operators(a: Arrays, backend: str | None = None, threads: int | None = None) -> tuple[Operator, ...]:
@@ -189,10 +189,10 @@ def usual_operators(a: Arrays, backend: str | None = None, threads: int | None =
     tuple
         ``KeyChanges``, ``OrderMoves``, ``RuinAndRecreate`` (not for makespan), ``SolverWindows`` (with a backend).
     """
-    found: list[Operator] = [KeyChanges(), OrderMoves()]
-    found += [] if a.costs.mode == LAST_END else [RuinAndRecreate()]
-    found += [] if backend is None else [SolverWindows(backend, threads)]
-    return tuple(found)
+    operators: list[Operator] = [KeyChanges(), OrderMoves()]
+    operators += [] if a.costs.mode == LAST_END else [RuinAndRecreate()]
+    operators += [] if backend is None else [SolverWindows(backend, threads)]
+    return tuple(operators)
 
 
 def usual_selection(a: Arrays, operators: Sequence[Operator], timed: bool) -> Selection:

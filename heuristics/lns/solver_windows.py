@@ -66,7 +66,8 @@ class _Windows:
     """The windows of one search."""
 
     def __init__(self, settings: SolverWindows, search: LnsSearch) -> None:
-        self.settings, self.search = settings, search
+        self.settings = settings
+        self.search = search
         self.around = Neighbourhoods(search.problem)
         self.size = settings.jobs
 
@@ -74,7 +75,8 @@ class _Windows:
         """Let the backend improve one window."""
         from ...backends import LoweringTooLarge, SolverUnavailable
 
-        s, settings = self.search, self.settings
+        s = self.search
+        settings = self.settings
         s.check(0.2)
         seed = int(s.rng.integers(2**31))
         limits = limits_of_turn(seconds, s.clock, settings.seconds, settings.work, settings.threads, seed)
@@ -95,7 +97,8 @@ class _Windows:
 
     def _free(self) -> tuple[list[int], list[int]]:
         """Choose the jobs of a window, some waiting jobs, and the nodes that they may use."""
-        s, starts = self.search, self.search.best.starts
+        s = self.search
+        starts = self.search.best.starts
         scheduled = np.flatnonzero(starts != POSTPONED)
         order = scheduled[np.argsort(starts[scheduled], kind="stable")]
         first = int(s.rng.integers(max(1, order.size - self.size + 1)))

@@ -121,7 +121,8 @@ class LnsSearch(TurnSearch):
 
     def place(self, keys: Floats) -> Order:
         """Place all jobs in the order of these keys; the value is infinite if one finds no start. Raises Stopped."""
-        a, began = self.arrays, time.perf_counter()
+        a = self.arrays
+        began = time.perf_counter()
         _check_keys(keys, a.costs.submit.size)
         order = np.argsort(keys, kind="stable")
         answer = OrderResult(order, *self._room())
@@ -162,28 +163,29 @@ class LnsSearch(TurnSearch):
 
     def look_around(self) -> None:
         """Keep the start and the best of the presets, no two of them with the same objective."""
-        found: dict[float, Order] = {}
+        orders: dict[float, Order] = {}
         if self.seen.start is not None:
-            found = {order.value: order for order in reversed(list(self._of_start(self.seen.start)))}
+            orders = {order.value: order for order in reversed(list(self._of_start(self.seen.start)))}
         most_seconds = np.inf if self.limit is None else self.population.presets_share * self.limit
         joins = Joins(self.arrays) if self.arrays.costs.mode == EARNINGS else None
         for every in self._first_keys(joins):
             if (
-                len(found) >= (1 if joins is None else BEFORE_LIMIT)
+                len(orders) >= (1 if joins is None else BEFORE_LIMIT)
                 and self.elapsed + self.trial_seconds > most_seconds
             ):
                 break
             for order in self.place_all(every):
                 if np.isfinite(order.value):
-                    found.setdefault(order.value, order)
+                    orders.setdefault(order.value, order)
                     self.keep(order.value, order.answer.starts, order.answer.nodes)
                     if joins is not None:
                         joins.add(order.keys, order.answer.starts)
-        self.orders = [found[value] for value in sorted(found)][: self.population.orders]
+        self.orders = [orders[value] for value in sorted(orders)][: self.population.orders]
 
     def _first_keys(self, joins: Joins | None) -> Iterator[list[Floats]]:
         """Yield the keys of the presets, as many at a time as there are threads, and between them those of joins."""
-        presets, number = self._presets(), 1  # the first one is finished even after the time limit
+        presets = self._presets()
+        number = 1  # the first one is finished even after the time limit
         while every := list(islice(presets, number)):
             yield every
             number = self.threads

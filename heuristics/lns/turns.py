@@ -72,7 +72,8 @@ class Team:
 
     def _epoch(self, member: TurnSearch, selection: Selection) -> None:
         """Take the turns of one search until the next exchange."""
-        end, done = member.elapsed + EPOCH_SECONDS, 0
+        end = member.elapsed + EPOCH_SECONDS
+        done = 0
         timed = member.limit is not None
         while member.over < 1 and not member.ended and (member.elapsed < end if timed else done < EPOCH_TURNS):
             member.take_turn(selection)
@@ -152,7 +153,8 @@ class TurnSearch(ABC):
         self.limit = time_limit
         self.acceptance = acceptance
         self.turn_seconds = turn_seconds
-        self.seed, self.rng = seed, np.random.default_rng(seed)
+        self.seed = seed
+        self.rng = np.random.default_rng(seed)
         self.lock = Lock()  # of ``seen``, which the searches of a team share
         self.ended = False  # whether another search of a team has ended all of them
         self.best_value = np.inf
@@ -185,7 +187,8 @@ class TurnSearch(ABC):
     def companion(self: S, rng: np.random.Generator) -> S:
         """Return a search from the same schedules with random numbers of its own; both share clock and incumbents."""
         other = copy(self)
-        other.rng, other.histories = rng, []
+        other.rng = rng
+        other.histories = []
         return other
 
     @property
@@ -220,7 +223,8 @@ class TurnSearch(ABC):
         names = [operator.name for operator in operators]
         if not names or len(set(names)) < len(names):
             raise WrongValue(f"lns needs operators with different names, not {names}")
-        self.stopping, self.threads = stopping, threads
+        self.stopping = stopping
+        self.threads = threads
         try:
             with self.clock:
                 self.look_around()
@@ -266,7 +270,8 @@ class TurnSearch(ABC):
         if not is_whole(k) or not 0 <= k < len(self.histories):
             why = f"select returned {excerpt(k)}; expected the index of an operator, 0 to {len(self.histories) - 1}"
             raise WrongAnswer(f"selection {excerpt(selection)}: {why}")
-        before, began = self.best_value, time.perf_counter()
+        before = self.best_value
+        began = time.perf_counter()
         try:
             self._turns[k](None if self.limit is None else self.turn_seconds)
         finally:

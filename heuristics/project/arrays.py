@@ -40,14 +40,16 @@ class ProjectArrays:
     """
 
     def __init__(self, project: Project) -> None:
-        self.project, self.net = project, network(project)
+        self.project = project
+        self.net = network(project)
         self.modes: list[Mode] = [mode for options in self.net.modes for mode in options]
         self.first_modes = _offsets([len(options) for options in self.net.modes])
         self.tasks = self._tasks()
         self.back = self.tasks.mirrored()
 
     def _tasks(self) -> Tasks:
-        net, project = self.net, self.project
+        net = self.net
+        project = self.project
         renewable = [r for r in project.resources if r.renewable]
         others = [r.name for r in project.resources if not r.renewable]
         index = {r.name: k for k, r in enumerate(renewable)}
@@ -82,14 +84,15 @@ class ProjectArrays:
         values = np.array([priorities(self.net, rule, modes, self.capacity) for rule in PRIORITY_RULES], np.float64)
         if not values.size:
             return values
-        low, high = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
+        low = values.min(axis=1, keepdims=True)
+        high = values.max(axis=1, keepdims=True)
         scaled: Floats = (values - low) / np.maximum(high - low, 1e-9)
         return scaled
 
     def mode_indices(self, modes: Sequence[Mode]) -> Ints:
         """Return the index of the mode of each task, shape (tasks,)."""
-        found = [self.first_modes[k] + self.net.modes[k].index(mode) for k, mode in enumerate(modes)]
-        return _ints(found)
+        indices = [self.first_modes[k] + self.net.modes[k].index(mode) for k, mode in enumerate(modes)]
+        return _ints(indices)
 
     def schedule(self, starts: Ints, modes: Ints) -> Schedule:
         """Return the schedule of starts and modes, shape (tasks,) each."""

@@ -75,10 +75,10 @@ def project_bounds(
     seen = Incumbents(problem, "bounds", on_incumbent, warm_start, Deadline(time_limit))
     schedule = seen.start
     if schedule is None:
-        found = multi_sgs(problem, time_limit=seen.deadline.share(START_SHARE).limit)
-        assert found.schedule is not None and found.objective is not None
-        schedule = found.schedule
-        seen.report(found.objective, lambda: schedule)
+        listed = multi_sgs(problem, time_limit=seen.deadline.share(START_SHARE).limit)
+        assert listed.schedule is not None and listed.objective is not None
+        schedule = listed.schedule
+        seen.report(listed.objective, lambda: schedule)
     with Clock(seen.deadline) as clock:
         if seen.stopped:
             clock.stop[0] = 1
@@ -103,9 +103,11 @@ class Bounds:
     """
 
     def __init__(self, project: Project, clock: Clock) -> None:
-        self.project, self.clock = project, clock
+        self.project = project
+        self.clock = clock
         self.arrays = ProjectArrays(project)
-        net, t = self.arrays.net, self.arrays.tasks
+        net = self.arrays.net
+        t = self.arrays.tasks
         n = len(net.names)
         self.heads = np.array([project.heads[name] for name in net.names], np.int64)
         self.tails = np.array([project.tails[name] for name in net.names], np.int64)
@@ -144,7 +146,8 @@ class Bounds:
         ]
 
     def _groups(self, rows: list[Ints], capacity: list[int]) -> Groups:
-        t, n = self.arrays.tasks, len(self.arrays.net.names)
+        t = self.arrays.tasks
+        n = len(self.arrays.net.names)
         demand = np.array(rows, np.int64).reshape(len(rows), t.duration.size)
         energy = np.zeros((len(rows), n), np.int64)
         for k in range(len(rows)):
@@ -165,31 +168,33 @@ class Bounds:
 
     def quick(self) -> dict[str, int]:
         """Return the bounds that take little time: "critical path" and "energy"."""
-        found = {"critical path": longest_path(self.project)}
+        bounds = {"critical path": longest_path(self.project)}
         if self.heads.size and self._exact:
-            found["energy"] = self._by_groups(found)
-        return found
+            bounds["energy"] = self._by_groups(bounds)
+        return bounds
 
     def compute(self, objective: int) -> dict[str, int]:
         """Return the bounds by name; those after one that equals the objective are left out."""
-        found = {"critical path": longest_path(self.project)}
-        if found["critical path"] == objective or self._over:
-            return found
-        found = self.quick()
-        if max(found.values()) == objective or self._over or self.heads.size > MOST_TASKS or not self._exact:
-            return found
+        bounds = {"critical path": longest_path(self.project)}
+        if bounds["critical path"] == objective or self._over:
+            return bounds
+        bounds = self.quick()
+        if max(bounds.values()) == objective or self._over or self.heads.size > MOST_TASKS or not self._exact:
+            return bounds
         self._strengthen()
-        found["heads and tails"] = self._by_groups(found)
-        if max(found.values()) < objective and not self._over:
-            found["energetic reasoning"] = self._by_intervals(max(found.values()), objective)
-        return found
+        bounds["heads and tails"] = self._by_groups(bounds)
+        if max(bounds.values()) < objective and not self._over:
+            bounds["energetic reasoning"] = self._by_intervals(max(bounds.values()), objective)
+        return bounds
 
-    def _by_groups(self, found: dict[str, int]) -> int:
+    def _by_groups(self, bounds: dict[str, int]) -> int:
         paths = int((self.heads + self.work.shortest + self.tails).max())
-        return max(*found.values(), paths, int(group_bound(self.groups, self.work, self.heads, self.tails)))
+        return max(*bounds.values(), paths, int(group_bound(self.groups, self.work, self.heads, self.tails)))
 
     def _strengthen(self) -> None:
-        t, back, n = self.arrays.tasks, self.arrays.back, self.heads.size
+        t = self.arrays.tasks
+        back = self.arrays.back
+        n = self.heads.size
         path = np.zeros((n, n), np.int64)
         longest_paths(t, self.work, path)
         strengthen(t, self.groups, self.work, path, self.heads, True, self.clock.stop)
@@ -197,7 +202,8 @@ class Bounds:
 
     def _by_intervals(self, bound: int, objective: int) -> int:
         """Return the greatest refuted makespan plus 1, by bisection between a bound and a schedule."""
-        low, high = bound - 1, objective  # refuted, not refuted
+        low = bound - 1  # refuted
+        high = objective  # not refuted
         while high - low > 1 and not self._over:
             middle = (low + high) // 2
             no = refuted(self.arrays.tasks, self.groups, self.work, self.heads, self.tails, middle, self.clock.stop)

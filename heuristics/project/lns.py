@@ -81,7 +81,9 @@ class _Parts:
     """The parts of one search."""
 
     def __init__(self, settings: SolverParts, search: ProjectSearch) -> None:
-        self.settings, self.search, self.size = settings, search, settings.tasks
+        self.settings = settings
+        self.search = search
+        self.size = settings.tasks
         few = len(search.problem.tasks) <= MOST_EXCLUSIVE  # the sets are redundant
         self.exclusive = list(exclusive_sets(search.problem)) if few else []
 
@@ -89,20 +91,22 @@ class _Parts:
         """Let the backend improve one part."""
         from ...backends import INTERRUPTED, Interrupted, LoweringTooLarge, SolverUnavailable
 
-        s, settings = self.search, self.settings
+        s = self.search
+        settings = self.settings
         s.check(0.2)
         seed = int(s.rng.integers(2**31))
         limits = limits_of_turn(seconds, s.clock, settings.seconds, settings.work, settings.threads, seed)
         try:
-            status, found = self._solved(limits)
+            status, shorter = self._solved(limits)
         except (SolverUnavailable, LoweringTooLarge):
-            status, found = "unknown", None
+            status = "unknown"
+            shorter = None
         if status == INTERRUPTED:
             raise Interrupted
         grown = {"infeasible": 1.2, "slow": 1.0, "optimal": 1.0}.get(status, 0.85)
         self.size = int(np.clip(round(self.size * grown), 4, settings.most_tasks))
-        if found is not None:
-            starts, modes = s.arrays.placed(found)
+        if shorter is not None:
+            starts, modes = s.arrays.placed(shorter)
             better = s.made(starts.astype(np.float64), modes, False, False)
             s.replace_worst(better)
             s.keep(*better)
@@ -122,19 +126,21 @@ class _Parts:
             self.size = min(self.settings.most_tasks, self.size + 1)
         else:
             return "infeasible", None
-        found = run(part.model, self.settings.backend, limits, conflict=False)
-        if found.assignment is None or found.violations:
-            slow = found.status == "infeasible" and found.phases["solve"] > QUICK * self.settings.seconds
-            return ("slow" if slow else found.message or found.status), None
-        return found.status, part.read(found.assignment)
+        result = run(part.model, self.settings.backend, limits, conflict=False)
+        if result.assignment is None or result.violations:
+            slow = result.status == "infeasible" and result.phases["solve"] > QUICK * self.settings.seconds
+            return ("slow" if slow else result.message or result.status), None
+        return result.status, part.read(result.assignment)
 
     def _free(self) -> Ints:
         """Choose the tasks of a part."""
         s = self.search
         assert s.best is not None
-        t, n = s.arrays.tasks, s.best.starts.size
+        t = s.arrays.tasks
+        n = s.best.starts.size
         middle = s.best.starts + t.duration[s.best.modes] / 2
-        at, kind = int(s.rng.integers(n)), int(s.rng.integers(3))
+        at = int(s.rng.integers(n))
+        kind = int(s.rng.integers(3))
         among = np.arange(n)
         if kind == 0 and t.capacity.size > 1:
             among = self._users(s.rng.permutation(t.capacity.size)[: int(s.rng.integers(1, t.capacity.size + 1))])
@@ -153,15 +159,15 @@ class _Parts:
     def _connected(self, task: int) -> Ints:
         """Return a task and the ones nearest to it in the network of precedences."""
         net = self.search.arrays.net
-        found = {task: None}
+        connected = {task: None}
         queue = [task]
         for k in queue:
-            near = [j for j, _ in (*net.before[k], *net.after[k]) if j not in found]
+            near = [j for j, _ in (*net.before[k], *net.after[k]) if j not in connected]
             for j in self.search.rng.permutation(near).tolist() if near else ():
-                if len(found) < self.size and j not in found:
-                    found[j] = None
+                if len(connected) < self.size and j not in connected:
+                    connected[j] = None
                     queue.append(j)
-        return np.array(list(found), np.int64)
+        return np.array(list(connected), np.int64)
 
 
 # --- A large-neighbourhood search for projects.
@@ -187,7 +193,8 @@ class _Parts:
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
 # (``lns.turns``).
 
-TABU_SHARE, OTHERS_SHARE = 0.75, 0.05  # of the time of a search for a shop; the rest is for what gains most
+TABU_SHARE = 0.75  # of the time of a search for a shop: for tabu search
+OTHERS_SHARE = 0.05  # of that time: for each other operator; the rest is for what gains most
 
 
 @compiled_first("project.lns:warm_up")
@@ -286,11 +293,11 @@ def project_lns(
         selection = Alternate() if time_limit is None else usual_selection(operators)
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), max(1, threads or 1))
     gains = search.gains
-    found = search.seen.result(search.schedule(), message=as_text(gains), details={"operators": gains})
-    if found.status != "error":
-        found.bound = search.least
-        found.status = "optimal" if found.objective == found.bound else found.status
-    return found
+    result = search.seen.result(search.schedule(), message=as_text(gains), details={"operators": gains})
+    if result.status != "error":
+        result.bound = search.least
+        result.status = "optimal" if result.objective == result.bound else result.status
+    return result
 
 
 def _least(problem: Project) -> int:
@@ -300,9 +307,9 @@ def _least(problem: Project) -> int:
 
 def usual_operators(tasks: Tasks, backend: str | None = None) -> tuple[Any, ...]:
     """Return the default operators: for a shop "tabu", then "crossover", "ruin", and with a backend "solver"."""
-    found: list[Any] = [] if machines(tasks) is None else [TabuSearch()]
-    found += [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
-    return (*found, SolverParts(backend)) if backend is not None else tuple(found)
+    operators: list[Any] = [] if machines(tasks) is None else [TabuSearch()]
+    operators += [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
+    return (*operators, SolverParts(backend)) if backend is not None else tuple(operators)
 
 
 def usual_selection(operators: Sequence[Any]) -> Selection:

@@ -80,7 +80,9 @@ class ProjectSearch(TurnSearch):
         turn_seconds: float = 0.15,
     ) -> None:
         super().__init__(problem, time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds)
-        self.problem, self.least, self.size = problem, least, size
+        self.problem = problem
+        self.least = least
+        self.size = size
         self.arrays = ProjectArrays(problem)
         self.random = self._state()
         self.best: Found | None = None
@@ -115,13 +117,14 @@ class ProjectSearch(TurnSearch):
     def adopt(self, schedule: ProjectSearch, order: ProjectSearch) -> None:
         """Take over the best schedule of another search, if it is better than the best one here."""
         if schedule.best is not None and schedule.best_value < self.best_value:
-            self.best_value, self.best = schedule.best_value, schedule.best
+            self.best_value = schedule.best_value
+            self.best = schedule.best
             self.replace_worst(schedule.best)
 
-    def replace_worst(self, found: Found) -> None:
+    def replace_worst(self, other: Found) -> None:
         """Replace the worst kept schedule."""
         at = int(self.kept.value.argmax())
-        self.kept.value[at], self.kept.starts[at], self.kept.modes[at] = found
+        self.kept.value[at], self.kept.starts[at], self.kept.modes[at] = other
 
     def keep(self, value: int, starts: Ints, modes: Ints) -> None:
         """Keep a schedule if it is the best; report it. Raises Stopped, also if it cannot be improved."""
@@ -130,16 +133,18 @@ class ProjectSearch(TurnSearch):
         with self.lock:
             if self.seen.stopped:  # by another search of the team
                 raise Stopped
-            found = Found(int(value), starts.copy(), modes.copy())
-            self.best_value, self.best = float(value), found
-            go_on = self.seen.report(found.value, lambda: self.arrays.schedule(found.starts, found.modes))
+            kept = Found(int(value), starts.copy(), modes.copy())
+            self.best_value = float(value)
+            self.best = kept
+            go_on = self.seen.report(kept.value, lambda: self.arrays.schedule(kept.starts, kept.modes))
         if not go_on or value <= self.least:
             self.ended = True
             raise Stopped
 
     def made(self, keys: Floats, modes: Ints, free: bool, in_parallel: bool) -> Found:
         """Return the schedule of keys and modes, justified twice; modes may change if they are free."""
-        began, child = time.perf_counter(), self.child
+        began = time.perf_counter()
+        child = self.child
         child.keys[:], child.modes[:], child.free[:] = keys, modes, int(free)
         a = self.arrays
         value = generate(a.tasks, a.back, self.room, child.keys, child.modes, child.free, child.starts, in_parallel)
@@ -148,35 +153,36 @@ class ProjectSearch(TurnSearch):
 
     def look_around(self) -> None:
         """Make the first schedules: the start, those of the priority rules, and those of rules with noise."""
-        found: list[Found] = []
+        schedules: list[Found] = []
         start = self.seen.start
         if start is not None:
-            found.append(Found(int(self.seen.trace[0].objective), *self.arrays.placed(start)))  # type: ignore[arg-type]
-            self.best_value, self.best = float(found[0].value), found[0]
-            if found[0].value <= self.least:
+            schedules.append(Found(int(self.seen.trace[0].objective), *self.arrays.placed(start)))  # type: ignore[arg-type]
+            self.best_value = float(schedules[0].value)
+            self.best = schedules[0]
+            if schedules[0].value <= self.least:
                 raise Stopped
         most_seconds = np.inf if self.limit is None else FIRST_SHARE * self.limit
-        for each in self._first(found):
-            found.append(each)
+        for each in self._first(schedules):
+            schedules.append(each)
             self.keep(*each)
             if self.elapsed + self.trial_seconds > most_seconds:
                 break
-        found.sort(key=lambda each: each.value)
-        chosen = [found[k % len(found)] for k in range(self.size)]
+        schedules.sort(key=lambda each: each.value)
+        chosen = [schedules[k % len(schedules)] for k in range(self.size)]
         self.kept = Kept(
             np.array([each.starts for each in chosen]),
             np.array([each.modes for each in chosen]),
             np.array([each.value for each in chosen], np.int64),
         )
 
-    def _first(self, found: list[Found]) -> Iterator[Found]:
+    def _first(self, schedules: list[Found]) -> Iterator[Found]:
         """Yield schedules of the priority rules, of both schemes, then of rules with noise."""
         try:
             modes, _ = feasible_modes(self.problem, self.arrays.net)
         except NothingFound:
-            if not found:
+            if not schedules:
                 raise
-            modes = [self.arrays.modes[m] for m in found[0].modes]
+            modes = [self.arrays.modes[m] for m in schedules[0].modes]
         chosen = self.arrays.mode_indices(modes)
         self.rules = self.arrays.rules(modes)
         several = bool((np.diff(self.arrays.first_modes) > 1).any())
@@ -235,8 +241,11 @@ class Evolution:
             if seconds is not None:
                 number = int(np.clip(seconds / max(1e-6, each or search.trial_seconds), 1, self.most_steps))
             search.check()
-            allowed, done, began = search.tolerances(self.acceptance, number), 0, time.perf_counter()
-            a, s = search.arrays, search
+            allowed = search.tolerances(self.acceptance, number)
+            done = 0
+            began = time.perf_counter()
+            a = search.arrays
+            s = search
             while done < number and s.clock.stop[0] == 0:
                 steps, at = evolve(
                     a.tasks,

@@ -60,18 +60,18 @@ def network(project: Project) -> Network:
 
 def heads(net: Network, durations: list[int]) -> list[int]:
     """Return the earliest start of each task with these durations, without resources."""
-    found = [0] * len(net.names)
+    heads = [0] * len(net.names)
     for k in net.order:
-        found[k] = max([0, *(found[i] + durations[i] + delay for i, delay in net.before[k])])
-    return found
+        heads[k] = max([0, *(heads[i] + durations[i] + delay for i, delay in net.before[k])])
+    return heads
 
 
 def tails(net: Network, durations: list[int]) -> list[int]:
     """Return the least time from the end of each task to the end of the project, without resources."""
-    found = [0] * len(net.names)
+    tails = [0] * len(net.names)
     for k in reversed(net.order):
-        found[k] = max([0, *(delay + durations[j] + found[j] for j, delay in net.after[k])])
-    return found
+        tails[k] = max([0, *(delay + durations[j] + tails[j] for j, delay in net.after[k])])
+    return tails
 
 
 # --- The use of a renewable resource over time.
@@ -100,7 +100,9 @@ class Usage:
 
     def earliest(self, start: int, duration: int, demand: int) -> int:
         """Return the first time, not before ``start``, from which the demand is free for the whole duration."""
-        times, used, most = self._times, self._used, self.capacity - demand
+        times = self._times
+        used = self._used
+        most = self.capacity - demand
         k = bisect_right(times, start) - 1
         while True:
             end = start + duration
@@ -115,7 +117,8 @@ class Usage:
 
     def add(self, start: int, end: int, demand: int) -> None:
         """Occupy the demand from ``start`` to ``end``."""
-        first, last = self._breakpoint(start), self._breakpoint(end)
+        first = self._breakpoint(start)
+        last = self._breakpoint(end)
         for k in range(first, last):
             self._used[k] += demand
 
@@ -504,15 +507,20 @@ def multi_sgs(
     4
     """
     seen = Incumbents(problem, "multi-sgs", on_incumbent, warm_start, Deadline(time_limit))
-    least, best, rule, skipped = longest_path(problem), seen.start, None, list[str]()
+    least = longest_path(problem)
+    best = seen.start
+    rule = None
+    skipped = list[str]()
     makespan = None if best is None else problem.value(best)
     try:
         made = () if seen.stopped or makespan == least else _by_rules(problem, seen, skipped)
         for name, schedule in made:
             value = problem.value(schedule)
             if makespan is None or value < makespan:
-                best, rule, makespan = schedule, name, value
-                if not seen.report(makespan, lambda found=schedule: found) or makespan == least:  # type: ignore[misc]
+                best = schedule
+                rule = name
+                makespan = value
+                if not seen.report(makespan, lambda shorter=schedule: shorter) or makespan == least:  # type: ignore[misc]
                     break
     except NothingFound:
         if best is None:
@@ -548,12 +556,15 @@ class _Generator:
     """The serial schedule generation scheme for one project and one choice of modes."""
 
     def __init__(self, project: Project, net: Network, modes: list[Mode], budget: Budget) -> None:
-        self._net, self._modes, self._budget = net, modes, budget
+        self._net = net
+        self._modes = modes
+        self._budget = budget
         self._capacity = {r.name: r.capacity for r in project.resources if r.renewable}
 
     def schedule(self, rule: str) -> Schedule:
         """Return the schedule of a rule."""
-        net, modes = self._net, list(self._modes)
+        net = self._net
+        modes = list(self._modes)
         budget = Budget(self._budget.names, self._budget.capacity, self._budget.used)
         usages = {name: Usage(capacity) for name, capacity in self._capacity.items()}
         value = priorities(net, rule, modes, self._capacity)
@@ -561,23 +572,24 @@ class _Generator:
         eligible = [(value[k], k) for k, count in enumerate(missing) if not count]
         heapify(eligible)
         ends = [0] * len(net.names)
-        found = Schedule({}, {})
+        result = Schedule({}, {})
         while eligible:
             k = heappop(eligible)[1]
             ready = max([0, *(ends[i] + delay for i, delay in net.before[k])])
             options = [m for m in net.modes[k] if budget.allows(modes[k], m)]
             starts = [_earliest(usages, m, ready) for m in options]
             best = min(range(len(options)), key=lambda n: (starts[n] + options[n].duration, budget.need(options[n])))
-            start, mode = starts[best], options[best]
+            start = starts[best]
+            mode = options[best]
             budget.used, modes[k], ends[k] = budget.after(modes[k], mode), mode, start + mode.duration
             for name, demand in _running(usages, mode):
                 usages[name].add(start, ends[k], demand)
-            found.start[net.names[k]], found.nodes[net.names[k]] = start, {mode.name: 1}
+            result.start[net.names[k]], result.nodes[net.names[k]] = start, {mode.name: 1}
             for j, _ in net.after[k]:
                 missing[j] -= 1
                 if not missing[j]:
                     heappush(eligible, (value[j], j))
-        return found
+        return result
 
 
 def _running(usages: dict[str, Usage], mode: Mode) -> list[tuple[str, int]]:
@@ -587,7 +599,8 @@ def _running(usages: dict[str, Usage], mode: Mode) -> list[tuple[str, int]]:
 
 def _earliest(usages: dict[str, Usage], mode: Mode, ready: int) -> int:
     """Return the first time from ``ready`` on at which all renewable resources are free for a mode."""
-    start, demands = ready, _running(usages, mode)
+    start = ready
+    demands = _running(usages, mode)
     while True:
         before = start
         for name, demand in demands:

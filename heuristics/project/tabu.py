@@ -53,9 +53,9 @@ def machines(t: Tasks) -> Ints | None:
     alone = bool((used <= 1).all() and (t.capacity[t.resource] == 1).all())
     if not alone or t.budget.size or (t.before_delay < 0).any():
         return None
-    found = np.full(t.duration.size, NONE, np.int64)
-    found[used == 1] = t.resource
-    return found
+    machine = np.full(t.duration.size, NONE, np.int64)
+    machine[used == 1] = t.resource
+    return machine
 
 
 # --- Elite schedules of a shop, their distance, and schedules between two of them.
@@ -119,9 +119,9 @@ def between(one: Elite, other: Elite, share: float, rng: np.random.Generator) ->
 def _positions(order: Ints, rng: np.random.Generator) -> Floats:
     """Return increasing numbers from 0 to 1 of the tasks in an order, with random distances."""
     steps = np.cumsum(rng.random(order.size) ** UNEVEN + 1e-6)
-    found = np.zeros(order.size)
-    found[order] = steps / steps[-1]
-    return found
+    positions = np.zeros(order.size)
+    positions[order] = steps / steps[-1]
+    return positions
 
 
 # --- Operator "tabu": tabu search and path relinking between the best schedules of a shop [Peng2015].
@@ -134,7 +134,8 @@ def _positions(order: Ints, rng: np.random.Generator) -> Floats:
 
 SIMILAR = 0.05  # share of the tasks: schedules are similar if fewer have another mode or another task before them
 FIRST_STEPS = 100  # iterations of the first turn with a clock: their speed is not known
-NEAREST, FARTHEST = 0.2, 0.8  # where schedules between two are made, from 0 to 1
+NEAREST = 0.2  # least share of the way from one schedule to another at which one between them is made
+FARTHEST = 0.8  # greatest share of that way
 
 Steps = Generator[None, None, Elite]  # yields at the end of a turn
 
@@ -186,14 +187,16 @@ class _Tabu:
     """The elite and the current run of one search."""
 
     def __init__(self, settings: TabuSearch, search: ProjectSearch) -> None:
-        self.settings, self.search, self.tasks = settings, search, search.arrays.tasks
-        found = machines(self.tasks)
-        if found is None:
+        self.settings = settings
+        self.search = search
+        self.tasks = search.arrays.tasks
+        machine = machines(self.tasks)
+        if machine is None:
             raise WrongArgument(
                 f"operator {settings.name}: the project is not a shop, in which each mode needs at most one resource, of "
                 "capacity 1, and delays are not negative; use other operators"
             )
-        self.machine = found
+        self.machine = machine
         count = self.tasks.capacity.size
         self.plan, self.paths = new_plan(self.tasks, count), new_paths(self.tasks)
         self.best_plan, self.best_paths = new_plan(self.tasks, count), new_paths(self.tasks)
@@ -209,7 +212,8 @@ class _Tabu:
         if seconds is not None:
             number = int(np.clip(seconds / self.each, 1, self.settings.most_steps)) if self.each else FIRST_STEPS
         self.search.check()
-        self.left, began = number, time.perf_counter()
+        self.left = number
+        began = time.perf_counter()
         next(self.work)
         self.each = (time.perf_counter() - began) / max(1, number - self.left)
 
@@ -218,13 +222,13 @@ class _Tabu:
         settings = self.settings
         while True:
             while len(self.elite) < settings.elite:
-                found = yield from self._run(*self._first(), settings.patience)
-                self.elite.append(found)
+                reached = yield from self._run(*self._first(), settings.patience)
+                self.elite.append(reached)
             in_vain = 0
             while in_vain < settings.rejected:
                 self._take_best()
-                found = yield from self._relinked()
-                in_vain = 0 if self._taken(found) else in_vain + 1
+                reached = yield from self._relinked()
+                in_vain = 0 if self._taken(reached) else in_vain + 1
             self.elite = [min(self.elite, key=lambda each: each.value)]
 
     def _first(self) -> tuple[Ints, Ints]:
@@ -234,8 +238,8 @@ class _Tabu:
         if not self.elite:
             return self._order(s.best.starts), s.best.modes
         keys = s.rules[s.rng.integers(len(s.rules))] + NOISE * s.rng.random(len(s.best.starts))
-        found = s.made(keys, s.best.modes, True, False)
-        return self._order(found.starts), found.modes
+        first = s.made(keys, s.best.modes, True, False)
+        return self._order(first.starts), first.modes
 
     def _order(self, starts: Ints) -> Ints:
         """Return the tasks by their starts, equal ones in topological order."""
@@ -247,42 +251,46 @@ class _Tabu:
         if s.best is not None and s.best_value < min(each.value for each in self.elite):
             self._replace_worst(self._made(self._order(s.best.starts), s.best.modes))
 
-    def _replace_worst(self, found: Elite) -> None:
+    def _replace_worst(self, other: Elite) -> None:
         worst = max(range(len(self.elite)), key=lambda k: self.elite[k].value)
-        self.elite[worst] = found
+        self.elite[worst] = other
 
-    def _taken(self, found: Elite) -> bool:
+    def _taken(self, reached: Elite) -> bool:
         """Put a schedule into the elite; return whether it was.
 
         It replaces the nearest elite schedule if that is similar and worse, the worst one if none is similar.
         """
-        distances = [distance(each, found) for each in self.elite]
+        distances = [distance(each, reached) for each in self.elite]
         at = int(np.argmin(distances))
-        if distances[at] >= SIMILAR * found.mode.size:
+        if distances[at] >= SIMILAR * reached.mode.size:
             at = max(range(len(self.elite)), key=lambda k: self.elite[k].value)
-        if found.value >= self.elite[at].value:
+        if reached.value >= self.elite[at].value:
             return False
-        self.elite[at] = found
+        self.elite[at] = reached
         return True
 
     def _relinked(self) -> Steps:
         """Return the result of a tabu search from the best schedule between two elite ones."""
-        rng, settings = self.search.rng, self.settings
+        rng = self.search.rng
+        settings = self.settings
         one, other = (self.elite[int(k)] for k in rng.permutation(len(self.elite))[:2])
         best: Elite | None = None
         for share in rng.uniform(NEAREST, FARTHEST, settings.between):
-            found = yield from self._run(*between(one, other, float(share), rng), settings.short)
-            if best is None or found.value < best.value:
-                best = found
+            reached = yield from self._run(*between(one, other, float(share), rng), settings.short)
+            if best is None or reached.value < best.value:
+                best = reached
         assert best is not None
         return (yield from self._run(best.order, best.mode, settings.patience))
 
     def _run(self, order: Ints, mode: Ints, patience: int) -> Steps:
         """Return the best schedule of a tabu search; report it if it is the best one of the search."""
-        s, memory, over = self.search, self.memory, False
+        s = self.search
+        memory = self.memory
+        over = False
         begin(self.tasks, self.machine, self.plan, self.paths, memory, order, mode)
         while not over:
-            steps, most = 0, self.left
+            steps = 0
+            most = self.left
             if most > 0:
                 steps = tabu_search(
                     self.tasks,

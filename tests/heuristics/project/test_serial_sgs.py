@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from schedlab import heuristics
 from schedlab.backends import UnknownName
 from schedlab.heuristics import PRIORITY_RULES, NothingFound, UnknownOrder, multi_sgs, serial_sgs
-from schedlab.heuristics.incumbents import Incumbents
 from schedlab.heuristics.project.serial_sgs import MOST_TRIED, Usage, _Generator, feasible_modes, network, priorities
 from schedlab.models import Mode, Project, Resource, Schedule, Task
+from schedlab.models.deadline import Deadline
 
 from .small import random_project
 
@@ -232,14 +232,14 @@ class TestAsMethods:
         def fail() -> None:
             raise AssertionError("kernels of dispatch problems are compiled")
 
-        monkeypatch.setattr(heuristics.list_scheduling, "warm_up", fail)
+        monkeypatch.setattr("schedlab.heuristics.list_scheduling.warm_up", fail)
         assert sl.solve(diamond, method="multi-sgs").objective == 10
 
 
 def test_no_rule_begins_that_would_end_after_the_limit(diamond: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """On 500 tasks a rule takes a second, and cannot be stopped."""
     now = [0.0]
-    monkeypatch.setattr(Incumbents, "elapsed", property(lambda self: now[0]))
+    monkeypatch.setattr(Deadline, "elapsed", property(lambda self: now[0]))
     made = _Generator.schedule
 
     def slow(self: _Generator, rule: str) -> sl.Schedule:
