@@ -132,7 +132,8 @@ class Ledger:
         limits: Ints = self.workload.walltime[rows] - self.log.saved[rows]
         if self.log.restart:
             limits += np.array([self.log.restart * bool(self.log.counts[j]) for j in rows.tolist()], np.int64)
-        return np.maximum(1, limits)
+        found: Ints = np.maximum(1, limits)
+        return found
 
     def walltime_end(self, j: int) -> int:
         """Return the time by which a running job ends by its walltime, after now."""
@@ -140,7 +141,8 @@ class Ledger:
 
     def walltime_ends(self, rows: Ints) -> Ints:
         """Return ``walltime_end`` of each of some rows."""
-        return np.maximum(self.now + 1, self.state.start[rows] + self.limits(rows))
+        found: Ints = np.maximum(self.now + 1, self.state.start[rows] + self.limits(rows))
+        return found
 
     def of_users(self, users: Iterator[int] | Sequence[int]) -> list[int]:
         """Return the waiting rows of some users."""
