@@ -33,5 +33,5 @@ def test_a_wheel_has_nothing_of_an_older_build(source: Path, tmp_path: Path) -> 
     assert [
         n
         for n in names
-        if "removed" in n or n.endswith("setup.py") or n.startswith(("schedlab/tests", "schedlab/benchmarks"))
+        if "removed" in n or n.endswith("/setup.py") or n.startswith(("schedlab/tests", "schedlab/benchmarks"))
     ] == []
