@@ -5,6 +5,7 @@ from __future__ import annotations
 from schedlab.bench.terminal import console_for
 
 from . import (
+    benchmark,
     compiling,
     decide,
     evictions,
@@ -13,10 +14,9 @@ from . import (
     lowering,
     placements,
     profit,
-    queues,
     replay,
+    replays,
     scale,
-    shared_nodes,
     store,
 )
 
@@ -29,8 +29,6 @@ def main() -> None:
         placements,
         profit,
         replay,
-        queues,
-        shared_nodes,
         groups,
         evictions,
         decide,
@@ -38,6 +36,7 @@ def main() -> None:
         compiling,
     ):
         measured.main()
+    benchmark.main(replays.BENCHMARKS, [])
     scale.small(console_for())
 
 

@@ -139,7 +139,7 @@ def _run(*words: str | Path, environment: Mapping[str, str] | None = None) -> No
 def main() -> int:
     """Build the wheel, and print its name; return the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.wheel_main", description="Build a wheel with the machine code of the kernels."
+        prog="python -m benchmarks.wheel", description="Build a wheel with the machine code of the kernels."
     )
     parser.add_argument("--source", type=Path, default=Path(), help="the repository; default: the current folder")
     parser.add_argument("--out", type=Path, default=Path("dist"), help="the folder for the wheel; default: dist")

@@ -21,7 +21,7 @@ import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import takewhile
 from pathlib import Path
 from typing import (
@@ -319,6 +319,12 @@ def options_of(what: Callable[..., object]) -> dict[str, Option]:
     return found
 
 
+@cache
+def _required(what: Callable[..., object]) -> tuple[Option, ...]:
+    """Return the options that a text must give to a class or function; kept, as each replay asks for them."""
+    return tuple(option for option in options_of(what).values() if option.required)
+
+
 class NamedPart(Generic[T]):
     """A part that a text names; its class or function is called when ``make`` is.
 
@@ -421,9 +427,9 @@ class NamedPart(Generic[T]):
                 raise WrongOption(
                     f"{self.label}: {option.name} is {excerpt(text)}; expected {option.kind.expected}"
                 ) from None
-        required = options_of(self.what).values() if self.registry.is_own(self.name) else ()  # Python says it of others
+        required = _required(self.what) if self.registry.is_own(self.name) else ()  # Python says it of others
         for option in required:
-            if option.required and option.name not in found:
+            if option.name not in found:
                 value = option.kind.name.upper() if option.kind.name.isalpha() else "VALUE"
                 named = f"{option.name}={value}"
                 raise WrongOption(f"{self.label} needs the option {option.name}; expected {self.name}:{named}")

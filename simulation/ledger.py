@@ -132,7 +132,8 @@ class Ledger:
         limits: Ints = self.workload.walltime[rows] - self.log.saved[rows]
         if self.log.restart:
             limits += np.array([self.log.restart * bool(self.log.counts[j]) for j in rows.tolist()], np.int64)
-        return np.maximum(1, limits)
+        longest: Ints = np.maximum(1, limits)
+        return longest
 
     def walltime_end(self, j: int) -> int:
         """Return the time by which a running job ends by its walltime, after now."""

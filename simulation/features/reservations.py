@@ -481,6 +481,8 @@ class PrivateJobs:
 
     def leave_without_reservation(self) -> None:
         """Let the waiting jobs of private queues leave that have no further reservation."""
+        if not self._queues.private:
+            return
         pending = {b.reservation.queue for b in self._bookings.listed if b.pending}
         for j in list(self._queues.private):
             queue = self._queues.queue_of(j)
