@@ -317,7 +317,7 @@ def simulate(
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1 and at most {LATEST:,}")
     predicting = predictor_of(predictor if predictor is not None else named_predictor, kill_at_walltime)
     failures = () if preemption is None else preemption.failures
-    states = NodeStates(machine, [*of_nodes, *failures]) or None
+    states = NodeStates(machine, of_nodes, failures) or None
     wished = desired_of(own_desired if desired is None else desired, machine, jobs)
     within = limits_of(wished, power_cap, chosen, name, machine)
     takes_chunks = getattr(chosen, "takes_chunks", True)

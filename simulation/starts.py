@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import TypeVar
 
 import numpy as np
 
@@ -21,8 +20,6 @@ from .dispatcher import Decision, FailedStart, PlannedStart, Start
 from .features.feature import Replay
 from .records import Decisions, SizeCount
 from .timeline import Use
-
-AnyStart = TypeVar("AnyStart", Start, PlannedStart)
 
 # --- The starts that a dispatcher in Python asks for: checked, and made now, or kept for later.
 #
@@ -45,8 +42,7 @@ class StartChecks:
         engine = self._engine
         for start in starts:
             j = self._waiting_row(start)
-            start = self._on_open_nodes(start, j)
-            if self._waits_for_any_node(start, j) or (late and self._hindered(start, j)):
+            if late and self._hindered(start, j):
                 continue
             self._check(start, j)
             if not self._lacks_power(j):
@@ -64,41 +60,14 @@ class StartChecks:
     def start_planned(self) -> list[FailedStart]:
         """Make the planned starts that are due, and return those that are not possible."""
         engine, failed = self._engine, []
-        for j, asked in engine.plans.due(engine.now):
-            planned = self._on_open_nodes(asked, j)
+        for j, planned in engine.plans.due(engine.now):
             why = self._hindrance(j, planned)
             if why:
-                failed.append(FailedStart(asked.job, asked.nodes, asked.time, why))
+                failed.append(FailedStart(planned.job, planned.nodes, planned.time, why))
             else:
                 engine.start(j, (planned.nodes, *planned.further))
                 compact(engine.state)
         return failed
-
-    def _on_open_nodes(self, start: AnyStart, j: int) -> AnyStart:
-        """Return a start with the units of chunks that request nothing on a node that takes starts, if there is one.
-
-        Such units fit on every node, also on one where nothing is free because it takes no starts.
-        """
-        is_open, nodes = self._engine.timeline.open, (start.nodes, *start.further)
-        if is_open.all() or not is_open.any() or self._fault_of_units(j, start) is not None:
-            return start
-        first = self._engine.platform.nodes[int(is_open.argmax())]
-        empty = self._empty_chunks(j)
-        put = [{first: sum(on.values())} if nothing else on for on, nothing in zip(nodes, empty, strict=True)]
-        return start._replace(nodes=put[0], further=tuple(put[1:])) if any(empty) else start
-
-    def _empty_chunks(self, j: int) -> list[bool]:
-        """Return whether each chunk of a job requests nothing."""
-        trace, first = self._engine.trace, int(self._engine.trace.first_further[j])
-        count = len(self._engine.workload.chunks.get(j, ())[1:])
-        requests = (trace.request[j], *(trace.further_request[first + k] for k in range(count)))
-        return [not request.any() for request in requests]
-
-    def _waits_for_any_node(self, start: Start, j: int) -> bool:
-        """Return whether a start of a job that requests nothing must wait, as no node takes starts."""
-        if self._engine.timeline.open.any() or not all(self._empty_chunks(j)):
-            return False
-        return self._fault_of_units(j, start) is None
 
     def _hindered(self, start: Start, j: int) -> bool:
         """Return whether a start that was possible when the dispatcher was called is not any more."""

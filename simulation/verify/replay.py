@@ -76,6 +76,7 @@ def violations(
     list of Violation
         Empty if the replay is valid. Of each kind the first 20 are listed one by one, the rest as a number.
     """
+    listed_stops = list(stops)
     shape = _shape(replay)
     if shape:
         return [Violation("placement", 1, shape)]
@@ -93,8 +94,8 @@ def violations(
     found += _units(runs, runs.started)
     found += _fits(runs, runs.started)
     checked = (
-        attempt_faults(replay, stops), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within, on_each_node),
-        preemption_faults(replay, runs), power_faults(replay, runs),
+        attempt_faults(replay, listed_stops), state_faults(runs), production_faults(runs, rows), limit_faults(runs, within, on_each_node),
+        preemption_faults(replay, runs, bool(listed_stops)), power_faults(replay, runs),
     )  # fmt: skip
     for faults in checked:
         listed = list(faults)
