@@ -260,11 +260,13 @@ class NodeStates:
         The nodes.
     events : iterable of NodeEvent
         The events, in any order.
+    failures : iterable of NodeEvent
+        Failures and repairs of nodes, in any order: a repair does not end an outage of the events, nor the other way around.
 
     Attributes
     ----------
     events : tuple of NodeEvent
-        The events, sorted by time.
+        The events and the failures, sorted by time.
     changes : tuple of Change
         The states from each time on at which there are events, sorted by time.
 
@@ -274,30 +276,31 @@ class NodeStates:
         If an event names a node that the platform does not have, or its time is not a whole number of seconds.
     """
 
-    def __init__(self, platform: Platform, events: Iterable[NodeEvent]) -> None:
+    def __init__(self, platform: Platform, events: Iterable[NodeEvent], failures: Iterable[NodeEvent] = ()) -> None:
         self.platform = platform
-        events = list(events)
-        for event in events:
+        listed = [(event, False) for event in events] + [(event, True) for event in failures]
+        for event, _ in listed:
             if not is_whole(event.time) or abs(event.time) > LATEST:
                 raise WrongValue(f"{event}: the time is {excerpt(event.time)}; expected whole seconds up to {LATEST}")
-        self.events = tuple(sorted(events, key=lambda event: event.time))
+        self._listed = sorted(listed, key=lambda pair: pair[0].time)
+        self.events = tuple(event for event, _ in self._listed)
         self._row = {name: n for n, name in enumerate(platform.nodes)}
         self._rows = members(platform)
         self.changes = tuple(self._changes())
 
     def _changes(self) -> Iterator[Change]:
-        held: list[dict[str, NodeState]] = [{} for _ in self.platform.nodes]
+        held: list[dict[tuple[str, bool], NodeState]] = [{} for _ in self.platform.nodes]
         names = [UP.name] * len(held)
         starts, runs = np.full(len(held), UP.starts), np.full(len(held), UP.runs)
-        for time, events in groupby(self.events, key=lambda event: event.time):
+        for time, pairs in groupby(self._listed, key=lambda pair: pair[0].time):
             touched = set()
-            for event in events:
+            for event, is_failure in pairs:
                 for n in self._nodes_of(event):
                     touched.add(n)
                     if event.effect.state is None:
-                        held[n].pop(event.effect.aspect, None)
+                        held[n].pop((event.effect.aspect, is_failure), None)
                     else:
-                        held[n][event.effect.aspect] = event.effect.state
+                        held[n][event.effect.aspect, is_failure] = event.effect.state
             for n in touched:
                 state = _strictest(held[n].values())
                 names[n], starts[n], runs[n] = state.name, state.starts, state.runs

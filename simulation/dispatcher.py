@@ -33,7 +33,7 @@ The simulator checks each start, in the given order, against these rules:
 - The numbers of units are whole, at least 1, and their sum is ``job.units``; for a heterogeneous job (``job.chunks``),
   the nodes of the other chunks are in ``Start.further``.
 - Every node is in ``moment.platform.nodes``, takes starts (``moment.states``), and has enough free capacity after the
-  starts before this one. Units that request nothing may be on any node: the simulator puts them on one that takes starts.
+  starts before this one.
 - By its walltime, no job runs into what a reservation of the machine holds (``moment.reserved``).
 
 A planned start must name a job of the workload that has not started, all of its units, nodes that could hold them if

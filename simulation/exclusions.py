@@ -49,10 +49,10 @@ ONE_LIMIT = Exclusion(
     "`--deterministic`",
     "both limit a decision, in seconds and in units of the solver",
 )
-ONE_PREDICTOR = Exclusion(
-    "`--predictor`",
-    "a dispatcher whose name has a predictor, such as `easy-d`",
-    "the durations would have two sources",
+NO_POWER = Exclusion(
+    "a desired power of the machine",
+    "`dardis` and `hybrid`",
+    "no node manager knows the power of the whole machine; `--power-cap` limits it",
 )
 OWN_WINDOW = Exclusion(
     "`--batch`",
@@ -70,7 +70,7 @@ NO_ROOM = Exclusion(
     "all their jobs end by the end of a horizon that leaves no room for it",
 )
 
-EXCLUSIONS = (ONE_REQUEST, WHOLE_NODES, OTHER_TIMES, ONE_LIMIT, ONE_PREDICTOR, OWN_WINDOW, NO_STRETCH, NO_ROOM)
+EXCLUSIONS = (ONE_REQUEST, WHOLE_NODES, OTHER_TIMES, ONE_LIMIT, NO_POWER, OWN_WINDOW, NO_STRETCH, NO_ROOM)
 
 
 def exclusion_table() -> str:

@@ -320,7 +320,7 @@ def simulate(
     failures = () if preemption is None else preemption.failures
     states = None
     if of_nodes or failures:
-        states = NodeStates(machine, [*of_nodes, *failures]) or None
+        states = NodeStates(machine, of_nodes, failures) or None
     wished = own_desired if desired is None else desired
     if wished is not None:
         wished = desired_of(wished, machine, jobs)

@@ -438,7 +438,7 @@ class ReplayCase:
     def states(self) -> NodeStates | None:
         """The states of the nodes over time; None without events of nodes."""
         failures = () if self.preemption is None else self.preemption.failures
-        return NodeStates(self.platform, [*node_events(self.events), *failures]) or None
+        return NodeStates(self.platform, node_events(self.events), failures) or None
 
     def first(self, n: int) -> ReplayCase:
         """Return the case of the first n jobs, with the events that concern them."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...instances import read_events
 from ...instances.files.folder import content_of
 from ...models.dispatch.objectives import find_objective
-from ...simulation.exclusions import NO_STRETCH, ONE_PREDICTOR
+from ...simulation.exclusions import NO_STRETCH
 from ..errors import WrongUse
 from ..runs.view import View
 from ..studies.study import Study
@@ -207,9 +207,7 @@ def check_predictor(text: str | None, dispatchers: Sequence[Named]) -> None:
     predictor_of(text)
     named = next((d for d in dispatchers if d.names_predictor), None)
     if named is not None:
-        raise WrongUse(
-            f"--predictor {text}: {ONE_PREDICTOR}: {named.text} names the predictor {named.predictor}; give one of them"
-        )
+        raise WrongUse(f"--predictor {text}: {named.text} names the predictor {named.predictor}; give one of them")
 
 
 def checked_users(text: str) -> str | None:

@@ -75,8 +75,8 @@ def may_write_until(replay: ReplayData, job: str, start: int, own_end: int) -> i
     return max([own_end, *deadlines])
 
 
-def preemption_faults(replay: ReplayData, runs: Runs) -> Iterator[Violation]:
-    """Yield the faults of a replay with on-demand jobs."""
+def preemption_faults(replay: ReplayData, runs: Runs, disturbed: bool) -> Iterator[Violation]:
+    """Yield the faults of a replay with on-demand jobs; ``disturbed``: a third party's feature ends jobs on some nodes early."""
     found = replay.preemption
     if found is None:
         return
@@ -98,7 +98,8 @@ def preemption_faults(replay: ReplayData, runs: Runs) -> Iterator[Violation]:
     yield from _bandwidth(found, jobs, replay.workload.ids)
     for decision in found.decisions:
         yield from _decision(decision, replay, early, found)
-    yield from _in_time(replay, found)
+    if not disturbed:
+        yield from _in_time(replay, found)
     yield from _reserved(runs, found)
 
 

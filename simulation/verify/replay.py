@@ -76,6 +76,7 @@ def violations(
     list of Violation
         Empty if the replay is valid. Of each kind the first 20 are listed one by one, the rest as a number.
     """
+    listed_stops = list(stops)
     shape = _shape(replay)
     if shape:
         return [Violation("placement", 1, shape)]
@@ -93,7 +94,7 @@ def violations(
         found += check(runs, runs.own)
     found += _units(runs, runs.started)
     found += _fits(runs, runs.started)
-    for faults in _of_features(replay, runs, within, on_each_node, stops):
+    for faults in _of_features(replay, runs, within, on_each_node, listed_stops):
         listed = list(faults)
         found += listed[:MOST] + _more(len(listed), listed[:MOST])
     return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]
@@ -104,7 +105,7 @@ def _of_features(
     runs: Runs,
     within: Sequence[DesiredProfile],
     on_each_node: bool,
-    stops: Iterable[tuple[str, int]],
+    stops: Sequence[tuple[str, int]],
 ) -> Iterator[Iterator[Violation]]:
     """Yield the checks 7 to 12, of those features alone that the replay has."""
     if replay.history is not None:
@@ -116,7 +117,7 @@ def _of_features(
     if within:
         yield limit_faults(runs, within, on_each_node)
     if replay.preemption is not None:
-        yield preemption_faults(replay, runs)
+        yield preemption_faults(replay, runs, bool(stops))
     if replay.power is not None:
         yield power_faults(replay, runs)
 

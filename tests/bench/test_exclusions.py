@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
+from schedlab.models.profiles.builders import power_cap
 from schedlab.simulation import OnDemandJob, Preemption
 from schedlab.simulation import exclusions as table
 from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
+from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
 
 SHARED = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
 LOG = "\n".join(f"{k} {600 * k} 0 60 1 -1 -1 1 90 -1 1 1 1 1 1 1 -1 -1" for k in range(1, 4)) + "\n"
@@ -30,12 +32,14 @@ IN_PYTHON = {
     "ONE_REQUEST": lambda: sl.simulate(several_chunks(), dispatcher="dardis:throughput"),
     "WHOLE_NODES": lambda: sl.simulate(several_chunks(), preemption=Preemption([OnDemandJob("u", 0, 1, 0, 1)])),
     "ONE_LIMIT": lambda: CPDispatcher("hcp", 3, limit=1, deterministic=1),
+    "NO_POWER": lambda: sl.simulate(
+        "eurora_99", dispatcher=Dardis("profile", power_cap(sl.load("eurora_99").platform, 9.0))
+    ),
     "NO_ROOM": lambda: CPDispatcher("hcp", 1, profile=True),
 }
 ON_THE_COMMAND_LINE = {
     "OTHER_TIMES": ["--events", "events.csv", "--load", "1"],
     "ONE_LIMIT": ["--decision-time", "1", "--deterministic", "1"],
-    "ONE_PREDICTOR": ["--dispatchers", "easy-d", "--predictor", "real"],
     "OWN_WINDOW": ["--batch", "1", "--window", "1d"],
     "NO_STRETCH": ["--dispatchers", "cpmodel@cpsat", "--max-stretch", "9"],
 }

@@ -16,6 +16,8 @@ from itertools import product
 
 import numpy as np
 import schedlab as sl
+from schedlab.errors import WrongValue
+from schedlab.instances.report import WorkloadError
 from schedlab.instances.workload import Workload
 from schedlab.models import Checkpointing, Cooling, Dispatch, Job, NodeEvent, Queue, Running
 from schedlab.models.profiles.builders import Wish, profile_of
@@ -158,7 +160,8 @@ def _on_demand(draw, rng):
         )
         for k in range(rng.randint(1, 3))
     ]  # fmt: skip
-    _preemption(draw, rng, jobs=jobs, evictor=rng.choice(["dp", "greedy", "kill", "dp-knee", "none", "reserve:1"]))
+    evictor = rng.choice(["dp", "greedy", "kill", "dp-knee", "none", "reserve:1"])
+    _preemption(draw, rng, jobs=jobs, evictor="dp" if nodes == 1 else evictor)
 
 
 def _failures(draw, rng):
@@ -338,7 +341,8 @@ def replayed(draw, name):
 def faults(draw, run, left):
     """All faults of a replay, as texts."""
     world = draw.world
-    yield from (v.message for v in (violations(run, partial=True) if left else run.violations))
+    stops = [stop for feature in draw.options.get("features", ()) for stop in feature.stops(run)]
+    yield from (v.message for v in (violations(run, partial=True, stops=stops) if left else run.violations))
     records = second_by_second.records(run)
     yield from _basic(draw, run, records)
     changed = draw.has("users", "reservations", "server events", "on-demand jobs", "failures", "third party")
@@ -351,7 +355,8 @@ def faults(draw, run, left):
         try:
             second_by_second_evictions.check(run)
         except AssertionError as e:
-            yield f"evictions: {e or traceback.format_exc().splitlines()[-2].strip()}"
+            where = traceback.extract_tb(e.__traceback__)[-1]
+            yield f"evictions: {e}: {where.name}, line {where.lineno}: {where.line}"
     if draw.has("energy account") and not left:
         yield from _account(draw, run, records)
 
@@ -397,6 +402,9 @@ def check(draw, name):
     try:
         run, left = replayed(draw, name)
         return list(faults(draw, run, left))
+    except (WorkloadError, WrongValue) as e:
+        known = ("no job to replay", "beyond the horizon")  # beside a reserve; before a node could boot
+        return [] if any(text in str(e) for text in known) else [str(e)]
     except Exception as e:
         return [f"{type(e).__name__}: {e}", traceback.format_exc()]
 

@@ -94,7 +94,8 @@ def check(run):
             done, repeated = done + saved, repeated + worked - saved
         total = sum(a.end - a.start for a in listed)
         if row in dropped:
-            assert stops[len(listed)] or (dropped[row] == "deleted" and deleted(run, w.ids[row], listed[-1].end))
+            gone = dropped[row] == "deleted" and deleted(run, w.ids[row], listed[-1].end)
+            assert stops[len(listed)] or gone or by_reservation(run, dropped[row], listed[-1])
             continue
         assert done == w.runtime[row]
         assert total == w.runtime[row] + repeated + other
@@ -145,6 +146,18 @@ def deleted(run, job=None, time=None):
     """Return whether an event of the server deletes a job, or this job at this time."""
     listed = [] if run.production is None else [e for e in run.production.events if e.kind == "delete"]
     return any(job is None or (e.subject, e.time) == (job, time) for e in listed)
+
+
+def by_reservation(run, why, attempt):
+    """Return whether an attempt ends as a reservation of its nodes begins, or the one that it ran in ends."""
+    for b in () if run.production is None else run.production.bookings:
+        if set(attempt.nodes) & set(b.nodes or ()):
+            ended = b.end if b.ended is None else b.ended
+            if why == f"reservation: {b.label}" and attempt.end == b.start:
+                return True
+            if why.startswith(f"reservation {b.label!r} is ") and attempt.end == ended:
+                return True
+    return False
 
 
 def check_reservations(run, attempts):

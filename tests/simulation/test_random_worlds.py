@@ -6,6 +6,8 @@ from simulation.random_worlds import FEATURES, check, draw_of, excluded, names
 FOUND = [  # seeds with which faults were found
     (4, "hcp3@cpsat"),  # a node that a third party's feature closes
     (30, "hcp3@cpsat"),  # a job without requests, while nodes boot
+    (113, "easy"),  # an on-demand job that gets no node in time, as a third party's feature closes one
+    (318, "easy"),  # a node that is repaired during an outage stays down
     (1038, "dardis:throughput"),
     (1052, "dardis:throughput"),
 ]

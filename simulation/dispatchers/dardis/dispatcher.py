@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ....errors import WrongValue
-from ....models import Job, Platform, Queue, Running
+from ....models import Job, Platform, ProblemError, Queue, Running
 from ....models.array_types import Ints
 from ....models.counts import how_many
 from ....models.excerpt import with_short_repr
 from ....models.profiles.profile import DesiredProfile
 from ...dispatcher import Decision, Moment, PlannedStart, Start
+from ...exclusions import NO_POWER
 from ...timeline import kept_free
 from .messages import Answering, Costs, Limits, Placement, Wish
 from .names import SETUPS
@@ -290,7 +291,7 @@ class Dardis:
             self._reserve(task, number, moment, changed)
         while jobs := self._taken_out(moment):
             self._plan_anew(jobs, moment, changed)
-        decision = self._decision(now, changed)
+        decision = self._decision(moment, changed)
         decision.seconds = {name: seconds - before[name] for name, seconds in self.costs.all_seconds.items()}
         decision.counts = {name: number - counted[name] for name, number in self.costs.counts.items()}
         return decision
@@ -528,13 +529,16 @@ class Dardis:
         else:
             self._plan.put(job)
 
-    def _decision(self, now: int, changed: Mapping[str, Planned]) -> Decision:
-        starts, plan = list[Start](), list[PlannedStart]()
+    def _decision(self, moment: Moment, changed: Mapping[str, Planned]) -> Decision:
+        now, starts, plan = moment.now, list[Start](), list[PlannedStart]()
         for name, job in changed.items():
             placement, names = job.placed.placement, self._platform.nodes
             on = dict(zip([names[n] for n in placement.nodes], placement.units.tolist(), strict=True))
             if job.start <= now:
-                starts.append(Start(name, on))
+                if not job.task.request.any():
+                    on = self._on_open_nodes(on, moment)
+                if on:
+                    starts.append(Start(name, on))
             else:
                 plan.append(PlannedStart(name, on, job.start))
         calls = [self._plan.next_end(), self._retry]
@@ -542,7 +546,21 @@ class Dardis:
         withdrawn, self._withdrawn = self._withdrawn - changed.keys(), set()
         return Decision(starts, plan=plan or None, wake=wake, withdrawn=withdrawn)
 
+    def _on_open_nodes(self, on: dict[str, int], moment: Moment) -> dict[str, int]:
+        """Return the nodes of a job that requests nothing: it fits on every node, also on one that is not on yet.
+
+        Its units are put on a node that is on; if there is none, nowhere, and it is planned again when it would have ended.
+        """
+        ready = moment.ready
+        if ready is None or all(ready[self._number[name]] <= moment.now for name in on):
+            return on
+        up = np.array([state == "up" for state in moment.states])
+        takes = np.flatnonzero(up & (ready <= moment.now))
+        return {self._platform.nodes[takes[0]]: sum(on.values())} if takes.size else {}
+
 
 def _limits(desired: DesiredProfile, platform: Platform) -> Limits:
-    """Return the desired use of the nodes as arrays; no node manager knows the power of the machine, which a cap can limit."""
+    """Return the desired use of the nodes as arrays; a wish for the power of the machine is refused."""
+    if desired.power is not None:
+        raise ProblemError(f"dardis: the desired profile limits the power of the machine: {NO_POWER}")
     return limits_of(desired.arrays, len(platform.resources))

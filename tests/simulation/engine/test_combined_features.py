@@ -80,16 +80,6 @@ class OnTheFirstNode:
         return Decision([Start(job.id, {first: job.units}) for job in moment.waiting])
 
 
-def test_a_job_that_requests_nothing_starts_on_a_node_that_takes_starts() -> None:
-    jobs = world(2, 1, job("a", 5, 10, 10, 2, cores=0))
-    drained = [NodeEvent(0, "node-drain", ["n-1"])]
-    run = sl.simulate(jobs, platform(2, 1), OnTheFirstNode, events=drained)
-    assert run.violations == [] and run.start.tolist() == [5] and run.schedule().nodes == {"a": {"n-2": 2}}
-    both = [NodeEvent(0, "node-drain", ["n-1", "n-2"]), NodeEvent(20, "node-up", ["n-2"])]
-    run = sl.simulate(jobs, platform(2, 1), OnTheFirstNode, events=both)
-    assert run.violations == [] and run.start.tolist() == [20] and run.schedule().nodes == {"a": {"n-2": 2}}
-
-
 def test_a_node_that_a_feature_closes_is_shown_as_draining() -> None:
     class Closed(Feature):
         def begin(self, engine: Replay) -> None:
@@ -101,3 +91,12 @@ def test_a_node_that_a_feature_closes_is_shown_as_draining() -> None:
     dispatcher = OnTheFirstNode()
     run = sl.simulate(world(2, 1, job("a", 5, 10, 10)), platform(2, 1), dispatcher, features=[Closed()])
     assert run.violations == [] and dispatcher.states == {("up", "draining")}
+
+
+def test_a_repair_does_not_end_an_outage_nor_an_outage_a_failure() -> None:
+    outage = [NodeEvent(20, "node-down", ["n-1"]), NodeEvent(60, "node-up", ["n-1"])]
+    failures = [NodeEvent(10, "node-down", ["n-1"]), NodeEvent(30, "node-up", ["n-1"])]
+    jobs = world(1, 1, job("a", 0, 15, 15))
+    for events, failed in ((outage, failures), (failures, outage)):
+        run = sl.simulate(jobs, platform(1, 1), "easy", events=events, preemption=Preemption(failures=failed))
+        assert run.violations == [] and run.start.tolist() == [60]
