@@ -667,8 +667,14 @@ class Decisions:
 class ReplayData:
     """What a replay did, and what its metrics need: all that the checks of features, metrics and writers read.
 
-    ``schedlab.simulation.Simulation``, the result of ``simulate`` and of reading the files of a replay, derives from it
-    and describes the fields.
+    ``schedlab.simulation.Simulation``, the result of ``simulate`` and of reading the files of a replay, derives from it.
+
+    Parameters
+    ----------
+    workload, platform, start, end, killed, placement
+        The jobs, the machine, and what happened to each job: see ``Simulation``.
+    history, states, production, preemption, power, desired, expected, decisions, prediction_seconds : optional
+        What features did and what is known beyond: see ``Simulation``.
     """
 
     workload: Workload

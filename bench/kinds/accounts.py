@@ -16,59 +16,70 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import MinLen, Predicate
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
 from ...models import Profit, Schedule
 from ...models.counts import how_many
+from ...models.json_values import Number, Positive, Whole
 from ...models.profit import problem as accounts
 from ...models.profit.guide import slope_change_pue
 from ...models.profit.problem import Segment
 from ...models.step_function import HOUR
-from ..records.form import NUMBER, Form, RecordFault, integer, maybe, several
-from ..records.form import fields as form_of
+from ..records.form import equal_lengths, table
 from ..records.record import agree
 from ..records.store import Record
 
 HORIZON, END = "horizon", "end"  # the accounts reach up to the end of the horizon, and of the last job
 STEPS = 2000  # most steps of a curve over time
 
-MONEY = dict.fromkeys(
-    ("gain", "work_cost", "cooling_cost", "profit", "pue", "energy_kwh", "utilisation"), maybe(NUMBER)
+MONEY = table(
+    "Account",
+    dict.fromkeys(("gain", "work_cost", "cooling_cost", "profit", "pue", "energy_kwh", "utilisation"), Number | None),
+    others=Number | None,
 )
-ACCOUNT = form_of(dict.fromkeys((HORIZON, END), form_of(MONEY, rest=maybe(NUMBER))))
-DAILY = several(form_of(dict.fromkeys(("celsius", "utilisation", "pue", "profit"), maybe(NUMBER)), rest=maybe(NUMBER)))
-CURVES = form_of(
-    {
-        **dict.fromkeys(("begin", "until", "end"), integer()),
-        "segments": form_of(
-            {"end": several(integer()), **dict.fromkeys(("celsius", "watts", "cooling"), several(NUMBER))}
-        ),
-        "step": integer(1),
-        "steps": form_of(dict.fromkeys(("watts", "utilisation"), several(NUMBER))),
-    }
+DAY = table(
+    "DailyAccount", dict.fromkeys(("celsius", "utilisation", "pue", "profit"), Number | None), others=Number | None
 )
 
 
-def _curves(value: Any, where: str) -> Iterator[RecordFault]:
-    """Check the curves over time: all lists of the segments have the same length, at least 1."""
-    fault = next(CURVES(value, where), None)
-    if fault is not None:
-        yield fault
-        return
-    lengths = {len(curve) for curve in value["segments"].values()}
-    if len(lengths) != 1 or 0 in lengths:
-        yield RecordFault(f"{where}.segments", "lists of the same length, at least 1", sorted(lengths))
+class SegmentCurves(TypedDict, closed=True):
+    """Lists with an entry for each segment."""
+
+    end: Annotated[list[Whole], MinLen(1)]
+    celsius: list[Number]
+    watts: list[Number]
+    cooling: list[Number]
 
 
-FORMS: Mapping[str, Form] = {
-    "account": maybe(ACCOUNT),
-    "slope_change": maybe(NUMBER),
-    "makespan": maybe(NUMBER),
-    "daily": DAILY,
-    "operation": _curves,
+class StepCurves(TypedDict, closed=True):
+    """Lists with an entry for each step."""
+
+    watts: list[Number]
+    utilisation: list[Number]
+
+
+class Curves(TypedDict, closed=True):
+    """The field ``operation``."""
+
+    begin: Whole
+    until: Whole
+    end: Whole
+    segments: Annotated[SegmentCurves, Predicate(equal_lengths)]
+    step: Positive
+    steps: StepCurves
+
+
+FIELDS: Mapping[str, Any] = {
+    "account": table("Accounts", {HORIZON: MONEY, END: MONEY}) | None,
+    "slope_change": Number | None,
+    "makespan": Number | None,
+    "daily": list[DAY],  # type: ignore[valid-type]
+    "operation": Curves,
 }
 
 

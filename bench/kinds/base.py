@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ...instances import Instance
     from ...methods import Method
     from ...models.display.gantt import Gantt
-    from ..records.form import Form
     from ..records.store import Record
     from ..runs.view import Defaults, View
 
@@ -62,8 +61,8 @@ class BenchKind(Protocol):
         """Whether ``bench guide`` learns from its records."""
 
     @property
-    def record_fields(self) -> Mapping[str, Form]:
-        """The extra fields of its records, with the form of their values; a run without an answer lacks them."""
+    def record_fields(self) -> Mapping[str, Any]:
+        """The extra fields of its records, with the types of their values in JSON (``records.form``); a run without an answer lacks them."""
 
     @property
     def nested_fields(self) -> Sequence[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NotRequired, cast
 
 from rich.console import Console
+from typing_extensions import TypedDict
 
 from ...backends import Incumbent
 from ...composite import Composite, composite
@@ -18,13 +19,12 @@ from ...models.dispatch.composite import checked_slack, limits_of
 from ...models.dispatch.jobs import Job
 from ...models.dispatch.objectives import find_objective
 from ...models.dispatch.problem import Dispatch
+from ...models.json_values import Figures, Number
 from ...models.platform import ProblemError
 from ...models.problem import Problem, Schedule
 from ..errors import WrongUse
-from ..records.form import FIGURES, NUMBER, TEXT, Form, fields, mapping, maybe
 from ..records.record import agree, answer
 from ..records.store import Record
-from ..replays.case import OUTAGES, PREEMPTION, PRODUCTION
 from ..replays.energy import ENERGY
 from ..runs.view import DAY_REPLAYED, NOON, SMALL, WHOLE, Default, Defaults, View
 from .plain import PlainKind
@@ -38,11 +38,16 @@ from .plain import PlainKind
 #   objective whose own schedule is nearest to the limits, if the composite has none), ``seconds`` (of each kept objective).
 #   The slack is part of the view, ``keep``. ``values`` and what follows are missing if the run was broken off.
 
-FORM = fields(
-    {"theta": mapping(NUMBER), "limits": mapping(NUMBER)},
-    {"values": FIGURES, "statuses": mapping(TEXT), "fallback": maybe(TEXT), "seconds": FIGURES},
-)
-FORMS: Mapping[str, Form] = {"composite": maybe(FORM)}
+
+class CompositeForm(TypedDict, closed=True):
+    """The field ``composite`` of a record."""
+
+    theta: dict[str, Number]
+    limits: dict[str, Number]
+    values: NotRequired[Figures]
+    statuses: NotRequired[dict[str, str]]
+    fallback: NotRequired[str | None]
+    seconds: NotRequired[Figures]
 
 
 def slack_of(keep: str) -> dict[str, float]:
@@ -216,9 +221,17 @@ class DispatchKind(PlainKind):
     replayed = True
 
     @property
-    def record_fields(self) -> Mapping[str, Form]:
+    def record_fields(self) -> Mapping[str, Any]:
         """The theta and limits of a composite objective, see ``composites``; reservations, see ``production``."""
-        return {**FORMS, "production": PRODUCTION, "outages": OUTAGES, "preemption": PREEMPTION, "energy": ENERGY}
+        from ...simulation.outputs.records import OutageJson, PreemptionJson, ProductionJson
+
+        return {
+            "composite": CompositeForm | None,
+            "production": ProductionJson | None,
+            "outages": list[OutageJson],
+            "preemption": PreemptionJson | None,
+            "energy": ENERGY,
+        }
 
     def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
         """Return the faults of a composite objective."""

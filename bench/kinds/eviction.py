@@ -15,10 +15,9 @@ from ...instances import Instance
 from ...methods import Method
 from ...models import EvictionCandidate
 from ...models.eviction.problem import Eviction
+from ...models.json_values import Count, Number
 from ...models.problem import Problem, Schedule
 from ...solve import solve
-from ..records.form import FLAG, NUMBER, TEXT, Form, integer, maybe, several
-from ..records.form import row as row_of
 from ..records.record import outcome
 from ..records.store import Record
 from ..runs.view import WHOLE, Default, Defaults, View
@@ -41,12 +40,12 @@ OnIncumbent = Callable[[Incumbent], Any]
 REPEATS = 5  # answers that take at most SHORT seconds are repeated; their time is the median
 SHORT = 0.02  # seconds
 MOST_REPEATS = 31  # of the single pass, because its time is compared with those of all other methods
-FORMS: Mapping[str, Form] = {
-    "nodes_needed": maybe(integer(0)),
-    "deadlines": several(row_of(integer(0), integer(0), integer(0))),
-    "response_s": several(row_of(integer(0), NUMBER, TEXT)),
-    "one_pass": FLAG,
-    "all_deadlines_s": maybe(NUMBER),
+FIELDS: Mapping[str, Any] = {
+    "nodes_needed": Count | None,
+    "deadlines": list[tuple[Count, Count, Count]],
+    "response_s": list[tuple[Count, Number, str]],
+    "one_pass": bool,
+    "all_deadlines_s": Number | None,
 }
 
 
@@ -233,9 +232,9 @@ class EvictionKind(PlainKind):
     view_options = ("nodes_needed",)
 
     @property
-    def record_fields(self) -> Mapping[str, Form]:
+    def record_fields(self) -> Mapping[str, Any]:
         """The answers for all deadlines and their response times."""
-        return FORMS
+        return FIELDS
 
     def default_views(self, instance: Instance) -> Defaults:
         """Return the instance with its own number of nodes to free, then with the numbers it is compared with."""

@@ -15,7 +15,6 @@ from ...models.display.gantt import Gantt
 from ...models.knapsack import Knapsack
 from ...models.problem import Problem, Schedule
 from ...solve import solve
-from ..records.form import Form
 from ..records.record import answer
 from ..records.store import Record
 from ..runs.view import WHOLE, Default, Defaults, View
@@ -35,7 +34,7 @@ class PlainKind:
     nested_fields: Sequence[str] = ()
 
     @property
-    def record_fields(self) -> Mapping[str, Form]:
+    def record_fields(self) -> Mapping[str, Any]:
         """No extra fields."""
         return {}
 

@@ -10,7 +10,6 @@ from rich.console import Console
 from ...instances import Instance
 from ...models.problem import Problem, Schedule
 from ...models.profit.problem import Profit
-from ..records.form import Form
 from ..records.store import Record
 from ..runs.view import SMALL, Default, Defaults, View
 from . import accounts
@@ -45,9 +44,9 @@ class ProfitKind(PlainKind):
     nested_fields = ("account", "account.horizon", "account.end")
 
     @property
-    def record_fields(self) -> Mapping[str, Form]:
+    def record_fields(self) -> Mapping[str, Any]:
         """The accounts, the makespan, the days and the curves over time."""
-        return accounts.FORMS
+        return accounts.FIELDS
 
     def default_views(self, instance: Instance) -> Defaults:
         """Return the default scenario with rules, searches, solvers and a bound, by the size of the instance."""

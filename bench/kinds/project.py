@@ -10,10 +10,10 @@ from rich.console import Console
 from ...instances import Instance
 from ...models.counts import how_many
 from ...models.display.gantt import Gantt
+from ...models.json_values import Count
 from ...models.problem import Problem, Schedule
 from ...models.project.display import capacities, scheduled
 from ...models.project.problem import Project
-from ..records.form import TEXT, Form, integer, mapping, row, several
 from ..records.store import Record
 from ..runs.view import WHOLE, Default, Defaults
 from .base import Drawing
@@ -24,9 +24,9 @@ from .plain import PlainKind
 # - ``tasks``: rows [task, mode, start, end, object with the demand of each renewable resource].
 # - ``resources``: object with the capacity of each renewable resource.
 
-FORMS: Mapping[str, Form] = {
-    "tasks": several(row(TEXT, TEXT, integer(0), integer(0), mapping(integer(0)))),
-    "resources": mapping(integer(0)),
+FIELDS: Mapping[str, Any] = {
+    "tasks": list[tuple[str, str, Count, Count, dict[str, Count]]],
+    "resources": dict[str, Count],
 }
 
 
@@ -58,9 +58,9 @@ class ProjectKind(PlainKind):
     """Projects: resource-constrained project scheduling, job shops."""
 
     @property
-    def record_fields(self) -> Mapping[str, Form]:
+    def record_fields(self) -> Mapping[str, Any]:
         """The tasks with their modes and times, and the capacities."""
-        return FORMS
+        return FIELDS
 
     def default_views(self, instance: Instance) -> Defaults:
         """Return the whole project, with HiGHS if it is small."""

@@ -14,15 +14,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from typing_extensions import TypedDict
+
 from ...errors import MissingPackage, WrongValue
 from ...instances.files.folder import ForeignFile, own_file
 from ...instances.files.writing import sync_folder, write_whole
 from ...models.arguments import checked
 from ...models.counts import how_many
 from ...models.excerpt import excerpt
+from ...models.json_values import Count
 from ..errors import WrongUse
 from ..kinds.find import bench_object
-from .form import TEXT, fault_of_schema, fields, first_fault, integer, mapping
+from .form import fault_of, fault_of_schema, first_fault
 
 if TYPE_CHECKING:
     import pandas
@@ -60,7 +63,6 @@ def _no_number(name: str) -> None:
 # sub-folders except itself, hidden files, and pages (``*.html``), which are made from the records.
 
 NAME = "manifest.json"
-FORM = fields({"files": mapping(fields({"sha256": TEXT, "size": integer(0)}))})
 Stamp = tuple[int, int]  # time of the last change in ns, size
 
 
@@ -69,6 +71,19 @@ class Entry(NamedTuple):
 
     sha256: str
     size: int
+
+
+class EntryForm(TypedDict, closed=True):
+    """An entry in the file of the manifest."""
+
+    sha256: str
+    size: Count
+
+
+class Manifest(TypedDict, closed=True):
+    """The file of the manifest."""
+
+    files: dict[str, EntryForm]
 
 
 def write_manifest(folder: Path, entries: Mapping[str, Entry] | None = None) -> int:
@@ -88,7 +103,7 @@ def read_manifest(folder: Path) -> dict[str, Entry] | None:
     if not path.exists():
         return None
     found: Any = read_json(path)
-    fault = next(FORM(found, ""), None)
+    fault = fault_of(Manifest, found)
     if fault is not None:
         raise WrongValue(f"{path}: {fault}")
     return {name: Entry(**entry) for name, entry in found["files"].items()}

@@ -28,7 +28,6 @@ from ...models.profit.problem import Profit
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent, server_event_kinds
 from ..errors import WrongUse
-from ..records.form import NUMBER, TEXT, anything, either, fields, integer, mapping, maybe, row, several
 from ..runs.view import View, scenarios_of
 from .settings import SETTINGS, ReplaySettings
 
@@ -40,42 +39,6 @@ if TYPE_CHECKING:
 
 
 # --- Reservations and server events of replays: the part of them that a replay has, and their form in records.
-
-JOB_CHANGE = {"time": integer(), "job": TEXT}
-PRODUCTION = maybe(
-    fields(
-        {
-            "bookings": several(
-                fields(
-                    {
-                        **dict.fromkeys(("label", "reservation", "outcome", "why"), TEXT),
-                        **dict.fromkeys(("start", "end"), integer()),
-                        "nodes": mapping(integer(1)),
-                        **dict.fromkeys(("accepted", "ended"), maybe(integer())),
-                    }
-                )
-            ),
-            "left": mapping(TEXT),
-            "refused": several(
-                fields(
-                    {
-                        "time": integer(),
-                        **dict.fromkeys(("kind", "subject", "why"), TEXT),
-                        "value": maybe(either(NUMBER, TEXT)),
-                    }
-                )
-            ),
-            "moves": several(fields({**JOB_CHANGE, "before": TEXT, "after": TEXT})),
-            "walltimes": several(fields({**JOB_CHANGE, "before": integer(1), "after": integer(1)})),
-            "private": several(fields({"job": TEXT, "start": integer(), "booking": integer(0)})),
-        },
-        {"left_at": mapping(integer())},  # records of earlier versions have none
-    )
-)
-"""The form of the field ``production`` of a record, see ``simulation.outputs.records``."""
-
-OUTAGES = several(fields({**dict.fromkeys(("node", "state"), TEXT), "start": integer(), "end": maybe(integer())}))
-"""The form of the field ``outages`` of a record, see ``simulation.outputs.records.outages_json``."""
 
 
 def server_events(events: Sequence[Event]) -> list[ServerEvent]:
@@ -218,34 +181,6 @@ MOST = 400  # steps of a curve in a record
 
 STREAM, LOG = "stream", "log"
 USUAL_EVICTOR, USUAL_CHECKPOINTS = "dp", "fixed:3600"
-
-DEPARTURE = dict.fromkeys(("decided", "stop", "write", "end"), integer())
-CANDIDATE = row(TEXT, integer(1), integer(0), NUMBER, maybe(NUMBER), NUMBER, NUMBER)
-PREEMPTION = maybe(
-    fields(
-        {
-            "first_start": mapping(integer()),
-            "decisions": several(
-                fields(
-                    {
-                        "job": TEXT,
-                        "time": integer(),
-                        "busy": integer(0),
-                        "seconds": NUMBER,
-                        "needed": maybe(integer(0)),
-                        "deadline": maybe(integer(0)),
-                        "candidates": maybe(several(CANDIDATE)),
-                        "plan": maybe(mapping(either(TEXT, anything))),
-                    }
-                )
-            ),
-            "departures": several(
-                fields({**dict.fromkeys(("job", "cause", "strategy"), TEXT), "attempt": integer(1), **DEPARTURE})
-            ),
-        }
-    )
-)
-"""The form of the field ``preemption`` of a record, see ``simulation.outputs.records``."""
 
 
 def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:

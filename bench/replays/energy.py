@@ -13,13 +13,14 @@ from ...errors import WrongValue
 from ...instances.files.folder import content_of
 from ...instances.files.profile_file import CARBON, EURO, read_series
 from ...models.counts import how_many
+from ...models.json_values import Number
 from ...models.platform import ProblemError
 from ...models.profit.cooling import Cooling
 from ...models.server_events import ServerEvent
 from ...models.step_function import StepFunction
 from ...models.tariff import Tariff, check_covers
 from ..errors import WrongUse
-from ..records.form import NUMBER, fields, maybe, several
+from ..records.form import table
 from ..records.record import agree
 from .settings import ReplaySettings
 
@@ -33,17 +34,18 @@ if TYPE_CHECKING:
 PRICE = 0.13  # euro per kWh, [Bridi2018, 6.8]
 LARGEST = 1e12  # W: a plant without cooling has no limit
 
-ACCOUNT = fields(
+ACCOUNT = table(
+    "EnergyAccount",
     {
         **dict.fromkeys(
-            ("core_hours", "gain", "busy_kwh", "idle_kwh", "boot_kwh", "cooling_kwh", "cost", "profit"), NUMBER
+            ("core_hours", "gain", "busy_kwh", "idle_kwh", "boot_kwh", "cooling_kwh", "cost", "profit"), Number
         ),
-        **dict.fromkeys(("kg_co2", "pue"), maybe(NUMBER)),
+        **dict.fromkeys(("kg_co2", "pue"), Number | None),
     },
-    rest=maybe(NUMBER),
+    others=Number | None,
 )
-ENERGY = maybe(fields({"last_submission": ACCOUNT, "end": ACCOUNT, "daily": several(ACCOUNT)}))
-"""The form of the field ``energy`` of a record: the accounts up to the last submission, to the last end, and of each day."""
+ENERGY = table("Energy", {"last_submission": ACCOUNT, "end": ACCOUNT, "daily": list[ACCOUNT]}) | None  # type: ignore[valid-type]
+"""The type of the field ``energy`` of a record: the accounts up to the last submission, to the last end, and of each day."""
 
 
 def energy_settings(given: Mapping[str, Any]) -> dict[str, Any]:

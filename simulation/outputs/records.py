@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast, get_args
+from typing import Any, NotRequired, cast, get_args
+
+from typing_extensions import TypedDict
 
 from ...instances.workload import Workload
 from ...models import Eviction, EvictionCandidate, EvictionPlan
 from ...models.excerpt import excerpt
+from ...models.json_values import Count, Number, Positive, Whole
 from ...models.node_states import NodeStates
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent
@@ -29,20 +32,44 @@ from ..records import (
 from .reading import JobsError
 
 # --- What a replay did for on-demand jobs as JSON data, for its record; writing and reading.
-#
-# The data are an object with
-#
-# - ``first_start``: on-demand job -> its first start (s);
-# - ``decisions``: ``job``, ``time``, ``busy``, ``seconds``, ``needed`` (nodes), ``deadline``, ``candidates`` (rows of id, nodes, loss,
-#   system_s, application_s, wait_s, mb_s) and ``plan`` (job -> strategy; null: no job leaves). ``candidates`` is null if the
-#   running jobs had too few nodes;
-# - ``departures``: ``job``, ``attempt``, ``cause``, ``strategy``, ``decided``, ``stop``, ``write``, ``end`` (s).
-
 CANDIDATE = ("id", "nodes", "loss", "system_s", "application_s", "wait_s", "mb_s")
-TIMES = ("decided", "stop", "write", "end")
 
 
-def preemption_json(record: PreemptionRecord, workload: Workload) -> dict[str, Any]:
+class DecisionJson(TypedDict, closed=True):
+    """A decision of an evictor."""
+
+    job: str  # the on-demand job
+    time: Whole
+    busy: Count
+    seconds: Number
+    needed: Count | None  # nodes; null, as the deadline and the candidates: the running jobs had too few nodes
+    deadline: Count | None
+    candidates: list[tuple[str, Positive, Count, Number, Number | None, Number, Number]] | None  # see ``CANDIDATE``
+    plan: dict[str, Any] | None  # job -> strategy; null: no job leaves
+
+
+class DepartureJson(TypedDict, closed=True):
+    """A batch job that left its nodes for an on-demand job; see ``Departure``."""
+
+    job: str
+    attempt: Positive
+    cause: str
+    strategy: str
+    decided: Whole
+    stop: Whole
+    write: Whole
+    end: Whole
+
+
+class PreemptionJson(TypedDict, closed=True):
+    """The field ``preemption`` of a record."""
+
+    first_start: dict[str, Whole]  # on-demand job -> its first start (s)
+    decisions: list[DecisionJson]
+    departures: list[DepartureJson]
+
+
+def preemption_json(record: PreemptionRecord, workload: Workload) -> PreemptionJson:
     """Return a record as JSON data."""
     ids = workload.ids
     return {
@@ -54,14 +81,17 @@ def preemption_json(record: PreemptionRecord, workload: Workload) -> dict[str, A
                 "attempt": d.attempt,
                 "cause": d.cause,
                 "strategy": d.strategy,
-                **{name: getattr(d, name) for name in TIMES},
+                "decided": d.decided,
+                "stop": d.stop,
+                "write": d.write,
+                "end": d.end,
             }
             for d in record.departures
         ],
     }
 
 
-def decision_json(decision: EvictionDecision) -> dict[str, Any]:
+def decision_json(decision: EvictionDecision) -> DecisionJson:
     """Return a decision as JSON data; jobs that stay are not part of its plan."""
     p, plan = decision.problem, decision.plan
     chosen = None
@@ -74,12 +104,12 @@ def decision_json(decision: EvictionDecision) -> dict[str, Any]:
         "seconds": decision.seconds,
         "needed": None if p is None else p.nodes_needed,
         "deadline": None if p is None else p.deadline_s,
-        "candidates": None if p is None else [[getattr(c, name) for name in CANDIDATE] for c in p.candidates],
+        "candidates": None if p is None else [tuple(getattr(c, name) for name in CANDIDATE) for c in p.candidates],
         "plan": chosen,
     }
 
 
-def read_decision(data: Mapping[str, Any], settings: Preemption) -> EvictionDecision:
+def read_decision(data: DecisionJson, settings: Preemption) -> EvictionDecision:
     """Read the data of ``decision_json``. Raises ProblemError, WrongValue."""
     problem = plan = None
     if data["candidates"] is not None:
@@ -94,14 +124,13 @@ def read_decision(data: Mapping[str, Any], settings: Preemption) -> EvictionDeci
 
 
 def read_preemption(
-    data: Mapping[str, Any], workload: Workload, settings: Preemption, rows: tuple[int, ...], requeue: Requeue
+    data: PreemptionJson, workload: Workload, settings: Preemption, rows: tuple[int, ...], requeue: Requeue
 ) -> PreemptionRecord:
     """Read the data of ``preemption_json``.
 
     Parameters
     ----------
-    data : mapping
-        The data.
+    data : PreemptionJson
     workload : Workload
         The jobs, with the on-demand ones.
     settings : Preemption
@@ -124,7 +153,9 @@ def read_preemption(
     if unknown is not None:
         raise JobsError(f"preemption: {excerpt(unknown)} is no job of the replay")
     departures = tuple(
-        Departure(row[d["job"]], d["attempt"], d["cause"], d["strategy"], *(d[name] for name in TIMES))
+        Departure(
+            *(row[d["job"]], d["attempt"], d["cause"], d["strategy"]), *(d["decided"], d["stop"], d["write"], d["end"])
+        )
         for d in data["departures"]
     )
     decisions = tuple(read_decision(d, settings) for d in data["decisions"])
@@ -133,18 +164,85 @@ def read_preemption(
 
 
 # --- What a replay did with reservations and server events as JSON data, for its record; writing and reading.
-#
-# The data are an object with
-#
-# - ``bookings``: for each repetition of each reservation ``label``, ``reservation`` (name), ``start``, ``end`` (s), ``outcome``,
-#   ``nodes`` (node -> units), ``why``, ``accepted`` and ``ended`` (s or null);
-# - ``left``: job -> why it left without a start; ``left_at``: job -> the second in which it left;
-# - ``refused``: server events that were not possible: ``time``, ``kind``, ``subject``, ``value``, ``why``;
-# - ``moves``, ``walltimes``: ``time``, ``job``, ``before``, ``after`` (names of queues; seconds);
-# - ``private``: runs inside of reservations: ``job``, ``start``, ``booking`` (index).
 
 
-def production_json(record: ProductionRecord, workload: Workload) -> dict[str, Any]:
+class BookingJson(TypedDict, closed=True):
+    """A repetition of a reservation; see ``Booking``."""
+
+    label: str
+    reservation: str
+    start: Whole
+    end: Whole
+    outcome: str
+    nodes: dict[str, Positive]  # node -> units
+    why: str
+    accepted: Whole | None
+    ended: Whole | None
+
+
+class EventJson(TypedDict, closed=True):
+    """An event of the server."""
+
+    time: Whole
+    kind: str
+    subject: str
+    value: Number | str | None
+
+
+class RefusedJson(EventJson, closed=True):
+    """An event of the server that was not possible."""
+
+    why: str
+
+
+class MoveJson(TypedDict, closed=True):
+    """A job that was moved to another queue."""
+
+    time: Whole
+    job: str
+    before: str
+    after: str
+
+
+class WalltimeJson(TypedDict, closed=True):
+    """A job whose walltime (s) was changed."""
+
+    time: Whole
+    job: str
+    before: Positive
+    after: Positive
+
+
+class PrivateJson(TypedDict, closed=True):
+    """A run inside of a reservation."""
+
+    job: str
+    start: Whole
+    booking: Count  # index
+
+
+class ProductionJson(TypedDict, closed=True):
+    """The field ``production`` of a record."""
+
+    bookings: list[BookingJson]
+    left: dict[str, str]  # job -> why it left without a start
+    left_at: NotRequired[dict[str, Whole]]  # job -> the second in which it left; records of earlier versions lack it
+    refused: list[RefusedJson]
+    moves: list[MoveJson]
+    walltimes: list[WalltimeJson]
+    private: list[PrivateJson]
+
+
+class OutageJson(TypedDict, closed=True):
+    """A time in which a node takes no starts, of the field ``outages`` of a record."""
+
+    node: str
+    state: str
+    start: Whole
+    end: Whole | None  # null: to the end
+
+
+def production_json(record: ProductionRecord, workload: Workload) -> ProductionJson:
     """Return a record as JSON data."""
     ids, queues = workload.ids, [q.name for q in workload.queues]
     return {
@@ -169,27 +267,26 @@ def production_json(record: ProductionRecord, workload: Workload) -> dict[str, A
     }  # fmt: skip
 
 
-def outages_json(states: NodeStates | None) -> list[dict[str, Any]]:
-    """Return when nodes take no starts: ``node``, ``state``, ``start`` and ``end`` (s; null: to the end) of each time."""
+def outages_json(states: NodeStates | None) -> list[OutageJson]:
+    """Return when nodes take no starts."""
     if states is None:
         return []
     nodes = states.platform.nodes
     return [{"node": nodes[n], "state": state, "start": start, "end": end} for n, state, start, end in states.outages()]
 
 
-def _event_json(event: ServerEvent) -> dict[str, Any]:
+def _event_json(event: ServerEvent) -> EventJson:
     return {"time": event.time, "kind": event.kind, "subject": event.subject, "value": event.value}
 
 
 def read_production(
-    data: Mapping[str, Any], workload: Workload, reservations: Iterable[Reservation], events: Sequence[ServerEvent]
+    data: ProductionJson, workload: Workload, reservations: Iterable[Reservation], events: Sequence[ServerEvent]
 ) -> tuple[Workload, ProductionRecord]:
     """Read the data of ``production_json``.
 
     Parameters
     ----------
-    data : mapping
-        The data.
+    data : ProductionJson
     workload : Workload
         The jobs as they were submitted.
     reservations : iterable of Reservation
@@ -215,7 +312,10 @@ def read_production(
     rows = {name: k for k, name in enumerate(workload.ids)}
     queues = {q.name: k for k, q in enumerate(workload.queues)}
     moves = tuple(
-        Change(c["time"], _known(rows, c["job"], "job"), *(_known(queues, c[n], "queue") for n in ("before", "after")))
+        Change(
+            *(c["time"], _known(rows, c["job"], "job")),
+            *(_known(queues, name, "queue") for name in (c["before"], c["after"])),
+        )
         for c in data["moves"]
     )
     walltimes = tuple(
@@ -239,7 +339,7 @@ def read_production(
     return changed, ProductionRecord(tuple(found), later, left, refused, moves, walltimes, private, left_at)
 
 
-def _bookings(listed: Sequence[Mapping[str, Any]], expected: Sequence[Booking]) -> list[Booking]:
+def _bookings(listed: Sequence[BookingJson], expected: Sequence[Booking]) -> list[Booking]:
     """Return the bookings of the data, which are those of the reservations, in their order."""
     if [b["label"] for b in listed] != [b.label for b in expected]:
         raise JobsError(
@@ -275,8 +375,8 @@ def _booking_index(index: int, bookings: Sequence[Booking]) -> int:
     return index
 
 
-def _event_of(data: Mapping[str, Any], events: Sequence[ServerEvent]) -> ServerEvent:
-    wanted = {key: data[key] for key in ("time", "kind", "subject", "value")}
+def _event_of(data: RefusedJson, events: Sequence[ServerEvent]) -> ServerEvent:
+    wanted = {name: value for name, value in data.items() if name != "why"}
     found = next((e for e in events if _event_json(e) == wanted), None)
     if found is None:
         raise JobsError(f"production: refused event {excerpt(wanted)} is no event of the replay")

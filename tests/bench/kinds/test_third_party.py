@@ -12,7 +12,7 @@ from pathlib import Path
 
 import schedlab as sl
 from schedlab.bench.kinds.plain import PlainKind
-from schedlab.bench.records.form import NUMBER
+from schedlab.models.json_values import Number
 from schedlab.instances import Instance
 from schedlab.instances.files.writing import to_csv
 from schedlab.models.kind import ProblemKind
@@ -75,7 +75,7 @@ class BenchLine(PlainKind):
 
     @property
     def record_fields(self):
-        return {"last_end": NUMBER}
+        return {"last_end": Number}
 
     def problem(self, instance, view):
         return Line(list(instance.problem.sizes.items())[: view.first])

@@ -11,7 +11,7 @@ from itertools import chain
 
 import pytest
 from schedlab.bench.cli.app import _command
-from schedlab.bench.records.form import REPLAY, first_fault
+from schedlab.bench.records.form import REPLAY, fault_of, first_fault
 from schedlab.bench.records.store import files, read
 from schedlab.bench.replays.settings import ReplaySettings
 from shared_data import DATA
@@ -156,6 +156,6 @@ def test_a_record_is_read_verified_drawn_and_not_made_again(bench, here, command
 
 
 def test_the_form_of_a_replay_has_every_setting():
-    assert [str(f) for f in REPLAY(ReplaySettings(trace=True, batch=2).fields, "replay")] == []
-    wrong = [f.where for field in fields(ReplaySettings) for f in REPLAY({field.name: {}}, "replay")]
-    assert wrong == [f"replay.{field.name}" for field in fields(ReplaySettings)]
+    assert fault_of(REPLAY, ReplaySettings(trace=True, batch=2).fields) is None
+    wrong = [fault_of(REPLAY, {field.name: {}}).where for field in fields(ReplaySettings)]
+    assert wrong == [field.name for field in fields(ReplaySettings)]

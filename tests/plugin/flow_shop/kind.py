@@ -11,11 +11,11 @@ from schedlab import Result
 from schedlab.backends import Limits
 from schedlab.bench.kinds.base import Drawing
 from schedlab.bench.kinds.plain import PlainKind
-from schedlab.bench.records.form import Form, integer
 from schedlab.heuristics import Heuristic, Incumbents, OnIncumbent
 from schedlab.instances import Instance
 from schedlab.instances.files.folder import Folder
 from schedlab.instances.files.writing import to_csv, to_toml, write_files
+from schedlab.models.json_values import Count
 from schedlab.models.kind import ProblemKind
 from schedlab.models.problem import Problem, Schedule
 
@@ -65,9 +65,9 @@ class BenchFlowShop(PlainKind):
     """Flow shops in the bench: idle time of machine 2 in the records, a picture of each best schedule."""
 
     @property
-    def record_fields(self) -> Mapping[str, Form]:
+    def record_fields(self) -> Mapping[str, Any]:
         """The idle time of machine 2 in seconds."""
-        return {"idle_s": integer(0)}
+        return {"idle_s": Count}
 
     def extra_fields(self, problem: Problem, schedule: Schedule) -> dict[str, Any]:
         """Return the idle time of machine 2 before the last job ends."""
