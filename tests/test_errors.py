@@ -29,7 +29,7 @@ CONTROL_FLOW = {
     "schedlab.bench.errors.WrappedError",  # carries an error through Typer
     "schedlab.bench.speed.store._Begun",
     "schedlab.heuristics.clock.KernelStopped",
-    "schedlab.heuristics.lagrangian_relaxation.Stopped",
+    "schedlab.heuristics.lagrangian_relaxation.DualStopped",
     "schedlab.heuristics.lns.control.Stopped",
     "schedlab.models.compiling.cache.Outdated",  # a function in the cache is compiled anew
     "schedlab.models.language.clock.OutOfTime",
