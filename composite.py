@@ -11,7 +11,7 @@ from .backends.base import Value
 from .backends.solver_thread import INTERRUPTED
 from .errors import WrongArgument
 from .methods import Method
-from .methods.arguments import chosen_method, limits_of
+from .methods.arguments import call_limits, chosen_method
 from .methods.runs import OnIncumbent, without_solver
 from .models.arguments import checked
 from .models.deadline import Deadline
@@ -154,7 +154,7 @@ def composite(
     problem: Any = model_or_problem(what)
     if not hasattr(problem, "limits") or problem.kind != "dispatch":
         raise WrongArgument(f"{what!r:.80} has no composite objectives; expected a dispatching problem")
-    limits_of(time_limit, threads, seed, gap_limit, deterministic_limit, {})
+    call_limits(time_limit, threads, seed, gap_limit, deterministic_limit, {})
     slack = checked_slack(main, keep, problem.limits)
     steps = _Steps(
         cast(Dispatch, problem.replace(objective=main)),

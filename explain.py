@@ -10,7 +10,7 @@ from .backends import backend as find_backend
 from .backends.gaps import close
 from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
-from .methods.arguments import limits_of
+from .methods.arguments import call_limits
 from .models import Problem, kind
 from .models.arguments import checked
 from .models.counts import how_many
@@ -109,7 +109,7 @@ def explain(
     """
     parts = elements_of(model_or_problem(what))
     limits = _limits(parts, objective_limit)
-    solver = limits_of(time_limit, threads, seed, None, None, {}).begun()
+    solver = call_limits(time_limit, threads, seed, None, None, {}).begun()
     new_call()
     search = _Search(parts, limits, backend, solver, on_progress)
     try:

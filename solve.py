@@ -11,7 +11,7 @@ from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
 from .heuristics.method import Method, Start, Value, start_text
 from .heuristics.registry import Heuristic
-from .methods.arguments import check_arguments, chosen_method, limits_of
+from .methods.arguments import call_limits, check_arguments, chosen_method
 from .methods.auto import Auto
 from .methods.runs import OnIncumbent, without_solver
 from .methods.solvers import SolverMethod
@@ -135,7 +135,7 @@ def solve(
         "parameters": chosen.solver_parameters,
     }
     check_arguments(chosen, given)
-    limits = limits_of(time_limit, threads, seed, gap_limit, deterministic_limit, chosen.solver_parameters).begun()
+    limits = call_limits(time_limit, threads, seed, gap_limit, deterministic_limit, chosen.solver_parameters).begun()
     new_call()
     try:
         if isinstance(solved, Model):

@@ -32,8 +32,7 @@ from .kernels.branch_and_bound import (
     root_bound,
 )
 from .lagrangian import Relaxation
-from .lagrangian_relaxation import Items, WholePrices, whole_weight
-from .lagrangian_relaxation import supported as is_sum
+from .lagrangian_relaxation import Items, WholePrices, is_sum_over_jobs, whole_weight
 from .list_scheduling import tiny
 from .lns.search import lns
 
@@ -148,11 +147,11 @@ PILE = 50_000  # placements
 PLACES = 1 << 21  # visited states, of 24 bytes
 
 
-def supported(problem: Dispatch) -> bool:
+def can_branch(problem: Dispatch) -> bool:
     """Return whether the branch and bound is for a problem: its objective, its jobs, nothing beside them."""
     plain = not problem.limits and problem.desired is None and all(len(j.parts) == 1 for j in problem.jobs)
     lasting = all(problem.duration(j) > 0 for j in problem.jobs)
-    return plain and lasting and len(problem.jobs) <= JOBS and is_sum(problem)
+    return plain and lasting and len(problem.jobs) <= JOBS and is_sum_over_jobs(problem)
 
 
 def case_of(problem: Dispatch, items: Items, shift: int) -> Case:

@@ -31,10 +31,10 @@ from .errors import NoSchedule, keeping_limits
 from .incumbents import Incumbents, OnIncumbent, improves
 from .lagrangian_relaxation import (
     Dual,
+    DualStopped,
     Prices,
     Rows,
     Sets,
-    Stopped,
     WholePrices,
     base_rows,
     chosen_rows,
@@ -158,11 +158,11 @@ class Relaxation:
             began = self.clock.elapsed
             try:
                 dual = Dual(items, rows, sets, points, scale, lambda: self.over)
-            except Stopped:
+            except DualStopped:
                 return
             self._reserve(self.clock.elapsed - began)
             prices = self._first_prices(points, rows, sets, scale) if prices is None else prices.on(points)
-            with contextlib.suppress(Stopped):
+            with contextlib.suppress(DualStopped):
                 for tau in TEMPERATURES[1 if grid else 0 :]:
                     prices = dual.maximize(prices, tau * abs(self.objective) / max(1, items.jobs), STEPS)
                     self._place(dual.mean[: items.jobs])

@@ -73,7 +73,7 @@ class Items(NamedTuple):
         return self.low[self.first[:-1]]
 
 
-def supported(problem: Dispatch) -> bool:
+def is_sum_over_jobs(problem: Dispatch) -> bool:
     """Return whether the objective is a sum over jobs, and every job has a start window."""
     return isinstance(problem.costs, Excess | Late) and all(map(problem.start_windows, problem.jobs))
 
@@ -119,7 +119,7 @@ def _demands(problem: Dispatch) -> Iterator[Demand]:
 LOOK = 100  # items between two looks at the clock: about 10 ms
 
 
-class Stopped(Exception):
+class DualStopped(Exception):
     """The time limit was reached, or the caller has ended the search."""
 
 
@@ -166,11 +166,11 @@ def candidate_starts(items: Items, i: int, points: Ints) -> Ints:
 
 
 def candidates(items: Items, points: Ints, stopped: Callable[[], bool]) -> Candidates:
-    """Return the candidates of all items on a grid; ``points``: increasing times in seconds. Raises Stopped."""
+    """Return the candidates of all items on a grid; ``points``: increasing times in seconds. Raises DualStopped."""
     each = []
     for i in range(items.duration.size):
         if i % LOOK == 0 and stopped():
-            raise Stopped
+            raise DualStopped
         each.append(candidate_starts(items, i, points))
     sizes = [s.size for s in each]
     start = np.concatenate([*each, np.zeros(0, np.int64)])
@@ -466,7 +466,7 @@ class Dual:
 
     Raises
     ------
-    Stopped
+    DualStopped
         If it is to stop before the candidates are made.
 
     Attributes
@@ -507,9 +507,9 @@ class Dual:
         self.prices: Prices | None = None
 
     def value(self, x: Floats, tau: float) -> tuple[float, Floats]:
-        """Return minus the smoothed bound of scaled prices, and its gradient; raise Stopped."""
+        """Return minus the smoothed bound of scaled prices, and its gradient; raise DualStopped."""
         if self.stopped():
-            raise Stopped
+            raise DualStopped
         self.evaluations += 1
         items = self.items
         rows = self.rows
@@ -537,7 +537,7 @@ class Dual:
         return smooth_most - smooth - fixed, -(slope * self.scale).ravel()
 
     def maximize(self, start: Prices, tau: float, steps: int) -> Prices:
-        """Return better prices, found in at most ``steps`` steps at the temperature ``tau``; raise Stopped.
+        """Return better prices, found in at most ``steps`` steps at the temperature ``tau``; raise DualStopped.
 
         The scaled variables are bounded below by 0. The prices of the best bound are kept in ``prices``.
         """

@@ -156,7 +156,7 @@ class Method:
     seeded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        hints = get_type_hints(type(self), include_extras=True)
+        hints = _types_of(type(self))
         for f in fields(self):
             value = getattr(self, f.name)
             if part_of(f) == "start":
@@ -287,6 +287,16 @@ def start_text(value: Start | Method | str | None) -> str | None:
     if isinstance(value, (Start, Method)):
         return (Start(value) if isinstance(value, Method) else value).text
     raise WrongArgument(f"warm_start is {value!r:.80}; expected a heuristic, as text or as a method, or a Start")
+
+
+_types: dict[type[Method], dict[str, Any]] = {}
+
+
+def _types_of(cls: type[Method]) -> dict[str, Any]:
+    """Return the types of the fields of a class; reading them takes longer than all other work on a method."""
+    if cls not in _types:
+        _types[cls] = get_type_hints(cls, include_extras=True)
+    return _types[cls]
 
 
 def part_of(declared: Field[Any]) -> Part | None:

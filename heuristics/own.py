@@ -304,9 +304,9 @@ class Lagrangian(Heuristic):
     @classmethod
     def takes(cls, problem: Problem) -> bool:
         """Return whether the objective of a dispatching problem is a sum over jobs."""
-        from .lagrangian_relaxation import supported
+        from .lagrangian_relaxation import is_sum_over_jobs
 
-        return isinstance(problem, Dispatch) and supported(problem)
+        return isinstance(problem, Dispatch) and is_sum_over_jobs(problem)
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:
@@ -345,9 +345,9 @@ class BranchAndBound(Heuristic):
     @classmethod
     def takes(cls, problem: Problem) -> bool:
         """Return whether it supports a problem; see ``condition``."""
-        from .branch_and_bound import supported
+        from .branch_and_bound import can_branch
 
-        return isinstance(problem, Dispatch) and supported(problem)
+        return isinstance(problem, Dispatch) and can_branch(problem)
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:

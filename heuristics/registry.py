@@ -94,7 +94,7 @@ class Heuristic(Method):
         NothingFound
             If there is no schedule to return.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no method run")
+        raise PluginError(f"{type(self).__name__} has no method run; see docs/extending.md")
 
     # --- What it supports, and what is compiled before its time counts.
 
@@ -198,7 +198,7 @@ class Heuristic(Method):
             others = ", ".join(name for name, each in HEURISTICS.usable() if each.takes_start())
             raise WrongArgument(f"{self.name} takes no start; these heuristics do: {others}")
         limits = (Limits() if limits is None else limits).begun()
-        latest = _Latest(on_incumbent)
+        latest = _LatestSchedule(on_incumbent)
         start, fate = accepted(problem, start)
         try:
             result = self.run(problem, limits, start, latest)
@@ -243,7 +243,7 @@ class Heuristic(Method):
         problem: Problem,
         start: Schedule | None,
         fate: WarmStart,
-        latest: _Latest,
+        latest: _LatestSchedule,
         deadline: Deadline,
     ) -> Result:
         """Return the start if it is better than the result; add what the heuristic has left out."""
@@ -291,7 +291,7 @@ def _same(one: Value, other: Value) -> bool:
     return len(values) == len(others) and all(map(close, values, others))
 
 
-class _Latest:
+class _LatestSchedule:
     """A callback that keeps the last schedule of a heuristic and calls the callback of the user."""
 
     def __init__(self, on_incumbent: OnIncumbent | None) -> None:

@@ -123,7 +123,7 @@ def _refusal(argument: str, method: Method) -> str:
     return f"{method.text} has no option {argument}; {own}"
 
 
-def limits_of(
+def call_limits(
     time_limit: float | None,
     threads: int | None,
     seed: int,

@@ -32,7 +32,7 @@ SMALL = 100  # jobs: CP-SAT repairs parts of the schedule in LNS
 FINE = 200  # jobs: the linear relaxation has a fine grid
 
 
-def dispatch(problem: Dispatch) -> Sequence[Step]:
+def dispatch_steps(problem: Dispatch) -> Sequence[Step]:
     """Return list schedules, exact methods if the problem is small, LNS, and a relaxation for the bound.
 
     The relaxation is the linear one if the objective is no sum over jobs.
@@ -50,19 +50,19 @@ def dispatch(problem: Dispatch) -> Sequence[Step]:
     return [Step("multi-search"), Step(bound, 0.15), Step(exact, 0.3), Step("lns@cpsat", 0.3), Step(exact)]
 
 
-def profit(problem: Profit) -> Sequence[Step]:
+def profit_steps(problem: Profit) -> Sequence[Step]:
     """Return list schedules, LNS, and the fluid relaxation for the bound; CP-SAT before them if there are few jobs."""
     exact = [Step("cpsat:counts", 0.3)] if len(problem.jobs) <= FEW else []
     return [Step("multi-search"), *exact, Step("highs:fluid@lp", 0.15), Step("lns")]
 
 
-def eviction(problem: Eviction) -> Sequence[Step]:
+def eviction_steps(problem: Eviction) -> Sequence[Step]:
     """Return the greedy method, the dynamic program, and CP-SAT where the program is not exact."""
     exact = [Step("cpsat:shared")] if problem.shared_bandwidth else []
     return [Step("greedy"), Step("dp"), *exact]
 
 
-def project(problem: Project) -> Sequence[Step]:
+def project_steps(problem: Project) -> Sequence[Step]:
     """Return serial schedule generation, bounds, LNS, CP-SAT, and LNS with CP-SAT."""
     return [
         Step("multi-sgs"),

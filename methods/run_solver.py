@@ -13,7 +13,7 @@ from ..heuristics.reader import Reader
 from ..models import Encoding, Problem, Schedule
 from ..models.language.clock import OutOfTime, within
 from ..models.problem import encoding_of
-from .runs import OnIncumbent, Reports, conclude, start_schedule, without_solver
+from .runs import OnIncumbent, Reports, put_schedule, start_schedule, without_solver
 from .solvers import SolverMethod
 
 WHY = "sl.explain(problem) finds a minimal set of its elements that cannot hold together"
@@ -86,7 +86,7 @@ def run_solver(
         return result
     if several:
         if result.assignment is not None and result.status != "error":
-            conclude(result, problem, encoding.read(result.assignment))
+            put_schedule(result, problem, encoding.read(result.assignment))
         return result
     try:
         if result.message != INTERRUPTED and not reports.stopped:
@@ -97,9 +97,9 @@ def run_solver(
     if fault:
         result.fail(fault)
     if reader.best is not None:
-        conclude(result, problem, reader.best)
+        put_schedule(result, problem, reader.best)
     elif start is not None and result.status == "unknown":  # the time did not suffice to check it against the model
-        conclude(result, problem, start)
+        put_schedule(result, problem, start)
         result.warm_start = replace(result.warm_start, returned=True)
     return result
 

@@ -23,7 +23,7 @@ from .text import start_method
 OnIncumbent = Callable[[Incumbent], object]
 
 
-def conclude(result: Result, problem: Problem, schedule: Schedule) -> None:
+def put_schedule(result: Result, problem: Problem, schedule: Schedule) -> None:
     """Put the schedule and its objective value into the result, and verify it."""
     result.schedule = schedule
     try:
@@ -97,7 +97,7 @@ def without_solver(
     else:
         result.problem = what
         if start is not None:
-            conclude(result, what, start)
+            put_schedule(result, what, start)
             result.incumbents = [Incumbent(deadline.elapsed, result.objective, None)]
             result.warm_start = WarmStart("accepted", returned=True)
         elif why:

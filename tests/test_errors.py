@@ -28,7 +28,7 @@ CONTROL_FLOW = {
     "schedlab.backends.solver_thread.Interrupted",  # Ctrl-C, a KeyboardInterrupt
     "schedlab.bench.errors.WrappedError",  # carries an error through Typer
     "schedlab.heuristics.clock.KernelStopped",
-    "schedlab.heuristics.lagrangian_relaxation.Stopped",
+    "schedlab.heuristics.lagrangian_relaxation.DualStopped",
     "schedlab.heuristics.lns.control.Stopped",
     "schedlab.models.compiling.cache.Outdated",  # a function in the cache is compiled anew
     "schedlab.models.language.clock.OutOfTime",

@@ -82,7 +82,7 @@ def project_bounds(
     with Clock(seen.deadline) as clock:
         if seen.stopped:
             clock.stop[0] = 1
-        found_bounds = Bounds(problem, clock).compute(int(problem.value(schedule)))
+        found_bounds = MakespanBounds(problem, clock).compute(int(problem.value(schedule)))
     best = max(found_bounds.values())
     result = seen.result(schedule, message=", ".join(f"{k} {v}" for k, v in found_bounds.items()), details=found_bounds)
     if result.status != "error":
@@ -91,7 +91,7 @@ def project_bounds(
     return result
 
 
-class Bounds:
+class MakespanBounds:
     """The bounds of a project.
 
     Parameters
@@ -216,5 +216,5 @@ def warm_up() -> None:
     """Compile the kernels of the bounds, or load them from numba's cache."""
     modes = (Mode("fast", 2, {"crew": 2}), Mode("slow", 3, {"crew": 1}))
     tasks = [Task(name, modes) for name in "abcde"]
-    bounds = Bounds(Project(tasks, [Resource("crew", 3)], [("a", "b"), ("b", "c")]), Clock())
+    bounds = MakespanBounds(Project(tasks, [Resource("crew", 3)], [("a", "b"), ("b", "c")]), Clock())
     bounds.compute(100)

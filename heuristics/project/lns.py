@@ -20,7 +20,7 @@ from ..kernels.projects.schedules import Tasks
 from ..lns.control import Acceptance, Alternate, FirstOf, GainPerSecond, Seconds, Selection, Stopping, Turns
 from ..lns.turns import as_text
 from ..neighbourhood_solve import check_available, limits_of_turn
-from .bounds import MOST_EXCLUSIVE, Bounds
+from .bounds import MOST_EXCLUSIVE, MakespanBounds
 from .lns_state import Evolution, ProjectSearch
 from .tabu import TabuSearch, machines
 
@@ -302,7 +302,7 @@ def project_lns(
 
 def _least(problem: Project) -> int:
     """Return a lower bound that is computed in a small part of a second."""
-    return max(Bounds(problem, Clock()).quick().values())
+    return max(MakespanBounds(problem, Clock()).quick().values())
 
 
 def usual_operators(tasks: Tasks, backend: str | None = None) -> tuple[Any, ...]:

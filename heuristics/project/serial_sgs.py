@@ -18,7 +18,7 @@ from ..incumbents import Incumbents, OnIncumbent
 # --- The tasks of a project by number, with their precedences in both directions.
 
 
-class Network(NamedTuple):
+class ProjectNetwork(NamedTuple):
     """The tasks of a project as numbers from 0, in the order of the project.
 
     Parameters
@@ -42,14 +42,14 @@ class Network(NamedTuple):
     order: tuple[int, ...]
 
 
-def network(project: Project) -> Network:
+def network(project: Project) -> ProjectNetwork:
     """Return the network of a project."""
     import networkx as nx
 
     names = tuple(t.name for t in project.tasks)
     at = {name: k for k, name in enumerate(names)}
     graph = project.graph
-    return Network(
+    return ProjectNetwork(
         names,
         tuple(project.possible(t) for t in project.tasks),
         tuple(tuple((at[n], edge["delay"]) for n, edge in graph.pred[name].items()) for name in names),
@@ -58,7 +58,7 @@ def network(project: Project) -> Network:
     )
 
 
-def heads(net: Network, durations: list[int]) -> list[int]:
+def heads(net: ProjectNetwork, durations: list[int]) -> list[int]:
     """Return the earliest start of each task with these durations, without resources."""
     heads = [0] * len(net.names)
     for k in net.order:
@@ -66,7 +66,7 @@ def heads(net: Network, durations: list[int]) -> list[int]:
     return heads
 
 
-def tails(net: Network, durations: list[int]) -> list[int]:
+def tails(net: ProjectNetwork, durations: list[int]) -> list[int]:
     """Return the least time from the end of each task to the end of the project, without resources."""
     tails = [0] * len(net.names)
     for k in reversed(net.order):
@@ -77,7 +77,7 @@ def tails(net: Network, durations: list[int]) -> list[int]:
 # --- The use of a renewable resource over time.
 
 
-class Usage:
+class ResourceUsage:
     """The use of a renewable resource as a step function of time.
 
     Parameters
@@ -87,7 +87,7 @@ class Usage:
 
     Examples
     --------
-    >>> crew = Usage(3)
+    >>> crew = ResourceUsage(3)
     >>> crew.add(start=0, end=4, demand=2)
     >>> crew.earliest(start=1, duration=5, demand=2), crew.earliest(start=1, duration=5, demand=1)
     (4, 1)
@@ -155,7 +155,7 @@ class Usage:
 Values = list[float]
 
 
-def priorities(net: Network, rule: str, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+def priorities(net: ProjectNetwork, rule: str, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
     """Return the value of each task by a rule; the task with the least value is first.
 
     Parameters
@@ -181,24 +181,24 @@ def _durations(modes: Sequence[Mode]) -> list[int]:
     return [m.duration for m in modes]
 
 
-def _latest_finish(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+def _latest_finish(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
     return [-tail for tail in tails(net, _durations(modes))]  # relative to the end of the project
 
 
-def _latest_start(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+def _latest_start(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
     return [-tail - m.duration for tail, m in zip(tails(net, _durations(modes)), modes, strict=True)]
 
 
-def _slack(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+def _slack(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
     earliest = heads(net, _durations(modes))
     return [latest - es for latest, es in zip(_latest_start(net, modes, capacity), earliest, strict=True)]
 
 
-def _earliest_start(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+def _earliest_start(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
     return [*heads(net, _durations(modes))]
 
 
-def _total_successors(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+def _total_successors(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
     reached = [0] * len(net.names)  # the bits of a number are the successors of a task
     for k in reversed(net.order):
         for j, _ in net.after[k]:
@@ -206,23 +206,23 @@ def _total_successors(net: Network, modes: Sequence[Mode], capacity: Mapping[str
     return [-bits.bit_count() for bits in reached]
 
 
-def _immediate_successors(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+def _immediate_successors(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
     return [-len(after) for after in net.after]
 
 
-def _rank_weight(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+def _rank_weight(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
     return [-(m.duration + sum(modes[j].duration for j, _ in a)) for m, a in zip(modes, net.after, strict=True)]
 
 
-def _resource_demand(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+def _resource_demand(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
     return [-m.duration * sum(m.demands.get(r, 0) / c for r, c in capacity.items() if c) for m in modes]
 
 
-def _shortest(net: Network, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+def _shortest(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
     return [*_durations(modes)]
 
 
-_RULES: dict[str, Callable[[Network, Sequence[Mode], Mapping[str, int]], Values]] = {
+_RULES: dict[str, Callable[[ProjectNetwork, Sequence[Mode], Mapping[str, int]], Values]] = {
     "lft": _latest_finish,
     "lst": _latest_start,
     "slack": _slack,
@@ -289,7 +289,7 @@ class Budget:
         return sum(d / max(1, c) for d, c in zip(self.demands(mode), self.capacity, strict=True))
 
 
-def feasible_modes(project: Project, net: Network) -> tuple[list[Mode], Budget]:
+def feasible_modes(project: Project, net: ProjectNetwork) -> tuple[list[Mode], Budget]:
     """Return a mode for each task so that the non-renewable resources suffice, and what they use.
 
     Parameters
@@ -327,7 +327,7 @@ def _total(budget: Budget, modes: Sequence[Mode]) -> Amounts:
     return tuple(sum(m.demands.get(name, 0) for m in modes) for name in budget.names)
 
 
-def _check_least(net: Network, budget: Budget) -> None:
+def _check_least(net: ProjectNetwork, budget: Budget) -> None:
     """Raise NothingFound if the least demands of all tasks exceed a capacity."""
     for name, capacity in zip(budget.names, budget.capacity, strict=True):
         least = sum(min(m.demands.get(name, 0) for m in options) for options in net.modes)
@@ -337,7 +337,7 @@ def _check_least(net: Network, budget: Budget) -> None:
             )
 
 
-def _repair(net: Network, budget: Budget, modes: list[Mode]) -> bool:
+def _repair(net: ProjectNetwork, budget: Budget, modes: list[Mode]) -> bool:
     """Change modes until no capacity is exceeded; return False if no change lowers the excess any more."""
     while (excess := budget.excess(budget.used)) > 0:
         best: tuple[float, int, Mode] | None = None
@@ -355,7 +355,7 @@ def _repair(net: Network, budget: Budget, modes: list[Mode]) -> bool:
     return True
 
 
-def _search(net: Network, budget: Budget) -> list[Mode]:
+def _search(net: ProjectNetwork, budget: Budget) -> list[Mode]:
     """Search, depth first, for a choice of modes within the capacities. Raises NothingFound."""
     spread = [max(map(budget.need, options)) - min(map(budget.need, options)) for options in net.modes]
     order = sorted(range(len(net.modes)), key=lambda k: -spread[k])
@@ -397,7 +397,7 @@ def _listed(budget: Budget) -> str:
     return f"the total use of {', '.join(map(repr, budget.names))}"
 
 
-def _shorten(net: Network, budget: Budget, modes: list[Mode]) -> None:
+def _shorten(net: ProjectNetwork, budget: Budget, modes: list[Mode]) -> None:
     """Give tasks shorter modes where the capacities allow it, the largest gain first."""
     gains = [
         (modes[k].duration - mode.duration, k, mode)
@@ -555,7 +555,7 @@ def longest_path(project: Project) -> int:
 class _Generator:
     """The serial schedule generation scheme for one project and one choice of modes."""
 
-    def __init__(self, project: Project, net: Network, modes: list[Mode], budget: Budget) -> None:
+    def __init__(self, project: Project, net: ProjectNetwork, modes: list[Mode], budget: Budget) -> None:
         self._net = net
         self._modes = modes
         self._budget = budget
@@ -566,7 +566,7 @@ class _Generator:
         net = self._net
         modes = list(self._modes)
         budget = Budget(self._budget.names, self._budget.capacity, self._budget.used)
-        usages = {name: Usage(capacity) for name, capacity in self._capacity.items()}
+        usages = {name: ResourceUsage(capacity) for name, capacity in self._capacity.items()}
         value = priorities(net, rule, modes, self._capacity)
         missing = [len(before) for before in net.before]
         eligible = [(value[k], k) for k, count in enumerate(missing) if not count]
@@ -592,12 +592,12 @@ class _Generator:
         return result
 
 
-def _running(usages: dict[str, Usage], mode: Mode) -> list[tuple[str, int]]:
+def _running(usages: dict[str, ResourceUsage], mode: Mode) -> list[tuple[str, int]]:
     """Return the demands of a mode of renewable resources; a mode of duration 0 occupies nothing."""
     return [(name, demand) for name, demand in mode.demands.items() if demand and mode.duration and name in usages]
 
 
-def _earliest(usages: dict[str, Usage], mode: Mode, ready: int) -> int:
+def _earliest(usages: dict[str, ResourceUsage], mode: Mode, ready: int) -> int:
     """Return the first time from ``ready`` on at which all renewable resources are free for a mode."""
     start = ready
     demands = _running(usages, mode)

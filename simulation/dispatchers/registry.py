@@ -293,10 +293,11 @@ def _is_method(reference: str) -> bool:
     from ...heuristics import Heuristic
 
     try:
-        found = load_reference(reference)
+        part = load_reference(reference)
     except SchedlabError:
         return False
-    return isinstance(found, Heuristic) or all(hasattr(found, part) for part in ("availability", "compile"))
+    is_heuristic = isinstance(part, type) and issubclass(part, Heuristic)
+    return is_heuristic or all(hasattr(part, method) for method in ("availability", "compile"))
 
 
 def check_dispatcher(text: str) -> Named:

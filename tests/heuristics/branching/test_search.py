@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from heuristics.lagrangian.small import OBJECTIVES, optimum, random_problem
-from schedlab.heuristics.branch_and_bound import branch_and_bound, supported, tables_of
+from schedlab.heuristics.branch_and_bound import JOBS, branch_and_bound, can_branch, tables_of
 from schedlab.heuristics.lagrangian import lagrangian
 from schedlab.heuristics.lagrangian_relaxation import chosen_rows, items_of, no_sets, whole_prices
 from schedlab.instances.generators.eurora import generate
@@ -122,7 +122,8 @@ def test_what_it_does_not_support_is_said() -> None:
     two = Job.of_chunks("two", 0, 5, [Chunk(1, {"cores": 1}), Chunk(1, {"cores": 2})], "q")
     others.append(problem.replace(jobs=[*problem.jobs, two]))
     others.append(problem.replace(jobs=[dataclasses.replace(problem.jobs[0], runtime=0)], durations="runtime"))
-    assert supported(problem) and not any(supported(p) for p in others)
+    assert can_branch(problem) and not any(can_branch(p) for p in others)
+    assert f"at most {JOBS} jobs" in sl.methods.BranchAndBound.condition
     with pytest.raises(sl.UnknownName, match="supports only dispatching problems with at most 64 jobs"):
         sl.solve(crowd, "branch-and-bound", time_limit=1)
 

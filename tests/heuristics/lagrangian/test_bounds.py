@@ -9,7 +9,7 @@ import schedlab as sl
 from schedlab.backends.gaps import close
 from schedlab.heuristics.lagrangian import lagrangian
 from schedlab.heuristics.lagrangian_relaxation import (
-    Stopped,
+    DualStopped,
     base_rows,
     candidates,
     chosen_rows,
@@ -129,7 +129,7 @@ def test_the_first_prices_and_the_starts_of_a_grid_do_not_outlast_the_time_limit
     """On 20,000 jobs the exact bound of prices of zero and the starts of a grid took seconds after the limit."""
     problem = random_problem(3)
     items = items_of(problem)
-    with pytest.raises(Stopped):
+    with pytest.raises(DualStopped):
         candidates(items, uniform(0, 100, 5), lambda: True)
     rows, points = chosen_rows(problem.platform, items.demands, np.ones(len(items.demands))), uniform(0, 30, 5)
     cells = points.size - 1

@@ -8,7 +8,7 @@ import pytest
 import schedlab as sl
 from schedlab.heuristics import project_bounds
 from schedlab.heuristics.clock import Clock
-from schedlab.heuristics.project.bounds import Bounds, warm_up
+from schedlab.heuristics.project.bounds import MakespanBounds, warm_up
 from schedlab.models import Mode, Project, Resource, Task
 from schedlab.models.deadline import Deadline
 from schedlab.models.project.problem import mode_of
@@ -59,7 +59,7 @@ def _fits(project: Project, modes: tuple[Mode, ...], starts: dict[str, int]) -> 
 def test_no_bound_is_above_the_optimum_by_enumeration(seed: int) -> None:
     project = random_project(seed, tasks=4, budget=(99, 99))
     optimum = by_enumeration(project)
-    bounds = Bounds(project, Clock()).compute(10**6)
+    bounds = MakespanBounds(project, Clock()).compute(10**6)
     assert set(bounds) == {"critical path", "energy", "heads and tails", "energetic reasoning"}
     assert list(bounds.values()) == sorted(bounds.values()) and bounds["energetic reasoning"] <= optimum
     assert project_bounds(project).bound <= optimum
@@ -72,7 +72,7 @@ def test_no_bound_is_above_the_optimum_of_cpsat(seed: int) -> None:
     if exact.status == "optimal":
         found = project_bounds(project)
         assert max(found.details.values()) == found.bound <= exact.objective
-        bounds = Bounds(project, Clock())
+        bounds = MakespanBounds(project, Clock())
         bounds.compute(10**6)
         names = bounds.arrays.net.names  # heads and tails hold in the optimal schedule
         ends = {t.name: exact.schedule.start[t.name] + mode_of(t, exact.schedule).duration for t in project.tasks}
@@ -97,7 +97,7 @@ def test_one_machine_is_the_preemptive_schedule_of_jackson() -> None:
     tasks += [Task.single(f"tail {name}", q) for name, (_, _, q) in data.items()]
     links = [pair for name in data for pair in ((f"head {name}", name), (name, f"tail {name}"))]
     project = Project(tasks, [Resource("m", 1)], links)
-    assert Bounds(project, Clock()).quick() == {"critical path": 45, "energy": 49}
+    assert MakespanBounds(project, Clock()).quick() == {"critical path": 45, "energy": 49}
     assert jackson(data) == 49
 
 
@@ -125,7 +125,7 @@ def test_a_machine_has_the_bound_of_its_preemptive_schedule(seed: int) -> None:
     for name, (r, p, q) in data.items():
         tasks += [Task.single(name, p, {"m": 1}), Task.single(f"r{name}", r), Task.single(f"q{name}", q)]
         links += [(f"r{name}", name), (name, f"q{name}")]
-    found = Bounds(Project(tasks, [Resource("m", 1)], links), Clock()).quick()
+    found = MakespanBounds(Project(tasks, [Resource("m", 1)], links), Clock()).quick()
     assert found["energy"] == jackson(data)
 
 
@@ -142,7 +142,7 @@ def test_heads_and_tails_join_the_work_before_and_after_a_task() -> None:
     first, last = [f"a{k}" for k in range(3)], [f"b{k}" for k in range(3)]
     tasks = [*(Task.single(name, 2, {"crew": 1}) for name in (*first, *last)), Task.single("alone", 5)]
     links = [*((name, "alone") for name in first), *(("alone", name) for name in last)]
-    bounds = Bounds(Project(tasks, [Resource("crew", 1)], links), Clock()).compute(100)
+    bounds = MakespanBounds(Project(tasks, [Resource("crew", 1)], links), Clock()).compute(100)
     assert bounds == {"critical path": 9, "energy": 13, "heads and tails": 17, "energetic reasoning": 17}
 
 
@@ -154,7 +154,7 @@ def test_energetic_reasoning_counts_what_must_run_in_an_interval() -> None:
     tasks = [Task.single("head", 2), Task.single("tail", 2), *(Task.single(f"long {k}", 8, {"crew": 1}) for k in "xy")]
     tasks += [Task.single(name, 4, {"crew": 2}) for name in "abcd"]
     links = [*(("head", name) for name in "abcd"), *((name, "tail") for name in "abcd")]
-    bounds = Bounds(Project(tasks, [Resource("crew", 4)], links), Clock()).compute(100)
+    bounds = MakespanBounds(Project(tasks, [Resource("crew", 4)], links), Clock()).compute(100)
     assert bounds == {"critical path": 8, "energy": 12, "heads and tails": 12, "energetic reasoning": 15}
 
 
@@ -187,8 +187,8 @@ def test_the_time_limit_ends_the_energetic_reasoning() -> None:
     """On 500 tasks a test of one makespan takes seconds."""
     small, project = (random_project(1, tasks=n, share=0.01, budget=(10**6, 10**6)) for n in (5, 500))
     with Clock() as clock:
-        Bounds(small, clock).compute(10**6)  # loads or compiles the kernels
+        MakespanBounds(small, clock).compute(10**6)  # loads or compiles the kernels
     began = time.perf_counter()
     with Clock(Deadline(1.0)) as clock:
-        bounds = Bounds(project, clock).compute(10**6)
+        bounds = MakespanBounds(project, clock).compute(10**6)
     assert bounds["energy"] > 0 and time.perf_counter() - began < 20

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from schedlab import heuristics
 from schedlab.backends import UnknownName
 from schedlab.heuristics import PRIORITY_RULES, NothingFound, UnknownOrder, multi_sgs, serial_sgs
-from schedlab.heuristics.project.serial_sgs import MOST_TRIED, Usage, _Generator, feasible_modes, network, priorities
+from schedlab.heuristics.project.serial_sgs import (
+    MOST_TRIED,
+    ResourceUsage,
+    _Generator,
+    feasible_modes,
+    network,
+    priorities,
+)
 from schedlab.models import Mode, Project, Resource, Schedule, Task
 from schedlab.models.deadline import Deadline
 
@@ -66,7 +73,7 @@ def test_schedules_by_hand(diamond: Project) -> None:
 def test_the_earliest_time_is_that_of_trying_every_time(
     added: list[tuple[int, int, int]], start: int, duration: int, demand: int
 ) -> None:
-    usage, used = Usage(4), [0] * 200
+    usage, used = ResourceUsage(4), [0] * 200
     for at, length, amount in added:
         free = usage.earliest(at, length, amount)
         usage.add(free, free + length, amount)
