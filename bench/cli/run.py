@@ -173,5 +173,6 @@ def run(
     has_seeds = solving.seeds is not None
     chosen = choose(instances, request, has_seeds, data, lambda path: open_instance(path, problems.drop_impossible))
     task = RunTask(chosen.instances, request, out, recording, where=where)
-    tables, notes = console_for(stderr=recording.as_json), console_for(stderr=True)
+    tables = console_for(stderr=recording.as_json)
+    notes = console_for(stderr=True)
     raise typer.Exit(carry_out_chosen(chosen, task, tables, notes))

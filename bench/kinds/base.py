@@ -140,5 +140,5 @@ class BenchKind(Protocol):
 
 def bench_kind(name: str) -> BenchKind:
     """Return what the bench needs to know about a problem kind, see ``bench_object``."""
-    found: BenchKind = bench_object(name)
-    return found
+    known: BenchKind = bench_object(name)
+    return known
