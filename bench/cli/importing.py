@@ -41,7 +41,7 @@ from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import find_objective, objective_names
 from ...models.platform import LATEST, Platform
 from ..errors import WrongUse, writing
-from ..replays.logs import open_log, time_zone
+from ..replays.open_log import open_log, time_zone
 from ..replays.settings import SETTINGS, ReplaySettings, read_settings
 from ..show import logs as reading
 from ..terminal import console_for, say

@@ -150,7 +150,7 @@ def run(
     Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
     """
     from ..suites.carry_out import carry_out_chosen
-    from ..suites.selection import choose
+    from ..suites.choice import choose
 
     where = place.where()
     request = RunRequest(

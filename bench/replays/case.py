@@ -504,7 +504,7 @@ def replay_case(
     if replay.trace and replay.scenario is not None:
         raise WrongUse(f"--scenario {replay.scenario}: only profit instances have scenarios; a log has none")
     if replay.trace:
-        from .logs import open_log
+        from .open_log import open_log
 
         _, workload, platform = open_log(path, replay, view.first)
         workload = _with_power(workload, replay)

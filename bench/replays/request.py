@@ -15,7 +15,7 @@ from ..runs.view import View
 from ..studies.study import Study
 from .case import check_desired, own_desired, preemption_settings, settings_of_each
 from .energy import check_dispatchers, energy_settings
-from .logs import check_there
+from .open_log import check_there
 from .settings import OFF, SETTINGS, ReplaySettings, decision_limit, read_settings
 
 if TYPE_CHECKING:

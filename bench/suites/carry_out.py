@@ -15,7 +15,7 @@ from ..runs.supervision import Plans, conclude, perform
 from ..runs.task import RunTask
 from ..tables.methods import number, show_instances
 from .best_known import NewBest, collected, keep_known, keep_new, known_values, new_bests
-from .selection import Chosen, plans_of
+from .choice import Chosen, plans_of
 
 FULL_TABLES = 8  # instances up to which the table of methods of each one is printed
 
