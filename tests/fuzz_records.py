@@ -14,7 +14,7 @@ from schedlab.bench.records.store import Store
 from schedlab.bench.runs.selection import Run, RunRequest, plan
 from schedlab.bench.runs.task import RunTask
 from schedlab.bench.suites.carry_out import carry_out_chosen
-from schedlab.bench.suites.selection import Chosen, Part
+from schedlab.bench.suites.choice import Chosen, Part
 from schedlab.instances import load
 from schedlab.instances.files.folder import content_of
 from schedlab.models.problem import Schedule

@@ -67,14 +67,14 @@ def _command(name: str) -> Any:
     """Import a command; its help text is ``HELP`` of its module if there is one, else the docstring of its function."""
     place, attribute = COMMANDS[name].split(":")
     module = import_module(place, __package__)
-    found = getattr(module, attribute)
+    target = getattr(module, attribute)
     if name in READ_RECORDS:
-        found = only_named(())(found)
+        target = only_named(())(target)
     one = typer.Typer(**SETTINGS)
-    if isinstance(found, typer.Typer):
-        one.add_typer(found, name=name)
+    if isinstance(target, typer.Typer):
+        one.add_typer(target, name=name)
     else:
-        one.command(name, cls=GroupedHelp if name in GROUPED else None, help=getattr(module, "HELP", None))(found)
+        one.command(name, cls=GroupedHelp if name in GROUPED else None, help=getattr(module, "HELP", None))(target)
     command: Any = get_command(one)
     return getattr(command, "commands", {name: command})[name]
 

@@ -132,8 +132,8 @@ def dispatchers_of(setups: str) -> list[str]:
     """
     from ...simulation.dispatchers.dardis.names import SETUPS
 
-    found = [part.strip().removeprefix("dardis:") for part in setups.split(",") if part.strip()]
-    unknown = [name for name in found if name not in SETUPS]
-    if unknown or not found:
+    named = [part.strip().removeprefix("dardis:") for part in setups.split(",") if part.strip()]
+    unknown = [name for name in named if name not in SETUPS]
+    if unknown or not named:
         raise WrongUse(f"--setups {', '.join(unknown) or repr(setups)}: expected some of {', '.join(SETUPS)}")
-    return [f"dardis:{name}" for name in found]
+    return [f"dardis:{name}" for name in named]

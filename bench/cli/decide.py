@@ -73,7 +73,8 @@ def decide(
         return
     with writing(out):
         write_whole(out, text + "\n")
-    started, planned = len(answer.starts), len(answer.planned)
+    started = len(answer.starts)
+    planned = len(answer.planned)
     say(
         f"{out}: {started} of {how_many(len(answer.expected), 'waiting job', verb='start')} now, {planned} planned starts"
     )

@@ -74,8 +74,13 @@ def examine(console: Console) -> bool:
     for name, here in available().items():
         good, text = _solver(name, here)
         healthy = healthy and (good or not here.ok)
-        style = "green" if good else "red" if here.ok else "yellow"
-        console.print(Text("ok       " if good else "broken   " if here.ok else "missing  ", style=style), end="")
+        if good:
+            state = Text("ok       ", style="green")
+        elif here.ok:
+            state = Text("broken   ", style="red")
+        else:
+            state = Text("missing  ", style="yellow")
+        console.print(state, end="")
         console.print(f"{name}: {text}", soft_wrap=True)
     for fault, text in third_parties():
         healthy = healthy and not fault

@@ -20,7 +20,9 @@ from ..errors import WrongUse, writing
 from ..terminal import say
 from .options import NamedCommands
 
-MOST_JOBS, MOST_LOGGED, MOST_DAYS = 1_000_000, 5_000_000, 36_525
+MOST_JOBS = 1_000_000
+MOST_LOGGED = 5_000_000
+MOST_DAYS = 36_525
 Out = Annotated[Path, typer.Option(help="folder of the instance to write")]
 Seed = Annotated[int, typer.Option(help="random seed; the same seed gives the same files")]
 

@@ -56,14 +56,14 @@ def guide(
     from ..plots.guide import plot_guide
 
     require_scikit_learn()
-    found = collect(results, method, instance or (), to_the_end)
-    days = [sample.day for sample in found.samples]
+    collection = collect(results, method, instance or (), to_the_end)
+    days = [sample.day for sample in collection.samples]
     if not days:
-        raise WrongUse("\n".join(["there are no days to learn from", *_left_out(found)]))
-    made = learn(days, depth, about=_about(found))
+        raise WrongUse("\n".join(["there are no days to learn from", *_left_out(collection)]))
+    made = learn(days, depth, about=_about(collection))
     console = console_for()
-    console.print(_sources(found))
-    for line in (*_left_out(found), "", *made.sentences(), "", *_accuracy(made, found, depth)):
+    console.print(_sources(collection))
+    for line in (*_left_out(collection), "", *made.sentences(), "", *_accuracy(made, collection, depth)):
         console.print(line, soft_wrap=True)
     console.print(_confusion(made, days))
     console.print(_errors(made, days))
@@ -82,23 +82,23 @@ def _save(made: Guide, out: Path) -> None:
         write_whole(out, json.dumps(made.as_json(), indent=1, allow_nan=False) + "\n")
 
 
-def _about(found: Collection) -> dict[str, Any]:
+def _about(collection: Collection) -> dict[str, Any]:
     """Return the training data of the guide, which are written to its file."""
     return {
         "scenarios": [
             {"instance": c.record["instance"], "scenario": c.scenario, "method": c.record["method"],
              "objective": c.record["objective"], "key": c.record["key"], "days": len(c.samples)}
-            for c in found.chosen
+            for c in collection.chosen
         ],
     }  # fmt: skip
 
 
-def _sources(found: Collection) -> Table:
+def _sources(collection: Collection) -> Table:
     """Return a table of the schedule of each scenario, with the number of its days of each kind."""
     from ...models.profit.guide import MAXIMISE
 
     table = _table("instance", "scenario", "best search", "profit EUR", "days", "maximise", "optimise")
-    for each in found.chosen:
+    for each in collection.chosen:
         maximised = sum(sample.day.aim == MAXIMISE for sample in each.samples)
         counts = (len(each.samples), maximised, len(each.samples) - maximised)
         profit = f"{float(each.record['objective']):,.2f}"
@@ -107,17 +107,17 @@ def _sources(found: Collection) -> Table:
     return table
 
 
-def _left_out(found: Collection) -> Iterator[str]:
-    for reason, count in found.left_out.items():
+def _left_out(collection: Collection) -> Iterator[str]:
+    for reason, count in collection.left_out.items():
         yield f"left out: {how_many_of(count, reason)}"
 
 
-def _accuracy(made: Guide, found: Collection, depth: int) -> Iterator[str]:
+def _accuracy(made: Guide, collection: Collection, depth: int) -> Iterator[str]:
     """Yield the accuracy of a constant answer, on the training days, and in cross-validation."""
     from ...models.profit.guide import percent
     from ..guide import leave_out, usual
 
-    samples = found.samples
+    samples = collection.samples
     aim, count = usual(sample.day for sample in samples)
     yield f"days: {made.days:,}; always {aim} is right on {percent(count / made.days)}"
     if count == made.days:
@@ -131,17 +131,17 @@ def _accuracy(made: Guide, found: Collection, depth: int) -> Iterator[str]:
         yield "accuracy on other jobs: unknown, as all scenarios have the same jobs; add the results of a second instance"
 
 
-def _validation(method: str, found: Validation) -> str:
+def _validation(method: str, validation: Validation) -> str:
     from ...models.profit.guide import percent
 
-    if found.accuracy is None:
+    if validation.accuracy is None:
         return f"accuracy on {method}: unknown, there are no other days with that cooling to learn from"
     rest = (
-        f"; {how_many(found.unanswered, 'day', ',', verb='have')} a cooling that no training day has"
-        if found.unanswered
+        f"; {how_many(validation.unanswered, 'day', ',', verb='have')} a cooling that no training day has"
+        if validation.unanswered
         else ""
     )
-    return f"accuracy on {method}: {percent(found.accuracy)} of {how_many(found.days, 'day', ',')}, {how_many(found.folds, 'time')}{rest}"
+    return f"accuracy on {method}: {percent(validation.accuracy)} of {how_many(validation.days, 'day', ',')}, {how_many(validation.folds, 'time')}{rest}"
 
 
 def _confusion(made: Guide, days: Sequence[Day]) -> Table:

@@ -41,7 +41,7 @@ from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import find_objective, objective_names
 from ...models.platform import LATEST, Platform
 from ..errors import WrongUse, writing
-from ..replays.logs import open_log, time_zone
+from ..replays.open_log import open_log, time_zone
 from ..replays.settings import SETTINGS, ReplaySettings, read_settings
 from ..show import logs as reading
 from ..terminal import console_for, say
@@ -290,12 +290,12 @@ def _seasons(file: Path | None, days: int, seed: int) -> tuple[Mapping[str, Weat
                 for w in SEASONS}, about  # fmt: skip
     whole = read_weather(file)
     try:
-        found = {word: whole.during(f"{FIRST_DAY[word]}:{days}d") for word in SEASONS}
+        by_season = {word: whole.during(f"{FIRST_DAY[word]}:{days}d") for word in SEASONS}
     except ValueError as e:
         raise WrongUse(
             f"--weather {file}: {e}; expected the temperatures of a whole year; {how_many(days, 'day')} of both seasons are needed"
         ) from e
-    return found, f"{file.name}, {how_many(days, 'day')} from {' and '.join(FIRST_DAY[w] for w in found)} on"
+    return by_season, f"{file.name}, {how_many(days, 'day')} from {' and '.join(FIRST_DAY[w] for w in by_season)} on"
 
 
 # --- ``bench import`` of a project: a file of a benchmark library is converted to an instance folder.
@@ -461,7 +461,8 @@ def import_theta(
     with writing(out):
         write(instance, out)
     rows = running_rows(log, at)
-    start, end = log.recorded_start[rows], (log.recorded_start + log.runtime)[rows]
+    start = log.recorded_start[rows]
+    end = (log.recorded_start + log.runtime)[rows]
     short = int((log.runtime[rows] < EXPENDABLE).sum())
     lasts = int(end.min() - start.max())
     say(f"{out}: {instance.description}; {short} of the jobs run for less than 30 min; all of them run for {lasts:,} s")
@@ -475,16 +476,17 @@ def import_theta(
 def running_rows(log: Workload, at: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the rows of the jobs that run at a time, by the starts that the log records."""
     start = log.recorded_start
-    found: np.ndarray[tuple[int], np.dtype[np.int64]] = np.flatnonzero(
+    rows: np.ndarray[tuple[int], np.dtype[np.int64]] = np.flatnonzero(
         (start >= 0) & (start <= at) & (at < start + log.runtime)
     )
-    return found
+    return rows
 
 
 def moment(log: Workload, at: int, nodes_needed: int, deadline: int, seed: int) -> Instance:
     """Return the eviction instance of a moment of a log. Raises ProblemError."""
     problem = Eviction.from_trace(log, at, nodes_needed, deadline, STEP, Checkpointing(seed=seed))
-    jobs, nodes = len(problem.jobs), problem.nodes_in_use
+    jobs = len(problem.jobs)
+    nodes = problem.nodes_in_use
     return Instance(
         name=f"moment_{at}",
         kind="eviction",

@@ -79,7 +79,9 @@ def with_options(
                 given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
             return command(**given)
 
-        run.__name__, run.__doc__, run.__module__ = command.__name__, command.__doc__, command.__module__
+        run.__name__ = command.__name__
+        run.__doc__ = command.__doc__
+        run.__module__ = command.__module__
         signature = inspect.Signature(list(parameters()))
         run.__signature__ = signature  # type: ignore[attr-defined]
         run.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}

@@ -138,13 +138,13 @@ def merge(
 
     if len({folder.resolve() for folder in results}) < len(results):
         raise WrongUse("a folder is given twice")
-    found, faults = read_folders(results)
+    folders, faults = read_folders(results)
     for path, fault in faults:
         say(f"{path}: {fault}")
     if faults:
         say(f"{how_many(len({path for path, _ in faults}), 'file')} with faults; nothing was written")
         raise typer.Exit(1)
-    made = merged(results, found, out)
+    made = merged(results, folders, out)
     for run in made.twice[:SHOWN]:
         r = run.kept.record
         say(
@@ -193,7 +193,8 @@ def report(
         raise WrongUse(f"--out {path}: the report is a page; expected a name that ends in .html")
     if not path.parent.is_dir():
         raise WrongUse(f"--out {path}: cannot be written (there is no folder {path.parent})")
-    records, known = records_with(results, methods), known_of(results)
+    records = records_with(results, methods)
+    known = known_of(results)
     if parquet is not None:  # first: a missing library ends the command before the page is made
         say(f"{parquet}: {how_many(write_parquet(parquet, records, known), 'run', ',')}")
     content = content_of(records, known, results.resolve().name)

@@ -150,7 +150,7 @@ def run(
     Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
     """
     from ..suites.carry_out import carry_out_chosen
-    from ..suites.selection import choose
+    from ..suites.choice import choose
 
     where = place.where()
     request = RunRequest(
@@ -173,5 +173,6 @@ def run(
     has_seeds = solving.seeds is not None
     chosen = choose(instances, request, has_seeds, data, lambda path: open_instance(path, problems.drop_impossible))
     task = RunTask(chosen.instances, request, out, recording, where=where)
-    tables, notes = console_for(stderr=recording.as_json), console_for(stderr=True)
+    tables = console_for(stderr=recording.as_json)
+    notes = console_for(stderr=True)
     raise typer.Exit(carry_out_chosen(chosen, task, tables, notes))

@@ -165,7 +165,8 @@ def simulate(
     if jobs is None and where.name == LOCAL:
         jobs = max(1, number_of_cores() // threads)
     task = RunTask((), replaying.limits(threads, jobs), replaying.out, recording, where=where)
-    tables, notes = console_for(stderr=recording.as_json), console_for(stderr=True)
+    tables = console_for(stderr=recording.as_json)
+    notes = console_for(stderr=True)
     if published is not None and own_days:
         request = replace(request, dispatchers=request.dispatchers if dispatchers else ())
         raise typer.Exit(replay_days(published, request, task, tables, notes))

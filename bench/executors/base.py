@@ -95,9 +95,9 @@ OWN: dict[str, Any] = {
 LOCAL = "local"
 
 
-def _check(label: str, found: Any) -> None:
-    lacking = [part for part in PARTS if not hasattr(found, part)]
-    if not isinstance(found, type) or lacking:
+def _check(label: str, kind: Any) -> None:
+    lacking = [part for part in PARTS if not hasattr(kind, part)]
+    if not isinstance(kind, type) or lacking:
         raise PluginError(f"{label} is not a class of executors: it has no {' and no '.join(lacking or ['methods'])}")
 
 

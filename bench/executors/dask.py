@@ -126,7 +126,8 @@ class DaskExecutor:
     def _send(self) -> None:
         used = self._used()
         while self._waiting and self._threads:
-            task, free = self._waiting[0], {a: n + self._ahead - used[a] for a, n in self._threads.items()}
+            task = self._waiting[0]
+            free = {a: n + self._ahead - used[a] for a, n in self._threads.items()}
             address = max(free, key=lambda a: free[a])
             if free[address] < task.run.threads:
                 return
@@ -257,7 +258,8 @@ class Gate:
     """Lets the runs of this worker begin that its threads suffice for; the others wait."""
 
     def __init__(self) -> None:
-        self._changed, self._used = threading.Condition(), 0
+        self._changed = threading.Condition()
+        self._used = 0
 
     def enter(self, threads: int, most: int, is_cancelled: Callable[[], bool]) -> bool:
         """Take threads out of ``most``; return False if the run is cancelled while it waits."""
@@ -287,7 +289,8 @@ def perform(text: str) -> bytes:
     from distributed import get_worker
 
     work = json.loads(text)
-    worker, threads = get_worker(), work["spec"]["threads"]
+    worker = get_worker()
+    threads = work["spec"]["threads"]
     if not GATE.enter(threads, work["threads"], lambda: _is_cancelled(worker, work["key"])):
         return b"null"
     try:

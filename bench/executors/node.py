@@ -69,7 +69,8 @@ class HandOver:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._state, self._writing = threading.Lock(), threading.Lock()
+        self._state = threading.Lock()
+        self._writing = threading.Lock()
         self._objective: Any = None
         self._due = 0.0
         self._pending: Parts | None = None
@@ -81,7 +82,8 @@ class HandOver:
             return
         self._objective = news.objective
         with self._state:
-            flat, wait = news.placement, self._due - time.monotonic()
+            flat = news.placement
+            wait = self._due - time.monotonic()
             if flat is None:
                 self._pending = lambda: _of_schedule(news.schedule())
             elif wait <= 0:
@@ -100,7 +102,9 @@ class HandOver:
         """Write the pending schedule now."""
         with self._writing:
             with self._state:
-                parts, self._pending, self._timer = self._pending, None, None
+                parts = self._pending
+                self._pending = None
+                self._timer = None
             if parts is not None:
                 began = time.monotonic()
                 with contextlib.suppress(OSError, MemoryError):
@@ -139,30 +143,31 @@ def remove(path: Path) -> None:
 def handed_over(path: Path, problem: Problem) -> Schedule:
     """Return the saved schedule of a run, not verified. Raises ValueError for an invalid file, and OSError."""
     head, _, rest = path.read_bytes().partition(b"\n")
-    found = json.loads(head)
-    if "schedule" in found:
-        return problem.read(found["schedule"])
+    header = json.loads(head)
+    if "schedule" in header:
+        return problem.read(header["schedule"])
     from ...heuristics import Placement
     from ...heuristics.arrays import arrays
 
     flat = np.frombuffer(rest, INTEGER)
     known = arrays(problem)  # type: ignore[arg-type]  # searches on other problems save no arrays
-    jobs, units = known.jobs.units.size, int(known.jobs.first_unit[-1])
-    if (found["jobs"], found["units"], flat.size) != (jobs, units, jobs + units):
+    jobs = known.jobs.units.size
+    units = int(known.jobs.first_unit[-1])
+    if (header["jobs"], header["units"], flat.size) != (jobs, units, jobs + units):
         raise WrongValue(
             f"the file has {how_many(flat.size, 'number')}, expected those of {how_many(jobs, 'job')} with {how_many(units, 'unit')}"
         )
     return Placement(known, flat[:jobs], flat[jobs:]).schedule()
 
 
-def with_best(run: Run, found: Mapping[str, Any], path: Path) -> Record:
+def with_best(run: Run, reported: Mapping[str, Any], path: Path) -> Record:
     """Return the result of a run that ended without an answer, completed by its saved schedule.
 
     Parameters
     ----------
     run
         The run.
-    found
+    reported
         Fields of its record: at least status, cause, message and incumbents.
     path
         File of the saved schedule.
@@ -173,22 +178,23 @@ def with_best(run: Run, found: Mapping[str, Any], path: Path) -> Record:
         The fields, with the schedule if it is verified. An invalid schedule is not used; the message says so.
     """
     if not path.is_file():
-        return dict(found)
+        return dict(reported)
     try:
         problem = run.view.of(load(run.path, drop_impossible=run.drop_impossible))
-        problem = bounded(problem, found)
+        problem = bounded(problem, reported)
         schedule = handed_over(path, problem)
         broken = violations_of(problem, schedule)
         if broken:
             raise WrongValue(broken[0].message)
         result = Result("feasible", run.method, run.version, problem=problem, schedule=schedule)
-        result.objective, result.bound = objective_of(problem, schedule), found.get("bound")
+        result.objective = objective_of(problem, schedule)
+        result.bound = reported.get("bound")
         answered = answer(problem, result)
     except Exception as e:  # a crashed run may have left any content
-        return {**found, "message": f"{found['message']}; its saved schedule is not valid: {e}"}
-    message = "; ".join(filter(None, (found["message"], "its best schedule is kept", answered["message"])))
+        return {**reported, "message": f"{reported['message']}; its saved schedule is not valid: {e}"}
+    message = "; ".join(filter(None, (reported["message"], "its best schedule is kept", answered["message"])))
     extra = {name: value for name, value in answered.items() if name not in UNKNOWN}
-    return {**found, **extra, "message": message}
+    return {**reported, **extra, "message": message}
 
 
 # --- What has to hold on a machine before runs are performed there: versions, the folder of the records, the instances.
@@ -318,13 +324,13 @@ class RunProcess:
         """End the process and return the record of the run; if it was broken off, with its saved schedule."""
         self._ended = True
         self.child.end()
-        found = _reported(self.child)
+        reported = _reported(self.child)
         try:
-            if found.get("cause") in BROKEN_OFF and not found.get("schedule"):
-                found = with_best(self.run, found, self._best)
+            if reported.get("cause") in BROKEN_OFF and not reported.get("schedule"):
+                reported = with_best(self.run, reported, self._best)
         finally:
             remove(self._best)
-        return record(self.run, found, self._started)
+        return record(self.run, reported, self._started)
 
     def stop(self) -> None:
         """Kill the process, if it has not been ended; there is no record."""

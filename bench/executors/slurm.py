@@ -55,8 +55,8 @@ def ping() -> int:
         text = _run(["scontrol", "show", "config"], timeout=CONNECT)
     except SlurmError as e:
         raise WrongUse(f"--executor slurm: SLURM does not answer: {e}") from e
-    found = re.search(r"^MaxArraySize\s*=\s*(\d+)", text, re.MULTILINE)
-    return int(found[1]) if found else USUAL_ARRAY
+    match = re.search(r"^MaxArraySize\s*=\s*(\d+)", text, re.MULTILINE)
+    return int(match[1]) if match else USUAL_ARRAY
 
 
 def submit(script: str, arguments: Sequence[str]) -> str:
@@ -80,8 +80,8 @@ def ending(job: str, index: int) -> tuple[str, str, str]:
         text = _run(["scontrol", "--oneliner", "show", "job", f"{job}_{index}"])
     except SlurmError:
         text = ""
-    found = [re.search(rf"\b{name}=(\S+)", text) for name in ("JobState", "ExitCode", "NodeList")]
-    state, code, nodes = (field[1] if field else "unknown" for field in found)
+    matches = [re.search(rf"\b{name}=(\S+)", text) for name in ("JobState", "ExitCode", "NodeList")]
+    state, code, nodes = (field[1] if field else "unknown" for field in matches)
     return state, code, nodes
 
 
@@ -111,8 +111,10 @@ def _run(command: Sequence[str], text: str | None = None, timeout: float = TIMEO
 # An array has a folder ``.slurm/TOKEN`` in the folder of the records, with the file of its packs and, for each of them, a log
 # of events that its process prints. The array goes on without the bench; the same command finds it by the name of its job.
 
-HIDDEN, PREFIX = ".slurm", "schedlab-"
-PACKS, NEED = "packs.jsonl", "need.json"
+HIDDEN = ".slurm"
+PREFIX = "schedlab-"
+PACKS = "packs.jsonl"
+NEED = "need.json"
 UNSEEN = 3  # exit code of an element that cannot see the folder
 SPARE_MB = 512  # memory of the process that supervises the runs
 SCRIPT = """\
@@ -171,11 +173,11 @@ class Pack:
             return []
         whole = data[: data.rfind(b"\n") + 1]
         self._read += len(whole)
-        found = list(parsed(whole))
-        for event in found:
+        events = list(parsed(whole))
+        for event in events:
             if event["event"] in ("begun", "ended"):
                 self.begun = of(event) if event["event"] == "begun" else None
-        return found
+        return events
 
 
 def parsed(lines: bytes) -> Iterator[dict[str, Any]]:
@@ -204,23 +206,23 @@ def seconds_of(run: Run) -> float:
 
 def packed(tasks: Sequence[Task], seconds: float) -> list[list[Task]]:
     """Return packs of neighbouring tasks, each of at most ``seconds`` in the worst case, or of one task."""
-    found: list[list[Task]] = []
+    packs: list[list[Task]] = []
     room = 0.0
     for task in tasks:
         room -= seconds_of(task.run)
-        if room < 0 or not found:
-            found.append([])
+        if room < 0 or not packs:
+            packs.append([])
             room = seconds - seconds_of(task.run)
-        found[-1].append(task)
-    return found
+        packs[-1].append(task)
+    return packs
 
 
 def groups(tasks: Sequence[Task]) -> Iterator[list[Task]]:
     """Yield the tasks of equal threads and memory, which one array can have."""
-    found: dict[tuple[int, float | None], list[Task]] = {}
+    alike: dict[tuple[int, float | None], list[Task]] = {}
     for task in tasks:
-        found.setdefault((task.run.threads, task.run.memory_gb), []).append(task)
-    yield from found.values()
+        alike.setdefault((task.run.threads, task.run.memory_gb), []).append(task)
+    yield from alike.values()
 
 
 def write_batch(control: Path, packs: Sequence[Sequence[Task]], command: Sequence[str], need: Needed) -> Path:
@@ -265,10 +267,10 @@ def resources(packs: Sequence[Sequence[Task]]) -> list[str]:
     """Return the options of sbatch for threads, memory and time of the runs of an array."""
     run = packs[0][0].run
     most = max(sum(seconds_of(task.run) for task in pack) for pack in packs) + START_LIMIT
-    found = ["--ntasks=1", f"--cpus-per-task={run.threads}", f"--time={int(most // 60) + 1}"]
+    options = ["--ntasks=1", f"--cpus-per-task={run.threads}", f"--time={int(most // 60) + 1}"]
     if run.memory_gb is not None:
-        found.append(f"--mem={int(run.memory_gb * 1024) + SPARE_MB}M")
-    return found
+        options.append(f"--mem={int(run.memory_gb * 1024) + SPARE_MB}M")
+    return options
 
 
 PACK_SECONDS = 600.0  # usual length of a pack in the worst case
@@ -358,7 +360,8 @@ class SlurmExecutor:
             yield from self._check()
 
     def _submit_all(self) -> None:
-        waiting, self._waiting = self._waiting, []
+        waiting = self._waiting
+        self._waiting = []
         for group in groups(waiting):
             packs = packed(group, self.seconds)
             for first in range(0, len(packs), self._most):

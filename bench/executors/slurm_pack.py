@@ -28,7 +28,8 @@ LACKING = 4  # exit code if this machine cannot perform the runs
 
 def main() -> None:
     """Perform the pack of the array folder and index in the arguments."""
-    batch, index = Path(sys.argv[1]), int(sys.argv[2])
+    batch = Path(sys.argv[1])
+    index = int(sys.argv[2])
     sys.stdout.write("\n")  # ends the line that an earlier process was killed in
     need = Needed(*json.loads((batch / NEED).read_text(encoding="utf-8")))
     fault = lacking(need)
@@ -40,7 +41,8 @@ def main() -> None:
     ended = {of(event) for event in before if event["event"] == "ended"}
     pack = read_pack(batch, index)
     for spec in pack["specs"]:
-        run, folder = run_of(spec), Path(spec["out"])
+        run = run_of(spec)
+        folder = Path(spec["out"])
         here = (str(folder), run.key)
         if here in ended:
             continue
@@ -70,8 +72,13 @@ def perform(run: Run, folder: Path, command: Sequence[str]) -> Record:
 def memory_of_job() -> float | None:
     """Return the memory in GB that SLURM allows the runs of this job; None if it limits none."""
     whole = os.environ.get("SLURM_MEM_PER_NODE", "")
-    each, count = os.environ.get("SLURM_MEM_PER_CPU", ""), os.environ.get("SLURM_CPUS_ON_NODE", "1")
-    megabytes = int(whole) if whole.isdigit() else int(each) * int(count) if each.isdigit() else 0
+    each = os.environ.get("SLURM_MEM_PER_CPU", "")
+    count = os.environ.get("SLURM_CPUS_ON_NODE", "1")
+    megabytes = 0
+    if whole.isdigit():
+        megabytes = int(whole)
+    elif each.isdigit():
+        megabytes = int(each) * int(count)
     return max(megabytes - SPARE_MB, megabytes // 2) / 1024 if megabytes > 0 else None
 
 

@@ -152,45 +152,47 @@ def _done(
     """Return the core-seconds and joules of work done before each moment of ``bounds`` (seconds)."""
     running = problem.running
     starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64) - problem.begin
-    at, rates = bounds - problem.begin, np.stack([problem.cores, problem.watts], axis=1).astype(np.float64)
+    at = bounds - problem.begin
+    rates = np.stack([problem.cores, problem.watts], axis=1).astype(np.float64)
     begins, ends = (
         np.concatenate([x, y - problem.begin])
         for x, y in ((starts, np.full(len(running.ends), problem.begin)), (starts + problem.durations, running.ends))
     )
     rates = np.concatenate([rates, np.stack([running.cores, running.watts], axis=1)])
-    found = np.zeros((bounds.size, 2))
+    amounts = np.zeros((bounds.size, 2))
     for moments, sign in ((begins, 1.0), (ends, -1.0)):
         order = np.argsort(moments, kind="stable")
         rate = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order], axis=0)])
         past = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order] * moments[order, None], axis=0)])
         k = np.searchsorted(moments[order], at, side="right")
-        found += sign * (rate[k] * at[:, None] - past[k])
-    return found[:, 0], found[:, 1]
+        amounts += sign * (rate[k] * at[:, None] - past[k])
+    return amounts[:, 0], amounts[:, 1]
 
 
 def faults_of_account(problem: Profit, record: Mapping[str, Any], schedule: Schedule) -> list[str]:
     """Return the faults of the extra fields of a record: each value is compared with that of the schedule."""
-    found = []
+    faults = []
     true = fields(problem, schedule)
     for when in (HORIZON, END):
-        recorded, expected = (record.get("account") or {}).get(when) or {}, true["account"][when]
-        found += [
+        recorded = (record.get("account") or {}).get(when) or {}
+        expected = true["account"][when]
+        faults += [
             f"it has {name} {recorded.get(name)} up to the {when}, its schedule has {value}"
             for name, value in expected.items()
             if value != recorded.get(name) and not agree(value, recorded.get(name))
         ]
     slope = record.get("slope_change", true["slope_change"])  # records of earlier versions lack it
     if slope != true["slope_change"] and not agree(true["slope_change"], slope):
-        found.append(f"it has slope_change {slope}, its scenario has {true['slope_change']}")
+        faults.append(f"it has slope_change {slope}, its scenario has {true['slope_change']}")
     if not agree(true["makespan"], record.get("makespan")):
-        found.append(f"it has makespan {record.get('makespan')} s, its schedule has {true['makespan']} s")
+        faults.append(f"it has makespan {record.get('makespan')} s, its schedule has {true['makespan']} s")
     daily = record.get("daily") or []
     if len(daily) != len(true["daily"]):
-        found.append(f"it has accounts of {how_many(len(daily), 'day')}, the horizon has {len(true['daily'])}")
+        faults.append(f"it has accounts of {how_many(len(daily), 'day')}, the horizon has {len(true['daily'])}")
     for k, (recorded, expected) in enumerate(zip(daily, true["daily"], strict=False), 1):
-        found += [
+        faults += [
             f"it has {name} {recorded.get(name)} of day {k}, its schedule has {value}"
             for name, value in expected.items()
             if value != recorded.get(name) and not agree(value, recorded.get(name))
         ]
-    return found
+    return faults

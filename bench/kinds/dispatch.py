@@ -90,7 +90,7 @@ def run_composite(
         Fields of the record.
     """
     dispatch = cast(Dispatch, problem)
-    found = composite(
+    composed = composite(
         dispatch,
         dispatch.objective,
         slack_of(keep),
@@ -100,18 +100,18 @@ def run_composite(
         **limits,
     )
     on_solved()
-    return answer(cast(Problem, found.result.problem), found.result) | {"composite": _fields(dispatch, found)}
+    return answer(cast(Problem, composed.result.problem), composed.result) | {"composite": _fields(dispatch, composed)}
 
 
-def _fields(problem: Dispatch, found: Composite) -> Record:
-    schedule = found.result.schedule
+def _fields(problem: Dispatch, composed: Composite) -> Record:
+    schedule = composed.result.schedule
     return {
-        "theta": dict(found.theta),
-        "limits": dict(found.limits),
-        "values": {} if schedule is None else values(problem, found.slack, schedule),
-        "statuses": found.statuses,
-        "fallback": found.fallback,
-        "seconds": {name: r.seconds for name, r in found.pure.items()},
+        "theta": dict(composed.theta),
+        "limits": dict(composed.limits),
+        "values": {} if schedule is None else values(problem, composed.slack, schedule),
+        "statuses": composed.statuses,
+        "fallback": composed.fallback,
+        "seconds": {name: r.seconds for name, r in composed.pure.items()},
     }
 
 
@@ -122,42 +122,41 @@ def values(problem: Dispatch, names: Mapping[str, Any] | Sequence[str], schedule
 
 def bounded(problem: Problem, record: Mapping[str, Any]) -> Problem:
     """Return the problem with the limits of a record with a composite objective; the same problem for any other record."""
-    found = record.get("composite")
-    if not isinstance(found, dict) or not isinstance(found.get("limits"), dict):
+    recorded = record.get("composite")
+    if not isinstance(recorded, dict) or not isinstance(recorded.get("limits"), dict):
         return problem
     dispatch = cast(Dispatch, problem)
-    return dispatch.replace(limits={**dispatch.limits, **found["limits"]})
+    return dispatch.replace(limits={**dispatch.limits, **recorded["limits"]})
 
 
 def faults(problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
     """Return the faults of the field ``composite``: limits that do not follow from theta and the slack, wrong values."""
-    keep, found = record["view"].get("keep"), record.get("composite")
-    if keep is None or found is None:
-        missing = keep is not None and schedule is not None
-        extra = keep is None and found is not None
-        return (
-            ["it has no limits, but its view keeps objectives"]
-            if missing
-            else ["its view keeps nothing"]
-            if extra
-            else []
-        )
-    dispatch, slack, theta = cast(Dispatch, problem), slack_of(keep), found["theta"]
+    keep = record["view"].get("keep")
+    recorded = record.get("composite")
+    if keep is None or recorded is None:
+        if keep is not None and schedule is not None:
+            return ["it has no limits, but its view keeps objectives"]
+        if keep is None and recorded is not None:
+            return ["its view keeps nothing"]
+        return []
+    dispatch = cast(Dispatch, problem)
+    slack = slack_of(keep)
+    theta = recorded["theta"]
     result = [f"it keeps {name}, its view does not" for name in theta if name not in slack]
     if schedule is not None and set(theta) != set(slack):
         result.append(f"it has theta of {', '.join(theta)}, its view keeps {keep}")
-    if result or not found["limits"]:
+    if result or not recorded["limits"]:
         return result
     own = {name: most for name, most in dispatch.limits.items() if name not in slack}
     true = limits_of(dispatch.replace(limits=own), theta, slack)
     for name, most in true.items():
-        if not agree(most, found["limits"].get(name)):
-            result.append(f"it has limit {found['limits'].get(name)} on {name}, theta and slack give {most}")
+        if not agree(most, recorded["limits"].get(name)):
+            result.append(f"it has limit {recorded['limits'].get(name)} on {name}, theta and slack give {most}")
     reached = {} if schedule is None else values(dispatch, slack, schedule)
     result += [
-        f"it has {name} {found['values'].get(name)}, its schedule has {value}"
+        f"it has {name} {recorded['values'].get(name)}, its schedule has {value}"
         for name, value in reached.items()
-        if found.get("values") and not agree(value, found["values"].get(name))
+        if recorded.get("values") and not agree(value, recorded["values"].get(name))
     ]
     return result
 

@@ -120,9 +120,9 @@ def run_in_worker(problem: Eviction, method: Method, limits: Mapping[str, Any], 
     if method.backend_name:
         _initialise(problem, method)
     result = solve(problem, method=method.text, on_incumbent=on_incumbent, **limits)
-    found = outcome(problem, result)
-    if found["status"] in ("error", "unavailable"):
-        return found
+    answer = outcome(problem, result)
+    if answer["status"] in ("error", "unavailable"):
+        return answer
     answers = Answers()
     if method.heuristic == "dp":
         _one_pass(problem, answers)
@@ -137,8 +137,8 @@ def run_in_worker(problem: Eviction, method: Method, limits: Mapping[str, Any], 
             if results:
                 answers.add(_at(problem, step), results)
     if answers.wrong:
-        return {**found, "status": "error", "verified": False, "message": answers.wrong}
-    return {**found, "nodes_needed": problem.nodes_needed, **answers.record()}
+        return {**answer, "status": "error", "verified": False, "message": answers.wrong}
+    return {**answer, "nodes_needed": problem.nodes_needed, **answers.record()}
 
 
 def _solve_at(
@@ -202,21 +202,21 @@ def faults_of_deadlines(problem: Eviction, record: Mapping[str, Any]) -> list[st
         return []
     exact = {d.deadline_s: tuple(d) for d in trade_off(problem).deadlines()}
     optimal = {row[0] for row in record.get("response_s") or () if row[2] == "optimal"}
-    found = []
+    faults = []
     for row in rows:
         if row[0] not in exact or row[1:] < exact[row[0]][1:]:
-            found.append(
+            faults.append(
                 f"it has loss {row[1]} and checkpoint time {row[2]} s for the deadline {row[0]} s, better than the optimum"
             )
         elif row[0] in optimal and row != exact[row[0]]:
-            found.append(
+            faults.append(
                 f"it has {row[1:]} as the optimum for the deadline {row[0]} s, the optimum is {exact[row[0]][1:]}"
             )
     last = problem.steps * problem.step_s
     mine = {row[0]: list(row[1:]) for row in rows}
     if record["objective"] is not None and mine.get(last, record["objective"]) != record["objective"]:
-        found.append(f"its answer for the deadline is {mine[last]}, its objective {record['objective']}")
-    return found
+        faults.append(f"its answer for the deadline is {mine[last]}, its objective {record['objective']}")
+    return faults
 
 
 # --- What the bench needs to know about eviction problems: numbers of nodes, runs over all deadlines, tables, plots.

@@ -51,9 +51,13 @@ class ProfitKind(PlainKind):
     def default_views(self, instance: Instance) -> Defaults:
         """Return the default scenario with rules, searches, solvers and a bound, by the size of the instance."""
         problem = instance.profit
-        small, large = len(problem.platform.nodes) <= SMALL, len(problem.jobs) > LARGE
-        own = None if instance.centre is None else instance.centre.default
-        return {View(scenario=own): LARGE_PROFIT if large else SMALL_PROFIT if small else MEDIUM_PROFIT}
+        if len(problem.jobs) > LARGE:
+            usual = LARGE_PROFIT
+        elif len(problem.platform.nodes) <= SMALL:
+            usual = SMALL_PROFIT
+        else:
+            usual = MEDIUM_PROFIT
+        return {View(scenario=None if instance.centre is None else instance.centre.default): usual}
 
     def problem(self, instance: Instance, view: View) -> Profit:
         """Return the problem of the scenario, else of the default scenario; with ``first`` its horizon is unchanged."""

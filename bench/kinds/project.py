@@ -39,14 +39,14 @@ def fields(project: Project, schedule: Schedule) -> Record:
 def faults_of_tasks(project: Project, record: Mapping[str, Any], schedule: Schedule) -> list[str]:
     """Return the faults of the extra fields of a record: each value is compared with that of the schedule."""
     true = fields(project, schedule)
-    found = []
+    faults = []
     if record.get("resources") != true["resources"]:
-        found.append(f"it has resources {record.get('resources')}, its project has {true['resources']}")
+        faults.append(f"it has resources {record.get('resources')}, its project has {true['resources']}")
     recorded = record.get("tasks") or []
     if len(recorded) != len(true["tasks"]):
-        found.append(f"it has {how_many(len(recorded), 'task')}, its project has {len(true['tasks'])}")
+        faults.append(f"it has {how_many(len(recorded), 'task')}, its project has {len(true['tasks'])}")
     wrong = [(given, row) for given, row in zip(recorded, true["tasks"], strict=False) if given != row]
-    return found + [f"it has task {given}, its schedule has {row}" for given, row in wrong]
+    return faults + [f"it has task {given}, its schedule has {row}" for given, row in wrong]
 
 
 SMALL = 20  # tasks up to which HiGHS is among the default methods

@@ -53,7 +53,8 @@ def node_events(events: Sequence[Event]) -> list[NodeEvent]:
 
 def of_part(events: Sequence[Event], workload: Workload) -> tuple[Event, ...]:
     """Return the events without those of jobs that are not in this part of a workload."""
-    kinds, jobs = server_event_kinds(), {*workload.ids, *(name for name, _ in workload.report.dropped)}
+    kinds = server_event_kinds()
+    jobs = {*workload.ids, *(name for name, _ in workload.report.dropped)}
     return tuple(e for e in events if isinstance(e, NodeEvent) or kinds[e.kind].subject != "job" or e.subject in jobs)
 
 
@@ -117,13 +118,13 @@ def limits_of(replay: ReplaySettings, platform: Platform, dispatcher: str) -> tu
     """Return the profiles to which the starts of a dispatcher must keep, for the check of a record."""
     from ...simulation.dispatchers.registry import parse_dispatcher
 
-    found = []
+    profiles = []
     desired = desired_of(replay, platform)
     if desired is not None and parse_dispatcher(dispatcher).within_profile:
-        found.append(desired)
+        profiles.append(desired)
     if replay.power_cap is not None:
-        found.append(power_cap(platform, replay.power_cap))
-    return tuple(found)
+        profiles.append(power_cap(platform, replay.power_cap))
+    return tuple(profiles)
 
 
 def limits_each_node(dispatcher: str) -> bool:
@@ -145,7 +146,8 @@ def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
 
     if case.desired is None and not caps:
         return
-    workload, platform = case.workload, case.platform
+    workload = case.workload
+    platform = case.platform
     try:
         limits.desired_of(case.desired, platform, workload)
         for cap in caps:
@@ -158,8 +160,8 @@ def figures_of(replay: ReplayData, desired: DesiredProfile | None) -> dict[str, 
     """Return the figures of a replay beside its desired use, and its greatest power, by their names in records."""
     from ...simulation.desired_use import desired_figures, power_peak
 
-    found = desired_figures(replay, desired)
-    flat = {f"desired_{what}_{name}": value for what, of in found.items() for name, value in of.items()}
+    by_resource = desired_figures(replay, desired)
+    flat = {f"desired_{what}_{name}": value for what, of in by_resource.items() for name, value in of.items()}
     return {**flat, "power_peak": power_peak(replay)}
 
 
@@ -170,8 +172,8 @@ def use_of(simulation: Simulation) -> Mapping[str, Any] | None:
     """
     from ...simulation.desired_use import mean_curves
 
-    found = mean_curves(simulation, MOST)
-    return found or None
+    curves = mean_curves(simulation, MOST)
+    return curves or None
 
 
 MOST = 400  # steps of a curve in a record
@@ -179,8 +181,10 @@ MOST = 400  # steps of a curve in a record
 
 # --- On-demand jobs, checkpoints and failures of replays, from their settings; the form of their part of a record.
 
-STREAM, LOG = "stream", "log"
-USUAL_EVICTOR, USUAL_CHECKPOINTS = "dp", "fixed:3600"
+STREAM = "stream"
+LOG = "log"
+USUAL_EVICTOR = "dp"
+USUAL_CHECKPOINTS = "fixed:3600"
 
 
 def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -193,7 +197,8 @@ def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tu
     evictors
         The evictors that a user gives.
     """
-    on_demand, failures = given.get("on_demand"), given.get("failures")
+    on_demand = given.get("on_demand")
+    failures = given.get("failures")
     names = tuple(evictors)
     if not (on_demand or failures):
         others = {"evictor": names} | {name: given.get(name) for name in ("checkpoints", "restart", "shared_bandwidth")}
@@ -203,7 +208,7 @@ def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tu
         return {}, ()
     if names and not on_demand:
         raise WrongUse(f"--evictor {names[0]}: only with --on-demand")
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "on_demand": on_demand,
         "on_demand_content": None if on_demand is None or _is_stream(on_demand) else _content("--on-demand", on_demand),
         "checkpoints": given.get("checkpoints") or USUAL_CHECKPOINTS,
@@ -211,14 +216,14 @@ def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tu
         "restart": given.get("restart") or 0,
         "shared_bandwidth": bool(given.get("shared_bandwidth")),
     }
-    found["checkpoints_content"] = _of_log(found["checkpoints"])
-    found["failures_content"] = None if failures is None else _of_failures(failures)
+    values["checkpoints_content"] = _of_log(values["checkpoints"])
+    values["failures_content"] = None if failures is None else _of_failures(failures)
     names = (names or (USUAL_EVICTOR,)) if on_demand else ("none",)
-    _check(found, names)
-    return found, names
+    _check(values, names)
+    return values, names
 
 
-def _check(found: dict[str, Any], evictors: Sequence[str]) -> None:
+def _check(values: dict[str, Any], evictors: Sequence[str]) -> None:
     """Raise WrongUse, UnknownName or PluginError for values that no replay can have."""
     from ...simulation.preemption.events import STREAMS, read_on_demand
     from ...simulation.preemption.evictors import evictor_of
@@ -226,12 +231,12 @@ def _check(found: dict[str, Any], evictors: Sequence[str]) -> None:
 
     for text in evictors:
         evictor_of(text)
-    checkpoints_of(found["checkpoints"])
-    if found["on_demand"] is not None:
-        if _is_stream(found["on_demand"]):
-            STREAMS.make(found["on_demand"])
+    checkpoints_of(values["checkpoints"])
+    if values["on_demand"] is not None:
+        if _is_stream(values["on_demand"]):
+            STREAMS.make(values["on_demand"])
         else:
-            read_on_demand(found["on_demand"])
+            read_on_demand(values["on_demand"])
 
 
 def _is_stream(text: str) -> bool:
@@ -263,7 +268,8 @@ def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform
     if replay.on_demand is None and replay.failures is None:
         return None
     _check_contents(replay)
-    begin, end = int(workload.submit.min()), int(workload.submit.max())
+    begin = int(workload.submit.min())
+    end = int(workload.submit.max())
     jobs: Sequence[Any] = ()
     if replay.on_demand is not None and _is_stream(replay.on_demand):
         jobs = STREAMS.make(replay.on_demand).draw(begin, end, len(platform.nodes))
@@ -425,7 +431,7 @@ def replay_case(
     if replay.trace and replay.scenario is not None:
         raise WrongUse(f"--scenario {replay.scenario}: only profit instances have scenarios; a log has none")
     if replay.trace:
-        from .logs import open_log
+        from .open_log import open_log
 
         _, workload, platform = open_log(path, replay, view.first)
         workload = _with_power(workload, replay)
@@ -448,7 +454,8 @@ def replay_case(
     # dispatchers ignore deadlines; then offline methods solve another problem
     ignored = any(j.deadline is not None for j in whole.jobs)
     offline = not (ignored or replay.kill or replay.load is not None or replay.users is not None)
-    workload, desired = _with_power(workload.on(whole.platform), replay), desired_of(replay, whole.platform)
+    workload = _with_power(workload.on(whole.platform), replay)
+    desired = desired_of(replay, whole.platform)
     case = ReplayCase(
         workload,
         whole.platform,

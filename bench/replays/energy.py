@@ -63,14 +63,14 @@ def energy_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     from ...simulation.node_policies import node_policy_of
 
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if given.get("node_policy") is not None:
         node_policy_of(given["node_policy"])
     for name, column in (("prices", EURO), ("carbon", CARBON)):
         if given.get(name) is not None:
             read_series(given[name], column)
-            found[f"{name}_content"] = content_of(Path(given[name]))
-    return found
+            values[f"{name}_content"] = content_of(Path(given[name]))
+    return values
 
 
 def _times(replay: ReplaySettings) -> dict[str, int]:
@@ -94,7 +94,8 @@ def switching_of(replay: ReplaySettings, dispatcher: object = None) -> Switching
 
 def check_dispatchers(replay: ReplaySettings, named: Sequence[Named]) -> None:
     """Raise WrongUse if nothing switches the nodes whose times are given, or a dispatcher has no prices to plan with."""
-    given, made = list(_times(replay)), [n.make() for n in named if n.backend is None]
+    given = list(_times(replay))
+    made = [n.make() for n in named if n.backend is None]
     if given and replay.node_policy is None and all(getattr(d, "node_policy", None) is None for d in made):
         raise WrongUse(
             f"--{given[0].replace('_', '-')}: only with --node-policy, such as --node-policy idle:30min, or with a dispatcher "
@@ -122,9 +123,11 @@ def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
     if replay.node_policy == "profile" and replay.desired is None:
         raise WrongUse("--node-policy profile: follows a desired use; give its file with --desired FILE")
     given = list(_times(replay))
-    policy, option = replay.node_policy, f"--node-policy {replay.node_policy}"
+    policy = replay.node_policy
+    option = f"--node-policy {replay.node_policy}"
     if policy is None and given:  # the times of a dispatcher with a node policy of its own: checked with another one
-        policy, option = "idle", f"--{given[0].replace('_', '-')}"
+        policy = "idle"
+        option = f"--{given[0].replace('_', '-')}"
     try:
         node_power(policy, None if policy is None else times_of(replay), case.workload, None)
     except WrongValue as e:
@@ -236,11 +239,11 @@ def energy_json(case: ReplayCase, replay: ReplaySettings, replayed: ReplayData) 
     from ...simulation.energy import Machine, replay_energy
 
     ends = [int(replayed.end.max()), *(r.true_end for r in replayed.workload.running)]
-    found = replay_energy(replayed, centre_of(case, replay, max(ends)), Machine(case.platform, **_watts(replay)))
+    energy = replay_energy(replayed, centre_of(case, replay, max(ends)), Machine(case.platform, **_watts(replay)))
     return {
-        "last_submission": _account(found.last_submission),
-        "end": _account(found.end),
-        "daily": [_account(day) for day in found.daily],
+        "last_submission": _account(energy.last_submission),
+        "end": _account(energy.end),
+        "daily": [_account(day) for day in energy.daily],
     }
 
 
@@ -256,7 +259,8 @@ def energy_faults(recorded: Any, expected: dict[str, Any] | None) -> list[str]:
         ]
     if recorded is None or expected is None:
         return []
-    days, due = recorded["daily"], expected["daily"]
+    days = recorded["daily"]
+    due = expected["daily"]
     if len(days) != len(due):
         return [f"it has energy accounts of {how_many(len(days), 'day')}; the replay has {len(due)}"]
     pairs = [(f"day {k}", a, b) for k, (a, b) in enumerate(zip(days, due, strict=True), 1)]

@@ -52,7 +52,7 @@ def worker_command(network: Network) -> Sequence[str]:
 def mpiexec() -> str:
     """Return the path of mpiexec: beside Python, where pip installs that of MPICH, else in the search path."""
     beside = Path(sys.executable).with_name("mpiexec")
-    found = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if found is None:
+    program = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if program is None:
         raise WrongUse("--transport mpi: there is no mpiexec: pip install 'schedlab[mpi]'")
-    return found
+    return program

@@ -16,7 +16,7 @@ from ..runs.view import View
 from ..studies.study import Study
 from .case import check_desired, own_desired, preemption_settings, settings_of_each
 from .energy import check_dispatchers, energy_settings
-from .logs import check_there
+from .open_log import check_there
 from .settings import OFF, SETTINGS, ReplaySettings, decision_limit, read_settings
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ def replay_request(
     given, of_features = of_own(given)
     values, several = read_settings(given)
     values |= {"features": of_features}
-    caps, loads = several.get("power_cap", ()), several.get("load", ())
+    caps = several.get("power_cap", ())
+    loads = several.get("load", ())
     values |= decision_limit(values.get("decision_time"), values.get("deterministic"))
     preempting, evictors = preemption_settings(values, several.pop("evictor", ()))
     values |= preempting | energy_settings(values)
@@ -192,9 +193,9 @@ def with_sources(replay: ReplaySettings) -> ReplaySettings:
         "requeue": lambda text: REQUEUE_RULES.find(text).source,
     }
     given = {name: getattr(replay, name) for name in sources if getattr(replay, name) is not None}
-    found = {name: sources[name](text) for name, text in given.items()}
-    found |= {f"feature {text}": FEATURES.find(text).source for text in replay.features or ()}
-    hashes = [f"{name}={source}" for name, source in found.items() if source is not None]
+    hashed = {name: sources[name](text) for name, text in given.items()}
+    hashed |= {f"feature {text}": FEATURES.find(text).source for text in replay.features or ()}
+    hashes = [f"{name}={source}" for name, source in hashed.items() if source is not None]
     return replace(replay, parts_source=",".join(hashes) or None)
 
 

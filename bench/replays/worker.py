@@ -41,9 +41,9 @@ def connections(network: str | None, seed: int) -> Iterator[tuple[Connect | None
         return
     from ...simulation.dispatchers.dardis.network import Network
 
-    found = Network.parse(network)
-    with found.link() as link:
-        yield found.over(link, seed, faults=False), found.over(link, seed)
+    parsed = Network.parse(network)
+    with parsed.link() as link:
+        yield parsed.over(link, seed, faults=False), parsed.over(link, seed)
 
 
 def connected(dispatcher: str, connect: Connect) -> Any:
@@ -69,7 +69,8 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     from ...simulation.outputs.tables import attempts_file, node_states_file, write_attempts, write_node_states
     from ...simulation.outputs.writing import write_jobs
 
-    view, replay = View(**spec["view"]), ReplaySettings(**spec["replay"])
+    view = View(**spec["view"])
+    replay = ReplaySettings(**spec["replay"])
     case = replay_case(spec["path"], view, replay, spec["drop_impossible"])
     sense = find_objective(case.objective).sense
     watch = ReplayMonitor(send, spec["time_limit"])
@@ -83,22 +84,25 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             simulation: Simulation | None = _simulate(spec, replay, case, watch, connect)
             failure = None
         except SimulationError as e:
-            failure, simulation = e, e.partial
+            failure = e
+            simulation = e.partial
     if simulation is None:
         return {"status": "error", "cause": CAUSE, "message": str(failure), "sense": sense}
     done = failure is None and not watch.stopped
     name = f"{spec['stem']}.jobs.csv"
     write_jobs(simulation, Path(spec["out"]) / name)
     floor = replay.bsld_floor or BSLD_FLOOR
-    in_log, measured = recorded(case.workload, case.platform, floor), metrics(simulation, floor)
+    in_log = recorded(case.workload, case.platform, floor)
+    measured = metrics(simulation, floor)
     attempts = attempts_file(Path(spec["out"]) / name)
     has_attempts = write_attempts(simulation, attempts)
     states = None if simulation.power is None else node_states_file(Path(spec["out"]) / name)
     if simulation.power is not None and states is not None:
         write_node_states(simulation.power, simulation.platform, states)
-    kept, evicted = simulation.production, simulation.preemption
+    kept = simulation.production
+    evicted = simulation.preemption
     production = None if kept is None else production_json(kept, simulation.workload)
-    found = {
+    ended = {
         "metrics": measured.as_dict(),
         "groups": {by: groups.as_dict() for by, groups in measured.groups.items()},
         "percentiles": {name: list(values) for name, values in measured.percentiles.items()},
@@ -121,13 +125,13 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
         "seconds": {"build": None, "lower": None, "solve": None, "total": simulation.seconds},
     }
     if done:
-        return {**found, **outcome(case, simulation, with_schedule=not replay.trace)}
+        return {**ended, **outcome(case, simulation, with_schedule=not replay.trace)}
     started = int((simulation.start >= 0).sum())
     so_far = f"{started:,} of {how_many(len(simulation.workload), 'job', ',')} had started"
     if failure is not None:
-        return {**found, "status": "error", "cause": CAUSE, "message": f"{failure} ({so_far})"}
+        return {**ended, "status": "error", "cause": CAUSE, "message": f"{failure} ({so_far})"}
     message = f"stopped at its limit of {spec['time_limit']:g} s: {so_far}"
-    return {**found, "status": "unknown", "cause": "timeout", "message": message}
+    return {**ended, "status": "unknown", "cause": "timeout", "message": message}
 
 
 def _simulate(
@@ -174,7 +178,7 @@ def _simulate(
 
 def dispatcher_options(replay: ReplaySettings, threads: int, seed: int) -> dict[str, Any]:
     """Return the options of a dispatcher with a solver."""
-    found: dict[str, Any] = {
+    options: dict[str, Any] = {
         "limit": replay.decision_time,
         "deterministic": replay.deterministic,
         "objective": replay.objective,
@@ -182,17 +186,19 @@ def dispatcher_options(replay: ReplaySettings, threads: int, seed: int) -> dict[
         "seed": seed,
     }
     if replay.max_stretch is not None:
-        found["max_stretch"] = None if replay.max_stretch == OFF else replay.max_stretch
-    return found
+        options["max_stretch"] = None if replay.max_stretch == OFF else replay.max_stretch
+    return options
 
 
 def outcome(case: ReplayCase, simulation: Simulation, with_schedule: bool) -> dict[str, Any]:
     """Return the fields of a complete replay: the objective recomputed from the data, and the violations found."""
     broken = list(simulation.violations)
-    schedule, value = None, None
+    schedule = None
+    value = None
     plain = simulation.history is None and simulation.production is None and simulation.preemption is None
     if with_schedule and plain:
-        problem, schedule = case.problem(), simulation.schedule()
+        problem = case.problem()
+        schedule = simulation.schedule()
         broken += problem.verify(schedule)
         value = None if broken else problem.value(schedule)
     elif not broken and (simulation.start >= 0).all() and case.objective == TRACE_OBJECTIVE:
@@ -215,7 +221,8 @@ class ReplayMonitor:
     """
 
     def __init__(self, send: Send, limit: float) -> None:
-        self.send, self.limit = send, limit
+        self.send = send
+        self.limit = limit
         self.last = 0.0  # seconds at the last event
         self.stopped = False
 

@@ -164,9 +164,11 @@ class Child:
 
     def _enforce_time(self, now: float) -> None:
         if self.began is None and now > self.started + START_LIMIT:
-            self.cause, self.message = "timeout", f"killed: it had not begun to solve after {START_LIMIT:g} s"
+            self.cause = "timeout"
+            self.message = f"killed: it had not begun to solve after {START_LIMIT:g} s"
         elif self.solved is not None and now > self.solved + CHECK_LIMIT:
-            self.cause, self.message = "timeout", f"killed: its answer was not checked within {CHECK_LIMIT:g} s"
+            self.cause = "timeout"
+            self.message = f"killed: its answer was not checked within {CHECK_LIMIT:g} s"
         elif self.began is not None and self.solved is None and now > self.began + self.time_limit + KILL_AFTER:
             self.cause = "timeout"
             asleep = "; it was suspended (SIGSTOP) when it was killed" if is_suspended(self.process.pid) else ""

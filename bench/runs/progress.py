@@ -48,7 +48,8 @@ def how_long(runs: Sequence[Run], jobs: int) -> str:
     if not replays:
         return f"{count}, {most}"
     limit = max(r.time_limit for r in replays)
-    which, each = how_many(len(replays), "replay"), "" if len(replays) == 1 else " each"
+    which = how_many(len(replays), "replay")
+    each = "" if len(replays) == 1 else " each"
     quick = f"{which} without a solver: usually a few seconds{each}, stopped after {limit:g} s{each}"
     return f"{count} ({len(others)} of them: {most} in total; {quick})" if others else f"{count} ({quick})"
 

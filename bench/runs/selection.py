@@ -182,7 +182,7 @@ def solver_version(solver: str) -> str | None:
 
 def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
     """Return the requested runs of an instance, in order. Raises UnknownName, WrongUse."""
-    found = []
+    planned = []
     pattern = Run(instance.name, path, content_of(Path(instance.path or path)), "", kind=instance.problem.kind)
     pattern = replace(pattern, memory_gb=request.memory_gb, drop_impossible=request.drop_impossible)
     from ...simulation.dispatchers.registry import is_dispatcher
@@ -196,7 +196,7 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
                     raise WrongUse(
                         f"{text} is a dispatcher: it needs a dispatch problem, {instance.name} is a {problem.kind} problem"
                     )
-                found += replays(here, text, request, ReplaySettings())
+                planned += replays(here, text, request, ReplaySettings())
                 continue
             if instance.reservations:
                 why = "has reservations, which only replays obey: give dispatchers, such as easy or cpmodel@cpsat"
@@ -209,8 +209,8 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
             )
             run = replace(here, method=method.text, threads=_threads(request), source=source)
             for seed in request.seeds if method.seeded else request.seeds[:1]:
-                found.append(_with_solver(replace(run, seed=seed), method.program))
-    return list({run.key: run for run in found}.values())  # a method may be given in two spellings
+                planned.append(_with_solver(replace(run, seed=seed), method.program))
+    return list({run.key: run for run in planned}.values())  # a method may be given in two spellings
 
 
 def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings) -> list[Run]:
@@ -246,7 +246,8 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
         raise WrongUse(f"{text}: a dispatcher replays the whole day; remove the option --at")
     named = check_dispatcher(text)
     objective = replay.objective if named.backend is not None and named.objective is None else None
-    source, view = _joined(named.source, _objective_source(objective)), replace(pattern.view, durations="runtime")
+    source = _joined(named.source, _objective_source(objective))
+    view = replace(pattern.view, durations="runtime")
     run = replace(pattern, method=text, view=view, source=source)
     if (solver := named.backend) is None:
         drawn = named.seeded or replay.network is not None or source is not None  # a third party's may use the seed
@@ -273,8 +274,8 @@ def _is_heuristic(text: str, problem: Problem) -> bool:
     """Return whether a text names a heuristic and no dispatcher: a rule on a problem that cannot be replayed."""
     from ...heuristics import HEURISTICS
 
-    found = HEURISTICS.get(text.partition(":")[0])
-    return found is not None and not bench_kind(problem.kind).replayed and found.takes(problem)
+    heuristic = HEURISTICS.get(text.partition(":")[0])
+    return heuristic is not None and not bench_kind(problem.kind).replayed and heuristic.takes(problem)
 
 
 def _method(text: str, problem: Problem, threads: int) -> Method:
@@ -337,15 +338,15 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     >>> parse_seeds("1-3,9")
     (1, 2, 3, 9)
     """
-    found: list[int] = []
+    seeds: list[int] = []
     for part in text.split(","):
         lo, dash, hi = part.strip().partition("-")
         if not SEED.fullmatch(lo) or (dash and not SEED.fullmatch(hi)) or (dash and int(hi) < int(lo)):
             raise WrongUse(f"--seeds {text:.200}: expected a list such as 1,2,3 or a range such as 1-5, below 10^9")
-        if len(found) + int(hi or lo) - int(lo) >= MOST_SEEDS:
+        if len(seeds) + int(hi or lo) - int(lo) >= MOST_SEEDS:
             raise WrongUse(f"--seeds {text:.200}: expected at most {MOST_SEEDS:,} seeds")
-        found.extend(range(int(lo), int(hi or lo) + 1))
-    return tuple(dict.fromkeys(found))
+        seeds.extend(range(int(lo), int(hi or lo) + 1))
+    return tuple(dict.fromkeys(seeds))
 
 
 def parse_methods(texts: Iterable[str]) -> list[str]:
@@ -356,7 +357,7 @@ def parse_methods(texts: Iterable[str]) -> list[str]:
     >>> parse_methods(["multi-search,cpsat:pool", "lns"])
     ['multi-search', 'cpsat:pool', 'lns']
     """
-    found = [part.strip() for text in texts for part in text.split(",") if part.strip()]
-    if not found:
+    methods = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    if not methods:
         raise WrongUse("--methods: expected at least one method, such as cpsat:counts+warm")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(methods))

@@ -120,7 +120,7 @@ def supervise_all(
     list of Record
         The records in the order of the plans and their runs.
     """
-    found: dict[tuple[Store, str], Record] = {}
+    records: dict[tuple[Store, str], Record] = {}
     distinct: dict[tuple[Store, str], tuple[Task, Plan]] = {}
     for plan in plans:
         folder = plan.store.folder.resolve()
@@ -132,7 +132,7 @@ def supervise_all(
         plan = of_task[task]
         earlier = _earlier(task.run, plan.store, observer, keep, plan.fault)
         if earlier is not None:
-            found[plan.store, task.run.key] = earlier
+            records[plan.store, task.run.key] = earlier
             observer.ended(task.run, earlier, True)
         return earlier is not None
 
@@ -148,11 +148,12 @@ def supervise_all(
                 executor.submit(waiting.popleft())
                 active += 1
             for store, run, record in writer.written(wait=not active):
-                found[store, run.key] = record
+                records[store, run.key] = record
                 observer.ended(run, record, False)
             idle = executor.has_room()
             more = idle and unchecked.left
-            for task, event in executor.events(0 if more else POLL) if active else ():
+            events = executor.events(0 if more else POLL) if active else ()
+            for task, event in events:
                 if event["event"] != "ended":
                     if event["event"] != "begun" or task not in begun:  # it begins again after its worker was lost
                         _report(observer, task.run, event)
@@ -165,7 +166,7 @@ def supervise_all(
     finally:
         executor.close()
         writer.close()
-    return [found[plan.store, run.key] for plan in plans for run in plan.runs]
+    return [records[plan.store, run.key] for plan in plans for run in plan.runs]
 
 
 class Writer:
@@ -227,16 +228,16 @@ class Unchecked(Generic[T]):
         began = now = time.monotonic()
         if not idle and now < self._next:
             return []
-        found: list[T] = []
-        while self.left and not found:
+        unused: list[T] = []
+        while self.left and not unused:
             run = self.left.popleft()
             if not self._kept(run):
-                found.append(run)
+                unused.append(run)
             now = time.monotonic()
             if not idle or now > began + POLL:
                 break
         self._next = now + (now - began) / CHECKING
-        return found
+        return unused
 
 
 def _earlier(

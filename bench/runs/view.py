@@ -152,7 +152,7 @@ def scenarios_of(instance: Instance, requested: Sequence[str]) -> list[str]:
     if not instance.scenarios:
         raise WrongUse(f"--scenario: {instance.name} of kind {instance.kind} has no scenarios")
     known = dict.fromkeys(word for name in instance.scenarios for word in name.split(","))
-    found: dict[str, None] = {}
+    chosen: dict[str, None] = {}
     for text in requested:
         words = {w for part in text.split(",") if (w := part.strip()) != ALL}
         for word in words:
@@ -163,18 +163,18 @@ def scenarios_of(instance: Instance, requested: Sequence[str]) -> list[str]:
             raise WrongUse(
                 f"--scenario {text}: no scenario has all of these words; known are {'; '.join(instance.scenarios)}"
             )
-        found.update(dict.fromkeys(fitting))
-    return list(found)
+        chosen.update(dict.fromkeys(fitting))
+    return list(chosen)
 
 
 def one_scenario(view: View, instance: Instance, requested: str | None) -> View:
     """Return the view with the requested scenario. Raises WrongUse if several scenarios match, UnknownName."""
     if requested is None:
         return view
-    found = scenarios_of(instance, [requested])
-    if len(found) > 1:
-        raise WrongUse(f"--scenario {requested}: expected one scenario, such as {found[0]}")
-    return replace(view, scenario=found[0])
+    fitting = scenarios_of(instance, [requested])
+    if len(fitting) > 1:
+        raise WrongUse(f"--scenario {requested}: expected one scenario, such as {fitting[0]}")
+    return replace(view, scenario=fitting[0])
 
 
 def replay_label(view: View, replay: ReplaySettings) -> str:
@@ -193,19 +193,19 @@ def parse_keep(text: str) -> str:
     >>> parse_keep("weighted-tardiness=1.10,late-jobs=2")
     'late-jobs=2,weighted-tardiness=1.1'
     """
-    found: dict[str, float] = {}
+    slacks: dict[str, float] = {}
     for part in text.split(","):
         name, _, slack = (each.strip() for each in part.partition("="))
         if name:
             find_objective(name)
         number = _slack(slack)
-        if not name or number is None or name in found:
+        if not name or number is None or name in slacks:
             raise WrongUse(
                 f"--keep {excerpt(text)}: expected objectives, each once with a slack of at least 1, such as "
                 "weighted-tardiness=1.1,late-jobs=1.1"
             )
-        found[name] = number
-    return ",".join(f"{name}={found[name]:.15g}" for name in sorted(found))
+        slacks[name] = number
+    return ",".join(f"{name}={slacks[name]:.15g}" for name in sorted(slacks))
 
 
 def _slack(text: str) -> float | None:

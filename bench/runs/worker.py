@@ -91,10 +91,10 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
             run = partial(
                 run_composite, view.keep, lambda begin: send({"event": "composite", "composite": plain(begin)})
             )
-        found = run(problem, method, limits, on_incumbent, lambda: send({"event": "solved"}))
+        answer = run(problem, method, limits, on_incumbent, lambda: send({"event": "solved"}))
     except (LoweringTooLarge, SolverUnavailable) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
-    known: dict[str, Any] = plain(found)
+    known: dict[str, Any] = plain(answer)
     return known
 
 

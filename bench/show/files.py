@@ -13,7 +13,7 @@ from ...instances import UnknownInstance
 from ...instances.classic import is_classic
 from ...instances.files.folder import SETTINGS as INSTANCE
 from ..errors import WrongUse
-from ..replays.logs import check_there, open_log, time_zone
+from ..replays.open_log import check_there, open_log, time_zone
 from ..replays.settings import SETTINGS, ReplaySettings, read_settings
 from ..runs.view import open_instance
 from .instances import Composition, show_composition, show_instance
@@ -204,7 +204,8 @@ def show_file(shown: Shown, console: Console) -> None:
     for option in shown.options:
         group = OF_LOGS if option in of_logs else option
         if group not in kind.takes:
-            check_there(shown.name)
+            if kind is KINDS[-1]:  # which recognises any name
+                check_there(shown.name)
             takers = [f"{other.what}s" for other in KINDS if group in other.takes]
             others = " and ".join(takers) if len(takers) > 1 else f"{takers[0]} only"
             results = "; bench plot draws results" if option == "--plot" else ""

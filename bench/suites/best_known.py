@@ -22,7 +22,8 @@ from ..records.store import Record, sealed
 from ..runs.view import View
 from .suite import BestTable
 
-FILE, NEW = "best_known.csv", "new_best"
+FILE = "best_known.csv"
+NEW = "new_best"
 COLUMNS = ("instance", "value", "bound", "source")
 
 
@@ -57,12 +58,12 @@ Table = Mapping[str, BestKnown]
 
 def collected(tables: Iterable[BestTable]) -> dict[str, BestKnown]:
     """Return the values of all tables by the name of the instance. Raises WrongUse for a wrong file."""
-    found: dict[str, BestKnown] = {}
+    known: dict[str, BestKnown] = {}
     for table in tables:
-        found |= {library_name(name): BestKnown(value, None, table.source) for name, value in table.values.items()}
+        known |= {library_name(name): BestKnown(value, None, table.source) for name, value in table.values.items()}
         if table.file is not None:
-            found |= _of_file(table.file, table.columns, table.source)
-    return found
+            known |= _of_file(table.file, table.columns, table.source)
+    return known
 
 
 def known_values(folder: Path) -> dict[str, BestKnown]:
@@ -97,24 +98,25 @@ def known_of(record: Mapping[str, Any], values: Table) -> BestKnown | None:
 
 def new_bests(records: Iterable[Record], values: Table) -> list[NewBest]:
     """Return the best verified schedule of each instance whose best-known value it improves."""
-    found: dict[str, NewBest] = {}
+    best: dict[str, NewBest] = {}
     for r in records:
-        known, objective = known_of(r, values), r["objective"]
+        known = known_of(r, values)
+        objective = r["objective"]
         if known is None or not r["verified"] or not isinstance(objective, (int, float)):
             continue
-        earlier = found.get(r["instance"])
+        earlier = best.get(r["instance"])
         limit = known.value if earlier is None else earlier.record["objective"]
         if refutes(objective, limit, r["sense"]):
             wrong = known.bound is not None and refutes(objective, known.bound, r["sense"])
-            found[r["instance"]] = NewBest(r, known, wrong)
-    return list(found.values())
+            best[r["instance"]] = NewBest(r, known, wrong)
+    return list(best.values())
 
 
-def keep_new(folder: Path, found: Sequence[NewBest]) -> list[Path]:
+def keep_new(folder: Path, bests: Sequence[NewBest]) -> list[Path]:
     """Write the records of new best schedules to the folder ``new_best``, as ``bench verify FILE --instance`` reads them."""
-    paths = [folder / NEW / f"{new.record['instance']}.json" for new in found]
+    paths = [folder / NEW / f"{new.record['instance']}.json" for new in bests]
     with sealed(folder):
-        for path, new in zip(paths, found, strict=True):
+        for path, new in zip(paths, bests, strict=True):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, json.dumps(new.record, indent=1, allow_nan=False) + "\n")
     return paths
@@ -135,15 +137,15 @@ def _of_file(path: Path, columns: tuple[str, str, str | None], source: str) -> d
                 sheet.add_fault(1, column, f"a column of this name; the file has {', '.join(header)}", None)
         sheet.raise_faults()
         instance, value, bound = (None if c is None else c.lower() for c in columns)
-        found: dict[str, BestKnown] = {}
+        known: dict[str, BestKnown] = {}
         for row in sheet.rows():
             number = row.number_in(str(value))
             if number is not None:
                 least = None if bound is None else row.maybe(bound)
-                found[library_name(row.cells[str(instance)])] = BestKnown(
+                known[library_name(row.cells[str(instance)])] = BestKnown(
                     number, least, source or row.cells.get("source", "")
                 )
         sheet.raise_faults()
     except OSError as e:
         raise WrongUse(f"{path}: the best-known values cannot be read ({e.strerror})") from e
-    return found
+    return known

@@ -16,7 +16,7 @@ from ..runs.supervision import Plans, conclude, perform
 from ..runs.task import RunTask
 from ..tables.methods import show_instances
 from .best_known import NewBest, collected, keep_known, keep_new, known_values, new_bests
-from .selection import Chosen, plans_of
+from .choice import Chosen, plans_of
 
 FULL_TABLES = 8  # instances up to which the table of methods of each one is printed
 
@@ -74,19 +74,21 @@ def _compare(plans: Plans, records: Sequence[Record], tables: Console, notes: Co
     keys = {folder: {run.key for at, runs in plans if at == folder for run in runs} for folder, _ in plans}
     wrong = 0
     for folder, own in keys.items():
-        mine, values = [r for r in records if r["key"] in own], known_values(folder)
+        mine = [r for r in records if r["key"] in own]
+        values = known_values(folder)
         if many or values:
             wrong += len(show_instances(tables, mine, values))
-        found = new_bests(mine, values)
-        keep_new(folder, found)
-        for new in found:
+        better = new_bests(mine, values)
+        keep_new(folder, better)
+        for new in better:
             notes.print(_sentence(new, folder), soft_wrap=True)
-        wrong += sum(new.refuted for new in found)
+        wrong += sum(new.refuted for new in better)
     return 1 if wrong else 0
 
 
 def _sentence(new: NewBest, folder: Path) -> str:
-    r, known = new.record, new.known
+    r = new.record
+    known = new.known
     text = (
         f"new best of {r['instance']}: {number(r['objective'])} by {r['method']}, verified; best known: {number(known.value)} "
         f"({known.source}); its schedule is in {folder}/new_best/{r['instance']}.json"

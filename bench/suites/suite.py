@@ -155,12 +155,12 @@ def read_suite(word: str, data: Path | None = None) -> Suite:
     """
     file = HERE / f"{word}.toml" if word in shipped_suites() else Path(word)
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as e:  # also UnicodeDecodeError and TOMLDecodeError
         raise WrongUse(f"{file}: not a suite: {e}") from e
     if data is not None and not data.is_dir():
         raise WrongUse(f"--data {data}: there is no such folder")
-    values = _checked(found, OF_SUITE, str(file))
+    values = _checked(content, OF_SUITE, str(file))
     groups = [_group(each, file, data, k) for k, each in enumerate(values.get("runs", ()), 1)]
     if not groups:
         raise WrongUse(f"{file}: the suite is empty: expected at least one [[runs]] with instances")
@@ -181,49 +181,49 @@ def read_suite(word: str, data: Path | None = None) -> Suite:
 
 def _group(values: Any, file: Path, data: Path | None, k: int) -> RunGroup:
     where = f"{file}: [[runs]] {k}"
-    found = _checked(values, OF_RUNS, where)
-    if "data" in found and "formats" in found:
+    group = _checked(values, OF_RUNS, where)
+    if "data" in group and "formats" in group:
         raise WrongUse(f"{where}: expected either data or formats")
-    own = "formats" if "formats" in found else "data"
-    key = own if data is not None and own in found else "instances"
+    own = "formats" if "formats" in group else "data"
+    key = own if data is not None and own in group else "instances"
     for name in ("instances", "data", "formats", "methods", "scenarios"):
-        if name in found and not (found[name] and all(isinstance(each, str) and each for each in found[name])):
-            raise WrongUse(f"{where}: {name}: expected at least one text, found {excerpt(found[name])}")
-    if key not in found:
-        hint = "; its files are in another folder: give it with --data DIR" if own in found else ""
+        if name in group and not (group[name] and all(isinstance(each, str) and each for each in group[name])):
+            raise WrongUse(f"{where}: {name}: expected at least one text, found {excerpt(group[name])}")
+    if key not in group:
+        hint = "; its files are in another folder: give it with --data DIR" if own in group else ""
         raise WrongUse(f"{where}: expected instances{hint}")
-    _at_least(found, "time_limit", 0.001, where)
-    _at_least(found, "first", 1, where)
-    _at_least(found, "nodes_needed", 0, where)
-    for form in found.get("formats", ()):
+    _at_least(group, "time_limit", 0.001, where)
+    _at_least(group, "first", 1, where)
+    _at_least(group, "nodes_needed", 0, where)
+    for form in group.get("formats", ()):
         if form not in LIBRARIES:
             raise UnknownName("format", form, list(LIBRARIES), f" in {where}")
-    options = {name: value for name, value in found.items() if name not in ("instances", "data", "formats")}
+    options = {name: value for name, value in group.items() if name not in ("instances", "data", "formats")}
     if key == "formats" and data is not None:
-        return RunGroup((), data, options, found["formats"])
-    return RunGroup(found[key], data if key == "data" and data is not None else file.parent, options)
+        return RunGroup((), data, options, group["formats"])
+    return RunGroup(group[key], data if key == "data" and data is not None else file.parent, options)
 
 
 def _best(values: Any, file: Path, data: Path | None, k: int) -> BestTable | None:
     """Return a table of best-known values; None if its file is in the folder of data, and none is given or it lacks the file."""
     where = f"{file}: [[best_known]] {k}"
-    found = _checked(values, OF_BEST, where)
-    if not found.get("source"):
+    table = _checked(values, OF_BEST, where)
+    if not table.get("source"):
         raise WrongUse(f"{where}: expected source, a text that says where the values come from")
-    if ("values" in found) == ("file" in found):
+    if ("values" in table) == ("file" in table):
         raise WrongUse(f"{where}: expected either values or a file with the columns instance and value")
-    if "values" in found:
-        for name, value in found["values"].items():
+    if "values" in table:
+        for name, value in table["values"].items():
             if not _is_number(value):
                 raise WrongUse(f"{where}: {excerpt(name)}: expected a number, found {excerpt(value)}")
-        return BestTable(found["source"], found["values"])
+        return BestTable(table["source"], table["values"])
     for name in ("instance", "value"):
-        if name not in found:
-            raise WrongUse(f"{where}: expected {name}, a column of {found['file']}")
-    columns = (found["instance"], found["value"], found.get("bound"))
-    places = [] if data is None else [data / found["file"], data / Path(found["file"]).name]
+        if name not in table:
+            raise WrongUse(f"{where}: expected {name}, a column of {table['file']}")
+    columns = (table["instance"], table["value"], table.get("bound"))
+    places = [] if data is None else [data / table["file"], data / Path(table["file"]).name]
     file_there = next((place for place in places if place.is_file() and _has_columns(place, columns)), None)
-    return None if file_there is None else BestTable(found["source"], {}, file_there, columns)
+    return None if file_there is None else BestTable(table["source"], {}, file_there, columns)
 
 
 def _has_columns(path: Path, columns: tuple[str, str, str | None]) -> bool:

@@ -291,10 +291,10 @@ class TestStops:
     @pytest.mark.parametrize(
         ("place", "words"),
         [
-            ("schedlab.bench.replays.logs.read_trace", ("import", "swf", "x", "--out", "out")),
+            ("schedlab.bench.replays.open_log.read_trace", ("import", "swf", "x", "--out", "out")),
             ("schedlab.bench.cli.importing.write", ("import", "swf", "log.swf", "--out", "out")),
             ("schedlab.bench.cli.importing.read_weather", ("import", "weather", "x", "--out", "out")),
-            ("schedlab.bench.replays.logs.read_trace", ("import", "curie", "x", "--out", "out")),
+            ("schedlab.bench.replays.open_log.read_trace", ("import", "curie", "x", "--out", "out")),
             ("schedlab.bench.cli.generate.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
             ("schedlab.bench.runs.view.load", ("show", "eurora_99")),
             ("schedlab.bench.plots.page.files", ("plot", "out")),

@@ -10,7 +10,7 @@ from schedlab.bench.errors import WrongUse
 from schedlab.bench.runs.selection import RunRequest
 from schedlab.bench.suites import best_known
 from schedlab.bench.suites.best_known import BestKnown, collected, new_bests
-from schedlab.bench.suites.selection import choose, plans_of
+from schedlab.bench.suites.choice import choose, plans_of
 from schedlab.bench.suites.suite import read_suite, shipped_suites
 from schedlab.instances import load
 from schedlab.models.counts import how_many

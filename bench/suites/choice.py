@@ -55,7 +55,7 @@ class Chosen:
     @property
     def instances(self) -> list[tuple[str, Instance]]:
         """All instances, each once."""
-        return list({path: (path, found) for part in self.parts for path, found in part.instances}.values())
+        return list({path: (path, instance) for part in self.parts for path, instance in part.instances}.values())
 
 
 def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path | None, open_one: Open) -> Chosen:
@@ -127,11 +127,11 @@ def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path 
 
 def _expanded(words: Sequence[str]) -> list[str]:
     """Return the words, each once; a pattern in quotes, which the shell has not expanded, as the paths that match it."""
-    found: list[str] = []
+    paths: list[str] = []
     for word in words:
         pattern = not GLOB.isdisjoint(word) and not Path(word).exists()
-        found += (sorted(glob(word)) if pattern else []) or [word]
-    return list(dict.fromkeys(found))
+        paths += (sorted(glob(word)) if pattern else []) or [word]
+    return list(dict.fromkeys(paths))
 
 
 def request_of(suite: Suite, group: RunGroup, given: RunRequest, has_seeds: bool) -> RunRequest:
@@ -159,14 +159,14 @@ def _paths(group: RunGroup, suite: Suite, notes: list[str]) -> Iterator[str]:
             yield pattern
             continue
         base = group.base
-        found = [base / pattern] if GLOB.isdisjoint(pattern) else sorted(base.glob(pattern))
-        chosen = [path for path in found if _is_instance(path)]
+        matching = [base / pattern] if GLOB.isdisjoint(pattern) else sorted(base.glob(pattern))
+        chosen = [path for path in matching if _is_instance(path)]
         if not chosen:
             raise WrongUse(
                 f"suite {suite.name}: {pattern}: no instance; expected the name of a shipped instance, or folders with an "
                 f"{SETTINGS} and files of benchmark libraries in {base}"
             )
-        notes += _no_instances(f"suite {suite.name}: {pattern}", found, chosen)
+        notes += _no_instances(f"suite {suite.name}: {pattern}", matching, chosen)
         yield from map(str, chosen)
 
 
@@ -201,10 +201,10 @@ def _refuse_same_names(loaded: Mapping[str, Instance]) -> None:
             raise WrongUse(f"{other} and {path} are both called {instance.name}: rename one of them")
 
 
-def _no_instances(what: str, found: Sequence[Path], chosen: Sequence[Path]) -> list[str]:
+def _no_instances(what: str, every: Sequence[Path], chosen: Sequence[Path]) -> list[str]:
     """Return a note about what is not run, none if everything is."""
     known = set(chosen)
-    others = [path.name for path in found if path not in known]
+    others = [path.name for path in every if path not in known]
     shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
     return (
         [f"{what}: {how_many(len(chosen), 'instance')}; {len(others)} left out, no instance: {shown}"] if others else []
@@ -218,14 +218,14 @@ def _is_collection(word: str) -> bool:
 def _members(folder: Path, notes: list[str]) -> list[str]:
     """Return the instances in a folder, sorted: instance folders and files of benchmark libraries; note what else is there."""
     inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    found = [path for path in inside if _is_instance(path)]
-    if not found:
+    instances = [path for path in inside if _is_instance(path)]
+    if not instances:
         raise WrongUse(
             f"{folder}: no instance: expected an {SETTINGS} in it, or folders with one, or files of benchmark libraries "
             "(job shop, flow shop, PSPLIB, MMLIB, Patterson, RCPSP/max, knapsack)"
         )
-    notes += _no_instances(str(folder), inside, found)
-    return list(map(str, found))
+    notes += _no_instances(str(folder), inside, instances)
+    return list(map(str, instances))
 
 
 def _is_instance(path: Path) -> bool:
@@ -261,39 +261,39 @@ def planned(part: Part, notes: list[str], parts: Sequence[Part] = ()) -> list[li
             raise
     taken = {kind: _methods_of(part, kind) for kind in kinds}
     for method in part.request.methods:
-        refusals = {kind: fault for kind, found in taken.items() if (fault := found[method]) is not None}
+        refusals = {kind: fault for kind, faults in taken.items() if (fault := faults[method]) is not None}
         if len(refusals) == len(kinds) and method not in elsewhere:
             raise next(iter(refusals.values()))
         notes += [f"{method} is not run on {kind} problems: {fault}" for kind, fault in refusals.items()]
-    found = []
+    runs = []
     for path, instance in part.instances:
         own = [method for method, fault in taken[instance.problem.kind].items() if fault is None]
         if not own and not elsewhere.issuperset(part.request.methods):
             raise WrongUse(
                 f"{path}: none of the methods {', '.join(part.request.methods)} takes {instance.kind} problems"
             )
-        found.append(plan(instance, path, replace(part.request, methods=own)) if own else [])
-    return found
+        runs.append(plan(instance, path, replace(part.request, methods=own)) if own else [])
+    return runs
 
 
 def _taken_by(parts: Sequence[Part], methods: Sequence[str]) -> set[str]:
     """Return those of the methods that the first instance of a kind in one of some parts takes."""
-    found: set[str] = set()
+    taken: set[str] = set()
     for part in parts:
         same = replace(part, request=replace(part.request, methods=list(methods)))
         for kind in {instance.problem.kind for _, instance in part.instances}:
-            found |= {method for method, fault in _methods_of(same, kind).items() if fault is None}
-    return found
+            taken |= {method for method, fault in _methods_of(same, kind).items() if fault is None}
+    return taken
 
 
 def _methods_of(part: Part, kind: str) -> dict[str, SchedlabError | None]:
     """Return for each method why it cannot be run on the first instance of a kind, None if it can."""
     path, instance = next(each for each in part.instances if each[1].problem.kind == kind)
-    found: dict[str, SchedlabError | None] = {}
+    refusals: dict[str, SchedlabError | None] = {}
     for method in part.request.methods or ():
         try:
             plan(instance, path, replace(part.request, methods=[method]))
-            found[method] = None
+            refusals[method] = None
         except SchedlabError as e:
-            found[method] = e
-    return found
+            refusals[method] = e
+    return refusals
