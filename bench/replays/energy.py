@@ -124,7 +124,8 @@ def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
     if policy is None and given:  # the times of a dispatcher with a node policy of its own: checked with another one
         policy, option = "idle", f"--{given[0].replace('_', '-')}"
     try:
-        node_power(policy, None if policy is None else times_of(replay), case.workload, None)
+        if policy is not None:
+            node_power(policy, times_of(replay), case.workload, None)
     except WrongValue as e:
         raise WrongUse(f"{option}: {e}") from e
     if not _accounted(replay, case):

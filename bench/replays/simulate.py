@@ -218,7 +218,8 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     print_workload(case, notes)
     check_case(case, request.caps)
     check_preemption(request.path, case, request.all_settings)
-    check_processes(request.replay.network, len(case.platform.nodes))
+    if request.replay.network is not None:
+        check_processes(request.replay.network, len(case.platform.nodes))
     check_energy(case, first)
     name = trace_name(request.path) if instance is None else instance.name
     where = request.path if instance is None or instance.path is None else str(instance.path)
