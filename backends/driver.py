@@ -26,8 +26,7 @@ from .parameters import checked, require_obeyed
 from .recorder import Judge, OnIncumbent, Recorder
 from .registry import backend as find_backend
 from .result import Result
-from .solver_log import joined
-from .solver_thread import INTERRUPTED, NotCompiled, ThreadedRun, TooManyLeft, catch_first, new_call
+from .solver_thread import INTERRUPTED, NotCompiled, ThreadedRun, TooManyLeft, catch_first, joined, new_call
 from .uses import checked_availability, checked_compiled, checked_outcome
 
 # --- Ordered objectives by successive solves: the model of each stage, and the result of all stages.

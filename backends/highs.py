@@ -22,8 +22,7 @@ from .linear.constraints import IntervalColumns
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range, safe_bound
 from .linear.lowering import Lowered, lower, require_options
 from .parameters import Parameter, argument, check_all
-from .solver_log import SolverLog
-from .solver_thread import run_in_thread
+from .solver_thread import SolverLog, run_in_thread
 from .uses import column_values, own_values, own_variable
 
 # --- HiGHS without output.

@@ -24,8 +24,7 @@ from .highs import check as check_highs
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range
 from .linear.lowering import Lowered, lower, require_options
 from .parameters import Parameter, argument, fewer_threads
-from .solver_log import SolverLog
-from .solver_thread import run_in_thread
+from .solver_thread import SolverLog, run_in_thread
 from .uses import column_values, own_values, own_variable
 
 # --- Names of the options of Pyomo's solvers for seed, threads and gap; other options are passed as they are.

@@ -29,7 +29,7 @@ USES = {  # name: (most files, its code)
     "bench run": (55, "BENCH run eurora_99 --methods multi-search --time-limit 5 --again --out out"),
 }
 FOLDER = "SCHEDLAB_FILES_ENTERED"
-BENCH = "import sys\nfrom schedlab.bench.cli.app import main\nmain(sys.argv[1:])"
+BENCH = "import sys\nfrom schedlab.bench.cli.app import main\ntry:\n    main(sys.argv[1:])\nfinally:\n    sys.setprofile(None)"
 
 
 def count(folder: str) -> None:

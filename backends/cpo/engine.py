@@ -14,7 +14,7 @@ from docplex.cp.utils import CpoException
 from ...models.deadline import Deadline
 from ...models.language import Assignment
 from ..base import Conflict, Limits, Outcome, Status, WarmStart, Watch
-from ..solver_log import SolverLog
+from ..solver_thread import SolverLog
 
 RELATIVE = 1e-12  # relative gap at which an optimum is proven: of an objective without its offset; the default is 1e-4
 ABSOLUTE = 1e-12  # absolute gap, for objectives near 0

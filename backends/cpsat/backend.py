@@ -21,8 +21,7 @@ from ...models.language.expressions import Overlap
 from ..base import Availability, Conflict, Exactness, Limits, Outcome, Status, Value, WarmStart, Watch, compiled_repr
 from ..exact_range import require_data
 from ..parameters import Parameter, argument, check_all
-from ..solver_log import SolverLog
-from ..solver_thread import run_in_thread
+from ..solver_thread import SolverLog, run_in_thread
 from ..uses import own_values, own_variable
 
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ from ...models.language.constraints import Constraint, expressions_of, intervals
 from ...models.language.expressions import Attribute, Function, Holds, Max, Min, atoms_below
 from ...models.language.linear_expressions import Atom
 from ...models.language.quantities import Number
-from .alternatives import Choices
+from .lowering import Choices
 
 
 def may_branch_on_order(model: Model, choices: Choices) -> bool:

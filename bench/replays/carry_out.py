@@ -77,7 +77,8 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     print_workload(case, notes)
     check_limits(case, request.caps)
     check_preemption(request.path, case, settings)
-    check_processes(request.replay.network, len(case.platform.nodes))
+    if request.replay.network is not None:
+        check_processes(request.replay.network, len(case.platform.nodes))
     check_energy(case, settings[0])
     folder = task.out or Path("results") / name
     plans = [(folder, planned_runs(name, request.path, where, request, task))]

@@ -129,7 +129,8 @@ def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
         policy = "idle"
         option = f"--{given[0].replace('_', '-')}"
     try:
-        node_power(policy, None if policy is None else times_of(replay), case.workload, None)
+        if policy is not None:
+            node_power(policy, times_of(replay), case.workload, None)
     except WrongValue as e:
         raise WrongUse(f"{option}: {e}") from e
     if not _accounted(replay, case):

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 RANKS = (sys.executable, "-m", "schedlab.bench.replays.ranks")
 
 
-def check_processes(network: str | None, nodes: int) -> None:
+def check_processes(network: str, nodes: int) -> None:
     """Raise WrongUse if there are more processes of node managers than nodes."""
     from ...simulation.dispatchers.dardis.network import Network
 
-    if network is not None and Network.parse(network).processes - 1 > nodes:
+    if Network.parse(network).processes - 1 > nodes:
         raise WrongUse(
             f"--processes {Network.parse(network).processes}: expected at most {nodes + 1}, one for the task manager and one "
             f"for each of the {how_many(nodes, 'node')}"

@@ -16,7 +16,7 @@ from ...models.dispatch.objectives import find_objective
 from ...models.plugins import REFERENCE, PluginError, is_module, load_reference
 from ...models.registry import NamedPart, Registry, SourceOf, WrongOption
 from ..rankers import Ranker, parse_ranker
-from .cp.desired import FOLLOWING, keeps_to_profile, split_cost
+from .cp.desired import FOLLOWING, split_cost
 from .cp.names import MODELS
 from .dardis.names import SETUPS
 from .day_plan import EVERY, FORECAST, METHOD, VARIANTS
@@ -154,7 +154,7 @@ class Named(NamedTuple):
     @property
     def within_profile(self) -> bool:
         """Whether a desired profile limits its starts."""
-        return keeps_to_profile(self.dispatcher, self.over_cost, tuple(WITHIN_PROFILE))
+        return self.dispatcher in WITHIN_PROFILE or (self.dispatcher in FOLLOWING and self.over_cost is None)
 
     @property
     def needs_profile(self) -> bool:

@@ -189,9 +189,13 @@ class EventJson(TypedDict, closed=True):
     value: Number | str | None
 
 
-class RefusedJson(EventJson, closed=True):
+class RefusedJson(TypedDict, closed=True):
     """An event of the server that was not possible."""
 
+    time: Whole
+    kind: str
+    subject: str
+    value: Number | str | None
     why: str
 
 

@@ -9,7 +9,7 @@ import schedlab as sl
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.backends import Incumbent, Limits, Result
-from schedlab.backends.solver_log import LOG_CHARACTERS, SolverLog, joined
+from schedlab.backends.solver_thread import LOG_CHARACTERS, SolverLog, joined
 from schedlab.models.display.drawing import draw
 from schedlab.models.display.gantt import Bar, Gantt, Row
 from schedlab.models.display.of_problem import gantt_of_schedule

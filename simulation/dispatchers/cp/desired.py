@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,11 +27,6 @@ from .placing import NodeTimeline, Waiting
 PROFILE = "-profile"
 FOLLOWING = tuple(f"{name}{PROFILE}" for name in ("pcp2", "pcp3", "hcp2", "hcp3", "cpmodel"))
 """The names without a cost."""
-
-
-def keeps_to_profile(dispatcher: str, over_cost: float | None, policies: Sequence[str]) -> bool:
-    """Return whether a profile limits the starts of a dispatcher; ``policies``: those that keep to one."""
-    return dispatcher in policies or (dispatcher in FOLLOWING and over_cost is None)
 
 
 def split_cost(name: str) -> tuple[str, float | None]:
