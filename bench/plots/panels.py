@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from ...instances.files.lines import csv_rows, read_text, split_lines
 from ...models.dispatch.arrays import offsets
 from ...models.platform import Platform
-from ...models.step_function import HOUR
 from ..grid import short
 from ..records.record import CHECKPOINT, EVICTED, Area, areas_of
 from ..records.store import Record, jobs_file
-from .svg import COLOURS, GREY, INK, LINES
+from .svg import COLOURS, GREY, INK, curve_style, time_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,7 +131,7 @@ def draw_ecdf(ax: Axes, curves: Mapping[str, Sequence[float]], label: str, log: 
             [[x[keep][0]], x[keep], [x[keep][-1]]]
         )  # equal values: the curve rises there from 0 to 100 %
         y = np.concatenate([[0.0 if keep.all() else y[keep][0]], y[keep], [100.0]])
-        ax.plot(x, y, label=name, color=COLOURS[k % len(COLOURS)], linestyle=LINES[k % len(LINES)], linewidth=1.3)
+        ax.plot(x, y, label=name, **curve_style(k), linewidth=1.3)
     if log:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
@@ -192,11 +191,10 @@ def draw_over_time(ax: Axes, curves: Mapping[str, tuple[Any, Any]], label: str) 
     begin = min((int(times[0]) for times, _ in known.values()), default=0)
     end = max((int(times[-1]) for times, _ in known.values()), default=1)
     edges = np.linspace(begin, max(end, begin + 1), STEPS + 1)
-    unit, seconds = ("hours", HOUR) if end - begin <= 120 * HOUR else ("days", 24 * HOUR)
+    unit, seconds = time_axis(end - begin)
     for k, (name, (times, values)) in enumerate(known.items()):
-        colour, style = COLOURS[k % len(COLOURS)], LINES[k % len(LINES)]
         x = (edges[:-1] + edges[1:]) / 2 - begin
-        ax.plot(x / seconds, means(times, values, edges), label=name, color=colour, linestyle=style, linewidth=1.0)
+        ax.plot(x / seconds, means(times, values, edges), label=name, **curve_style(k), linewidth=1.0)
     ax.set_xlim(0, (end - begin) / seconds)
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_formatter("{x:,g}")
@@ -430,7 +428,7 @@ def draw_radar(ax: Axes, shapes: Shape, names: Sequence[str], title: str) -> Non
     for k, (name, radius) in enumerate(shares(shapes).items()):
         x, y = radius * np.cos(angle), radius * np.sin(angle)
         (shape,) = ax.plot(np.append(x, x[0]), np.append(y, y[0]), label=name, linewidth=1.3, marker=".", markersize=4)
-        shape.set(color=COLOURS[k % len(COLOURS)], linestyle=LINES[k % len(LINES)])
+        shape.set(**curve_style(k))
     ax.set_aspect("equal")
     ax.set_xlim(-1.85, 1.85)
     ax.set_ylim(-1.2, 1.2)

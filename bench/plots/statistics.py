@@ -34,16 +34,16 @@ from .panels import (
     node_curves,
 )
 from .svg import (
-    COLOURS,
     GREY,
     INK,
-    LINES,
     WIDTH,
     as_svg,
+    curve_style,
     require_matplotlib,
     side_by_side,
     single,
     styled,
+    time_axis,
     write_picture,
 )
 
@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
 
 # --- The use of a resource over time beside the desired use.
-
-LONG = 120  # hours; longer times are shown in days
 
 
 def draw_use(ax: Axes, curves: Mapping[str, Mapping[str, Any]], label: str) -> None:
@@ -70,11 +68,11 @@ def draw_use(ax: Axes, curves: Mapping[str, Mapping[str, Any]], label: str) -> N
     """
     begin = min(use["time"][0] for use in curves.values())
     end = max(use["time"][-1] for use in curves.values())
-    unit, seconds = ("hours", HOUR) if end - begin <= LONG * HOUR else ("days", 24 * HOUR)
+    unit, seconds = time_axis(end - begin)
     for k, (name, use) in enumerate(curves.items()):
         x = (np.array(use["time"]) - begin) / seconds
         y = np.array(use["use"], np.float64)
-        ax.plot(x, y, label=name, color=COLOURS[k % len(COLOURS)], linestyle=LINES[k % len(LINES)], linewidth=1.0)
+        ax.plot(x, y, label=name, **curve_style(k), linewidth=1.0)
     longest = max(curves.values(), key=lambda use: use["time"][-1])
     x = (np.array(longest["time"]) - begin) / seconds
     y = np.array([np.nan if v is None else v for v in longest["desired"]], np.float64)
@@ -342,12 +340,7 @@ def draw_profiles(ax: Axes, curves: Sequence[Curve], begin: float, end: float, l
         inside = (curve.x > begin) & (curve.x <= end)
         x = np.concatenate([[begin], curve.x[inside], [end]])
         y = np.concatenate([[curve.at(begin)], curve.y[inside], [curve.at(end)]])
-        style: dict[str, Any] = {
-            "color": COLOURS[k % len(COLOURS)],
-            "linestyle": LINES[k % len(LINES)],
-            "linewidth": 1.4,
-        }
-        ax.step(x, 100 * y, where="post", label=curve.method, **style)
+        ax.step(x, 100 * y, where="post", label=curve.method, **curve_style(k), linewidth=1.4)
     ax.set_xscale("log")
     ax.set_xlim(begin, end)
     ax.set_ylim(-2, 102)

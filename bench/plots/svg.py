@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...instances.files.writing import write_whole
+from ...models.step_function import HOUR
 from ..errors import WrongUse
 
 if TYPE_CHECKING:
@@ -204,6 +205,16 @@ STYLE: Any = {
 }
 COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6", "#bab0ac")
 LINES = ("-", "--", ":", "-.")
+
+
+def curve_style(k: int) -> dict[str, Any]:
+    """Return colour and line style of the curve number ``k`` of a chart."""
+    return {"color": COLOURS[k % len(COLOURS)], "linestyle": LINES[k % len(LINES)]}
+
+
+def time_axis(span: float) -> tuple[str, int]:
+    """Return the unit of a time axis of ``span`` seconds and its seconds: hours up to five days, else days."""
+    return ("hours", HOUR) if span <= 120 * HOUR else ("days", 24 * HOUR)
 
 
 def require_matplotlib() -> None:

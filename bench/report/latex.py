@@ -11,7 +11,7 @@ from typing import Any
 from ...instances.files.writing import to_csv, write_whole
 from ..errors import WrongUse
 from ..grid import latex_text
-from ..plots.svg import COLOURS, GREY, LINES, require_matplotlib, styled
+from ..plots.svg import GREY, curve_style, require_matplotlib, styled
 from .page import report_grids
 
 INCHES = (3.4, 2.4)  # a column of a paper
@@ -102,7 +102,7 @@ def _draw(ax: Any, chart: Mapping[str, Any]) -> None:
     """Draw step functions; a logarithmic axis where all places of steps are positive."""
     last = max((c["x"][-1] for c in chart["curves"] if c["x"]), default=1)
     for k, c in enumerate(chart["curves"]):
-        style = {"color": COLOURS[k % len(COLOURS)], "linestyle": LINES[k % len(LINES)], "linewidth": 1.1}
+        style = curve_style(k) | {"linewidth": 1.1}
         ax.step([*c["x"], last], [*c["y"], c["y"][-1] if c["y"] else 0], where="post", label=c["name"], **style)
     if all(x > 0 for c in chart["curves"] for x in c["x"]):
         ax.set_xscale("log")
