@@ -112,12 +112,14 @@ def decision_json(decision: EvictionDecision) -> DecisionJson:
 def read_decision(data: DecisionJson, settings: Preemption) -> EvictionDecision:
     """Read the data of ``decision_json``. Raises ProblemError, WrongValue."""
     problem = plan = None
-    if data["candidates"] is not None:
-        jobs = [EvictionCandidate(**dict(zip(CANDIDATE, row, strict=True))) for row in data["candidates"]]
+    needed, deadline = data["needed"], data["deadline"]
+    if data["candidates"] is not None and needed is not None and deadline is not None:
+        jobs = [
+            EvictionCandidate(name, nodes, loss, system_s=system, application_s=application, wait_s=wait, mb_s=speed)
+            for name, nodes, loss, system, application, wait, speed in data["candidates"]
+        ]
         bandwidth, shared = settings.storage.file_system_mb_s, settings.shared_bandwidth
-        problem = Eviction(
-            jobs, data["needed"], data["deadline"], settings.step, data["time"], bandwidth, shared_bandwidth=shared
-        )
+        problem = Eviction(jobs, needed, deadline, settings.step, data["time"], bandwidth, shared_bandwidth=shared)
     if data["plan"] is not None and problem is not None:
         plan = EvictionPlan.from_json({**dict.fromkeys((c.id for c in problem.candidates), "keep"), **data["plan"]})
     return EvictionDecision(data["job"], data["time"], data["busy"], problem, plan, data["seconds"])
