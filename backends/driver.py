@@ -151,11 +151,11 @@ def compile(model: Model, backend: str, **options: Any) -> Compiled:  # noqa: A0
     if not isinstance(model, Model):
         raise WrongArgument(f"model of compile is {model!r:.80}; expected a Model{_model_of(model)}")
     expect("backend of compile", backend, str)
-    found = find_backend(backend)
+    chosen = find_backend(backend)
     try:
-        return _compiled(found, stage_of(model, 0), options)
+        return _compiled(chosen, stage_of(model, 0), options)
     except ImportError as e:
-        raise SolverUnavailable(f"backend {backend!r} cannot be used: {found.availability().reason or e}") from e
+        raise SolverUnavailable(f"backend {backend!r} cannot be used: {chosen.availability().reason or e}") from e
 
 
 def _model_of(what: object) -> str:
@@ -254,14 +254,14 @@ def run(
     """
     limits = limits.begun()
     new_call()
-    found = find_backend(backend)
-    require_obeyed(found, limits)
-    here = checked_availability(found)
+    chosen = find_backend(backend)
+    require_obeyed(chosen, limits)
+    here = checked_availability(chosen)
     blank = Result("unavailable", backend, here.version, message=here.reason, model=model)
     blank.phases = {"build": limits.deadline.elapsed, "lower": 0.0, "solve": 0.0}
     if not here.ok:
         return _timed(blank, limits.deadline)
-    limits = checked(found, limits)
+    limits = checked(chosen, limits)
     # a caller with a judge has checked the start itself, and has it even if there is no time to check it here
     warm, start = _accept(model, warm_start, Deadline() if judge is None else build_deadline(limits))
     result, fate = blank, warm
@@ -294,7 +294,7 @@ def run(
         result.fail(why)
         result.status = "unbounded"
     if result.status == "infeasible" and conflict:
-        result.conflict = _conflict(lambda: _compiled_at_origin(found, stage_of(model, 0), options), limits.deadline)
+        result.conflict = _conflict(lambda: _compiled_at_origin(chosen, stage_of(model, 0), options), limits.deadline)
         if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
             result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
         elif result.conflict.names is not None:
@@ -500,13 +500,13 @@ def _timed(result: Result, deadline: Deadline) -> Result:
 def _conflict(compiled: Callable[[], Compiled], deadline: Deadline) -> Conflict:
     """Return the conflict that the backend finds, in a thread of its own because it may exceed its time limit."""
     left = deadline.at_most(CONFLICT_SECONDS)
-    found: list[Conflict] = []
+    conflicts: list[Conflict] = []
 
     def work(_: Watch) -> Outcome:
         try:
-            found.append(compiled().conflict(left))
+            conflicts.append(compiled().conflict(left))
         except (SolverUnavailable, LoweringTooLarge) as e:  # a proof may need a model of less than a conflict does
-            found.append(Conflict(None, f"no model for the search for a conflict: {e}"))
+            conflicts.append(Conflict(None, f"no model for the search for a conflict: {e}"))
         return Outcome("unknown")
 
     if left > 0:
@@ -517,7 +517,7 @@ def _conflict(compiled: Callable[[], Compiled], deadline: Deadline) -> Conflict:
             return Conflict(None, str(e))
         if threaded.interrupted:
             return Conflict(None, INTERRUPTED)
-    return found[0] if found else Conflict(None, "no time was left to look for the constraints in conflict")
+    return conflicts[0] if conflicts else Conflict(None, "no time was left to look for the constraints in conflict")
 
 
 def _with_horizon(conflict: Conflict, model: Model, backend: str, limits: Limits) -> Conflict:
@@ -533,8 +533,8 @@ def _with_horizon(conflict: Conflict, model: Model, backend: str, limits: Limits
     wanted = set(conflict.names or ())
     part.constraints = [c for c in part.constraints if c.name in wanted]
     part.objectives = part.objectives if any("objective" in name for name in wanted) else []
-    found = run(part, backend, Limits(left, limits.threads, limits.seed), conflict=False)
-    if found.status not in ("optimal", "feasible", "unbounded"):
+    result = run(part, backend, Limits(left, limits.threads, limits.seed), conflict=False)
+    if result.status not in ("optimal", "feasible", "unbounded"):
         return conflict
     name = f"{HORIZON} of {model.declared_horizon} s"
     return conflict._replace(names=(*(conflict.names or ()), name))

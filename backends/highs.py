@@ -144,7 +144,8 @@ def cost_unit(form: LinearForm) -> float:
     costs = np.abs(form.cost[form.cost != 0])
     if not len(costs):
         return 1.0
-    least, greatest = float(costs.min()), float(costs.max())
+    least = float(costs.min())
+    greatest = float(costs.max())
     up = min(math.ceil(-math.log2(least)), math.floor(math.log2(MODERATE / greatest)))
     if greatest > LARGE:
         return float(2.0 ** math.ceil(-math.log2(least)))
@@ -324,8 +325,8 @@ class HighsRun:
     def _improved(self, event: Any) -> None:
         if self._breaks_a_row(event.data_out.mip_solution):
             return
-        found = self.compiled.assignment(np.asarray(event.data_out.mip_solution))
-        self._stop_unless(self.watch.solution(found, self._bound(event.data_out)))
+        assignment = self.compiled.assignment(np.asarray(event.data_out.mip_solution))
+        self._stop_unless(self.watch.solution(assignment, self._bound(event.data_out)))
 
     def _polled(self, event: Any) -> None:
         bound = self._bound(event.data_out)
@@ -349,7 +350,8 @@ class HighsRun:
 
         kinds = highspy.HighsModelStatus
         native_status = self.highs.getModelStatus()
-        info, solution = self.highs.getInfo(), self.highs.getSolution()
+        info = self.highs.getInfo()
+        solution = self.highs.getSolution()
         feasible = native_status == kinds.kModelEmpty or (solution.value_valid and info.primal_solution_status == 2)
         bound: float | None = None
         if native_status == kinds.kModelEmpty:

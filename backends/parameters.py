@@ -33,7 +33,9 @@ class Parameter:
     """
 
     def __init__(self, solver: str, name: str, value: Any) -> None:
-        self.solver, self.name, self.value = solver, name, value
+        self.solver = solver
+        self.name = name
+        self.value = value
 
     def wrong(self, expected: str) -> WrongValue:
         """Return the error for a wrong value; ``expected`` says which values are possible."""
@@ -73,10 +75,10 @@ class Parameter:
 
     def as_choice(self, names: Collection[str]) -> str:
         """Return one of the names; capital and small letters do not matter."""
-        found = [name for name in names if name.lower() == str(self.value).strip().lower()]
-        if not found:
+        matching = [name for name in names if name.lower() == str(self.value).strip().lower()]
+        if not matching:
             raise self.wrong(f"one of {', '.join(names)}")
-        return found[0]
+        return matching[0]
 
     def as_text(self) -> str:
         """Return a text."""
@@ -138,14 +140,14 @@ def check_all(
         If a value is wrong, or a parameter is refused.
     """
     names = list(known)
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for name, value in given.items():
         if name in refused:
             raise WrongValue(f"the parameter {name} of {solver} cannot be given: {refused[name]}")
         if name not in names:
             raise UnknownName(f"parameter of {solver}", name, sorted(set(names) - set(refused)))
-        found[name] = convert(Parameter(solver, name, value))
-    return found
+        values[name] = convert(Parameter(solver, name, value))
+    return values
 
 
 def argument(name: str) -> str:

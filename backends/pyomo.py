@@ -98,7 +98,8 @@ def options(wanted: Any, limits: Limits) -> dict[str, Value]:
     UnknownName
         If a parameter of HiGHS is unknown; Pyomo does not know the names of other solvers.
     """
-    names, given = names_of(wanted), dict(limits.parameters)
+    names = names_of(wanted)
+    given = dict(limits.parameters)
     if names is None:
         asked = {"threads": limits.threads is not None, "gap_limit": limits.gap is not None, "seed": limits.seed != 0}
         for name in (name for name, is_given in asked.items() if is_given):
@@ -113,14 +114,14 @@ def options(wanted: Any, limits: Limits) -> dict[str, Value]:
         if name == names.seed or name in names.times:
             reason = argument("seed" if name == names.seed else "time_limit")
             raise WrongValue(f"the parameter {name} of {wanted!r} cannot be given: {reason}")
-    found: dict[str, Value] = {names.gap: limits.gap or (0.0 if limits.exact else GAP)}
+    values: dict[str, Value] = {names.gap: limits.gap or (0.0 if limits.exact else GAP)}
     if names.seed is not None:
-        found[names.seed] = limits.seed % LARGEST_SEED
+        values[names.seed] = limits.seed % LARGEST_SEED
     if names.threads is not None:
         threads = fewer_threads(names.threads, given.pop(names.threads, None), limits.threads)
         if threads is not None:
-            found[names.threads] = threads
-    return found | given
+            values[names.threads] = threads
+    return values | given
 
 
 IMPORT_ORDER = (
@@ -246,7 +247,8 @@ class PyomoCompiled:
     def var(self, x: Interval | Integer) -> Any:
         """Return the variable of an integer, or the `PyomoInterval` of an interval."""
         own_variable(x, self.model)
-        columns, v = self.lowered.columns(x), self.native.x
+        columns = self.lowered.columns(x)
+        v = self.native.x
         if isinstance(columns, int):
             return v[columns]
         presence, start, size = (None if k is None else v[k] for k in (columns.presence, columns.start, columns.size))
@@ -323,7 +325,7 @@ class PyomoCompiled:
             ):  # Pyomo copies the solver's output there
                 answer = self._solve(limits, keywords)
             with _quiet():  # Pyomo would print a warning at every limit
-                outcome, found = self._outcome(answer, fate)
+                outcome, assignment = self._outcome(answer, fate)
             tighter = TIGHTER if names_of(self.wanted) is KNOWN["highs"] and TOLERANCE_NAME not in chosen else ()
             for tolerance in tighter:  # as in the backend of HiGHS itself, for the same fault
                 if not (str(answer.solver.termination_condition) == "error" or outcome.message == ROUNDED):
@@ -334,13 +336,13 @@ class PyomoCompiled:
                 with _Output() as self._output, redirect_stdout(cast(TextIO, log)):
                     answer = self._solve(limits, keywords)
                 with _quiet():
-                    outcome, found = self._outcome(answer, fate)
+                    outcome, assignment = self._outcome(answer, fate)
         finally:
             self._output = None
             _one.release()
         outcome.log = log.text()
-        if found is not None:  # outside the lock: the caller may solve by Pyomo too
-            watch.solution(found, outcome.bound)
+        if assignment is not None:  # outside the lock: the caller may solve by Pyomo too
+            watch.solution(assignment, outcome.bound)
         return outcome
 
     def _solve(self, limits: Limits, keywords: dict[str, Any]) -> Any:
@@ -392,8 +394,9 @@ class PyomoCompiled:
         condition = str(results.solver.termination_condition)
         bound = results.problem.upper_bound if self.form.maximize else results.problem.lower_bound
         bound = float(bound) / self.unit if isinstance(bound, (int, float)) and math.isfinite(bound) else None
-        found, answer = len(results.solution) > 0, None
-        if found:
+        has_solution = len(results.solution) > 0
+        answer = None
+        if has_solution:
             self.native.solutions.load_from(results)
             values = np.array([_value(v) for v in self.native.x.values()])
             whole = values[self.form.integral > 0]
@@ -402,7 +405,9 @@ class PyomoCompiled:
         if answer is not None and self._rounded_away(answer):
             return Outcome("unknown", bound, "", ROUNDED, fate), None
         ends: dict[str, Status] = {"optimal": "optimal", "infeasible": "infeasible", "unbounded": "unbounded"}
-        return Outcome(ends.get(condition, "feasible" if found else "unknown"), bound, "", condition, fate), answer
+        return Outcome(
+            ends.get(condition, "feasible" if has_solution else "unknown"), bound, "", condition, fate
+        ), answer
 
     def _rounded_away(self, answer: Assignment) -> bool:
         """Return whether an answer violates the model because its columns are whole only within a tolerance."""
@@ -451,7 +456,8 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
 
     look(len(form.value) / ENTRIES_PER_SECOND)
     m = environ.ConcreteModel(name=name)
-    lo, hi = form.column_lo.tolist(), form.column_hi.tolist()
+    lo = form.column_lo.tolist()
+    hi = form.column_hi.tolist()
     kinds = form.integral.tolist() if integral else [0] * len(lo)
 
     def bounds(m: Any, k: int) -> tuple[float, float]:
@@ -465,9 +471,11 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
     )
     x = list(m.x.values())
     scales = form.row_scales() if any(kinds) else np.ones(len(form.row_lo))
-    index, start = form.index.tolist(), form.start.tolist()
+    index = form.index.tolist()
+    start = form.start.tolist()
     value = (form.value * np.repeat(scales, np.diff(form.start))).tolist()
-    row_lo, row_hi = (form.row_lo * scales).tolist(), (form.row_hi * scales).tolist()
+    row_lo = (form.row_lo * scales).tolist()
+    row_hi = (form.row_hi * scales).tolist()
 
     def row(m: Any, i: int) -> Any:
         look()

@@ -67,7 +67,9 @@ class Incumbent(_Moment):
     def less(self, offset: Offset) -> Incumbent:
         """Return the same incumbent, whose gap is formed without a constant offset of the objective."""
         changed = Incumbent(*self)
-        changed._schedule, changed._assignment, changed.placement = self._schedule, self._assignment, self.placement
+        changed._schedule = self._schedule
+        changed._assignment = self._assignment
+        changed.placement = self.placement
         changed.offset = offset
         return changed
 
@@ -91,10 +93,12 @@ class Incumbent(_Moment):
         -------
         Incumbent
         """
-        found = Incumbent(*self)
-        found._schedule, found._assignment, found.placement = schedule, assignment, placement
-        found.offset = self.offset
-        return found
+        incumbent = Incumbent(*self)
+        incumbent._schedule = schedule
+        incumbent._assignment = assignment
+        incumbent.placement = placement
+        incumbent.offset = self.offset
+        return incumbent
 
     def schedule(self) -> Schedule | None:
         """Return the schedule with this objective.

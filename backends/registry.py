@@ -141,12 +141,12 @@ def available() -> dict[str, Availability]:
     >>> available()["cpsat"].ok
     True
     """
-    found = {}
+    availability = {}
     for name in names():
         try:
-            found[name] = backend(name).availability()
+            availability[name] = backend(name).availability()
         except PluginError as e:
-            found[name] = Availability(name, None, str(e))
+            availability[name] = Availability(name, None, str(e))
         except Exception as e:  # a faulty backend of a third party must not hide the others
-            found[name] = Availability(name, None, f"{type(e).__name__}: {e}")
-    return found
+            availability[name] = Availability(name, None, f"{type(e).__name__}: {e}")
+    return availability

@@ -118,7 +118,10 @@ class Result:
         message : str
             What is wrong.
         """
-        self.status, self.objective, self.bound, self.message = "error", None, None, message
+        self.status = "error"
+        self.objective = None
+        self.bound = None
+        self.message = message
         self.incumbents = [Incumbent(i.seconds, i.objective, None).less(i.offset) for i in self.incumbents]
 
     @property

@@ -63,7 +63,9 @@ class NotCompiled:
 
 INTERRUPTED_SECONDS = 0.7  # in which a solver has to stop after Ctrl-C, or after the watch ended the run
 # in which it has to stop after its time limit: a call may exceed its limit by 5 % or 0.5 s, and checks the answer at its end
-GRACE, GRACE_SHARE, LONGEST_GRACE = 0.3, 0.04, 3.0
+GRACE = 0.3
+GRACE_SHARE = 0.04
+LONGEST_GRACE = 3.0
 POLL_SECONDS = 0.05
 MAX_ABANDONED = 2  # abandoned runs beside which no other run begins: they hold memory and cores
 WAIT_SHARE = 0.5  # of its time limit, for which a run waits for abandoned ones to end before it is refused
@@ -150,7 +152,10 @@ class ThreadedRun:
         self.outcome: Outcome | None = None
         self.interrupted = False
         self.abandoned = False
-        self._owner, self._work, self._halt, self._watch = owner, work, halt, watch
+        self._owner = owner
+        self._work = work
+        self._halt = halt
+        self._watch = watch
         self._failure: BaseException | None = None
         self._stopping = self._begun = False
         self._grace = GRACE
@@ -326,7 +331,8 @@ class SolverLog:
 
     def text(self) -> str:
         """Return the log; of a long one the first and the last part, with the number of characters left out."""
-        head, tail = "".join(self._head), "".join(self._tail)[-self._half :]
+        head = "".join(self._head)
+        tail = "".join(self._tail)[-self._half :]
         left = self._written - len(head) - len(tail)
         return (
             head + tail

@@ -49,16 +49,16 @@ def column_values(values: object, columns: int, what: str) -> NDArray[np.float64
     Rows and columns that a user has added come after ours; their values are left out.
     """
     try:
-        found = np.asarray(values, dtype=np.float64)
+        as_floats = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.zeros((0, 0))
-    if found.ndim != 1 or found.size < columns:
+        as_floats = np.zeros((0, 0))
+    if as_floats.ndim != 1 or as_floats.size < columns:
         raise WrongArgument(
             f"answer of assignment is {excerpt(values)}; expected {what}, or the values of {columns} columns"
         )
-    if not np.isfinite(found[:columns]).all():
+    if not np.isfinite(as_floats[:columns]).all():
         raise NoSolution("the answer holds no solution: a column has no finite value")
-    return found[:columns]
+    return as_floats[:columns]
 
 
 def checked_availability(found: Backend) -> Availability:

@@ -53,7 +53,9 @@ def writing(path: Path, option: str = "--out") -> Iterator[None]:
 
 T = TypeVar("T")
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-DONE, FAILED, WRONG = 0, 1, 2
+DONE = 0
+FAILED = 1
+WRONG = 2
 STOPPED = 128 + signal.SIGINT
 UNREAD = (
     128 + 13

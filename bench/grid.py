@@ -120,7 +120,10 @@ def mean(values: Iterable[float | None]) -> float | None:
 # --- A table of results.
 
 MARK = "*"  # stands after the best value of a column
-GOOD, BAD, WARNING, DIM = "bold green", "bold red", "yellow", "dim"
+GOOD = "bold green"
+BAD = "bold red"
+WARNING = "yellow"
+DIM = "dim"
 CLASSES = {GOOD: "best", BAD: "failed"}  # of cells in HTML
 HINT = "--explain says what each column means."
 NUMERAL = re.compile(r"[-+]?[\d,]+(\.\d+)?")

@@ -112,19 +112,21 @@ def collect(
             "and give the folder of its results"
         )
     _one_version([f.record for f in profits])
-    found = Collection()
+    collection = Collection()
     twins: dict[Any, int] = {}
     for group in _by_scenario(profits).values():
-        best = _best(group, method, found.left_out)
+        best = _best(group, method, collection.left_out)
         if best is not None:
-            found.chosen.append(_chosen(best, source.instance(best.record), twins, found.left_out, to_the_end))
-    if not found.chosen:
+            collection.chosen.append(
+                _chosen(best, source.instance(best.record), twins, collection.left_out, to_the_end)
+            )
+    if not collection.chosen:
         wanted = "searches (rules do not count)" if method is None else repr(method)
         names = ", ".join(dict.fromkeys(str(f.record["method"]) for f in profits))
         raise WrongUse(
             f"there is no verified schedule by {wanted} in the {how_many(len(profits), 'record')} of profit problems; they are by {names}"
         )
-    return found
+    return collection
 
 
 def _read(path: Path) -> Record:
@@ -196,12 +198,12 @@ def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Co
     for fault in Checker(best.path.parent, lambda path, drop: instance).faults(record):
         raise WrongUse(f"{best.path}: {fault}; bench verify {best.path.parent} lists all faults of that folder")
     problem = cast(Profit, View(**record["view"]).of(instance))
-    found = days(problem, problem.read(record["schedule"]), to_the_end)
-    left_out.update({f"days: {why}": count for why, count in found.left_out.items()})
+    days_planned = days(problem, problem.read(record["schedule"]), to_the_end)
+    left_out.update({f"days: {why}": count for why, count in days_planned.left_out.items()})
     alike = (record["content"], problem.cooling, problem.temperature)
     twin = twins.setdefault(alike, len(twins))
     scenario = scenario_of(record, instance)
-    return Chosen(record, scenario, [Sample(day, record["instance"], scenario, twin) for day in found.days])
+    return Chosen(record, scenario, [Sample(day, record["instance"], scenario, twin) for day in days_planned.days])
 
 
 def scenario_of(record: Mapping[str, Any], instance: Instance) -> str:
@@ -359,11 +361,11 @@ class Near(NamedTuple):
 
 def errors_by_distance(guide: Guide, days: Sequence[Day]) -> list[Near]:
     """Count the days with a wrong advice, by the distance of their PUE from the slope-change point."""
-    found = []
+    entries = []
     for low, high in zip((0.0, *DISTANCES), (*DISTANCES, float("inf")), strict=True):
         here = [day for day in days if low <= abs(day.distance) < high]
-        found.append(Near(low, high, len(here), sum(not right(guide, day) for day in here)))
-    return found
+        entries.append(Near(low, high, len(here), sum(not right(guide, day) for day in here)))
+    return entries
 
 
 def usual(days: Iterable[Day]) -> tuple[Advice, int]:

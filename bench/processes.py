@@ -46,16 +46,16 @@ def members(group: int) -> Iterator[Any]:
     """
     if psutil is None:
         return
-    found = set()
+    pids = set()
     with contextlib.suppress(psutil.Error, OSError):
         for number in psutil.pids():
             with contextlib.suppress(psutil.Error, OSError):  # the process ended meanwhile
                 if os.getpgid(number) == group:
-                    found.add(number)
+                    pids.add(number)
                     yield psutil.Process(number)
     for number in _descendants(group):
         with contextlib.suppress(psutil.Error, OSError):
-            if number not in found:
+            if number not in pids:
                 yield psutil.Process(number)
 
 
@@ -64,7 +64,7 @@ def _descendants(process: int) -> list[int]:
 
     Linux lists the children of a process in /proc, in 0.1 ms; psutil reads the parents of all processes, in some ms.
     """
-    found: list[int] = []
+    pids: list[int] = []
     try:
         above = [process]
         while above:
@@ -72,11 +72,11 @@ def _descendants(process: int) -> list[int]:
             for task in Path(f"/proc/{number}/task").iterdir():
                 below = [int(child) for child in (task / "children").read_text().split()]
                 above += below
-                found += below
+                pids += below
     except OSError:  # not Linux, a kernel without these files, or a process that ended meanwhile
         with contextlib.suppress(psutil.Error, OSError):
-            found += [p.pid for p in psutil.Process(process).children(recursive=True)]
-    return list(dict.fromkeys(found))
+            pids += [p.pid for p in psutil.Process(process).children(recursive=True)]
+    return list(dict.fromkeys(pids))
 
 
 def group_memory(group: int) -> int:

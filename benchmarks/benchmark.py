@@ -101,7 +101,8 @@ def main(benchmarks: Sequence[Benchmark], arguments: Sequence[str] | None = None
     unknown = set(options.names) - {b.name for b in benchmarks}
     if unknown:
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}")
-    console, everything = Console(), dict[str, list[float]]()
+    console = Console()
+    everything = dict[str, list[float]]()
     for benchmark in benchmarks:
         if options.names and benchmark.name not in options.names:
             continue

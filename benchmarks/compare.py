@@ -28,8 +28,8 @@ def measured(python: str, names: list[str]) -> Seconds:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{python} failed: {done.stderr.strip()[-1000:]}")
-    found: Seconds = json.loads(done.stdout.splitlines()[-1])
-    return found
+    seconds: Seconds = json.loads(done.stdout.splitlines()[-1])
+    return seconds
 
 
 def main() -> None:
@@ -39,14 +39,16 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="benchmarks; default: all")
     parser.add_argument("--rounds", type=int, default=3, help="how often each version is measured (default: 3)")
     options = parser.parse_args()
-    other, this = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
+    other = defaultdict[str, list[float]](list)
+    this = defaultdict[str, list[float]](list)
     for _ in range(options.rounds):
         for python, seconds in ((options.python, other), (sys.executable, this)):
             for point, times in measured(python, options.names).items():
                 seconds[point] += times
     shown = Table("replay", "other, s", "this, s", "least / least", "median / median", box=box.SIMPLE)
     for point in this:
-        least, middle = min(this[point]) / min(other[point]), median(this[point]) / median(other[point])
+        least = min(this[point]) / min(other[point])
+        middle = median(this[point]) / median(other[point])
         shown.add_row(point, f"{min(other[point]):.4f}", f"{min(this[point]):.4f}", f"{least:.2f}", f"{middle:.2f}")
     Console().print(shown)
 

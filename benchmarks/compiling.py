@@ -32,10 +32,12 @@ class Cold(NamedTuple):
 def cold(code: str, environment: Mapping[str, str] | None = None) -> Cold:
     """Return the seconds of a Python process that runs this code with an empty cache of compiled functions."""
     with tempfile.TemporaryDirectory() as folder:
-        before, began = os.times(), time.perf_counter()
+        before = os.times()
+        began = time.perf_counter()
         env = {**os.environ, **(environment or {}), "NUMBA_CACHE_DIR": folder}
         subprocess.run([sys.executable, "-P", "-c", code], env=env, check=True, timeout=PATIENCE)
-        after, wall = os.times(), time.perf_counter() - began
+        after = os.times()
+        wall = time.perf_counter() - began
     used = after.children_user + after.children_system - before.children_user - before.children_system
     return Cold(wall, used)
 
@@ -58,8 +60,8 @@ def main(wheel: Path | None = None) -> None:
         for label, code in USES.items():
             print(f"  {label:28}", end="", flush=True)
             for environment in columns.values():
-                found = cold(code, environment)
-                print(f" {found.wall:9.1f} s {found.processor:9.1f} s  ", end="", flush=True)
+                seconds = cold(code, environment)
+                print(f" {seconds.wall:9.1f} s {seconds.processor:9.1f} s  ", end="", flush=True)
             print()
 
 

@@ -36,15 +36,19 @@ class Cost(NamedTuple):
 
 def cost_of(command: list[str]) -> Cost:
     """Run a command to its end, without its output, and return its cost."""
-    before, began, peak = os.times(), time.perf_counter(), 0.0
+    before = os.times()
+    began = time.perf_counter()
+    peak = 0.0
     largest = peak_mb(children=True)  # of earlier commands
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         while child.poll() is None:
             peak = max(peak, tree_memory(child.pid) / 2**20)
             with suppress(subprocess.TimeoutExpired):
                 child.wait(0.1)
-    wall, after = time.perf_counter() - began, os.times()
-    user, system = after.children_user - before.children_user, after.children_system - before.children_system
+    wall = time.perf_counter() - began
+    after = os.times()
+    user = after.children_user - before.children_user
+    system = after.children_system - before.children_system
     own = peak_mb(children=True)
     return Cost(wall, user, system, max(peak, own) if own > largest else peak, child.returncode)
 

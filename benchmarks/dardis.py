@@ -22,7 +22,9 @@ from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
 from schedlab.simulation.simulator import simulate
 
 NODES = (10, 100, 1_000, 10_000)
-JOBS, CORES, FUGAKU = 300, 32, 158_976
+JOBS = 300
+CORES = 32
+FUGAKU = 158_976
 REPEATS = 5
 GAP, LONGEST = 600, 14_400  # seconds between two arrivals, and of the longest walltime
 
@@ -46,7 +48,9 @@ class Row(NamedTuple):
 
 def machine(nodes: int, jobs: int = JOBS, seed: int = 1) -> Dispatch:
     """Return random jobs on equal nodes; most take up to a third of the machine, in units of 1 to 32 cores."""
-    rng, listed, now = random.Random(seed), [], 0
+    rng = random.Random(seed)
+    listed = []
+    now = 0
     for k in range(jobs):
         now += int(rng.expovariate(1 / GAP))
         walltime = rng.randint(600, LONGEST)
@@ -75,7 +79,8 @@ def measured(nodes: int, setup: str, jobs: int = JOBS) -> Row:
         costs["generation_one_mean"],
         costs["node_selection_mean"],
         costs["reservation"] / count,
-        min(found.seconds.total or 0.0 for found in easy) / max(1, easy[0].made or 0),  # wall time: the least counts
+        min(measured.seconds.total or 0.0 for measured in easy)
+        / max(1, easy[0].made or 0),  # wall time: the least counts
     )
 
 
@@ -89,13 +94,14 @@ def line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
     """
     values = np.asarray(y, np.float64)
     rows = np.stack([np.ones(len(x)), np.asarray(x, np.float64)], axis=1) / values[:, None]
-    found, *_ = np.linalg.lstsq(rows, np.ones(len(x)), rcond=None)
-    return float(found[0]), float(found[1])
+    slopes, *_ = np.linalg.lstsq(rows, np.ones(len(x)), rcond=None)
+    return float(slopes[0]), float(slopes[1])
 
 
 def main() -> None:
     """Print the measurements."""
-    setup, console = (sys.argv[1:] or ["throughput"])[0], Console()
+    setup = (sys.argv[1:] or ["throughput"])[0]
+    console = Console()
     heads = (
         "nodes",
         "runs\na job",
@@ -106,7 +112,8 @@ def main() -> None:
         "in sum\nus a job",
         "EASY\nus a call",
     )
-    table, rows = Table(*heads, box=box.SIMPLE), list[Row]()
+    table = Table(*heads, box=box.SIMPLE)
+    rows = list[Row]()
     for nodes in NODES:
         with console.status(f"dardis:{setup} on {nodes:,} nodes"):
             row = measured(nodes, setup)

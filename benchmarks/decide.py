@@ -20,8 +20,13 @@ from rich.table import Table
 
 from .cost import Cost, cost_of
 
-JOBS, NODES, SEED, NOW = 500, 1_000, 1, 1_700_000_000
-CORES, GPUS, GPU_NODES = 16, 2, 250
+JOBS = 500
+NODES = 1_000
+SEED = 1
+NOW = 1_700_000_000
+CORES = 16
+GPUS = 2
+GPU_NODES = 250
 DISPATCHERS = ("easy", "conservative", "pbs-walltime", "hcp3@cpsat", "cpmodel@cpsat")
 REPEATS = 5
 DECISION_TIME, TARGET_SECONDS = 1.0, 2.0
@@ -40,7 +45,8 @@ def state(jobs: int = JOBS, nodes: int = NODES) -> dict[str, Any]:
         size = int(rng.integers(1, 33))
         if rng.random() > 0.05:
             used = {n: {"cores": CORES} for n in names[first : first + size]}
-            elapsed, walltime = int(rng.integers(60, 20_000)), int(rng.integers(300, 86_400))
+            elapsed = int(rng.integers(60, 20_000))
+            walltime = int(rng.integers(300, 86_400))
             running.append({"id": f"r{len(running)}", "start": NOW - elapsed, "walltime": walltime, "nodes": used})
         first += size
     waiting = [

@@ -34,7 +34,8 @@ def python_with(package: str, cache: Path = CACHE) -> Path:
         If the package cannot be installed.
     """
     home = (cache / package.partition("==")[0]).resolve()
-    python, ready = home / "bin" / "python", home / ".ready"
+    python = home / "bin" / "python"
+    ready = home / ".ready"
     if ready.exists() and ready.read_text() == package:
         return python
     shutil.rmtree(home, ignore_errors=True)

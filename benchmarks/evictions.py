@@ -71,12 +71,12 @@ def main() -> None:
 def repeated(call: Callable[[], object]) -> list[float]:
     """Return the seconds of each of REPEATS calls, after one call that is not measured."""
     call()
-    found = []
+    values = []
     for _ in range(REPEATS):
         began = time.perf_counter()
         call()
-        found.append(time.perf_counter() - began)
-    return found
+        values.append(time.perf_counter() - began)
+    return values
 
 
 def compare(problem: Eviction) -> list[tuple[str, tuple[float, float], str]]:
@@ -85,12 +85,12 @@ def compare(problem: Eviction) -> list[tuple[str, tuple[float, float], str]]:
     for here in (problem, *every):
         _ = here.checkpoint_steps
     exact = median(repeated(lambda: trade_off(problem).plans()))
-    found = [("dp", (exact, exact), "")]
-    found.append(("greedy", (median(repeated(lambda: [greedy(p) for p in every])), exact), ""))
+    compared = [("dp", (exact, exact), "")]
+    compared.append(("greedy", (median(repeated(lambda: [greedy(p) for p in every])), exact), ""))
     began = time.perf_counter()
     complete = [_is_complete(p, PATIENCE / len(every)) for p in every]
     searched = time.perf_counter() - began
-    found.append(("backtracking", (searched, exact), "" if all(complete) else f"stopped at {PATIENCE:g} s"))
+    compared.append(("backtracking", (searched, exact), "" if all(complete) else f"stopped at {PATIENCE:g} s"))
     for name in SOLVERS:
         if not backend(name).availability().ok:
             continue
@@ -98,8 +98,8 @@ def compare(problem: Eviction) -> list[tuple[str, tuple[float, float], str]]:
         began = time.perf_counter()
         for p in every:
             solve(p, backend=name, threads=1)
-        found.append((name, (time.perf_counter() - began, exact), ""))
-    return found
+        compared.append((name, (time.perf_counter() - began, exact), ""))
+    return compared
 
 
 def _is_complete(problem: Eviction, seconds: float) -> bool:

@@ -28,7 +28,9 @@ from schedlab.bench.runs.process import LEASH
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.supervision import Plan, supervise_all
 
-RUNS, BATCHES, MANY = 60, 5, 10_000
+RUNS = 60
+BATCHES = 5
+MANY = 10_000
 TARGETS_MS = {"local": 5.0, "dask": 10.0, "slurm": 50.0}  # per run, above starting its process
 TARGET_GB = 1.0
 SCHEDULE = {f"job{k}": {"start": 1000 * k, "nodes": {f"node-{k % 16}": 1}} for k in range(100)}

@@ -24,7 +24,11 @@ from schedlab.simulation.simulator import simulate
 from .cost import cost_of
 from .replay import PROCESSORS, write_trace
 
-JOBS, USERS, QUEUES, PARTITIONS, SEED = 100_000, 500, 5, 4, 1
+JOBS = 100_000
+USERS = 500
+QUEUES = 5
+PARTITIONS = 4
+SEED = 1
 REPEATS = 5
 TARGET_SECONDS, TARGET_MB = 10, 1024
 BY = "user,queue,partition,class"
@@ -37,7 +41,7 @@ def write_log(path: Path, jobs: int = JOBS) -> None:
 
 def parts(log: Path, repeats: int = REPEATS) -> dict[str, float]:
     """Return the median processor seconds of reading a log, of its replay under EASY, and of its metrics with all groups."""
-    found: dict[str, list[float]] = {"read": [], "replay and verify": [], "metrics of all groups": []}
+    samples: dict[str, list[float]] = {"read": [], "replay and verify": [], "metrics of all groups": []}
     for _ in range(repeats + 1):
         times = [time.process_time()]
         workload, platform = open_trace(log)
@@ -48,9 +52,9 @@ def parts(log: Path, repeats: int = REPEATS) -> dict[str, float]:
         measured = metrics(run)
         assert set(measured.groups) == set(GROUPINGS)
         times.append(time.process_time())
-        for name, begin, end in zip(found, times, times[1:], strict=False):
-            found[name].append(end - begin)
-    return {name: median(seconds[1:]) for name, seconds in found.items()}
+        for name, begin, end in zip(samples, times, times[1:], strict=False):
+            samples[name].append(end - begin)
+    return {name: median(seconds[1:]) for name, seconds in samples.items()}
 
 
 def main() -> None:

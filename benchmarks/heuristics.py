@@ -29,15 +29,15 @@ def all_orderings(instance: str = "eurora_700") -> dict[str, Any]:
     warm_up()
     problem = load(instance).dispatch
     began = time.perf_counter()
-    found = multi_search(problem)
+    result = multi_search(problem)
     seconds = time.perf_counter() - began
     return {
         "instance": instance,
         "seconds": seconds,
-        "objective": found.objective,
-        "order": found.details["order"],
-        "skipped": sorted(cast(dict[str, str], found.details["skipped"])),
-        "violations": len(found.violations),
+        "objective": result.objective,
+        "order": result.details["order"],
+        "skipped": sorted(cast(dict[str, str], result.details["skipped"])),
+        "violations": len(result.violations),
     }
 
 
@@ -102,12 +102,12 @@ def many_jobs(jobs: int) -> dict[str, Any]:
     began = time.process_time()
     schedule = first_solution(problem, "est")
     first = time.process_time() - began
-    found = None
+    result = None
     if jobs <= ALL_ORDERINGS_UP_TO:
         began = time.process_time()
         multi_search(problem)
-        found = time.process_time() - began
-    return {"jobs": jobs, "first": first, "all": found, "violations": len(problem.verify(schedule))}
+        result = time.process_time() - began
+    return {"jobs": jobs, "first": first, "all": result, "violations": len(problem.verify(schedule))}
 
 
 def main() -> None:

@@ -24,7 +24,9 @@ from schedlab.instances.workload import Workload
 
 from .cost import cost_of
 
-NODES, SEED, LOAD = 64, 1, 0.9
+NODES = 64
+SEED = 1
+LOAD = 0.9
 FIRST_DAY = np.datetime64("2014-03-31T00:00:00")
 READ = "import sys; from schedlab.instances import read_trace; print(len(read_trace(*sys.argv[1:]).workload))"
 NOTHING = "import sys; from schedlab.instances import read_trace"
@@ -54,7 +56,8 @@ def _clock(seconds: int) -> str:
 
 
 def _sacct(r: Row) -> str:
-    days, clock = r.walltime // 86400, _clock(r.walltime % 86400)
+    days = r.walltime // 86400
+    clock = _clock(r.walltime % 86400)
     return f"{r.id}|{r.submitted}|{r.submitted}|{r.ended}|{days}-{clock}|{r.units}|{r.units}|u{r.id % 99}|app|batch|COMPLETED\n"
 
 
@@ -66,7 +69,9 @@ def _pbs(r: Row) -> str:
 
 
 def _eurora(r: Row) -> str:
-    cores, others, memory = " ".join("1" * r.units), " ".join("0" * r.units), " ".join(["1024"] * r.units)
+    cores = " ".join("1" * r.units)
+    others = " ".join("0" * r.units)
+    memory = " ".join(["1024"] * r.units)
     times = f"{r.submitted},{r.submitted},{r.ended}"
     return f"{r.id},parallel,{times},{r.units},{_clock(r.walltime)[:-3]},app,{cores},{others},{others},{memory},100.5\n"
 
@@ -86,14 +91,14 @@ TEXTS: dict[str, tuple[str, Callable[[Row], str]]] = {
 
 def write_logs(jobs: Workload, folder: Path) -> dict[str, Path]:
     """Write the jobs in each format that is read as text, and return format -> file."""
-    found = {"swf": folder / "log.swf"}
-    write_swf(jobs, NODES, found["swf"])
+    paths = {"swf": folder / "log.swf"}
+    write_swf(jobs, NODES, paths["swf"])
     for name, (head, line) in TEXTS.items():
-        found[name] = folder / f"{name}.log"
-        with whole_file(found[name]) as out:
+        paths[name] = folder / f"{name}.log"
+        with whole_file(paths[name]) as out:
             out.write(head)
             out.writelines(map(line, _rows(jobs)))
-    return found
+    return paths
 
 
 def parquet_of(table: Path) -> Path:

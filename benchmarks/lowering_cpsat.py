@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import time
 
-JOBS, NODES, HORIZON, CAPACITY = 700, 8, 86_400, 16
+JOBS = 700
+NODES = 8
+HORIZON = 86_400
+CAPACITY = 16
 
 
 def _size(job: int) -> int:
@@ -28,7 +31,8 @@ def hand_written() -> float:
     m = cp_model.CpModel()
     on_node: list[list[cp_model.IntervalVar]] = [[] for _ in range(NODES)]
     for j in range(JOBS):
-        start, size = m.new_int_var(0, HORIZON, f"job {j}"), _size(j)
+        start = m.new_int_var(0, HORIZON, f"job {j}")
+        size = _size(j)
         chosen = []
         for n in range(NODES):
             name = f"job {j} on node {n}"

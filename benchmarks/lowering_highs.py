@@ -13,7 +13,10 @@ import numpy as np
 from schedlab import backends
 from schedlab.models.language import Model, cumulative, sum
 
-JOBS, STARTS, RESOURCES, CAPACITY = 100, 500, 4, 50
+JOBS = 100
+STARTS = 500
+RESOURCES = 4
+CAPACITY = 50
 
 
 def _data() -> tuple[Any, Any, Any]:
@@ -39,7 +42,8 @@ def _hand_written() -> tuple[float, Any]:
     began = time.perf_counter()
     cells = STARTS + int(durations.max()) - 1
     n = JOBS * STARTS
-    job, start = np.repeat(np.arange(JOBS), STARTS), np.tile(np.arange(STARTS), JOBS)
+    job = np.repeat(np.arange(JOBS), STARTS)
+    start = np.tile(np.arange(STARTS), JOBS)
     lengths = durations[job]
     which = np.repeat(np.arange(n), lengths)
     cell = np.arange(len(which)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + start[which]
@@ -51,7 +55,9 @@ def _hand_written() -> tuple[float, Any]:
         rows.append(2 * JOBS + r * cells + cell)
         columns.append(which)
         values.append(demands[job, r][which].astype(float))
-    row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+    row = np.concatenate(rows)
+    column = np.concatenate(columns)
+    value = np.concatenate(values)
     order = np.argsort(row, kind="stable")
     m = 2 * JOBS + RESOURCES * cells
     begin = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=m))])
@@ -86,7 +92,8 @@ def _through_schedlab() -> tuple[float, Any]:
 
 def main() -> None:
     """Print the least seconds of five runs of each variant, and their ratio."""
-    hand, ours = _hand_written(), _through_schedlab()
+    hand = _hand_written()
+    ours = _through_schedlab()
     sizes = [(h.getNumCol(), h.getNumRow(), h.getNumNz()) for _, h in (hand, ours)]
     print(f"columns, rows, non-zeros: by hand {sizes[0]}, through schedlab {sizes[1]}")
     times = [min(call() for _ in range(5)) for call in (hand_written, through_schedlab)]

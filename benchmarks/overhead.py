@@ -75,8 +75,8 @@ class Algorithm4:
             [c - f for c, f in zip(*rows, strict=True)]
             for rows in zip(self._capacity, moment.free.tolist(), strict=True)
         ]
-        found = [(job, self._nodes_for(job, used, most)) for job in moment.waiting]
-        starts = [Start(job.id, {self._nodes[n]: k for n, k in on.items()}) for job, on in found if on]
+        placed = [(job, self._nodes_for(job, used, most)) for job in moment.waiting]
+        starts = [Start(job.id, {self._nodes[n]: k for n, k in on.items()}) for job, on in placed if on]
         self.seconds.append(time.thread_time() - began)
         return Decision(starts, wake=self._desired.next_change(moment.now))
 
@@ -168,9 +168,10 @@ def measured(workload: Workload, platform: Platform, desired: DesiredProfile, se
     shared = _dardis(workload, platform, desired, Dardis(setup, desired))
     alone = _dardis(workload, platform, desired, Dardis(setup, desired, connect=one_by_one))
     runs = shared["dardis_runs"] / shared["dardis_jobs"]
-    selection, reserving = shared["node_selection_mean"], shared["reservation"] / shared["dardis_jobs"]
-    for name, found in (("in a common call", shared), ("in a call of its own", alone)):
-        mean, deviation = found["generation_one_mean"], found["generation_one_sd"]
+    selection = shared["node_selection_mean"]
+    reserving = shared["reservation"] / shared["dardis_jobs"]
+    for name, samples in (("in a common call", shared), ("in a call of its own", alone)):
+        mean, deviation = samples["generation_one_mean"], samples["generation_one_sd"]
         costs.append(Cost(f"scheduling: one node manager, {name}", "run", mean, deviation))
     costs.append(Cost("dispatching: selection", "run", selection, shared["node_selection_sd"]))
     costs.append(Cost("reservation, all chosen nodes", "job", reserving))
@@ -252,13 +253,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             first=options.first,
         )
         desired = daily(platform, {"08:00": 0.6, "20:00": 1.0})
-        found = measured(workload, platform, desired, options.setup)
+        overhead = measured(workload, platform, desired, options.setup)
     except (SchedlabError, OSError) as e:
         console_for(stderr=True).print(f"error: {e}", markup=False, highlight=False, soft_wrap=True)
         return WRONG
     console.print(f"{workload.name}: {len(workload):,} jobs on {len(platform.nodes):,} nodes, dardis:{options.setup}")
-    console.print(table(found))
-    for text in ratios(found):
+    console.print(table(overhead))
+    for text in ratios(overhead):
         console.print(text, highlight=False, soft_wrap=True)
     return 0
 

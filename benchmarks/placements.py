@@ -30,7 +30,12 @@ from schedlab.models.array_types import Ints
 
 from .heuristics import CURIE, read_curie
 
-ORDER, REPEATS, CHANGES, MOST_JOBS, PLACES, SEED = "submit-weighted-area", 9, 300, 3, 50, 1
+ORDER = "submit-weighted-area"
+REPEATS = 9
+CHANGES = 300
+MOST_JOBS = 3
+PLACES = 50
+SEED = 1
 TARGET_DAY, TARGET_CURIE = (
     0.010,
     1.0,
@@ -47,18 +52,19 @@ class PlacementTime(NamedTuple):
 
 def seconds_of(call: Callable[[], object], repeats: int = REPEATS) -> float:
     """Return the median of the processor seconds of a call."""
-    found = []
+    samples = []
     for _ in range(repeats):
         began = time.process_time()
         call()
-        found.append(time.process_time() - began)
-    return median(found)
+        samples.append(time.process_time() - began)
+    return median(samples)
 
 
 def placed_plainly(scheduler: ListScheduler, order: Ints) -> tuple[Ints, Ints]:
     """Return starts and nodes as ``scheduler.place(order)``, found without skipping."""
     a = scheduler.arrays
-    starts, nodes = np.empty(order.size, np.int64), np.empty(int(a.jobs.first_unit[-1]), np.int64)
+    starts = np.empty(order.size, np.int64)
+    nodes = np.empty(int(a.jobs.first_unit[-1]), np.int64)
     same = kernels.Same(new_hopeless(a.jobs, 0), levels(a.machine, a.jobs)._replace(groups=0))
     anytime = np.full(order.size, -NEVER, np.int64)
     placed = kernels.build(a.machine, a.jobs, same, a.costs, order, anytime, starts, nodes, running())
@@ -70,7 +76,8 @@ def placement_time(problem: Dispatch, order: str = ORDER, repeats: int = REPEATS
     """Measure one placement of all jobs with and without skipping; both must give the same schedule."""
     scheduler = ListScheduler(problem)
     indices = scheduler.order(order)
-    first, second = scheduler.place(indices), placed_plainly(scheduler, indices)
+    first = scheduler.place(indices)
+    second = placed_plainly(scheduler, indices)
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True)), "the schedules differ"
     return PlacementTime(
         indices.size,
@@ -85,14 +92,16 @@ def change_times(problem: Dispatch, order: str = ORDER, changes: int = CHANGES) 
     Each change moves 1 to ``MOST_JOBS`` jobs within ``PLACES`` places of the order. It is kept if it makes the schedule no
     worse. Both ways give the same order.
     """
-    scheduler, rng = ListScheduler(problem), np.random.default_rng(SEED)
+    scheduler = ListScheduler(problem)
+    rng = np.random.default_rng(SEED)
     start = scheduler.order(order)
     first = np.concatenate([[0], np.cumsum(rng.integers(1, MOST_JOBS + 1, changes))])
     moves = rng.integers(0, PLACES, (int(first[-1]), 2))
     moves += np.repeat(rng.integers(0, start.size - PLACES, changes), np.diff(first))[:, None]
     answer = OrderResult(start.copy(), *scheduler.place(start))
     value = scheduler.objective(answer.starts)
-    none, free = np.zeros(changes), np.full(changes, np.inf)
+    none = np.zeros(changes)
+    free = np.full(changes, np.inf)
     mover = scheduler.mover()
     began = time.process_time()
     mover.improve(answer, moves, first, value, value, none, free, running())
@@ -104,9 +113,9 @@ def change_times(problem: Dispatch, order: str = ORDER, changes: int = CHANGES) 
         trial = list(current)
         for i, to in moves[first[m] : first[m + 1]]:
             trial.insert(int(to), trial.pop(int(i)))
-        found = scheduler.evaluate(np.array(trial))[0]
-        if found <= value * (1 + 1e-12):
-            value, current = found, trial
+        change_value = scheduler.evaluate(np.array(trial))[0]
+        if change_value <= value * (1 + 1e-12):
+            value, current = change_value, trial
     anew = time.process_time() - began
     assert current == answer.order.tolist(), "the orders differ"
     return from_checkpoints / changes, anew / changes

@@ -35,14 +35,14 @@ def all_orderings(problem: Profit) -> dict[str, Any]:
     first_solution(problem, "est")
     one = time.perf_counter() - began
     began = time.perf_counter()
-    found = multi_search(problem)
+    result = multi_search(problem)
     return {
         "jobs": len(problem.jobs),
         "one_seconds": one,
         "seconds": time.perf_counter() - began,
-        "objective": found.objective,
-        "order": found.details["order"],
-        "violations": len(found.violations),
+        "objective": result.objective,
+        "order": result.details["order"],
+        "violations": len(result.violations),
         "peak_mb": peak_mb(),
     }
 
@@ -52,13 +52,13 @@ def main() -> None:
     if not CURIE.exists():
         print(f"profit on the Curie log: not measured, as {CURIE} is missing (run this at the root of the repository)")
         return
-    found = all_orderings(curie())
+    result = all_orderings(curie())
     print(
-        f"profit on the Curie log, {found['jobs']} jobs: ordering est {found['one_seconds']:.1f} s (target: at most 10 s), "
-        f"multi-search {found['seconds']:.0f} s (target: at most 180 s), best ordering {found['order']}, "
-        f"{found['objective']:,.1f} euro"
+        f"profit on the Curie log, {result['jobs']} jobs: ordering est {result['one_seconds']:.1f} s (target: at most 10 s), "
+        f"multi-search {result['seconds']:.0f} s (target: at most 180 s), best ordering {result['order']}, "
+        f"{result['objective']:,.1f} euro"
     )
-    print(f"  peak memory {found['peak_mb']:.0f} MB (target: at most 3072 MB); violations: {found['violations']}")
+    print(f"  peak memory {result['peak_mb']:.0f} MB (target: at most 3072 MB); violations: {result['violations']}")
 
 
 if __name__ == "__main__":

@@ -31,11 +31,17 @@ from .cost import cost_of
 from .environments import Unavailable, python_with
 
 ACCASIM = "accasim==1.1.3"
-JOBS, PROCESSORS, LOAD, SEED, USERS = 10_000, 256, 0.75, 1, 39
+JOBS = 10_000
+PROCESSORS = 256
+LOAD = 0.75
+SEED = 1
+USERS = 39
 REPEATS, TARGET_RATIO = 7, 100
 PATIENCE = 900.0  # seconds: time limit of a replay with AccaSim
 CURIE = Path("..", "shared", "data", "cea_curie_2011", "CEA-Curie-2011-2.1-cln.swf.gz")
-CURIE_NODES, TARGET_SECONDS, TARGET_MB = 93_312, 20, 1024
+CURIE_NODES = 93_312
+TARGET_SECONDS = 20
+TARGET_MB = 1024
 NOTE = """\
 With fcfs and with "easy, textbook", schedlab starts every job at the same time as AccaSim. The EASY backfilling of AccaSim
 as published differs: it keeps the first reservation of the head of the queue, does not try to start the head earlier, and
@@ -102,7 +108,8 @@ def write_trace(
         out.write(f"; MaxProcs: {processors}\n")
         for k, row in enumerate(np.column_stack([submit, runtime, size, walltime, user]).tolist(), 1):
             at, run, units, wall, user_id = row
-            queue, partition = k % queues + 1, k % partitions + 1 if partitions else -1
+            queue = k % queues + 1
+            partition = k % partitions + 1 if partitions else -1
             out.write(f"{k} {at} -1 {run} {units} -1 -1 {units} {wall} -1 1 {user_id} 1 -1 {queue} {partition} -1 -1\n")
 
 
@@ -124,7 +131,8 @@ def ours(log: Path, nodes: int, cores: int, policy: str) -> ReplayTime:
     """
     from schedlab.simulation.simulator import simulate
 
-    platform, seconds = Platform([NodeGroup("node", nodes, {"cores": cores})]), []
+    platform = Platform([NodeGroup("node", nodes, {"cores": cores})])
+    seconds = []
     for _ in range(REPEATS + 1):
         began = time.process_time()
         run = simulate(read_swf(log), platform, policy, allocator="first-fit")
@@ -168,7 +176,8 @@ def accasim(
     script = Path(__file__).with_name("accasim.py")
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as errors:
         options = {"log": str(log), "nodes": nodes, "cores": cores, "dispatcher": dispatcher, "folder": folder}
-        command, began = [str(python), "-I", str(script), json.dumps(options)], time.monotonic()
+        command = [str(python), "-I", str(script), json.dumps(options)]
+        began = time.monotonic()
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as child:
             assert child.stdout is not None
             for line in child.stdout:

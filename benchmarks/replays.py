@@ -96,7 +96,8 @@ def with_feature(name: str) -> Case:
 
 def _failures(jobs: Workload, machine: sl.Platform) -> Case:
     """Return the replay with 600 nodes that are down for two hours each."""
-    rng, events = np.random.default_rng(SEED), list[NodeEvent]()
+    rng = np.random.default_rng(SEED)
+    events = list[NodeEvent]()
     for at in rng.integers(int(jobs.submit.min()), int(jobs.submit.max()), 600).tolist():
         node = machine.nodes[int(rng.integers(len(machine.nodes)))]
         events += [NodeEvent(at, "node-down", (node,)), NodeEvent(at + 7_200, "node-up", (node,))]
@@ -105,7 +106,8 @@ def _failures(jobs: Workload, machine: sl.Platform) -> Case:
 
 def _reservations(jobs: Workload, machine: sl.Platform) -> Case:
     """Return the replay with a reservation of 20 nodes for two hours a day."""
-    begin, days = int(jobs.submit.min()), int(np.ptp(jobs.submit)) // DAY
+    begin = int(jobs.submit.min())
+    days = int(np.ptp(jobs.submit)) // DAY
     course = Reservation(
         "course", "course", start=begin + 36_000, duration=7_200, units=20, request={machine.resources[0]: 1},
         submitted=begin, repeat=Repeat("day", count=max(1, days)),

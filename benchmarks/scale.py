@@ -25,17 +25,19 @@ from schedlab.simulation.simulator import simulate
 
 from .cost import cost_of
 
-MONTH, NODES, LARGEST, LOAD, SEED = 1_300_000, 158_976, 256, 0.9, 1
+MONTH = 1_300_000
+NODES = 158_976
+LARGEST = 256
+LOAD = 0.9
+SEED = 1
 GROWTH = 1.3  # target: cost per job / cost per job of half as many jobs
 SECONDS, MB = {"fcfs": 60, "easy": 90}, 4096  # targets of the whole command
 
 
 def microseconds(jobs: int, dispatcher: str, nodes: int = NODES, load: float = LOAD) -> float:
     """Return the processor time of a replay per job in microseconds, verification included; the second of two runs."""
-    log, machine = (
-        workload(jobs, SEED, nodes, load, min(LARGEST, nodes)),
-        Platform([NodeGroup("n", nodes, {"cores": 1})]),
-    )
+    log = workload(jobs, SEED, nodes, load, min(LARGEST, nodes))
+    machine = Platform([NodeGroup("n", nodes, {"cores": 1})])
     simulate(log.first(2), machine, dispatcher)  # compiles
     began = time.process_time()
     run = simulate(log, machine, dispatcher)
@@ -53,11 +55,12 @@ def doublings(console: Console, first: int, times: int, dispatchers: Sequence[st
     )
     before: dict[str, float] = {}
     for k in range(times):
-        jobs, cells = first * 2**k, []
+        jobs = first * 2**k
+        cells = []
         for name in dispatchers:
-            found = microseconds(jobs, name)
-            cells += [f"{found:.1f}", f"{found / before[name]:.2f}" if name in before else "-"]
-            before[name] = found
+            time = microseconds(jobs, name)
+            cells += [f"{time:.1f}", f"{time / before[name]:.2f}" if name in before else "-"]
+            before[name] = time
         table.add_row(f"{jobs:,}", *cells)
     console.print(table)
 
@@ -94,7 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--times", type=int, default=6, help="number of replays, each twice as large (default: 6)")
     parser.add_argument("--dispatchers", default="fcfs,easy", help="dispatchers (default: fcfs,easy)")
     options = parser.parse_args(arguments)
-    console, names = console_for(), options.dispatchers.split(",")
+    console = console_for()
+    names = options.dispatchers.split(",")
     doublings(console, options.first, options.times, names)
     if options.whole:
         whole_month(console, names)

@@ -21,7 +21,9 @@ from schedlab.bench.runs.supervision import supervise
 from schedlab.instances import load
 from schedlab.solve import solve
 
-INSTANCE, RECORDS, TARGET_SECONDS = "eurora_99", 20_000, 2.0
+INSTANCE = "eurora_99"
+RECORDS = 20_000
+TARGET_SECONDS = 2.0
 
 
 class _Begun(Exception):
@@ -65,11 +67,11 @@ def resume(count: int = RECORDS) -> tuple[float, float]:
     instance = load(INSTANCE)
     (run,) = plan(instance, INSTANCE, request)
     problem = run.view.of(instance)
-    found = plain(answer(problem, solve(problem, method=run.method)))
+    run_record = plain(answer(problem, solve(problem, method=run.method)))
     runs = [replace(run, seed=k) for k in range(count + 1)]
     with TemporaryDirectory() as folder:
         for each in runs[:-1]:
-            made = record(each, found, "2026-01-01T00:00:00+00:00")
+            made = record(each, run_record, "2026-01-01T00:00:00+00:00")
             Path(folder, name_of(made)).write_text(json.dumps(made, indent=1), encoding="utf-8")
         runs = [replace(each) for each in runs]  # without the keys that are computed above
         began = time.perf_counter()
@@ -79,7 +81,8 @@ def resume(count: int = RECORDS) -> tuple[float, float]:
                 supervise(runs, store, _Watch(), fault=check.reason)
             except _Begun:
                 first = time.perf_counter() - began
-            watch, few = _Watch(), runs[: min(count, 500)]
+            watch = _Watch()
+            few = runs[: min(count, 500)]
             began = time.perf_counter()
             supervise(few, store, watch, fault=check.reason)
             each_check = (time.perf_counter() - began) / len(few)

@@ -72,7 +72,8 @@ def build(source: Path, out: Path) -> Path:
 
 def _not_copied(source: Path) -> Callable[[str, list[str]], set[str]]:
     """Return the function for ``shutil.copytree`` that leaves out caches everywhere and outputs at the root."""
-    anywhere, at_root = shutil.ignore_patterns(*NOT_COPIED), shutil.ignore_patterns(*NOT_COPIED, *OUTPUTS)
+    anywhere = shutil.ignore_patterns(*NOT_COPIED)
+    at_root = shutil.ignore_patterns(*NOT_COPIED, *OUTPUTS)
     return lambda folder, names: (at_root if Path(folder) == source else anywhere)(folder, names)
 
 

@@ -238,8 +238,8 @@ def _kinds(jobs: JobArrays) -> Ints:
     for ratio in (1.0, *RATIOS):
         lengths, widths = (x if ratio == 1.0 else _steps(x, ratio) for x in (jobs.duration, jobs.units))
         requests = jobs.kind[:, None] if ratio < RATIOS[-1] else _steps(jobs.request, 2.0)
-        found, kinds = distinct(np.column_stack([lengths, widths, requests]))
-        if len(found) <= KINDS:
+        distinct_rows, kinds = distinct(np.column_stack([lengths, widths, requests]))
+        if len(distinct_rows) <= KINDS:
             break
     return kinds
 

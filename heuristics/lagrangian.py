@@ -302,7 +302,8 @@ class Relaxation:
         result = self.seen.result(schedule, message=message, details=self.details)
         if bound is not None and result.status != "error":
             sign = self.scheduler.arrays.sign
-            result.bound, result.offset = sign * bound, sign * float(self.items.constant)
+            result.bound = sign * bound
+            result.offset = sign * float(self.items.constant)
             if isinstance(result.objective, (int, float)) and close(
                 result.objective, result.bound, offset=result.offset
             ):

@@ -467,7 +467,8 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
             skipped[ordering.removeprefix("-")] = str(why)
             continue
         except NoSchedule as why:
-            skipped[name], failure = str(why), why
+            skipped[name] = str(why)
+            failure = why
             continue
         value = math.inf if placement is None else scheduler.objective(placement[0])
         if placement is not None and value < least:

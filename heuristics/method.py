@@ -301,8 +301,8 @@ def _types_of(cls: type[Method]) -> dict[str, Any]:
 
 def part_of(declared: Field[Any]) -> Part | None:
     """Return the part of the text that a field belongs to."""
-    found: Part | None = declared.metadata.get("part")
-    return found
+    part: Part | None = declared.metadata.get("part")
+    return part
 
 
 def fields_of(cls: type[Method], part: Part) -> list[str]:

@@ -92,7 +92,8 @@ def library_instance(file: Path, form: str, name: str) -> Instance:
     if isinstance(problem, Knapsack):
         description = f"{name}: {how_many(len(problem.items), 'item')}, capacity {float(problem.capacity):g}"
     else:
-        tasks, modes = len(problem.tasks), sum(len(t.modes) for t in problem.tasks)
+        tasks = len(problem.tasks)
+        modes = sum(len(t.modes) for t in problem.tasks)
         with_modes = "" if modes == tasks else f" with {how_many(modes, 'mode')}"
         description = f"{name}: {how_many(tasks, 'task')}{with_modes}, {how_many(len(problem.resources), 'resource')}"
     return Instance(name, problem.kind, problem, file, description, f"{form} file {file.name}")

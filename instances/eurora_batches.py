@@ -93,7 +93,8 @@ def recorded_nodes(path: str | Path) -> dict[str, dict[str, int]]:
     """
     table = csv_rows(path, each_line(path))
     header = next(table)[1]
-    job, used = header.index("job_id"), header.index("nodes_used")
+    job = header.index("job_id")
+    used = header.index("nodes_used")
     names = {str(k): f"mic-{k:02d}" if k <= 32 else f"gpu-{k - 32:02d}" for k in range(1, 65)}
     rows = (cells for _, cells in table if len(cells) == len(header))
     return {cells[job]: dict(Counter(names[n] for n in cells[used].split() if n in names)) for cells in rows}
@@ -107,7 +108,7 @@ def on_recorded_nodes(
     The log has amounts for each node, schedlab one request per unit, the largest: rarely, a node is too full for it.
     """
     free = {node: list(vector) for node, vector in platform.capacity.items()}
-    found = []
+    placed = []
     for r in sorted(running, key=lambda r: r.start):
         nodes = recorded.get(r.job.id, {})
         request = [r.job.request.get(name, 0) for name in platform.resources]
@@ -117,5 +118,5 @@ def on_recorded_nodes(
         fits = sum(nodes.values()) == r.job.units and all(min(amounts) >= 0 for amounts in left.values())
         if fits:
             free |= left
-        found.append(replace(r, nodes=dict(nodes) if fits else {}))
-    return found
+        placed.append(replace(r, nodes=dict(nodes) if fits else {}))
+    return placed

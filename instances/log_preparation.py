@@ -85,13 +85,13 @@ def in_partitions(trace: Trace, names: Sequence[str]) -> Trace:
             )
     inside = np.isin(partition.index, [k for k, name in enumerate(partition.names) if name in wanted])
     others = Counter(partition.names[k] for k in partition.index[~inside].tolist())
-    found = trace.keep(inside)
+    kept = trace.keep(inside)
     if not others:
-        return found
+        return kept
     most = ", ".join(f"{name}: {n:,}" for name, n in others.most_common(5))
     note = f"only jobs of partition {', '.join(dict.fromkeys(wanted))}; jobs of other partitions, left out, are from {most}"
     repairs = {"in other partitions, left out": int((~inside).sum())}
-    return replace(found, report=found.report.and_also(repairs, notes=[note]))
+    return replace(kept, report=kept.report.and_also(repairs, notes=[note]))
 
 
 def partition_names(text: str | None) -> tuple[str, ...]:
@@ -214,7 +214,9 @@ def arrived(workload: Workload, end: Ints) -> Workload:
     """
     if not workload.after:
         return workload
-    submit, release, latest = workload.submit.copy(), workload.release.copy(), workload.latest_start
+    submit = workload.submit.copy()
+    release = workload.release.copy()
+    latest = workload.latest_start
     for k, (before, think) in workload.after.items():
         if end[before] >= 0:
             submit[k] = max(submit[k], end[before] + think)

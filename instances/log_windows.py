@@ -23,13 +23,13 @@ def window_of(text: str, trace: Trace) -> tuple[int, int]:
     Dates are in the time zone of the log. Days are calendar days: one with a change of daylight saving time has 23 or
     25 hours. Raises WorkloadError.
     """
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?):(\d{1,5})([dh])", text.strip(), re.ASCII)
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?):(\d{1,5})([dh])", text.strip(), re.ASCII)
     try:
-        begin = datetime.fromisoformat(found[1]).replace(tzinfo=trace.zone) if found else None
+        begin = datetime.fromisoformat(match[1]).replace(tzinfo=trace.zone) if match else None
     except ValueError:
         begin = None
-    count = whole_of(found[2], 1) if found else None
-    if begin is None or found is None or count is None:
+    count = whole_of(match[2], 1) if match else None
+    if begin is None or match is None or count is None:
         raise WorkloadError(
             f"the window {text!r} is malformed; expected a date and a number of days or hours, such as 2012-07-13:23d"
         )
@@ -40,11 +40,11 @@ def window_of(text: str, trace: Trace) -> tuple[int, int]:
         )
     try:
         days = timedelta(days=count)
-        seconds = (begin + days if found[3] == "d" else begin).timestamp() - trace.unix_start
+        seconds = (begin + days if match[3] == "d" else begin).timestamp() - trace.unix_start
     except (OverflowError, ValueError):
         raise WorkloadError(f"the window {text!r} ends after the year 9999") from None
     start = begin.timestamp() - trace.unix_start
-    return int(start), int(seconds if found[3] == "d" else start + 3600 * count)
+    return int(start), int(seconds if match[3] == "d" else start + 3600 * count)
 
 
 def during(trace: Trace, window: str, busy: bool) -> Trace:

@@ -40,9 +40,9 @@ class TextColumn:
         >>> TextColumn.of(["b", "a", "b"])
         TextColumn(index=array([0, 1, 0]), names=('b', 'a'))
         """
-        found: dict[str, int] = {}
-        index = np.fromiter((found.setdefault(v, len(found)) for v in values), np.int64)
-        return cls(index, tuple(found))
+        numbers: dict[str, int] = {}
+        index = np.fromiter((numbers.setdefault(v, len(numbers)) for v in values), np.int64)
+        return cls(index, tuple(numbers))
 
     def keep(self, rows: Ints) -> TextColumn:
         """Return the column of some jobs, without names that none of them uses."""
@@ -99,9 +99,9 @@ class _Codes(Generic[T]):
 
 def _column(codes: _Codes[str], rows: int) -> TextColumn:
     index = np.asarray(codes.index, np.int64)[:rows]
-    found = TextColumn(index, tuple(codes.known))
+    texts = TextColumn(index, tuple(codes.known))
     used = np.bincount(index, minlength=len(codes.known)) > 0
-    return found if used.all() else found.keep(np.arange(rows))  # replaced rows can leave names without a job
+    return texts if used.all() else texts.keep(np.arange(rows))  # replaced rows can leave names without a job
 
 
 class JobColumns:
@@ -129,18 +129,24 @@ class JobColumns:
         self.chunks: dict[int, tuple[Chunk, ...]] = {}
         self.arrays: dict[int, str] = {}
         self._submit, self._start, self._runtime, self._walltime, self._power = (array("d") for _ in range(5))
-        self._units, self._request, self._eligible = array("q"), array("q"), array("d")
-        self._queue, self._user, self._program = _Codes[str](), _Codes[str](), _Codes[str]()
-        self._unusable, self._changed = _Codes[str](), _Codes[tuple[str, ...]]()
-        self._gpu_types, self._not_obeyed = _Codes[str](), _Codes[tuple[str, ...]]()
+        self._units = array("q")
+        self._request = array("q")
+        self._eligible = array("d")
+        self._queue = _Codes[str]()
+        self._user = _Codes[str]()
+        self._program = _Codes[str]()
+        self._unusable = _Codes[str]()
+        self._changed = _Codes[tuple[str, ...]]()
+        self._gpu_types = _Codes[str]()
+        self._not_obeyed = _Codes[tuple[str, ...]]()
 
     @classmethod
     def of(cls, jobs: Iterable[Logged], resources: Sequence[str]) -> JobColumns:
         """Return the columns of some jobs."""
-        found = cls(resources)
+        columns = cls(resources)
         for job in jobs:
-            found.append(job)
-        return found
+            columns.append(job)
+        return columns
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -173,12 +179,15 @@ class JobColumns:
         name = plain(job.id)
         self.ids[row] = name or f"job {row + 1}"
         self._submit[row], self._start[row] = job.submit, job.start
-        self._runtime[row], self._walltime[row], self._power[row] = job.runtime, job.walltime, job.power
+        self._runtime[row] = job.runtime
+        self._walltime[row] = job.walltime
+        self._power[row] = job.power
         self._units[row] = job.units
         for k, resource in enumerate(self.resources, row * len(self.resources)):
             self._request[k] = job.request.get(resource, 0)
         self._queue[row] = plain(job.queue) or "default"
-        self._user[row], self._program[row] = plain(job.user), plain(job.program)
+        self._user[row] = plain(job.user)
+        self._program[row] = plain(job.program)
         self._unusable[row], self._gpu_types[row] = job.unusable, job.gpu_types
         self._eligible[row], self._not_obeyed[row] = job.eligible, job.not_obeyed
         self._changed[row] = job.changed if name else (*job.changed, NUMBERED)
@@ -218,7 +227,8 @@ class JobColumns:
     @property
     def request(self) -> Ints:
         """Amount of each resource per unit, shape (jobs, resources)."""
-        n, width = len(self), len(self.resources)
+        n = len(self)
+        width = len(self.resources)
         return np.asarray(self._request, np.int64)[: n * width].reshape(n, width)
 
     @property
@@ -261,11 +271,13 @@ def merged(chunks: Iterable[tuple[int, Mapping[str, int]]]) -> list[Chunk]:
     >>> merged([(1, {"cores": 2}), (3, {"cores": 1}), (2, {"cores": 2})])
     [Chunk(units=3, request={'cores': 2}), Chunk(units=3, request={'cores': 1})]
     """
-    found: dict[tuple[tuple[str, int], ...], Chunk] = {}
+    chunks_by_request: dict[tuple[tuple[str, int], ...], Chunk] = {}
     for units, request in chunks:
         key = tuple(sorted(request.items()))
-        found[key] = Chunk(units + (found[key].units if key in found else 0), request)
-    return list(found.values())
+        chunks_by_request[key] = Chunk(
+            units + (chunks_by_request[key].units if key in chunks_by_request else 0), request
+        )
+    return list(chunks_by_request.values())
 
 
 class Preceding(NamedTuple):

@@ -129,10 +129,12 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance[Any]:
 
 def _read(kind: problem_kinds.ProblemKind, files: Folder, drop_impossible: bool) -> Instance[Any]:
     """Return the instance of a folder; raise TypeError if the reader of its kind returns another kind of problem."""
-    found = problem_kinds.resolve(str(kind.reader))(files, drop_impossible)
-    if not isinstance(found, Instance) or not isinstance(found.problem, kind.problem):
-        raise WrongArgument(f"{kind.reader}: expected an Instance with a {kind.problem.__name__}, found {found!r:.200}")
-    return found
+    instance = problem_kinds.resolve(str(kind.reader))(files, drop_impossible)
+    if not isinstance(instance, Instance) or not isinstance(instance.problem, kind.problem):
+        raise WrongArgument(
+            f"{kind.reader}: expected an Instance with a {kind.problem.__name__}, found {instance!r:.200}"
+        )
+    return instance
 
 
 def write(instance: Instance, folder: str | Path) -> None:

@@ -261,7 +261,9 @@ class Trace:
         rows, submit = rows[order], submit[order]
         start = self.start[rows]
         known = np.isfinite(start) & (start >= 0)
-        queue, user, program = self.queue.keep(rows), self.user.keep(rows), self.program.keep(rows)
+        queue = self.queue.keep(rows)
+        user = self.user.keep(rows)
+        program = self.program.keep(rows)
         partition = None if self.partition is None else self.partition.keep(rows)
         wait = np.where(known, np.where(known, start, 0) - self.submit[rows], MISSING)
         eligible = None if self.eligible is None else _eligible(self.eligible[rows], start)
@@ -327,7 +329,8 @@ class Trace:
 def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, Ints, dict[str, int]]:
     """Return runtimes and walltimes in whole seconds, at least 1, and repair -> number of jobs."""
     runtime = np.maximum(np.ceil(logged_runtime), 1)
-    missing, unlimited = ~(logged_walltime > 0), np.isposinf(logged_walltime)
+    missing = ~(logged_walltime > 0)
+    unlimited = np.isposinf(logged_walltime)
     known = np.ceil(logged_walltime[~missing & ~unlimited])
     walltime = np.where(missing, runtime, logged_walltime)
     walltime[unlimited] = known.max() if len(known) else runtime[unlimited]
@@ -369,7 +372,10 @@ def _unique(ids: list[str]) -> tuple[list[str], int]:
     """
     if len(set(ids)) == len(ids):
         return ids, 0
-    taken, seen, changed, found = set(ids), set[str](), 0, []
+    taken = set(ids)
+    seen = set[str]()
+    changed = 0
+    unique_ids = []
     for name in ids:
         new, n = name, 1
         if name in seen:
@@ -379,8 +385,8 @@ def _unique(ids: list[str]) -> tuple[list[str], int]:
                 new = f"{name}.{n}"
             taken.add(new)
         seen.add(new)
-        found.append(new)
-    return found, changed
+        unique_ids.append(new)
+    return unique_ids, changed
 
 
 def _queues(queue: TextColumn, wait: Floats, ewt: Mapping[str, int]) -> Iterator[Queue]:

@@ -27,7 +27,10 @@ HOURS = ("hour_ending", "hour")
 COLDEST, HOTTEST = -90, 65  # degrees C; values outside are probably in another unit
 DEGREES = f"degrees C, {COLDEST} to {HOTTEST}"
 # EPW: number of header lines; number of fields up to the temperature, and its index; value that means missing
-EPW_HEADER, EPW_FIELDS, EPW_DRY_BULB, EPW_MISSING = 8, 7, 6, 99.9
+EPW_HEADER = 8
+EPW_FIELDS = 7
+EPW_DRY_BULB = 6
+EPW_MISSING = 99.9
 TEMPLATE_YEARS = (2023, 2024)  # years assumed for typical years: one without, one with 29 February
 FILL = "fill it in, for example from the neighbouring hours"
 
@@ -102,19 +105,20 @@ def read_plain(sheet: Sheet) -> Reading:
 
 
 def _by_seconds(sheet: Sheet, column: str) -> Reading:
-    found = Reading()
+    reading = Reading()
     for line in sheet.rows():
-        t, value = line.number_in("time_s", "a whole number of seconds"), celsius(line, column)
+        t = line.number_in("time_s", "a whole number of seconds")
+        value = celsius(line, column)
         if t is None or value is None:
             continue
         if t != int(t) or abs(t) > LATEST:
             line.add_fault("time_s", f"a whole number of seconds, at most {LATEST}", line.cells["time_s"])
-        elif found.times and t <= found.times[-1]:
-            line.add_fault("time_s", f"a later time than the {found.times[-1]} s of the row before", int(t))
+        elif reading.times and t <= reading.times[-1]:
+            line.add_fault("time_s", f"a later time than the {reading.times[-1]} s of the row before", int(t))
         else:
-            found.times.append(int(t))
-            found.values.append(value)
-    return found
+            reading.times.append(int(t))
+            reading.values.append(value)
+    return reading
 
 
 def _by_hours(sheet: Sheet, column: str, hour: str) -> Reading:
@@ -132,10 +136,11 @@ def _by_rows(sheet: Sheet, column: str) -> Reading:
 
 def _by_stamps(sheet: Sheet, column: str, stamp: str) -> Reading:
     """Read rows with equidistant dates and times; second 0 is midnight of the first day."""
-    found = Reading()
+    reading = Reading()
     moments: list[datetime] = []
     for line in sheet.rows():
-        value, moment = celsius(line, column), _moment(line, stamp)
+        value = celsius(line, column)
+        moment = _moment(line, stamp)
         if moment is None:
             continue
         if moments and (moment.tzinfo is None) != (moments[0].tzinfo is None):
@@ -147,13 +152,13 @@ def _by_stamps(sheet: Sheet, column: str, stamp: str) -> Reading:
             )
         if len(moments) == 1 and moment <= moments[0]:
             line.add_fault(stamp, f"a time later than {moments[0]}", line.cells[stamp])
-            return found
+            return reading
         moments.append(moment)
-        found.values.append(value or 0.0)
+        reading.values.append(value or 0.0)
         since = moment - moments[0].replace(hour=0, minute=0, second=0, microsecond=0)
-        found.times.append(round(since / timedelta(seconds=1)))
-        found.dates.append((moment.month, moment.day))
-    return found
+        reading.times.append(round(since / timedelta(seconds=1)))
+        reading.dates.append((moment.month, moment.day))
+    return reading
 
 
 def _moment(line: SheetRow, stamp: str) -> datetime | None:
@@ -229,7 +234,7 @@ def _beginning(line: SheetRow, column: str) -> tuple[int, int, int] | None:
 
 def _place(line: SheetRow, column: str, first: int) -> tuple[int, int, int] | None:
     """Return (month, day, hour from 0) of a row whose hours are counted from ``first``; None after a fault."""
-    found: list[int] = []
+    columns: list[int] = []
     for name, low, high in (("month", 1, 12), ("day", 1, 31), (column, first, first + 23)):
         expected = f"a whole number, {low} to {high}"
         value = line.number_in(name, expected)
@@ -238,15 +243,15 @@ def _place(line: SheetRow, column: str, first: int) -> tuple[int, int, int] | No
         if value != int(value) or not low <= value <= high:
             line.add_fault(name, expected, line.cells[name])
             continue
-        found.append(int(value))
-    if len(found) < 3:
+        columns.append(int(value))
+    if len(columns) < 3:
         return None
     try:
-        date(TEMPLATE_YEARS[1], found[0], found[1])
+        date(TEMPLATE_YEARS[1], columns[0], columns[1])
     except ValueError:
-        line.add_fault("day", f"a day of month {found[0]}", found[1])
+        line.add_fault("day", f"a day of month {columns[0]}", columns[1])
         return None
-    return found[0], found[1], found[2] - first
+    return columns[0], columns[1], columns[2] - first
 
 
 WINDOW = re.compile(r"(\d{1,2})-(\d{1,2}):(\d{1,4})([dh])", re.ASCII)
@@ -286,8 +291,10 @@ class Weather:
         day, seconds = _parse_window(window)
         first = self._index(day)
         times, values = self.series.times, self.series.values
-        origin, length = times[first], self.series.end - self.series.begin
-        order, later = range(first, len(times)), range(first if _is_year(length) else 0)
+        origin = times[first]
+        length = self.series.end - self.series.begin
+        order = range(first, len(times))
+        later = range(first if _is_year(length) else 0)
         shifted = [*(times[k] - origin for k in order), *(times[k] - origin + length for k in later)]
         end = length if later else self.series.end - origin
         if seconds > end:

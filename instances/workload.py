@@ -45,23 +45,23 @@ def later(times: Ints, seconds: Ints | int) -> Ints:
 
 def whole_seconds(times: Floats | None, rows: Ints) -> Ints:
     """Return the times of some rows in whole seconds; ``NEVER`` where there is none."""
-    found = np.full(len(rows), NEVER, np.int64)
+    seconds = np.full(len(rows), NEVER, np.int64)
     if times is not None:
         known = np.isfinite(times[rows])
-        found[known] = np.rint(times[rows][known]).astype(np.int64)
-    return found
+        seconds[known] = np.rint(times[rows][known]).astype(np.int64)
+    return seconds
 
 
 def fraction(seconds: Floats) -> Bools:
     """Return which times have fractions of a second."""
-    found: Bools = np.isfinite(seconds) & (seconds != np.floor(seconds))
-    return found
+    fractional: Bools = np.isfinite(seconds) & (seconds != np.floor(seconds))
+    return fractional
 
 
 def beyond(*seconds: Floats) -> Bools:
     """Return which rows have a time after ``LATEST``."""
-    found: Bools = np.any([np.isfinite(s) & (s > LATEST) for s in seconds], axis=0)
-    return found
+    too_late: Bools = np.any([np.isfinite(s) & (s > LATEST) for s in seconds], axis=0)
+    return too_late
 
 
 # --- Busy beginnings: the jobs that run, and the jobs that wait, when a replay begins.
@@ -87,7 +87,8 @@ def running_at(
         return (), faults
     seen: set[str] = set()
     for r in listed:
-        name, units = r.job.id, sum(r.nodes.values())
+        name = r.job.id
+        units = sum(r.nodes.values())
         if name in others or name in seen:
             faults.append(f"job {name!r} runs at the begin and is listed a second time")
         seen.add(name)
@@ -365,10 +366,12 @@ class Workload:
                 "a replay needs the runtime of every job"
             )
         order = np.argsort(problem.job_arrays.submit, kind="stable")
-        arrays, jobs = problem.job_arrays.some(order), [problem.jobs[k] for k in order.tolist()]
-        users, programs = numbers_of(j.user for j in jobs), numbers_of(j.name for j in jobs)
+        arrays = problem.job_arrays.some(order)
+        jobs = [problem.jobs[k] for k in order.tolist()]
+        users = numbers_of(j.user for j in jobs)
+        programs = numbers_of(j.name for j in jobs)
         queues = {q.name: k for k, q in enumerate(problem.queues)}
-        found = cls(
+        workload = cls(
             name=name,
             ids=tuple(j.id for j in jobs),
             submit=arrays.submit,
@@ -392,7 +395,7 @@ class Workload:
             report=report or Report(),
             latest_start=column(NEVER if j.latest_start is None else j.latest_start for j in jobs),
         ).checked()
-        return found.beginning(problem.now, problem.running) if problem.now or problem.running else found
+        return workload.beginning(problem.now, problem.running) if problem.now or problem.running else workload
 
     @classmethod
     def from_pandas(cls, table: pandas.DataFrame, name: str = "table") -> Workload:
@@ -471,7 +474,9 @@ class Workload:
         return self._job(k, max(1, int(self.walltime[k]) - done), None)
 
     def _job(self, k: int, walltime: int, runtime: int | None) -> Job:
-        submit, release, latest = int(self.submit[k]), int(self.release[k]), int(self.latest_start[k])
+        submit = int(self.submit[k])
+        release = int(self.release[k])
+        latest = int(self.latest_start[k])
         power = float(self.power[k])
         return Job(
             id=self.ids[k],
@@ -520,9 +525,9 @@ class Workload:
         if not self.after:
             return {}, report
         new = {old: k for k, old in enumerate(kept)}
-        found = [(new[k], new.get(before), think) for k, (before, think) in self.after.items() if k in new]
-        after = {k: (before, think) for k, before, think in found if before is not None}
-        return after, report.and_also({WITHOUT_PREDECESSOR: len(found) - len(after)})
+        links = [(new[k], new.get(before), think) for k, (before, think) in self.after.items() if k in new]
+        after = {k: (before, think) for k, before, think in links if before is not None}
+        return after, report.and_also({WITHOUT_PREDECESSOR: len(links) - len(after)})
 
     @arguments.checked
     def first(self, n: int) -> Workload:

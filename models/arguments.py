@@ -191,7 +191,8 @@ def _with_types(function: Callable[..., Any], name: str, depth: _Depth, skip: tu
             bound = signature.bind(*args, **kwargs)
         except TypeError as e:
             raise _wrong_call(function, name, args, kwargs, e) from None
-        given, known = bound.arguments, hints()
+        given = bound.arguments
+        known = hints()
         for each, value in given.items():
             if each not in known:
                 continue
@@ -252,7 +253,7 @@ def _table(value: object, name: str | None) -> str:
 def _resolved(function: Callable[..., Any], signature: inspect.Signature) -> dict[str, Any]:
     """Return the annotations that can be evaluated, by the names of the parameters."""
     space = getattr(inspect.unwrap(function), "__globals__", {})
-    found = {}
+    hints = {}
     for name, parameter in signature.parameters.items():
         told = parameter.annotation
         if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL) or told is parameter.empty:
@@ -262,13 +263,14 @@ def _resolved(function: Callable[..., Any], signature: inspect.Signature) -> dic
                 told = eval(told, space)  # our own annotation
             except (NameError, AttributeError):  # a name for type checkers alone
                 continue
-        found[name] = told
-    return found
+        hints[name] = told
+    return hints
 
 
 def _fault(value: object, hint: Any, depth: _Depth) -> _Fault | None:
     """Return what is wrong with a value; None if it is what the annotation says."""
-    origin, inner = get_origin(hint), get_args(hint)
+    origin = get_origin(hint)
+    inner = get_args(hint)
     if origin is Annotated:
         return _fault(value, inner[0], depth) or _limit(value, inner[1:])
     if origin in (Union, types.UnionType):
@@ -414,7 +416,8 @@ def described(hint: Any) -> str:
     >>> described(Sequence[str] | None), described(Mapping[str, int]), described(Positive)
     ('a list of texts or None', 'a mapping {text: whole number}', 'a whole number')
     """
-    origin, inner = get_origin(hint), get_args(hint)
+    origin = get_origin(hint)
+    inner = get_args(hint)
     if origin is Annotated:
         return described(inner[0])
     if origin in (Union, types.UnionType):

@@ -128,12 +128,14 @@ def with_short_repr(record: type[T]) -> type[T]:
 
 
 def _repr(record: Any) -> str:
-    name, named = type(record).__name__, list(_fields(record))
+    name = type(record).__name__
+    named = list(_fields(record))
     whole = f"{name}({', '.join(f'{field}={_short(value)}' for field, value, _ in named)})"
     if len(whole) <= WIDTH:
         return whole
     parts = [f"{field}={_short(value)}" for field, value, default in named if not default]
-    kept, length = [], len(name) + len("(...)")
+    kept = []
+    length = len(name) + len("(...)")
     for part in parts:
         length += len(part) + 2
         if length > WIDTH:

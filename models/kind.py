@@ -175,10 +175,10 @@ def find(name: str) -> ProblemKind:
     PluginError
         If that of a third party cannot be imported, or is something else than the ``ProblemKind`` of this name.
     """
-    found = known(name)
-    if found is None:
+    kind = known(name)
+    if kind is None:
         raise UnknownKind(name)
-    return found
+    return kind
 
 
 def known(name: str) -> ProblemKind | None:
@@ -202,10 +202,10 @@ def known(name: str) -> ProblemKind | None:
     """
     if name not in KINDS:
         return None
-    found = KINDS[name]
-    if found.name != name:
-        raise PluginError(f"{KINDS.label(name)} has the name {excerpt(found.name)}; expected {name!r}")
-    return found
+    kind = KINDS[name]
+    if kind.name != name:
+        raise PluginError(f"{KINDS.label(name)} has the name {excerpt(kind.name)}; expected {name!r}")
+    return kind
 
 
 def formulations_of(problem: Any, place: str) -> Mapping[str, Callable[[], Any]]:
@@ -239,14 +239,14 @@ def having(part: str) -> list[str]:
     >>> "eviction" in having("writer"), "eviction" in having("allocator")
     (True, False)
     """
-    found = []
+    kinds_with_it = []
     for name in names():
         try:
             has = getattr(find(name), part) is not None
         except Exception:  # a faulty kind of a third party must not hide the others
             continue
-        found += [name] if has else []
-    return found
+        kinds_with_it += [name] if has else []
+    return kinds_with_it
 
 
 def resolve(place: str) -> Any:

@@ -121,26 +121,28 @@ class Knapsack:
             return self.packing(name for name, x in packed.items() if assignment.integer[x.index])
 
         def write(schedule: Schedule) -> Assignment:
-            found = Assignment(model)
+            assignment = Assignment(model)
             for name in schedule.start:
-                found.integer[packed[name].index] = 1
-            return found
+                assignment.integer[packed[name].index] = 1
+            return assignment
 
         return Encoding(model, read, write)
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of an answer, from the data alone."""
         weight = {item.name: Fraction(item.weight) for item in self.items}
-        found = [Violation(n, 1, f"item {n!r} is not one of the problem") for n in schedule.start if n not in weight]
+        violations = [
+            Violation(n, 1, f"item {n!r} is not one of the problem") for n in schedule.start if n not in weight
+        ]
         for name, start in schedule.start.items():
             if name in weight and (start != 0 or schedule.nodes.get(name) != PACKED):
                 given = f"{start} on {schedule.nodes.get(name, {})}"
-                found.append(Violation(name, 1, f"item {name!r} must start at 0 on {PACKED}; given is {given}"))
+                violations.append(Violation(name, 1, f"item {name!r} must start at 0 on {PACKED}; given is {given}"))
         over = sum((weight.get(n, Fraction(0)) for n in schedule.start), Fraction(0)) - Fraction(self.capacity)
         if over > 0:
             text = f"the items weigh {float(over):g} more than the capacity {float(self.capacity):g}"
-            found.append(Violation("capacity", float(over), text))
-        return found
+            violations.append(Violation("capacity", float(over), text))
+        return violations
 
     def value(self, schedule: Schedule) -> float:
         """Return the total value of the packed items; raise KeyError for an unknown item."""

@@ -47,7 +47,11 @@ class NeighbourhoodNodes:
     def __init__(
         self, flat: Flat, schedule: ScheduleArrays, base: JobModel, moving: tuple[int, ...], stays: Bools
     ) -> None:
-        self.flat, self.schedule, self.base, self.moving, self.stays = flat, schedule, base, moving, stays
+        self.flat = flat
+        self.schedule = schedule
+        self.base = base
+        self.moving = moving
+        self.stays = stays
         self.begin = min((v.windows[0][0] for v in base.jobs), default=0)
         self.end = max((v.windows[-1][1] + v.size_hi for v in base.jobs), default=1)
         # per node: row of the request, interval of the job, its units there: a number, times a variable if there is one
@@ -94,12 +98,11 @@ class NeighbourhoodNodes:
 
     def _clipped(self, n: int, times: Ints, amounts: Ints) -> tuple[Ints, Ints]:
         """Return the free capacity of a node while moving jobs can run, from ``self.begin`` to ``self.end``."""
-        begun, last = np.searchsorted(times, self.begin, side="right"), np.searchsorted(times, self.end)
+        begun = np.searchsorted(times, self.begin, side="right")
+        last = np.searchsorted(times, self.end)
         at = np.arange(begun, max(begun, last) + 1)
-        times, amounts = (
-            np.concatenate([[self.begin], times]),
-            np.concatenate([self.flat.nodes.capacity[n][None], amounts]),
-        )
+        times = np.concatenate([[self.begin], times])
+        amounts = np.concatenate([self.flat.nodes.capacity[n][None], amounts])
         times[begun] = self.begin
         return times[at], amounts[at]
 
@@ -161,15 +164,15 @@ class Neighbourhood:
 
     def read(self, assignment: Assignment, schedule: ScheduleArrays) -> ScheduleArrays:
         """Return ``schedule`` with the moving jobs at the starts and nodes of the assignment."""
-        found = ScheduleArrays(schedule.starts.copy(), schedule.nodes.copy())
+        placed = ScheduleArrays(schedule.starts.copy(), schedule.nodes.copy())
         for j, v, on in zip(self.moving, self.intervals, self.units, strict=True):
             present = assignment.present[v.index]
-            found.starts[j] = assignment.start[v.index] if present else POSTPONED
+            placed.starts[j] = assignment.start[v.index] if present else POSTPONED
             if on is not None and present:
-                for (_, nodes), places in zip(self.flat.chunks_of(found, j), on, strict=True):
+                for (_, nodes), places in zip(self.flat.chunks_of(placed, j), on, strict=True):
                     counts = [assignment.integer[x.index] for x in places.values()]
                     nodes[:] = np.repeat(np.array(list(places), np.int64), counts)
-        return found
+        return placed
 
     def write(self, schedule: ScheduleArrays) -> Assignment:
         """Return the assignment of a schedule; it satisfies the model if the other jobs have not moved."""
@@ -276,7 +279,8 @@ class Neighbourhoods:
         self, j: int, schedule: ScheduleArrays, earliest: int | None, latest: int | None
     ) -> tuple[Window, ...]:
         """Return the windows of a job's start; empty if the job earns nothing at any start."""
-        dispatch, now = self.flat.dispatch, int(schedule.starts[j])
+        dispatch = self.flat.dispatch
+        now = int(schedule.starts[j])
         horizon = self.problem.horizon
         if isinstance(self.problem, Profit) and self._optional(j, schedule):
             horizon = self.problem.horizon_end - 1
@@ -293,12 +297,14 @@ class Neighbourhoods:
         if isinstance(self.problem, Profit):
             profit_objective(self.problem, self._earned(self.problem, schedule, moving, stays))(base)
             return
-        costs, jobs = self.flat.dispatch.costs, np.flatnonzero(stays)
+        costs = self.flat.dispatch.costs
+        jobs = np.flatnonzero(stays)
         fixed = None
         if jobs.size:
             starts = schedule.starts[jobs]
             fixed = costs.some(jobs).value(starts - self.flat.jobs.submit[jobs], starts + self.flat.jobs.duration[jobs])
-        others, over = np.array(moving, np.int64), self.flat.dispatch.over
+        others = np.array(moving, np.int64)
+        over = self.flat.dispatch.over
         if over is not None:
             starts = schedule.starts[jobs]
             over = over.beside(starts, starts + self.flat.jobs.duration[jobs], jobs, others)
@@ -306,7 +312,8 @@ class Neighbourhoods:
 
     def _add_limits(self, base: JobModel, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> None:
         """Add the limits on objectives, to which the jobs that stay contribute."""
-        jobs, all_jobs = np.flatnonzero(stays), self.flat.jobs
+        jobs = np.flatnonzero(stays)
+        all_jobs = self.flat.jobs
         starts = schedule.starts[jobs]
         fixed = Fixed(jobs, starts - all_jobs.submit[jobs], starts + all_jobs.duration[jobs])
         submit = [j.submit for j in base.problem.jobs]
@@ -318,7 +325,8 @@ class Neighbourhoods:
     ) -> FixedEarnings:
         """Return the earnings and the power of the jobs that stay."""
         at = np.flatnonzero(stays)
-        starts, rates = schedule.starts[at], np.column_stack([problem.watts[at], problem.cores[at]])
+        starts = schedule.starts[at]
+        rates = np.column_stack([problem.watts[at], problem.cores[at]])
         bounds = np.array([problem.segments[0].begin, *(s.end for s in problem.segments)], np.int64)
         ran = _per_segment(starts, starts + self.flat.jobs.duration[at], bounds, rates)
         price = np.array([s.energy_price for s in problem.segments], float) / JOULES
@@ -328,18 +336,23 @@ class Neighbourhoods:
 
 def _per_segment(begin: Ints, end: Ints, bounds: Ints, rates: Floats) -> Floats:
     """Return the integral of the rates (jobs x kinds) over [begin, end), summed per segment between the bounds."""
-    begin, end = np.maximum(begin, bounds[0]), np.minimum(end, bounds[-1])
+    begin = np.maximum(begin, bounds[0])
+    end = np.minimum(end, bounds[-1])
     runs = begin < end
-    begin, end, rates = begin[runs], end[runs], rates[runs]
-    first, last = np.searchsorted(bounds, begin, side="right") - 1, np.searchsorted(bounds, end) - 1
-    in_first, in_last = np.minimum(end, bounds[first + 1]) - begin, np.where(last > first, end - bounds[last], 0)
-    found = []
+    begin = begin[runs]
+    end = end[runs]
+    rates = rates[runs]
+    first = np.searchsorted(bounds, begin, side="right") - 1
+    last = np.searchsorted(bounds, end) - 1
+    in_first = np.minimum(end, bounds[first + 1]) - begin
+    in_last = np.where(last > first, end - bounds[last], 0)
+    slopes = []
     for rate in rates.T:
         ends = np.bincount(first, rate * in_first, bounds.size) + np.bincount(last, rate * in_last, bounds.size)
         several = np.where(last > first, rate, 0.0)
         between = np.cumsum(np.bincount(first + 1, several, bounds.size) - np.bincount(last, several, bounds.size))
-        found.append(ends[:-1] + between[:-1] * np.diff(bounds))
-    return np.stack(found, axis=1)
+        slopes.append(ends[:-1] + between[:-1] * np.diff(bounds))
+    return np.stack(slopes, axis=1)
 
 
 def neighbourhood(
@@ -396,17 +409,17 @@ def neighbourhood(
     flat = around.flat
     arrays = flat.placed(schedule)
     some, keep = ([flat.index[i] for i in ids] for ids in (free, keep_nodes))
-    found = around.model(
+    around_placed = around.model(
         arrays, some, keep, None if nodes is None else [flat.nodes.index[n] for n in nodes], earliest, latest
     )
 
     def read(assignment: Assignment) -> Schedule:
-        return flat.schedule(found.read(assignment, arrays))
+        return flat.schedule(around_placed.read(assignment, arrays))
 
     def write(whole: Schedule) -> Assignment:
-        return found.write(flat.placed(whole))
+        return around_placed.write(flat.placed(whole))
 
-    return Encoding(found.model, read, write)
+    return Encoding(around_placed.model, read, write)
 
 
 def _set(indices: Some) -> set[int]:

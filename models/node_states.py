@@ -291,7 +291,8 @@ class NodeStates:
     def _changes(self) -> Iterator[Change]:
         held: list[dict[tuple[str, bool], NodeState]] = [{} for _ in self.platform.nodes]
         names = [UP.name] * len(held)
-        starts, runs = np.full(len(held), UP.starts), np.full(len(held), UP.runs)
+        starts = np.full(len(held), UP.starts)
+        runs = np.full(len(held), UP.runs)
         for time, pairs in groupby(self._listed, key=lambda pair: pair[0].time):
             touched = set()
             for event, is_failure in pairs:
@@ -303,7 +304,9 @@ class NodeStates:
                         held[n][event.effect.aspect, is_failure] = event.effect.state
             for n in touched:
                 state = _strictest(held[n].values())
-                names[n], starts[n], runs[n] = state.name, state.starts, state.runs
+                names[n] = state.name
+                starts[n] = state.starts
+                runs[n] = state.runs
             yield Change(time, tuple(names), starts.copy(), runs.copy())
 
     def _nodes_of(self, event: NodeEvent) -> Iterator[int]:
@@ -342,14 +345,14 @@ class NodeStates:
         >>> NodeStates(platform, [NodeEvent(5, "node-drain", ["n"]), NodeEvent(9, "node-down", ["n-2"])]).of("n-2")
         [(5, 'draining'), (9, 'down')]
         """
-        found: list[tuple[int, str]] = []
+        changes: list[tuple[int, str]] = []
         before = "up"
         for change in self.changes:
             name = change.names[self._row[node]]
             if name != before:
-                found.append((change.time, name))
+                changes.append((change.time, name))
             before = name
-        return found
+        return changes
 
     def outages(self) -> Iterator[tuple[int, str, int, int | None]]:
         """Yield when nodes take no starts: (index of the node, state, start in s, end in s or None: to the end)."""
@@ -371,12 +374,12 @@ def members(platform: Platform) -> dict[str, Sequence[int]]:
 
     A group with the name of a node of another group stands for the node.
     """
-    found: dict[str, Sequence[int]] = {EVERY: range(len(platform.nodes))}
+    nodes_by_group: dict[str, Sequence[int]] = {EVERY: range(len(platform.nodes))}
     first = 0
     for group in platform.groups:
-        found[group.name] = range(first, first + group.count)
+        nodes_by_group[group.name] = range(first, first + group.count)
         first += group.count
-    return found | {name: (n,) for n, name in enumerate(platform.nodes)}
+    return nodes_by_group | {name: (n,) for n, name in enumerate(platform.nodes)}
 
 
 def _strictest(states: Iterable[NodeState]) -> NodeState:

@@ -134,7 +134,7 @@ class Platform:
         if faults:
             raise ProblemError("\n".join(faults))
         object.__setattr__(self, "groups", groups)
-        found: dict[str, None] = {}
+        resources: dict[str, None] = {}
         if sum(group.count for group in self.groups if group.count > 0) > MOST_NODES:
             raise ProblemError(f"the platform has more than {MOST_NODES:,} nodes, which is the most that is supported")
         for group in self.groups:
@@ -150,7 +150,7 @@ class Platform:
                         f"node group {group.name!r}: the capacity of {resource} is {amount:,}; "
                         f"at most {MOST_CAPACITY:,} is supported"
                     )
-                found[resource] = None
+                resources[resource] = None
         names = [n for g in self.groups for n in g.nodes]
         if not names:
             raise ProblemError("the platform has no nodes")
@@ -162,7 +162,7 @@ class Platform:
         wrong = next((n for n in names if type(n) is not str), "")
         if type(wrong) is not str:
             raise ProblemError(f"the name of a node {no_text(wrong)}")
-        object.__setattr__(self, "resources", tuple(found))
+        object.__setattr__(self, "resources", tuple(resources))
         object.__setattr__(self, "nodes", tuple(names))
 
     @cached_property
@@ -173,10 +173,10 @@ class Platform:
     @cached_property
     def classes(self) -> dict[tuple[int, ...], tuple[str, ...]]:
         """The nodes of equal capacity, also of several groups: {capacity vector: node names}."""
-        found: dict[tuple[int, ...], list[str]] = {}
+        names_by_amounts: dict[tuple[int, ...], list[str]] = {}
         for group in self.groups:
-            found.setdefault(self._vector(group), []).extend(group.nodes)
-        return {vector: tuple(nodes) for vector, nodes in found.items()}
+            names_by_amounts.setdefault(self._vector(group), []).extend(group.nodes)
+        return {vector: tuple(nodes) for vector, nodes in names_by_amounts.items()}
 
     def _vector(self, group: NodeGroup) -> tuple[int, ...]:
         return tuple(group.capacity.get(r, 0) for r in self.resources)

@@ -92,23 +92,23 @@ class Schedule:
         """
         if self._all_whole():
             return []
-        found = [(j, f"job {j!r}: its start {wrong(s)}") for j, s in self.start.items() if not is_whole(s)]
-        found += [(str(j), f"a job {no_text(j)}") for j in {*self.start, *self.nodes} if text_of(j) is None]
+        faults = [(j, f"job {j!r}: its start {wrong(s)}") for j, s in self.start.items() if not is_whole(s)]
+        faults += [(str(j), f"a job {no_text(j)}") for j in {*self.start, *self.nodes} if text_of(j) is None]
         for job, on in self.nodes.items():
-            found += [(job, f"job {job!r}: {why}") for why in whole_amounts(on, "its number of units on")[1]]
-        return found
+            faults += [(job, f"job {job!r}: {why}") for why in whole_amounts(on, "its number of units on")[1]]
+        return faults
 
     def as_json(self) -> dict[str, Any]:
         """Return ``{job: {"start": s, "nodes": {node: units}}}``, the form of result records.
 
         A heterogeneous job has the nodes of its further chunks as well: ``"further_chunks": [{node: units}, ...]``.
         """
-        found: dict[str, Any] = {j: {"start": s, "nodes": self.nodes.get(j, {})} for j, s in self.start.items()}
+        entries: dict[str, Any] = {j: {"start": s, "nodes": self.nodes.get(j, {})} for j, s in self.start.items()}
         if len(self.nodes) > len(self.start):
-            for j, entry in found.items():
+            for j, entry in entries.items():
                 if further := self.further_chunks(j):
                     entry["further_chunks"] = further
-        return found
+        return entries
 
     def further_chunks(self, job: str) -> list[dict[str, int]]:
         """Return {node: units} of each further chunk of a heterogeneous job; an empty list for other jobs.
@@ -118,19 +118,19 @@ class Schedule:
         >>> Schedule({"h": 0}, {"h": {"n-1": 2}, "h+1": {"n-2": 1}}).further_chunks("h")
         [{'n-2': 1}]
         """
-        found: list[dict[str, int]] = []
-        while (name := part_name(job, len(found) + 1)) in self.nodes and name not in self.start:
-            found.append(self.nodes[name])
-        return found
+        chunks: list[dict[str, int]] = []
+        while (name := part_name(job, len(chunks) + 1)) in self.nodes and name not in self.start:
+            chunks.append(self.nodes[name])
+        return chunks
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows of a table with the columns job, start and nodes; further chunks have rows of their own."""
-        found = [{"job": j, "start": s, "nodes": self.nodes.get(j)} for j, s in self.start.items()]
+        table = [{"job": j, "start": s, "nodes": self.nodes.get(j)} for j, s in self.start.items()]
         if len(self.nodes) <= len(self.start):
-            return found
+            return table
         return [
             row
-            for first in found
+            for first in table
             for row in (
                 first,
                 *(
@@ -293,12 +293,12 @@ class Encoding:
                 raise ModelError(
                     f"assignment of read is one of model {assignment.model.name!r}; expected one of {self.model.name!r}"
                 )
-            found = read(assignment)
-            if not isinstance(found, Schedule):
+            schedule = read(assignment)
+            if not isinstance(schedule, Schedule):
                 raise WrongAnswer(
-                    f"read of the model {self.model.name!r} returned {excerpt(found)}; expected a Schedule"
+                    f"read of the model {self.model.name!r} returned {excerpt(schedule)}; expected a Schedule"
                 )
-            return found
+            return schedule
 
         return checked
 
@@ -308,16 +308,16 @@ class Encoding:
         def checked(schedule: Schedule) -> Assignment:
             known = checked_schedule(schedule, "write")
             try:
-                found = write(known)
+                assignment = write(known)
             except KeyError as e:
                 if not e.args or e.args[0] in known.start:
                     raise
                 raise MissingValue(f"{excerpt(e.args[0])} has no start in the schedule of write") from None
-            if not isinstance(found, Assignment):
+            if not isinstance(assignment, Assignment):
                 raise WrongAnswer(
-                    f"write of the model {self.model.name!r} returned {excerpt(found)}; expected an Assignment"
+                    f"write of the model {self.model.name!r} returned {excerpt(assignment)}; expected an Assignment"
                 )
-            return found
+            return assignment
 
         return checked
 
@@ -367,10 +367,12 @@ def check_problem(problem: Problem) -> None:
     if not isinstance(problem.kind, str) or not problem.kind:
         raise WrongArgument(f"kind of {who} is {excerpt(problem.kind)}; expected a text")
     one_of(f"sense of {who}", problem.sense, SENSES)
-    found = problem.formulations
-    if not isinstance(found, Mapping) or not all(isinstance(k, str) and callable(v) for k, v in found.items()):
+    formulations = problem.formulations
+    if not isinstance(formulations, Mapping) or not all(
+        isinstance(k, str) and callable(v) for k, v in formulations.items()
+    ):
         raise WrongArgument(
-            f"formulations of {who} is {excerpt(found)}; expected a mapping {{name: function}}, "
+            f"formulations of {who} is {excerpt(formulations)}; expected a mapping {{name: function}}, "
             "whose functions return an Encoding"
         )
 
@@ -410,18 +412,18 @@ def violations_of(problem: Problem, schedule: Schedule) -> list[Violation]:
     WrongAnswer
         If ``verify`` returns something else than a list of both.
     """
-    found: object = problem.verify(schedule)
-    if type(found) is list and {Violation}.issuperset(map(type, found)):
-        return found
+    violations: object = problem.verify(schedule)
+    if type(violations) is list and {Violation}.issuperset(map(type, violations)):
+        return violations
     who = f"verify of {problem.kind} problems"
-    if not isinstance(found, (list, tuple)):
+    if not isinstance(violations, (list, tuple)):
         raise WrongAnswer(
-            f"{who} returned {excerpt(found)}; expected a list of texts or of Violation, empty if all holds"
+            f"{who} returned {excerpt(violations)}; expected a list of texts or of Violation, empty if all holds"
         )
-    wrong = [each for each in found if not isinstance(each, (str, Violation))]
+    wrong = [each for each in violations if not isinstance(each, (str, Violation))]
     if wrong:
         raise WrongAnswer(f"{who} returned a list with {excerpt(wrong[0])}; expected texts or Violation")
-    return [Violation(problem.kind, 1, each) if isinstance(each, str) else each for each in found]
+    return [Violation(problem.kind, 1, each) if isinstance(each, str) else each for each in violations]
 
 
 def objective_of(problem: Problem, schedule: Schedule) -> Value:
@@ -432,10 +434,10 @@ def objective_of(problem: Problem, schedule: Schedule) -> Value:
     WrongAnswer
         If ``value`` returns something else.
     """
-    found: Any = problem.value(schedule)
-    if type(found) is int:
-        return found
+    value: Any = problem.value(schedule)
+    if type(value) is int:
+        return value
     who = f"value of {problem.kind} problems"
-    if isinstance(found, tuple):
-        return tuple(returned_number(who, each) for each in found)
-    return returned_number(who, found)
+    if isinstance(value, tuple):
+        return tuple(returned_number(who, each) for each in value)
+    return returned_number(who, value)

@@ -152,8 +152,8 @@ def seconds_of(text: str) -> int | None:
     >>> seconds_of("30min"), seconds_of("45"), seconds_of("soon")
     (1800, 45, None)
     """
-    found = TIME.fullmatch(text.strip())
-    return None if found is None else int(found[1]) * UNITS[found[2]]
+    match = TIME.fullmatch(text.strip())
+    return None if match is None else int(match[1]) * UNITS[match[2]]
 
 
 def _read_truth(text: str) -> bool:
@@ -180,28 +180,28 @@ def _read_number(text: str) -> float:
 
 
 def _read_seconds(text: str) -> float:
-    found = seconds_of(text)
-    seconds = _read_float(text) if found is None else found
+    with_unit = seconds_of(text)
+    seconds = _read_float(text) if with_unit is None else with_unit
     if math.isfinite(seconds) and seconds > LATEST:
         raise WrongValue(text)
     return seconds
 
 
 def _read_whole_seconds(text: str) -> int:
-    found = seconds_of(text)
-    if found is None or found > LATEST:
+    seconds = seconds_of(text)
+    if seconds is None or seconds > LATEST:
         raise WrongValue(text)
-    return found
+    return seconds
 
 
 def _read_numbers(text: str) -> dict[str, float]:
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for part in text.split("/"):
         name, equals, value = part.rpartition("=")
-        if not equals or not name or name in found:
+        if not equals or not name or name in numbers:
             raise WrongValue(text)
-        found[name] = _read_float(value)
-    return found
+        numbers[name] = _read_float(value)
+    return numbers
 
 
 NUMBER = Kind("number", "a number", _read_number)
@@ -247,7 +247,8 @@ def _kind_of(annotation: Any) -> Kind | None:
     with suppress(TypeError):  # of an annotation that cannot be hashed
         if annotation in KINDS:
             return KINDS[annotation]
-    origin, inner = get_origin(annotation), get_args(annotation)
+    origin = get_origin(annotation)
+    inner = get_args(annotation)
     if origin is Annotated:
         return _kind_of(inner[0])
     if origin is Literal:
@@ -273,17 +274,17 @@ def _annotations(what: Callable[..., object], parameters: Iterable[inspect.Param
     while isinstance(what, partial):
         what = what.func
     function = what.__init__ if isinstance(what, type) else what  # type: ignore[misc]
-    found: dict[str, Any] = {}
+    annotations: dict[str, Any] = {}
     for owner in (what, function):
         with suppress(NameError, TypeError, AttributeError):  # of names that are imported for type checkers alone
-            found |= get_type_hints(owner, include_extras=True)
+            annotations |= get_type_hints(owner, include_extras=True)
     space = getattr(inspect.unwrap(function), "__globals__", {})
     for each in parameters:
-        if each.name not in found and each.annotation is not each.empty:
+        if each.name not in annotations and each.annotation is not each.empty:
             with suppress(NameError, TypeError, AttributeError, SyntaxError):
                 told = each.annotation
-                found[each.name] = eval(told, space) if isinstance(told, str) else told  # written beside the code
-    return found
+                annotations[each.name] = eval(told, space) if isinstance(told, str) else told  # written beside the code
+    return annotations
 
 
 def options_of(what: Callable[..., object]) -> dict[str, Option]:
@@ -305,7 +306,7 @@ def options_of(what: Callable[..., object]) -> dict[str, Option]:
     except (ValueError, TypeError):  # of a class in C
         return {}
     annotated = _annotations(what, parameters.values())
-    found = {}
+    options = {}
     for name, each in parameters.items():
         if each.kind not in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY):
             continue
@@ -315,8 +316,8 @@ def options_of(what: Callable[..., object]) -> dict[str, Option]:
             kind = TEXT
         if kind is not None:
             marks = [mark for mark in get_args(annotation)[1:] if isinstance(mark, SourceOf)]
-            found[name] = Option(name, kind, each.default, marks[0].function if marks else None)
-    return found
+            options[name] = Option(name, kind, each.default, marks[0].function if marks else None)
+    return options
 
 
 @cache
@@ -341,7 +342,10 @@ class NamedPart(Generic[T]):
     """
 
     def __init__(self, registry: Registry[T], text: str, name: str, given: Mapping[str, str]) -> None:
-        self.registry, self.text, self.name, self.given = registry, text, name, given
+        self.registry = registry
+        self.text = text
+        self.name = name
+        self.given = given
 
     def __repr__(self) -> str:
         return f"NamedPart({self.registry.what}: {self.text})"
@@ -361,11 +365,11 @@ class NamedPart(Generic[T]):
     def source(self) -> str | None:
         """A hash of the source of third parties' code that it uses; None if all is of schedlab."""
         own = self.registry.source(self.name)
-        found = [] if own is None else [own]
+        sources = [] if own is None else [own]
         for option, value in self._texts():
             hashed = None if option.source is None else imported(option.source)(value)
-            found += [] if hashed is None else [hashed]
-        return "+".join(found) or None
+            sources += [] if hashed is None else [hashed]
+        return "+".join(sources) or None
 
     def make(self, **more: Any) -> T:
         """Return the part, checked.
@@ -384,16 +388,16 @@ class NamedPart(Generic[T]):
         PluginError
             If a third party's cannot be imported or created, or has not the parts of its protocol.
         """
-        found = what = self.what
+        part = what = self.what
         if self.registry.is_maker(what):
             values = self.values(tuple(more))
             known = inspect.signature(what).parameters
             values |= {name: value for name, value in more.items() if name in known}
-            found = self._called(what, values)
+            part = self._called(what, values)
         elif self.given:
             self._refuse()
-        self.registry.check(self.label, found)
-        made: T = found
+        self.registry.check(self.label, part)
+        made: T = part
         return made
 
     def _called(self, maker: Callable[..., Any], values: Mapping[str, Any]) -> Any:
@@ -419,21 +423,21 @@ class NamedPart(Generic[T]):
 
     def values(self, hidden: tuple[str, ...] = ()) -> dict[str, Any]:
         """Return the options as values; ``hidden``: parameters that are no options. Raises UnknownName, WrongOption."""
-        found: dict[str, Any] = {}
+        values_by_name: dict[str, Any] = {}
         for option, text in self._texts(hidden):
             try:
-                found[option.name] = option.kind.read(text)
+                values_by_name[option.name] = option.kind.read(text)
             except ValueError:
                 raise WrongOption(
                     f"{self.label}: {option.name} is {excerpt(text)}; expected {option.kind.expected}"
                 ) from None
         required = _required(self.what) if self.registry.is_own(self.name) else ()  # Python says it of others
         for option in required:
-            if option.name not in found:
+            if option.name not in values_by_name:
                 value = option.kind.name.upper() if option.kind.name.isalpha() else "VALUE"
                 named = f"{option.name}={value}"
                 raise WrongOption(f"{self.label} needs the option {option.name}; expected {self.name}:{named}")
-        return found
+        return values_by_name
 
     def _texts(self, hidden: tuple[str, ...] = ()) -> list[tuple[Option, str]]:
         """Return the given options with their texts. Raises UnknownName, WrongOption."""
@@ -448,15 +452,15 @@ class NamedPart(Generic[T]):
         if self.registry.first_value and len(known) == 1 and first is not None and first.kind is TEXT:
             whole = self.text[len(self.name) + 1 :]
             return [(first, whole.removeprefix(f"{first.name}="))]
-        found: dict[str, tuple[Option, str]] = {}
+        texts: dict[str, tuple[Option, str]] = {}
         for name, text in self.given.items():
             if name != FIRST and name not in known:
                 raise UnknownName(f"option of {self.label} called", name, list(known))
             option = first if name == FIRST and first is not None else known[name]
-            if option.name in found:
+            if option.name in texts:
                 raise WrongOption(f"{self.label}: the option {option.name} is given twice; expected each once")
-            found[option.name] = (option, text)
-        return list(found.values())
+            texts[option.name] = (option, text)
+        return list(texts.values())
 
     def _refuse(self) -> Never:
         """Raise the error of options that a finished object, or a function without parameters, is given."""
@@ -511,9 +515,15 @@ class Registry(Mapping[str, T]):
         finished: Callable[[Any], bool] | None = None,
         near: Callable[[str], list[str]] = lambda text: [],
     ) -> None:
-        self.what, self.group, self.parts, self.docs, self.first_value = what, group, parts, docs, first_value
+        self.what = what
+        self.group = group
+        self.parts = parts
+        self.docs = docs
+        self.first_value = first_value
         self.argument = argument or what.replace(" ", "_")
-        self._check, self._finished, self._near = check, finished, near
+        self._check = check
+        self._finished = finished
+        self._near = near
         self._found: dict[str, T] = {name: value for name, value in own.items() if not isinstance(value, str)}
         self._own = {name: value for name, value in own.items() if isinstance(value, str)}
         self._names: dict[str, None] = dict.fromkeys(own)
@@ -528,12 +538,12 @@ class Registry(Mapping[str, T]):
     @cached_property
     def _entries(self) -> Mapping[str, list[EntryPoint]]:
         """The entry points of third parties by name; several, if packages give one name to different parts."""
-        found: dict[str, list[EntryPoint]] = {}
+        by_name: dict[str, list[EntryPoint]] = {}
         for entry in entry_points_of(self.group):
-            same = found.setdefault(entry.name, [])
+            same = by_name.setdefault(entry.name, [])
             if all(entry.value != other.value for other in same):
                 same.append(entry)
-        return {name: entries for name, entries in found.items() if name not in self._names}
+        return {name: entries for name, entries in by_name.items() if name not in self._names}
 
     @property
     def ignored(self) -> list[EntryPoint]:
@@ -545,17 +555,17 @@ class Registry(Mapping[str, T]):
         if name in self._found:
             return self._found[name]
         if name in self._own:
-            found = imported(self._own[name])
+            part = imported(self._own[name])
         else:
             if name not in self.third_parties:
                 raise MissingValue(f"there is no {self.what} {excerpt(name)}; {hint(name, self)}")
             self._check_single(name)
             label = self.label(name)
             with explained(f"{label} cannot be imported"):
-                found = self.third_parties[name].load()
+                part = self.third_parties[name].load()
             if self._check is not None:
-                self._check(label, found)
-        self._found[name] = found
+                self._check(label, part)
+        self._found[name] = part
         return self._found[name]
 
     def _check_single(self, name: str) -> None:
@@ -615,7 +625,7 @@ class Registry(Mapping[str, T]):
 
     def _given(self, text: str, name: str, rest: list[str]) -> dict[str, str]:
         """Return the options after a name as texts."""
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         last: str | None = None
         for word in rest:
             option, equals, value = word.partition("=")
@@ -624,16 +634,16 @@ class Registry(Mapping[str, T]):
                     f"{self.what} {text}: nothing stands after the colon; expected {name}, or an option after it"
                 )
             if equals and option.isidentifier():
-                if option in found:
+                if option in texts:
                     raise WrongOption(f"{self.what} {text}: the option {option} is given twice; expected each once")
-                found[option], last = value, option
+                texts[option], last = value, option
             elif last is not None:
-                found[last] += f":{word}"
+                texts[last] += f":{word}"
             elif self.first_value:
-                found[FIRST], last = word, FIRST
+                texts[FIRST], last = word, FIRST
             else:
                 self._refuse_word(text, name, word)
-        return found
+        return texts
 
     def _refuse_word(self, text: str, name: str, word: str) -> Never:
         """Raise the error of a word after a name that is neither an option nor a part of one."""
@@ -658,12 +668,12 @@ class Registry(Mapping[str, T]):
         """
         if isinstance(what, str):
             return self.find(what).make(**more)
-        label, found = f"the argument {self.argument} ({what!r:.100})", what
+        label, part = f"the argument {self.argument} ({what!r:.100})", what
         if self.is_maker(what):
             with explained(f"{label} cannot be created"):
-                found = what()
-        self.check(label, found)
-        made: T = found
+                part = what()
+        self.check(label, part)
+        made: T = part
         return made
 
     def is_maker(self, what: Any) -> bool:
@@ -696,7 +706,7 @@ class Registry(Mapping[str, T]):
         """
         module, _, attribute = text.partition(":")
         try:
-            found = load_reference(text)
+            part = load_reference(text)
         except NoSuchAttribute as e:
             raise UnknownName(f"object of the module {module} called", attribute, e.known) from None
         except NoSuchModule:
@@ -704,8 +714,8 @@ class Registry(Mapping[str, T]):
             here = [f"{file.stem}:{attribute}" for file in sorted(Path.cwd().glob("*.py"))]
             raise UnknownName(self.what, text, [*self.suggested(text), *here], note) from None
         if self._check is not None:
-            self._check(text, found)
-        return found
+            self._check(text, part)
+        return part
 
     def get_named(self, text: str) -> T:
         """Return what a name or ``module:attribute`` stands for, without calling it. Raises UnknownName, PluginError."""
@@ -713,8 +723,8 @@ class Registry(Mapping[str, T]):
             return self[text]
         if not isinstance(text, str) or not REFERENCE.fullmatch(text):
             raise UnknownName(self.what, text, self.suggested(str(text)))
-        found: T = self.referred(text)
-        return found
+        part: T = self.referred(text)
+        return part
 
     def adopt(self, text: str) -> T:
         """Return the object ``module:attribute``, and keep it under this text like a registered one; lists leave it out.
@@ -829,11 +839,11 @@ class Registry(Mapping[str, T]):
 
     def describe(self) -> list[Description]:
         """Return a line for each part that can be used: its name, options, first sentence and package."""
-        found = []
+        descriptions = []
         for name, what in self.usable():
             options = options_of(what) if self.is_maker(what) else {}  # type: ignore[arg-type]
             entry = self.third_parties.get(name)
             package = "schedlab" if entry is None or entry.dist is None else entry.dist.name
             first = (inspect.getdoc(what) or "").partition("\n\n")[0].replace("\n", " ")
-            found.append(Description(name, tuple(map(str, options.values())), first, package))
-        return found
+            descriptions.append(Description(name, tuple(map(str, options.values())), first, package))
+        return descriptions

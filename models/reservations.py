@@ -353,7 +353,8 @@ def place(
     >>> print(ask(4, 45))
     reservation 'r' is refused: at 45 2 cores lack; 3 of 4 units fit on the nodes (2 cores each)
     """
-    nodes, units = len(platform.nodes), asked.reservation.units
+    nodes = len(platform.nodes)
+    units = asked.reservation.units
     capacity = np.array(list(platform.capacity.values()), np.int64)
     request = np.array([asked.reservation.request.get(r, 0) for r in platform.resources], np.int64)
     used = {time: usage.at(time, nodes) for time in usage.times(asked.start, asked.end)}
@@ -371,19 +372,19 @@ def place(
 def _fits(free: Ints, request: Ints) -> Ints:
     """Return the number of units that each node can hold."""
     needed = request > 0
-    found: Ints = (np.maximum(free[:, needed], 0) // request[needed]).min(axis=1)
-    return found
+    units_by_node: Ints = (np.maximum(free[:, needed], 0) // request[needed]).min(axis=1)
+    return units_by_node
 
 
 def _best_fit(platform: Platform, free: Ints, capacity: Ints, fits: Ints, units: int) -> dict[str, int]:
     score = np.divide(free, capacity, out=np.zeros(free.shape), where=capacity > 0).sum(axis=1)
-    found: dict[str, int] = {}
+    units_on: dict[str, int] = {}
     for n in np.argsort(score, kind="stable").tolist():
         take = min(units, int(fits[n]))
         if take:
-            found[platform.nodes[n]] = take
+            units_on[platform.nodes[n]] = take
             units -= take
-    return found
+    return units_on
 
 
 def _refusal(
@@ -432,9 +433,9 @@ def job_refusal(platform: Platform, job: Job, allowed: Bools | None = None, time
     at = job.submit if time is None else time
     for k, part in enumerate(job.parts):
         subject = f"job {job.id!r}" + (f", chunk {k}," if job.chunks else "")
-        found = _part_refusal(platform, part, free, subject, at, allowed is None or bool(allowed.any()))
-        if found is not None:
-            return found
+        refusal = _part_refusal(platform, part, free, subject, at, allowed is None or bool(allowed.any()))
+        if refusal is not None:
+            return refusal
     return _refusal_together(platform, job, free, at) if job.chunks else None
 
 
@@ -460,15 +461,16 @@ def _refusal_together(platform: Platform, job: Job, free: Ints, time: int) -> Re
     ]
     if lack(Platform(nodes), chunks) is None:
         return None
-    left, capacity = free.copy(), np.array(list(platform.capacity.values()), np.int64)
+    left = free.copy()
+    capacity = np.array(list(platform.capacity.values()), np.int64)
     for k, part in enumerate(job.parts):
         subject = f"job {job.id!r}, chunk {k} beside its other chunks,"
         request = np.array(chunks[k][1], np.int64)
         if not request.any():
             continue
-        found = _part_refusal(platform, part, left, subject, time, True)
-        if found is not None:
-            return found
+        refusal = _part_refusal(platform, part, left, subject, time, True)
+        if refusal is not None:
+            return refusal
         for name, units in _best_fit(platform, left, capacity, _fits(left, request), part.units).items():
             left[platform.nodes.index(name)] -= units * request
     return None

@@ -88,7 +88,8 @@ class Flat:
     def __init__(self, problem: Dispatch | Profit) -> None:
         self.problem = problem
         self.dispatch = d = problem.dispatch if isinstance(problem, Profit) else problem
-        self.jobs, self.nodes = d.job_arrays, NodeArrays(d.platform)
+        self.jobs = d.job_arrays
+        self.nodes = NodeArrays(d.platform)
         self.index = {j.id: k for k, j in enumerate(d.jobs)}
 
     @cached_property
@@ -111,11 +112,11 @@ class Flat:
         if self.jobs.further is None:
             return [(int(self.jobs.kind[job]), on)]
         rows = self.jobs.rows
-        found, at = [], 0
+        chunks, at = [], 0
         for row in (job, *range(rows.first[job], rows.first[job + 1])):
-            found.append((int(rows.kind[row]), on[at : at + int(rows.units[row])]))
+            chunks.append((int(rows.kind[row]), on[at : at + int(rows.units[row])]))
             at += int(rows.units[row])
-        return found
+        return chunks
 
     def placed(self, schedule: Schedule) -> ScheduleArrays:
         """Return a schedule of all jobs as arrays; raise KeyError for a missing job or an unknown node."""
@@ -129,7 +130,9 @@ class Flat:
 
     def schedule(self, arrays: ScheduleArrays) -> Schedule:
         """Return the schedule of the arrays; postponed jobs start once profit no longer counts."""
-        names, flat, first = self.dispatch.platform.nodes, arrays.nodes.tolist(), self.jobs.first_unit.tolist()
+        names = self.dispatch.platform.nodes
+        flat = arrays.nodes.tolist()
+        first = self.jobs.first_unit.tolist()
         start: dict[str, int] = {}
         nodes: dict[str, dict[str, int]] = {}
         for j, (i, at) in enumerate(zip(self.index, arrays.starts.tolist(), strict=True)):
@@ -140,8 +143,8 @@ class Flat:
                 on[names[n]] = on.get(names[n], 0) + 1
         if self.jobs.further is not None:
             self._part_nodes(start, nodes, flat)
-        found = Schedule(start, nodes)
-        return with_rest(self.problem, found) if isinstance(self.problem, Profit) else found
+        schedule = Schedule(start, nodes)
+        return with_rest(self.problem, schedule) if isinstance(self.problem, Profit) else schedule
 
     def _part_nodes(self, start: dict[str, int], nodes: dict[str, dict[str, int]], flat: list[int]) -> None:
         """Write the nodes of each chunk of the heterogeneous jobs with a start; ``flat``: the node of each unit."""
@@ -221,8 +224,8 @@ class Flat:
         running = [r for r in self.dispatch.running if r.end > self.dispatch.now]
         entries = occupied(running, self.nodes)
         ends = column((r.end for r in running), len(running))[entries.job]
-        found = Blocks(entries.node, np.full(ends.size, self.dispatch.now), ends, entries.amount)
+        blocks = Blocks(entries.node, np.full(ends.size, self.dispatch.now), ends, entries.amount)
         levels = Levels.of(self.dispatch, self.dispatch.last_end)
         if levels is None:
-            return found
-        return Blocks(*(np.concatenate(pair) for pair in zip(found, levels.blocks, strict=True)))
+            return blocks
+        return Blocks(*(np.concatenate(pair) for pair in zip(blocks, levels.blocks, strict=True)))

@@ -199,7 +199,8 @@ LISTED = 8  # names in a description
 
 def of_events(events: Sequence[ServerEvent], known: Known) -> Iterator[Contradiction]:
     """Yield the events whose subject or new queue is unknown, and second requests of a reservation."""
-    kinds, requested = server_event_kinds(), set[str]()
+    kinds = server_event_kinds()
+    requested = set[str]()
     for k, event in enumerate(events):
         kind = kinds[event.kind]
         for where, what, name in (("subject", kind.subject, event.subject), ("value", kind.value, event.value)):

@@ -43,14 +43,16 @@ def source_hash(module: str) -> str:
 
 def _modules(first: str) -> dict[str, list[Path]]:
     """Return the files of a top-level module, and of the modules beside it in the current folder that it imports."""
-    found: dict[str, list[Path]] = {}
+    files_by_module: dict[str, list[Path]] = {}
     todo = [first]
     while todo:
         name = todo.pop()
         here = _files_here(name)
-        found[name] = here or _files_installed(name)
-        todo += [other for file in here for other in _imported(file) if other not in found and _files_here(other)]
-    return found
+        files_by_module[name] = here or _files_installed(name)
+        todo += [
+            other for file in here for other in _imported(file) if other not in files_by_module and _files_here(other)
+        ]
+    return files_by_module
 
 
 def _files_here(name: str) -> list[Path]:

@@ -103,7 +103,8 @@ class StepFunction:
         while begin < end:
             step_end = min(end, self.times[k + 1] if k + 1 < len(self.times) else self.end)
             yield begin, step_end, self.values[k]
-            begin, k = step_end, k + 1
+            begin = step_end
+            k = k + 1
 
     def lasting(self, end: int) -> StepFunction:
         """Return the step function extended to ``end`` by repeating its last day (all of it, if it is shorter)."""
@@ -111,7 +112,8 @@ class StepFunction:
             return self
         first = max(self.begin, self.end - DAY)
         day = list(self.pieces(first, self.end))
-        times, values = list(self.times), list(self.values)
+        times = list(self.times)
+        values = list(self.values)
         shift = self.end - first
         while times[-1] < end:
             times += [a + shift for a, _, _ in day]

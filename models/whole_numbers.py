@@ -113,8 +113,8 @@ def rational(x: float | Fraction) -> Rational:
     if isinstance(x, int):
         return x
     near = Fraction(x).limit_denominator(10**7)
-    found = near if float(near) == x else Fraction(x)
-    return found.numerator if found.denominator == 1 else found
+    exact = near if float(near) == x else Fraction(x)
+    return exact.numerator if exact.denominator == 1 else exact
 
 
 def all_whole(values: Iterable[object]) -> bool:
@@ -184,9 +184,9 @@ def whole_records(records: Iterable[R], fields: Fields, where: Callable[[R], str
     faults: list[str] = []
     made = []
     for record in kept:
-        changes, found = examined(record, fields, where)
-        faults += found
-        made.append(replace(record, **changes) if changes and not found else record)  # type: ignore[type-var]
+        changes, faults_of_record = examined(record, fields, where)
+        faults += faults_of_record
+        made.append(replace(record, **changes) if changes and not faults_of_record else record)  # type: ignore[type-var]
     return tuple(made), faults
 
 
@@ -208,9 +208,9 @@ def examined(record: R, fields: Fields, where: Callable[[R], str]) -> tuple[dict
         elif value is not None or name in fields.one:
             faults.append(f"{where(record)}: {name} {wrong(value, name in fields.maybe)}")
     for name in fields.amounts:
-        made, found = whole_amounts(getattr(record, name), f"{name} of")
+        made, faults_of_amounts = whole_amounts(getattr(record, name), f"{name} of")
         changes[name] = made
-        faults += [f"{where(record)}: {why}" for why in found]
+        faults += [f"{where(record)}: {why}" for why in faults_of_amounts]
     for name in fields.pairs:
         value = getattr(record, name)
         pairs = whole_pairs(value)
@@ -282,13 +282,13 @@ def whole_pairs(value: object) -> tuple[tuple[int, int], ...] | None:
     """Return the pairs with Python's integers; None if the value holds anything else."""
     if not is_list(value):
         return None
-    found = []
+    pairs = []
     for pair in value:
         sides = list(pair) if is_list(pair) else []
         if len(sides) != 2 or not all(map(is_whole, sides)):
             return None
-        found.append((int(sides[0]), int(sides[1])))
-    return tuple(found)
+        pairs.append((int(sides[0]), int(sides[1])))
+    return tuple(pairs)
 
 
 def all_fields_whole(records: Sequence[object], fields: Fields) -> bool:

@@ -133,13 +133,14 @@ def expected_as_recorded(workload: Workload, predictor: Predictor) -> Ints:
     fixed = predictor.begin(workload)
     if fixed is not None:
         return fixed
-    found = np.zeros(len(workload), np.int64)
-    starts, runtimes = start.tolist(), workload.runtime.tolist()
+    expected = np.zeros(len(workload), np.int64)
+    starts = start.tolist()
+    runtimes = workload.runtime.tolist()
     running: list[tuple[int, int]] = []
     for job in np.argsort(start, kind="stable").tolist():
         while running and running[0][0] <= starts[job]:
             ended = heapq.heappop(running)[1]
             predictor.learn(ended, runtimes[ended])
-        found[job] = predictor.predict(job)
+        expected[job] = predictor.predict(job)
         heapq.heappush(running, (starts[job] + runtimes[job], job))
-    return found
+    return expected

@@ -169,9 +169,9 @@ class Plans:
 
     def remove(self, j: int) -> None:
         """Remove the planned start of job j, if there is one."""
-        found = self._of.pop(j, None)
-        if found is not None:
-            del self.by_id[found[1].job]
+        planned = self._of.pop(j, None)
+        if planned is not None:
+            del self.by_id[planned[1].job]
 
     def clear(self) -> None:
         """Remove all planned starts; requested calls stay."""
@@ -181,12 +181,12 @@ class Plans:
 
     def due(self, now: int) -> list[tuple[int, PlannedStart]]:
         """Remove the planned starts up to now and return them with their rows, by time, then as they were planned."""
-        found = []
+        starts = []
         while self._next_start() <= now:
             _, _, j = heappop(self._heap)
-            found.append((j, self._of[j][1]))
+            starts.append((j, self._of[j][1]))
             self.remove(j)
-        return found
+        return starts
 
     def call_at(self, time: int) -> None:
         """Request a call of the dispatcher."""

@@ -79,7 +79,8 @@ def usage(
         held = [(r.true_end, r.job.units * r.job.request.get(resource, 0)) for r in workload.running]
         more = np.array(held, np.int64)
         start = np.append(start, np.full(len(more), workload.begin, np.int64))
-        end, amount = np.append(end, more[:, 0]), np.append(amount, more[:, 1])
+        end = np.append(end, more[:, 0])
+        amount = np.append(amount, more[:, 1])
     return use_curve(start, end, amount, history)
 
 
@@ -172,12 +173,16 @@ def busy_nodes(start: Ints, end: Ints, first: Ints, low: Ints, high: Ints) -> tu
     width = high - low + 1
     node = np.arange(width.sum()) + np.repeat(low - np.cumsum(width) + width, width)
     order = np.lexsort((start[job], node))
-    node, begin, until = node[order], start[job][order], end[job][order].copy()
+    node = node[order]
+    begin = start[job][order]
+    until = end[job][order].copy()
     reach = np.empty_like(until)
     last, latest = -1, 0
     for k, (n, e) in enumerate(zip(node.tolist(), until.tolist(), strict=True)):
         latest = latest if n == last else -(2**62)
-        reach[k], latest, last = latest, max(latest, e), n
+        reach[k] = latest
+        latest = max(latest, e)
+        last = n
     begin = np.maximum(begin, reach)  # without the time that is covered by the jobs before
     kept = begin < until
     return begin[kept], until[kept]
@@ -185,7 +190,8 @@ def busy_nodes(start: Ints, end: Ints, first: Ints, low: Ints, high: Ints) -> tu
 
 def _steps(times: Ints, changes: Ints) -> tuple[Ints, Ints]:
     order = np.argsort(times, kind="stable")
-    times, values = times[order], np.cumsum(changes[order])
+    times = times[order]
+    values = np.cumsum(changes[order])
     last = np.append(np.diff(times) > 0, True) if times.size else np.zeros(0, np.bool_)
     return times[last], values[last]
 

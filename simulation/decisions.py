@@ -187,7 +187,8 @@ def shortage(nodes: Mapping[str, int], request: Ints, amounts: Ints, known: Mapp
         None if all nodes have enough.
     """
     for node, units in nodes.items():
-        need, there = units * request, amounts[known[node]]
+        need = units * request
+        there = amounts[known[node]]
         lacks = need > there
         if lacks.any():
             r = int(lacks.argmax())
@@ -320,7 +321,8 @@ class StartChecks:
         trace, number = self._engine.trace, self._engine.timeline.number
         if not start.further:
             return shortage(start.nodes, trace.request[j], amounts, number)
-        left, first = amounts.copy(), int(trace.first_further[j])
+        left = amounts.copy()
+        first = int(trace.first_further[j])
         for k, on in enumerate((start.nodes, *start.further)):
             request = trace.request[j] if k == 0 else trace.further_request[first + k - 1]
             lack = shortage(on, request, left, number)
@@ -415,7 +417,9 @@ class CallStatistics:
     """The calls so far: their number, times, ends, and what the dispatcher reports about them."""
 
     def __init__(self, resources: Sequence[str]) -> None:
-        self.made, self.skipped, self.urgent = 0, 0, 0
+        self.made = 0
+        self.skipped = 0
+        self.urgent = 0
         self.ended: Counter[str] = Counter()
         self.used: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()

@@ -21,7 +21,8 @@ from .verify.runs import Runs, runs_of
 def _above(first: Ints, time: Ints, amount: Floats, period: int, row: int, a: int, b: int, used: int) -> float:
     """Return the integral over [a, b) of what ``used`` is above the steps of a row; see ``ProfileArrays``."""
     shift = a // period * period if period > 0 else 0
-    low, high = first[row], first[row + 1]
+    low = first[row]
+    high = first[row + 1]
     k = low
     while k + 1 < high and time[k + 1] <= a - shift:
         k += 1
@@ -114,7 +115,9 @@ class Pieces(NamedTuple):
 
 def pieces_of(runs: Runs) -> Pieces:
     """Return the pieces of all runs of a replay."""
-    w, p, resources = runs.workload, runs.placement, runs.platform.resources
+    w = runs.workload
+    p = runs.placement
+    resources = runs.platform.resources
     job = np.repeat(np.arange(len(w)), np.diff(p.first))
     missing = np.zeros(len(w), np.int64)
     column = {r: w.request[:, k] for k, r in enumerate(w.resources)}
@@ -128,9 +131,9 @@ def pieces_of(runs: Runs) -> Pieces:
                 left -= int(p.units[at] * (p.high[at] - p.low[at] + 1))
                 at += 1
     amount = request * p.units[:, None]
-    found = Pieces(runs.start[job], np.where(runs.started, runs.end, runs.start)[job], p.low, p.high, amount, job)
+    pieces = Pieces(runs.start[job], np.where(runs.started, runs.end, runs.start)[job], p.low, p.high, amount, job)
     if not w.running:
-        return found
+        return pieces
     number = {name: n for n, name in enumerate(runs.platform.nodes)}
     held = [(r, number[node], units) for r in w.running for node, units in r.nodes.items() if node in number]
     nodes = np.array([n for _, n, _ in held], np.int64)
@@ -144,7 +147,7 @@ def pieces_of(runs: Runs) -> Pieces:
         ),
         np.full(len(held), -1, np.int64),
     )
-    return Pieces(*(np.concatenate(pair) for pair in zip(found, begun, strict=True)))
+    return Pieces(*(np.concatenate(pair) for pair in zip(pieces, begun, strict=True)))
 
 
 def power_steps(runs: Runs) -> tuple[Ints, Floats]:
@@ -195,10 +198,11 @@ def desired_figures(replay: ReplayData, profile: DesiredProfile | None) -> Mappi
     """
     if profile is None or not (replay.start >= 0).any():
         return {}
-    runs, w = runs_of(replay), replay.workload
+    runs = runs_of(replay)
+    w = replay.workload
     begin = int(w.submit.min()) if w.begin is None else w.begin
     finish = int(runs.end[runs.started].max())
-    found: dict[str, dict[str, float | None]] = {}
+    figures: dict[str, dict[str, float | None]] = {}
     over = over_utilisation(runs, profile, begin, finish)
     for resource in profile.wished:
         times, use, wish = _curves(replay, profile, resource, begin, finish)
@@ -206,13 +210,13 @@ def desired_figures(replay: ReplayData, profile: DesiredProfile | None) -> Mappi
         known_total = resource in replay.platform.resources  # power is no resource of a platform
         total = float(replay.platform.total(resource)) if known_total else 0.0
         most = total or float(wish[np.isfinite(wish)].max(initial=0.0))
-        found.setdefault("machine_over", {})[resource] = float((np.maximum(0, use - wish) * length).sum()) / HOUR
-        found.setdefault("over", {})[resource] = over.get(resource, found["machine_over"][resource])
+        figures.setdefault("machine_over", {})[resource] = float((np.maximum(0, use - wish) * length).sum()) / HOUR
+        figures.setdefault("over", {})[resource] = over.get(resource, figures["machine_over"][resource])
         known = np.isfinite(wish)  # no wish for the power: no distance
-        found.setdefault("dissimilarity", {})[resource] = dissimilarity(wish[known], use[known], length[known])
+        figures.setdefault("dissimilarity", {})[resource] = dissimilarity(wish[known], use[known], length[known])
         distance = ((use - wish)[known] ** 2 * length[known]).sum() / (length[known].sum() * most**2 or np.nan)
-        found.setdefault("squared_distance", {})[resource] = None if np.isnan(distance) else float(distance)
-    return found
+        figures.setdefault("squared_distance", {})[resource] = None if np.isnan(distance) else float(distance)
+    return figures
 
 
 def power_peak(replay: ReplayData) -> float | None:
@@ -225,7 +229,8 @@ def power_peak(replay: ReplayData) -> float | None:
 
 def over_utilisation(runs: Runs, profile: DesiredProfile, begin: int, finish: int) -> dict[str, float]:
     """Return the volume of use above the desired amounts in [begin, finish), summed over the nodes, in amount-hours."""
-    pieces, arrays = pieces_of(runs), profile.arrays
+    pieces = pieces_of(runs)
+    arrays = profile.arrays
     order = np.argsort(np.concatenate([pieces.end, pieces.start]), kind="stable")
     volume = volume_above(
         order, pieces.start, pieces.end, pieces.low, pieces.high, np.ascontiguousarray(pieces.amount), begin, finish,
@@ -303,10 +308,10 @@ def mean_curves(simulation: ReplayData, steps: int) -> dict[str, dict[str, list[
     w = simulation.workload
     begin = int(w.submit.min()) if w.begin is None else w.begin
     edges = np.linspace(begin, max(begin + 1, int(ended.max())), steps + 1)
-    found: dict[str, dict[str, list[float | None]]] = {}
+    curves: dict[str, dict[str, list[float | None]]] = {}
     for resource in profile.wished:
         times, use, wish = _curves(simulation, profile, resource, begin, int(edges[-1]))
-        found[resource] = {"time": edges[:-1].tolist()}
+        curves[resource] = {"time": edges[:-1].tolist()}
         for name, values in (("use", use), ("desired", wish)):
             finite = np.where(np.isfinite(values), values, 0.0)
             until = np.append(times[1:], max(times[-1], edges[-1]))
@@ -314,5 +319,5 @@ def mean_curves(simulation: ReplayData, steps: int) -> dict[str, dict[str, list[
             at = np.interp(edges, np.append(times, until[-1]), whole)
             means = np.diff(at) / np.diff(edges)
             known = np.isfinite(values)[np.searchsorted(times, edges[:-1], side="right") - 1]
-            found[resource][name] = [float(m) if k else None for m, k in zip(means, known, strict=True)]
-    return found
+            curves[resource][name] = [float(m) if k else None for m, k in zip(means, known, strict=True)]
+    return curves

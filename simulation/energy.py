@@ -157,14 +157,14 @@ def power_of(machine: Machine, runs: Runs, states: OffIntervals, begin: int, end
 
 def _level(times: Ints, begin: Ints, end: Ints, amount: Ints | Floats) -> Floats:
     """Return the sum of the amounts whose [begin, end) contains each of the times."""
-    found = np.zeros(len(times))
+    levels = np.zeros(len(times))
     for at, sign in ((begin, 1.0), (end, -1.0)):
         order = np.argsort(at, kind="stable")
         total = np.concatenate([[0.0], np.cumsum(amount[order].astype(np.float64))])
-        found += sign * total[np.searchsorted(at[order], times, side="right")]
+        levels += sign * total[np.searchsorted(at[order], times, side="right")]
     # sums of powers leave rounding where nothing runs
     count = np.searchsorted(np.sort(begin), times, "right") - np.searchsorted(np.sort(end), times, "right")
-    return np.where(count > 0, found, 0.0)
+    return np.where(count > 0, levels, 0.0)
 
 
 def _check(machine: Machine, runs: Runs, states: OffIntervals) -> None:
@@ -176,7 +176,9 @@ def _check(machine: Machine, runs: Runs, states: OffIntervals) -> None:
             f"{per_core[low[0]]:g} W per core; give a smaller idle power"
         )
     order = np.lexsort((states.begin, states.node))
-    node, begin, end = states.node[order], states.begin[order], states.end[order]
+    node = states.node[order]
+    begin = states.begin[order]
+    end = states.end[order]
     wrong = np.flatnonzero((node[1:] == node[:-1]) & (begin[1:] < end[:-1]))
     if wrong.size:
         k = wrong[0]
@@ -281,11 +283,13 @@ def account(centre: Centre, power: Power, begin: int, end: int) -> EnergyAccount
         If power, weather or prices do not cover the period, or the mean IT power of a segment is above the cooling table.
     """
     check_covers("temperatures", centre.temperature, begin, end)
-    prices, it = centre.tariff.prices(begin, end), power.it
+    prices = centre.tariff.prices(begin, end)
+    it = power.it
     cooling = euro = 0.0
     grams = None if centre.tariff.carbon is None else 0.0
     for s in segments_between(begin, end, centre.temperature, prices, centre.cooling):
-        joules, length = integral(it, 1.0, s.begin, s.end), s.end - s.begin
+        joules = integral(it, 1.0, s.begin, s.end)
+        length = s.end - s.begin
         if joules > centre.cooling.most * length * (1 + 1e-9):
             raise ProblemError(
                 f"the mean IT power from {s.begin} s to {s.end} s is {joules / length:,.0f} W, but cooling "
@@ -355,7 +359,8 @@ def at_the_end(centre: Centre, power: Power, runs: Runs, begin: int) -> tuple[En
     tuple of EnergyAccount
         The two accounts.
     """
-    last, end = int(runs.submit.max()), int(runs.end.max())
+    last = int(runs.submit.max())
+    end = int(runs.end.max())
     return account(centre, power, begin, last), account(centre, power, begin, end)
 
 
@@ -450,9 +455,13 @@ def _runs(replay: ReplayData) -> Runs:
         raise WorkloadError(f"{w.name}: no job has started, so there is no energy to account for")
     mine = [j.units * j.request.get("cores", 0) for j in held]
     none = np.zeros(0, np.int64)
-    rows, since, until = none, none, none
+    rows = none
+    since = none
+    until = none
     if replay.history is not None:
-        rows, since, until = replay.history.rows, replay.history.start, replay.history.end
+        rows = replay.history.rows
+        since = replay.history.start
+        until = replay.history.end
     return Runs(
         submit=np.concatenate([w.submit[started], np.full(len(held), w.submit[started].min()), w.submit[rows]]),
         start=np.concatenate([replay.start[started], np.array([r.start for r in w.running], np.int64), since]),

@@ -88,7 +88,9 @@ class Engine:
     """
 
     def __init__(self, setup: Setup, features: Sequence[Feature], on_progress: OnProgress | None) -> None:
-        self.setup, self.features, self.on_progress = setup, tuple(features), on_progress
+        self.setup = setup
+        self.features = tuple(features)
+        self.on_progress = on_progress
         self.platform, self.options = setup.platform, setup.options
         self.policy, self.dispatcher = setup.chosen.policy, setup.chosen.dispatcher
         self.needs, self.name = setup.chosen.needs, setup.chosen.name
@@ -166,10 +168,10 @@ class Engine:
         notes = self._compiled() if self.stretches else self._event_by_event()
         for feature in self.features:
             feature.finish()
-        found = self.result(notes)
+        result = self.result(notes)
         if not notes:
-            check_all_started(self, found)
-        return found
+            check_all_started(self, result)
+        return result
 
     def _begin(self) -> None:
         """Begin the features, the dispatcher and the ranker."""
@@ -199,7 +201,8 @@ class Engine:
         assert policy is not None
         rules = self._rules_of(policy)
         chosen = kernels.kernel_of_replay(self, rules)
-        standstill, batches = Standstill(self), Batches(self.on_progress is not None)
+        standstill = Standstill(self)
+        batches = Batches(self.on_progress is not None)
         while True:
             clock[STOP] = self.agenda.next_time()
             going = chosen.replay(self.trace, self.state, rules, self.options.period, batches.events)
@@ -210,7 +213,8 @@ class Engine:
                 self.agenda.run(self.now)
                 if clock[WAITING] > 0:
                     if self.ledger.shortened:
-                        rules, self.ledger.shortened = self._rules_of(policy), False
+                        rules = self._rules_of(policy)
+                        self.ledger.shortened = False
                         clock[SORTED] = 0
                     clock[DECISIONS] += 1
                     chosen.decide(self.trace, self.state, rules)
@@ -222,11 +226,14 @@ class Engine:
 
     def _event_by_event(self) -> tuple[str, ...]:
         """Replay in Python from event to event; return notes."""
-        clock, standstill, idle = self.state.clock, Standstill(self), 0
+        clock = self.state.clock
+        standstill = Standstill(self)
+        idle = 0
         going = self._forward()
         while going:
             self._settle()
-            last_call, started = standstill.reached(), clock[STARTED]
+            last_call = standstill.reached()
+            started = clock[STARTED]
             moved = self._decide()
             for feature in self.features:
                 feature.after_decision()
@@ -404,7 +411,8 @@ class Engine:
 
     def _decide(self) -> bool:
         """Make the planned starts and one decision, unless none is due; return whether it moved the simulated clock."""
-        state, began = self.state, time.perf_counter()
+        state = self.state
+        began = time.perf_counter()
         if self.policy is not None:
             if state.clock[WAITING] == 0:
                 return False
@@ -458,7 +466,9 @@ class Engine:
         """Make the decision of a policy; return the jobs that it starts."""
         state = self.state
         if policy is not self.ruled:
-            self.rules, self.ruled, self._kernel = None, policy, None
+            self.rules = None
+            self.ruled = policy
+            self._kernel = None
         if self.rules is None or self.ledger.shortened:
             self.ledger.shortened = False
             self.rules = self._rules_of(policy)
@@ -467,7 +477,8 @@ class Engine:
             correct(state, self.workload.walltime, np.array(policy.corrections, np.int64))
         rules = self.rules if self.ranking is None else self.ranking.sort(self.rules)
         kept = self.timeline.kept()
-        queue, before = state.waiting[: state.clock[WAITING]].copy(), state.clock[STARTED]
+        queue = state.waiting[: state.clock[WAITING]].copy()
+        before = state.clock[STARTED]
         if kept is None:
             if self._kernel is None:
                 self._kernel = kernels.kernel_of_decisions(self, rules, policy.shortest_first)
@@ -525,8 +536,9 @@ class Engine:
         return answer
 
     def _take_changed(self) -> tuple[str, ...]:
-        found, self.changed = tuple(self.changed), {}
-        return found
+        changed = tuple(self.changed)
+        self.changed = {}
+        return changed
 
     def note_change(self, j: int, **fields: object) -> None:
         """Note that the walltime or the queue of a waiting job has changed, and show it to dispatchers."""
@@ -612,7 +624,8 @@ class Standstill:
     def _last_opening(self) -> int:
         """Return the time in seconds by which every window of a waiting job has opened, and each period has passed."""
         trace, state = self._engine.trace, self._engine.state
-        last, periods = int(state.clock[NOW]), list(self._engine.agenda.periods)
+        last = int(state.clock[NOW])
+        periods = list(self._engine.agenda.periods)
         for c in np.flatnonzero(state.opened > 0).tolist():
             if trace.period[c] > 0:
                 periods.append(int(trace.period[c]))
@@ -631,7 +644,7 @@ def reasons(engine: Replay) -> dict[str, str]:
 
     Then follow the jobs that have not arrived, because a job before them has not ended.
     """
-    found: dict[str, str] = {}
+    reason_of: dict[str, str] = {}
     rows = engine.state.waiting[: engine.state.clock[WAITING]].tolist()
     now = int(engine.state.clock[NOW])
     blocking = ""
@@ -643,8 +656,8 @@ def reasons(engine: Replay) -> dict[str, str]:
             why = f"it waits behind job {blocking!r}, which blocks the queue"
         elif why and not blocking:
             blocking = job
-        found[job] = why or _of_dispatcher(engine, job)
-    return found | _held(engine, rows)
+        reason_of[job] = why or _of_dispatcher(engine, job)
+    return reason_of | _held(engine, rows)
 
 
 def _of_dispatcher(engine: Replay, job: str) -> str:
@@ -666,13 +679,15 @@ def _held(engine: Replay, rows: list[int]) -> dict[str, str]:
     followers: dict[int, list[int]] = {}
     for j, (before, _) in engine.workload.after.items():
         followers.setdefault(before, []).append(j)
-    found, left, ids = dict[str, str](), list(rows), engine.workload.ids
+    held = dict[str, str]()
+    left = list(rows)
+    ids = engine.workload.ids
     while left:
         before = left.pop()
         for j in followers.get(before, ()):
-            found[ids[j]] = f"it has not arrived: it waits for the end of job {ids[before]!r}"
+            held[ids[j]] = f"it has not arrived: it waits for the end of job {ids[before]!r}"
             left.append(j)
-    return found
+    return held
 
 
 def _calendar_or_nodes(engine: Replay, j: int, now: int) -> str:
@@ -688,8 +703,10 @@ def _calendar_or_nodes(engine: Replay, j: int, now: int) -> str:
 
 def _calendar(engine: Replay, j: int, now: int) -> str:
     """Return that the calendars of job j never open again, or an empty text."""
-    queue, walltime = engine.workload.queues[int(engine.workload.queue[j])], int(engine.workload.walltime[j])
-    windows, daily = engine.workload.windows.get(j, ()), queue.hours(walltime)
+    queue = engine.workload.queues[int(engine.workload.queue[j])]
+    walltime = int(engine.workload.walltime[j])
+    windows = engine.workload.windows.get(j, ())
+    daily = queue.hours(walltime)
     if queue.daily and not daily:
         return f"its walltime, {walltime} s, does not fit into a daily window of queue {queue.name!r} (whole_run)"
     if not windows:
@@ -711,11 +728,13 @@ def _nodes(engine: Replay, j: int) -> str:
     barred = engine.timeline.closed_for_good()
     if not barred.size:
         return ""
-    platform, shut = engine.platform, set(barred.tolist())
+    platform = engine.platform
+    shut = set(barred.tolist())
     capacity = [vector for n, vector in enumerate(platform.capacity.values()) if n not in shut]
     units, fits = 0, 0
     for part in engine.workload.job(j).parts:
-        units, request = part.units, [part.request.get(r, 0) for r in platform.resources]
+        units = part.units
+        request = [part.request.get(r, 0) for r in platform.resources]
         fits = sum(min(units, platform.units_on(vector, request)) for vector in capacity)
         if fits < units:
             break
@@ -773,12 +792,14 @@ class Batches:
 
     def __init__(self, told: bool) -> None:
         self.events = FIRST if told else BATCH
-        self._told, self._last = told, time.perf_counter()
+        self._told = told
+        self._last = time.perf_counter()
 
     def next(self) -> None:
         """Choose the number of events of the next batch by the time that this one took."""
         now = time.perf_counter()
-        took, self._last = now - self._last, now
+        took = now - self._last
+        self._last = now
         if self._told and took > TURN:
             self.events = max(1, self.events // 2)
         elif took < TURN / 4:

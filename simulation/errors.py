@@ -38,5 +38,8 @@ class SimulationError(SchedlabError, RuntimeError):
         waiting: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
-        self.job, self.node, self.time, self.partial = job, node, time, partial
+        self.job = job
+        self.node = node
+        self.time = time
+        self.partial = partial
         self.waiting = dict(waiting or {})

@@ -81,11 +81,12 @@ def score(workload: Workload, forecasts: Sequence[Forecast], hours: int = 24) ->
     for f in forecasts:
         f.begin(workload)
     missing: list[Counter[str]] = [Counter() for _ in forecasts]
-    found: list[list[tuple[Floats, Floats]]] = [[] for _ in forecasts]
+    errors: list[list[tuple[Floats, Floats]]] = [[] for _ in forecasts]
     came: list[tuple[Floats, Floats]] = []
     midnights = _midnights(workload, hours)
     for now in midnights:
-        history, end = history_at(workload, now), now + hours * HOUR
+        history = history_at(workload, now)
+        end = now + hours * HOUR
         made = []
         for f, counted in zip(forecasts, missing, strict=True):
             try:
@@ -95,7 +96,7 @@ def score(workload: Workload, forecasts: Sequence[Forecast], hours: int = 24) ->
         if len(made) < len(forecasts):
             continue
         came.append(_per_hour(workload, now, hours))
-        for one, per_hour in zip(found, made, strict=True):
+        for one, per_hour in zip(errors, made, strict=True):
             one.append(per_hour)
     if not came:
         detail = (
@@ -104,7 +105,7 @@ def score(workload: Workload, forecasts: Sequence[Forecast], hours: int = 24) ->
         )
         raise EmptyForecast(f"{workload.name}: there is no day for which all forecasts have jobs: {detail}")
     jobs_came, work_came = _stacked(came)
-    stacked = [_stacked(one) for one in found]
+    stacked = [_stacked(one) for one in errors]
     base = next((w for f, (_, w) in zip(forecasts, stacked, strict=True) if f.name == "persistence"), None)
     return [
         _score(f.name, jobs, work, jobs_came, work_came, base, counted)

@@ -152,27 +152,27 @@ def forecast_jobs(forecast: Forecast, history: Workload, now: int, end: int) -> 
     if end <= now:
         raise ForecastError(f"a forecast from {now} s to {end} s: the end must be after the begin")
     try:
-        found = forecast.jobs(history, now, end)
+        workload = forecast.jobs(history, now, end)
     except SchedlabError:
         raise
     except Exception as e:
         raise ForecastError(f"the forecast {forecast.name} raised {type(e).__name__}: {e}") from e
-    if not isinstance(found, Workload):
+    if not isinstance(workload, Workload):
         raise ForecastError(
-            f"the forecast {forecast.name} returned {excerpt(found)}; expected a Workload with the jobs that are "
+            f"the forecast {forecast.name} returned {excerpt(workload)}; expected a Workload with the jobs that are "
             f"submitted from {now} s to {end} s"
         )
-    if not len(found):
+    if not len(workload):
         raise EmptyForecast(f"the forecast {forecast.name} expects no job from {now} s to {end} s")
-    outside = np.flatnonzero((found.submit < now) | (found.submit >= end))
+    outside = np.flatnonzero((workload.submit < now) | (workload.submit >= end))
     if outside.size:
         raise ForecastError(
             f"the forecast {forecast.name} from {now} s to {end} s has a job that is submitted at "
-            f"{found.submit[outside[0]]} s; all jobs must be submitted in the period"
+            f"{workload.submit[outside[0]]} s; all jobs must be submitted in the period"
         )
-    order = np.argsort(found.submit, kind="stable")
-    found = found if (np.diff(order) > 0).all() else found.keep(order)
-    return replace(found, ids=tuple(f"forecast-{k}" for k in range(1, len(found) + 1)))
+    order = np.argsort(workload.submit, kind="stable")
+    workload = workload if (np.diff(order) > 0).all() else workload.keep(order)
+    return replace(workload, ids=tuple(f"forecast-{k}" for k in range(1, len(workload) + 1)))
 
 
 class ForecastError(PluginError, ValueError):
@@ -280,7 +280,8 @@ class Perfect:
 # systematic sample of those of the last week by their core-hours: every part of the distribution has its share. Their hours
 # are drawn by a seeded permutation, and the second within the hour is that of the sampled job.
 
-HOUR, WEEK = 3600, 7 * DAY
+HOUR = 3600
+WEEK = 7 * DAY
 LEAST = 8  # days of history: a week of periods, and a day before the first of them
 
 
@@ -301,7 +302,8 @@ class Learned:
     def __init__(self, days: float = 28, seed: float = 0) -> None:
         if days < LEAST - 1:
             raise WrongValue(f"the forecast learned: days is {days:g}; at least {LEAST - 1} are expected")
-        self.days, self.seed = int(days), int(seed)
+        self.days = int(days)
+        self.seed = int(seed)
 
     def begin(self, workload: Workload) -> None:
         """Keep nothing of the log; raise MissingPackage if scikit-learn is missing."""
@@ -356,8 +358,8 @@ def _features(count: Floats, origin: int, hours: int, lead: int) -> Floats:
     same = np.mean([count[d] for d in known], axis=0)
     week = target - 7 * 24 * -(-lead // 7)
     recent = [np.full(hours, count[max(0, origin - n) : origin].mean()) for n in (24, 168)]
-    found: Floats = np.log1p(np.column_stack([count[last], count[week] if week[0] >= 0 else same, same, *recent]))
-    return found
+    values: Floats = np.log1p(np.column_stack([count[last], count[week] if week[0] >= 0 else same, same, *recent]))
+    return values
 
 
 def _regressor() -> PoissonRegressor:

@@ -134,16 +134,16 @@ class GroupMetrics:
 
         ``late_starts`` and ``late_share`` are left out if no job of the workload has a latest start.
         """
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for part in fields(self):
             if part.name in LATE and self.late_starts is None:
                 continue
             value = getattr(self, part.name)
             if isinstance(value, Spread):
-                found |= {f"{part.name}_{s.name}": getattr(value, s.name) for s in fields(value)}
+                values |= {f"{part.name}_{s.name}": getattr(value, s.name) for s in fields(value)}
             else:
-                found[part.name] = value
-        return found
+                values[part.name] = value
+        return values
 
 
 @with_short_repr
@@ -203,17 +203,18 @@ class Groups(Mapping[str, GroupMetrics]):
 
 def groups_of(workload: Workload, figures: JobFigures) -> dict[str, Groups]:
     """Return the metrics of the groups of a workload by each property of ``GROUPINGS`` that the log records."""
-    found = {}
+    groups = {}
     for by, grouping in GROUPINGS.items():
         grouped = grouping(workload)
         if grouped is not None:
-            found[by] = _groups(by, *grouped, figures)
-    return found
+            groups[by] = _groups(by, *grouped, figures)
+    return groups
 
 
 def _groups(by: str, code: Ints, names: Sequence[str], figures: JobFigures) -> Groups:
     """Return the metrics of the groups; ``code``: the index of each job's group in ``names``."""
-    jobs, mine = np.bincount(code, minlength=len(names)), code[figures.row]
+    jobs = np.bincount(code, minlength=len(names))
+    mine = code[figures.row]
     started = np.bincount(mine, minlength=len(names))
     kinds = ("wait", "slowdown", "bounded_slowdown")
     spreads = {kind: spreads_of(getattr(figures, kind), mine, len(names)) for kind in kinds}
@@ -223,8 +224,10 @@ def _groups(by: str, code: Ints, names: Sequence[str], figures: JobFigures) -> G
     order = sorted(np.flatnonzero(jobs).tolist(), key=lambda k: (-int(jobs[k]), names[k]))
 
     def group(name: str, which: Ints, values: Sequence[Spread]) -> GroupMetrics:
-        ran, total = int(started[which].sum()), float(waited.sum())
-        asked, missed = int(has_latest[which].sum()), int(late[which].sum())
+        ran = int(started[which].sum())
+        total = float(waited.sum())
+        asked = int(has_latest[which].sum())
+        missed = int(late[which].sum())
         return GroupMetrics(
             name,
             int(jobs[which].sum()),
@@ -249,7 +252,8 @@ def _late(figures: JobFigures, code: Ints, groups: int) -> tuple[Ints, Ints]:
     """Return for each group the number of started jobs with a latest start, and of those that started after it."""
     if figures.late is None:
         return np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    known, missed = np.isfinite(figures.late), figures.late > 0
+    known = np.isfinite(figures.late)
+    missed = figures.late > 0
     return np.bincount(code[known], minlength=groups), np.bincount(code[missed], minlength=groups)
 
 
@@ -272,9 +276,9 @@ def spreads_of(values: Ints | Floats, code: Ints, groups: int) -> list[Spread]:
     """
     count = np.bincount(code, minlength=groups)
     there = np.flatnonzero(count)
-    found = [Spread()] * groups
+    spreads = [Spread()] * groups
     if not there.size:
-        return found
+        return spreads
     order = np.lexsort((values, code))
     ordered = values[order].astype(np.float64)
     n = count[there]
@@ -284,17 +288,18 @@ def spreads_of(values: Ints | Floats, code: Ints, groups: int) -> list[Spread]:
     percentiles = [_percentile(ordered, first, n, q) for q in (50, 95, 99)]
     columns = [c.tolist() for c in (mean, std, *percentiles, ordered[first + n - 1])]
     for k, row in zip(there.tolist(), zip(*columns, strict=True), strict=True):
-        found[k] = Spread(*row)
-    return found
+        spreads[k] = Spread(*row)
+    return spreads
 
 
 def _percentile(ordered: Floats, first: Ints, n: Ints, q: float) -> Floats:
     """Return a percentile of each group with linear interpolation between neighbours, as ``numpy.percentile``."""
     place = (n - 1) * (q / 100)
     below = place.astype(np.int64)
-    low, high = ordered[first + below], ordered[first + np.minimum(below + 1, n - 1)]
-    found: Floats = low + (high - low) * (place - below)
-    return found
+    low = ordered[first + below]
+    high = ordered[first + np.minimum(below + 1, n - 1)]
+    percentile: Floats = low + (high - low) * (place - below)
+    return percentile
 
 
 def _by_queue(workload: Workload) -> tuple[Ints, Sequence[str]]:

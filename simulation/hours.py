@@ -70,10 +70,10 @@ def hours_of(workload: Workload, platform: Platform) -> Hours:
 def _nodes(workload: Workload, platform: Platform) -> Floats:
     """Return the number of nodes that each job occupies, by its largest share of a resource."""
     most = [max((g.capacity.get(r, 0) for g in platform.groups), default=0) for r in workload.resources]
-    found: Floats = workload.units * (workload.request / np.maximum(most, 1)).max(axis=1)
+    nodes: Floats = workload.units * (workload.request / np.maximum(most, 1)).max(axis=1)
     for k in workload.chunks:
-        found[k] = (workload.job_arrays.amounts[k] / np.maximum(most, 1)).max()
-    return found
+        nodes[k] = (workload.job_arrays.amounts[k] / np.maximum(most, 1)).max()
+    return nodes
 
 
 def _means(begin: int, count: int, start: Ints, end: Ints, amount: Floats) -> Floats:
@@ -88,5 +88,5 @@ def _integral(times: Ints, since: Ints, amount: Floats) -> Floats:
     total = np.concatenate([[0.0], np.cumsum(amount[order])])
     moment = np.concatenate([[0.0], np.cumsum(amount[order] * since[order])])
     before = np.searchsorted(since[order], times, side="right")
-    found: Floats = total[before] * times - moment[before]
-    return found
+    integral: Floats = total[before] * times - moment[before]
+    return integral

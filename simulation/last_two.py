@@ -51,10 +51,13 @@ def learn_and_predict(users: Users, trace: TraceArrays, state: State, arrived: i
     """Learn the runtimes of the jobs that have ended, and predict waiting jobs; ``arrived``: index of the first new one."""
     if users.user.size == 0:
         return
-    clock, user, took = state.clock, users.user, users.took
+    clock = state.clock
+    user = users.user
+    took = users.took
     for i in range(clock[ENDED]):
         j = state.ended[i]
-        u, last = user[j], max(1, trace.runtime[j])
+        u = user[j]
+        last = max(1, trace.runtime[j])
         before = took[u, 0]
         took[u, 0] = last
         took[u, 1] = before if before > 0 else last
@@ -73,7 +76,8 @@ def learn_and_predict(users: Users, trace: TraceArrays, state: State, arrived: i
 @internal_borrowing
 def _predicted(users: Users, j: int) -> int:
     """Return the expected duration of job j in seconds."""
-    walltime, u = max(1, users.walltime[j]), users.user[j]
+    walltime = max(1, users.walltime[j])
+    u = users.user[j]
     if users.took[u, 0] == 0:
         return int(walltime)
     return int(min(walltime, (users.took[u, 0] + users.took[u, 1] + 1) // 2))

@@ -74,7 +74,11 @@ class Ledger:
         state: State,
         begun: Mapping[int, tuple[Running, ...]],
     ) -> None:
-        self.workload, self.platform, self.trace, self.state, self.begun = workload, platform, trace, state, begun
+        self.workload = workload
+        self.platform = platform
+        self.trace = trace
+        self.state = state
+        self.begun = begun
         self.log = AttemptLog(len(workload))
         self.durations: Ints | None = None
         self.killed: Bools = np.zeros(len(workload), np.bool_)
@@ -175,7 +179,8 @@ class Ledger:
 
     def note_start(self, j: int, job: Job, nodes: Sequence[Mapping[str, int]]) -> None:
         """Show a job that has started now as running; ``nodes``: of each chunk."""
-        now, end = self.now, self.now + int(self.state.expected[j])
+        now = self.now
+        end = self.now + int(self.state.expected[j])
         parts = [Running(part, now, dict(on), end) for part, on in zip(job.parts, nodes, strict=True)]
         self.running[j] = parts[0]
         if len(parts) > 1:
@@ -205,8 +210,10 @@ class Ledger:
         """Return {node: units} of each chunk of a job that has places."""
         first = int(self.trace.first[j])
         slots = slice(first, first + int(self.state.pieces[j]))
-        place, share = self.state.place[slots].astype(np.int64), self.state.share[slots].astype(np.int64)
-        chunks, names = self.workload.chunks.get(j, ()), self.platform.nodes
+        place = self.state.place[slots].astype(np.int64)
+        share = self.state.share[slots].astype(np.int64)
+        chunks = self.workload.chunks.get(j, ())
+        names = self.platform.nodes
         if not chunks:
             return [{names[n]: units for n, units in zip(place.tolist(), share.tolist(), strict=True)}]
         return of_chunks((np.array([0, place.size]), place, place, share), 0, [c.units for c in chunks], names)

@@ -76,7 +76,8 @@ def late_starts(late: Floats | None) -> Mapping[str, float | None]:
     """
     if late is None:
         return {}
-    jobs, count = int(np.isfinite(late).sum()), int((late > 0).sum())
+    jobs = int(np.isfinite(late).sum())
+    count = int((late > 0).sum())
     return {"jobs": jobs, "count": count, "share": count / jobs if jobs else None, "tardiness": float(np.nansum(late))}
 
 
@@ -145,16 +146,16 @@ def preemption_figures(replay: ReplayData, figures: JobFigures) -> Figures:
         ``batch_bounded_slowdown_mean``: of batch jobs. ``decisions``: calls of the evictor; ``decision_ms_mean``,
         ``decision_ms_max``: their wall time.
     """
-    found = replay.preemption
-    if found is None:
+    record = replay.preemption
+    if record is None:
         return {}
-    rows = np.array(found.rows, np.int64)
+    rows = np.array(record.rows, np.int64)
     batch = ~np.isin(figures.row, rows)
-    jobs = zip(found.rows, found.settings.jobs, strict=True)
-    delays = {job.id: found.first_start[row] - job.submit for row, job in jobs if row in found.first_start}
-    late = [job.id for job in found.settings.jobs if delays.get(job.id, job.start_within + 1) > job.start_within]
-    kinds = [d.strategy for d in found.departures]
-    seconds = [1000 * d.seconds for d in found.decisions]
+    jobs = zip(record.rows, record.settings.jobs, strict=True)
+    delays = {job.id: record.first_start[row] - job.submit for row, job in jobs if row in record.first_start}
+    late = [job.id for job in record.settings.jobs if delays.get(job.id, job.start_within + 1) > job.start_within]
+    kinds = [d.strategy for d in record.departures]
+    seconds = [1000 * d.seconds for d in record.decisions]
     return {
         "jobs": len(rows),
         "delay_mean": _mean(list(delays.values())),
@@ -179,23 +180,28 @@ def _mean(values: list[int] | list[float]) -> float | None:
 
 def _losses(replay: ReplayData) -> Figures:
     """Return the node-hours that batch jobs lost, and the number of attempts that failed."""
-    found, history, units = replay.preemption, replay.history, replay.workload.units
-    assert found is not None
-    left = {(d.row, d.attempt): d for d in found.departures}
+    record = replay.preemption
+    history = replay.history
+    units = replay.workload.units
+    assert record is not None
+    left = {(d.row, d.attempt): d for d in record.departures}
     lost = writing = restart = 0
-    failed, again = 0, found.settings.restart
+    failed, again = 0, record.settings.restart
     for k, a in [] if history is None else zip(history.rows.tolist(), history.early, strict=True):
-        if k in found.rows:
+        if k in record.rows:
             continue
-        nodes, d = int(units[k]), left.get((k, a.number))
+        nodes = int(units[k])
+        d = left.get((k, a.number))
         failed += d is None
         lost += nodes * a.lost
         begun = min(again if a.number > 1 else 0, a.end - a.start)
         written = 0 if d is None else min(d.end - d.stop, a.end - a.start - begun)
-        writing, restart = writing + nodes * written, restart + nodes * begun
-    last = set() if history is None else set(history.rows.tolist()) - set(found.rows)
+        writing = writing + nodes * written
+        restart = restart + nodes * begun
+    last = set() if history is None else set(history.rows.tolist()) - set(record.rows)
     final = sum(int(units[k]) * again for k in last if replay.start[k] >= 0)
-    lost, restart = lost + final, restart + final
+    lost = lost + final
+    restart = restart + final
     return {
         "lost_node_hours": lost / HOUR,
         "repeated_node_hours": (lost - writing - restart) / HOUR,
@@ -485,11 +491,11 @@ class Metrics:
         ``decisions_ended_optimal``, ``accuracy_mae``); the keys of ``thesis`` stay as they are (``AQ``, ``%O``).
         ``groups`` and ``percentiles`` are not part of it.
         """
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, value in parts_of(self):
             if name not in ("groups", "percentiles"):
-                _flatten("" if name in ("by_class", "thesis") else name, value, found)
-        return found
+                _flatten("" if name in ("by_class", "thesis") else name, value, values)
+        return values
 
 
 def parts_of(value: Any) -> list[tuple[str, Any]]:
@@ -537,7 +543,7 @@ def metrics(simulation: ReplayData, bsld_floor: float = BSLD_FLOOR) -> Metrics:
     """
     s = simulation
     done = _completed(s.start, s.end, s.history)
-    found = _measure(
+    measured = _measure(
         s.workload,
         s.start,
         s.end,
@@ -550,11 +556,11 @@ def metrics(simulation: ReplayData, bsld_floor: float = BSLD_FLOOR) -> Metrics:
         history=s.history,
         left=left_at(s),
     )
-    found = replace(found, desired=desired_figures(s, s.desired), power_peak=power_peak(s))
+    measured = replace(measured, desired=desired_figures(s, s.desired), power_peak=power_peak(s))
     if s.preemption is None:
-        return found
+        return measured
     figures = job_figures(s.workload, s.start, s.end, s.expected, bsld_floor, s.history)
-    return replace(found, preemption=preemption_figures(s, figures))
+    return replace(measured, preemption=preemption_figures(s, figures))
 
 
 def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: float = BSLD_FLOOR) -> Metrics | None:
@@ -585,9 +591,9 @@ def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: f
     counted = arrived(workload, end)
     if workload.after:  # a job that did not wait for the other one, although the log names it, arrived by its start
         counted = replace(counted, submit=np.where(known, np.minimum(counted.submit, start), counted.submit))
-    found = _measure(counted.keep(known), start[known], end[known], platform, bsld_floor=bsld_floor)
+    measured = _measure(counted.keep(known), start[known], end[known], platform, bsld_floor=bsld_floor)
     missing = int((~known).sum())
-    values = dict(parts_of(found))
+    values = dict(parts_of(measured))
     return Metrics(**{**values, "jobs": len(workload), "not_started": missing})
 
 
@@ -607,7 +613,9 @@ def _measure(
 ) -> Metrics:
     done = _completed(start, end, history)
     figures = job_figures(workload, start, end, expected, bsld_floor, history)
-    wait, slowdown, bounded = figures.wait, figures.slowdown, figures.bounded_slowdown
+    wait = figures.wait
+    slowdown = figures.slowdown
+    bounded = figures.bounded_slowdown
     work = (end - start)[done]  # of all attempts
     took = work if history is None else work + history.less[done]
     begin = int(workload.submit.min()) if workload.begin is None else workload.begin
@@ -696,9 +704,12 @@ def job_figures(
     if not 0 < bsld_floor < np.inf:
         raise WrongValue(f"bsld_floor is {bsld_floor}; expected a number of seconds above 0, such as 10 or 60")
     row = np.flatnonzero(_completed(start, end, history))
-    wait, work, lost = start[row] - workload.submit[row], end[row] - start[row], np.zeros(len(row), np.int64)
+    wait = start[row] - workload.submit[row]
+    work = end[row] - start[row]
+    lost = np.zeros(len(row), np.int64)
     if history is not None:  # the time that was lost, and restarts, count as part of the response time only
-        wait, work = wait - history.ran_before[row], work + history.less[row]
+        wait = wait - history.ran_before[row]
+        work = work + history.less[row]
         lost = (history.ran_before - history.less)[row]
     duration = np.maximum(work, 1)
     response = wait + lost + duration
@@ -771,7 +782,7 @@ def _used(
 
 def _percentiles(figures: JobFigures) -> dict[str, tuple[float, ...]]:
     """Return the percentiles 0 to 100 of the wait, the slowdown, and duration / expected duration."""
-    found: dict[str, Ints | Floats] = {"wait": figures.wait, "slowdown": figures.slowdown}
+    samples: dict[str, Ints | Floats] = {"wait": figures.wait, "slowdown": figures.slowdown}
     if figures.expected_ratio is not None:
-        found["ratio"] = 1 / figures.expected_ratio
-    return {name: tuple(np.percentile(v, np.arange(101)).tolist()) for name, v in found.items() if v.size}
+        samples["ratio"] = 1 / figures.expected_ratio
+    return {name: tuple(np.percentile(v, np.arange(101)).tolist()) for name, v in samples.items() if v.size}

@@ -292,15 +292,19 @@ class FollowProfile:
             raise WrongValue(
                 "node policy profile follows a desired profile; give one (desired=..., bench simulate --desired FILE)"
             )
-        self._times, counts = switching, [g.count for g in platform.groups]
+        self._times = switching
+        counts = [g.count for g in platform.groups]
         self._groups = list(zip(platform.groups, [0, *accumulate(counts)], strict=False))
 
     def decide(self, moment: NodeMoment) -> NodeDecision:
         """Return the nodes that the profile does not need, and those that it needs soon."""
         assert self.desired is not None
-        now, boot, away = moment.now, self._times.boot, self._times.away
+        now = moment.now
+        boot = self._times.boot
+        away = self._times.away
         changes = [now, *self._changes(now, now + away)]
-        off, on = list[int](), list[int]()
+        off = list[int]()
+        on = list[int]()
         for group, first in self._groups:
             nodes = np.arange(first, first + group.count)
             wanted = [(t, count_on(self.desired, group, t)) for t in changes]
@@ -315,11 +319,12 @@ class FollowProfile:
 
     def _changes(self, begin: int, end: int) -> list[int]:
         """Return the times of the steps of the profile in (begin, end]."""
-        found, t = list[int](), self._after(begin)
+        changes = list[int]()
+        t = self._after(begin)
         while t is not None and t <= end:
-            found.append(t)
+            changes.append(t)
             t = self._after(t)
-        return found
+        return changes
 
     def _after(self, t: int) -> int | None:
         assert self.desired is not None

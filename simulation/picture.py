@@ -71,8 +71,11 @@ def gantt_of_replay(replay: ReplayData) -> Gantt:
 
 def _runs(replay: ReplayData) -> _Placed:
     """Return the chunks of all runs that started; their groups are the queues, but for attempts that ended early."""
-    runs, jobs = runs_of(replay), len(replay.workload)
-    w, chunks, p = runs.workload, chunk_rows(runs), runs.placement
+    runs = runs_of(replay)
+    jobs = len(replay.workload)
+    w = runs.workload
+    chunks = chunk_rows(runs)
+    p = runs.placement
     started = runs.started[chunks.job]
     queues = [queue.name for queue in w.queues]
     groups = [EARLY if job >= jobs else queues[queue] for job, queue in enumerate(w.queue.tolist())]

@@ -209,7 +209,8 @@ class LastTwo:
 
     def learn(self, job: int, took: int) -> tuple[int, ...]:
         """Record the job as the last of its user; return this user."""
-        user, took = int(self.user[job]), max(1, took)
+        user = int(self.user[job])
+        took = max(1, took)
         before = int(self.took[user, 0])
         self.took[user] = took, before or took
         return (user,)
@@ -323,7 +324,9 @@ class _Similar:
     """
 
     def __init__(self, group: Callable[[int], Group], kind: list[int], logs: list[tuple[float, ...]]) -> None:
-        self._group, self._kind, self._logs = group, kind, logs
+        self._group = group
+        self._kind = kind
+        self._logs = logs
         self._clock = 0
         self._seen: dict[Group, dict[int, tuple[int, int]]] = {}  # group -> kind -> (time of learning, runtime)
         self._order: dict[Group, list[int]] = {}  # group -> kinds in order of first appearance
@@ -354,7 +357,8 @@ class _Similar:
         return nearest
 
     def learn(self, job: int, took: int) -> None:
-        group, kind = self._group(job), self._kind[job]
+        group = self._group(job)
+        kind = self._kind[job]
         seen = self._seen.setdefault(group, {})
         if kind not in seen:
             self._order.setdefault(group, []).append(kind)
@@ -364,11 +368,11 @@ class _Similar:
 
 def _group(*columns: Ints) -> Ints:
     """Return a number for each row; two rows have the same number if and only if they agree in all columns."""
-    found = np.unique(columns[0], return_inverse=True)[1].reshape(-1)
+    group = np.unique(columns[0], return_inverse=True)[1].reshape(-1)
     for column in columns[1:]:
         numbers = np.unique(column, return_inverse=True)[1].reshape(-1)
-        found = np.unique(found * (int(numbers.max(initial=0)) + 1) + numbers, return_inverse=True)[1].reshape(-1)
-    return found.astype(np.int64)
+        group = np.unique(group * (int(numbers.max(initial=0)) + 1) + numbers, return_inverse=True)[1].reshape(-1)
+    return group.astype(np.int64)
 
 
 def _kinds(workload: Workload) -> tuple[Ints, list[tuple[float, ...]]]:
@@ -426,7 +430,8 @@ class TimedPredictor:
 
     def begin(self, workload: Workload) -> Ints | None:
         """Prepare for a replay; see ``Predictor.begin``."""
-        self._ids, self._users = workload.ids, len(workload.users)
+        self._ids = workload.ids
+        self._users = len(workload.users)
         predicted = self._call("begin", lambda: self._predictor.begin(seen_by(self._predictor, workload)))
         if predicted is None:
             return None

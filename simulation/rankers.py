@@ -330,7 +330,8 @@ class Fairshare:
         if len(news.started):
             np.add.at(self._rate, news.started.user, self._charge(news.started))
         if len(news.ended):
-            user, charge = news.ended.user, self._charge(news.ended)
+            user = news.ended.user
+            charge = self._charge(news.ended)
             np.subtract.at(self._rate, user, charge)
             too_long = news.now - news.ended.end  # above 0 only if decisions take simulated time
             if too_long.any():
@@ -345,8 +346,8 @@ class Fairshare:
         """Return the factor of each user at the time of the last event, shape (users,)."""
         total = self._used.sum()
         exponent = self._used / total / self._scale if total > 0 else np.zeros(len(self._used))
-        found: Floats = self._entitled * np.exp2(-np.round(exponent, DIGITS))
-        return found
+        factors: Floats = self._entitled * np.exp2(-np.round(exponent, DIGITS))
+        return factors
 
     def _charge(self, jobs: RankedJobs) -> Floats:
         """Return the usage of each job per second."""
@@ -359,8 +360,8 @@ class Fairshare:
         """Return the usage that 1 per second makes in a time until now."""
         if math.isinf(self.half_life):
             return seconds.astype(np.float64)
-        found: Floats = -np.expm1(-seconds * math.log(2) / self.half_life) * (self.half_life / math.log(2))
-        return found
+        weights: Floats = -np.expm1(-seconds * math.log(2) / self.half_life) * (self.half_life / math.log(2))
+        return weights
 
     def _go_to(self, now: int) -> None:
         """Let the usage decay up to now, and add that of the running jobs."""
@@ -487,8 +488,8 @@ class QueuePriority:
 
     def rank(self, now: int, waiting: RankedJobs) -> Floats:
         """Return minus the factor of each job."""
-        found: Floats = -self._factor[waiting.queue]
-        return found
+        keys: Floats = -self._factor[waiting.queue]
+        return keys
 
 
 def _cores(platform: Platform) -> int:

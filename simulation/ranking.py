@@ -45,11 +45,15 @@ class Ranking:
     def __init__(
         self, ranker: Ranker, workload: Workload, state: State, runtime: Ints, by_count: bool, refuse: Refuse
     ) -> None:
-        self.ranker, self._state, self._runtime, self._refuse = ranker, state, runtime, refuse
+        self.ranker = ranker
+        self._state = state
+        self._runtime = runtime
+        self._refuse = refuse
         self._nodes = workload.units if by_count else state.pieces
         units, request = workload.units, workload.request
         if several := list(workload.chunks):  # a heterogeneous job counts as one unit with all that it requests
-            units, request = units.copy(), request.copy()
+            units = units.copy()
+            request = request.copy()
             units[several], request[several] = 1, workload.job_arrays.amounts[several]
         self._columns = Columns(
             workload.submit,
@@ -83,7 +87,8 @@ class Ranking:
     def _learn(self, submitted: Ints, started: Ints, ended: Ints) -> None:
         took = self._runtime[ended]
         done = EndedJobs(ended, self._columns, took, self._state.start[ended] + took, self._nodes[ended])
-        now, jobs = int(self._state.clock[NOW]), self._columns
+        now = int(self._state.clock[NOW])
+        jobs = self._columns
         self._call("learn", News(now, RankedJobs(submitted, jobs), RankedJobs(started, jobs), done))
 
     def sort(self, rules: Rules) -> Rules:
@@ -92,7 +97,8 @@ class Ranking:
         If the order of the waiting jobs changes, their reservations are deleted.
         """
         state = self._state
-        now, n = int(state.clock[NOW]), int(state.clock[WAITING])
+        now = int(state.clock[NOW])
+        n = int(state.clock[WAITING])
         waiting = state.waiting[:n]
         keys = self._keys(now, waiting.copy())
         own = rules.base[waiting] + rules.slope[waiting] * now if rules.dynamic else rules.base[waiting]

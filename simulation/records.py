@@ -125,8 +125,10 @@ class History:
         if not early and not dropped and not gone:
             return None
         order = sorted(range(len(early)), key=lambda i: early[i].end)
-        early, rows = [early[i] for i in order], [rows[i] for i in order]
-        ran, saved = np.zeros(jobs, np.int64), np.zeros(jobs, np.int64)
+        early = [early[i] for i in order]
+        rows = [rows[i] for i in order]
+        ran = np.zeros(jobs, np.int64)
+        saved = np.zeros(jobs, np.int64)
         np.add.at(ran, rows, [a.end - a.start for a in early])
         np.add.at(saved, rows, [a.work_done for a in early])
         return cls(tuple(early), np.array(rows, np.int64), dict(dropped), ran, saved, dict(begun), tuple(gone))
@@ -194,7 +196,8 @@ def schedule_of(replay: ReplayData) -> Schedule:
 
     at = replay.placement
     ranges = (at.first, at.low, at.high, at.units)
-    ids, nodes = replay.workload.ids, by_name(ranges, replay.platform.nodes)
+    ids = replay.workload.ids
+    nodes = by_name(ranges, replay.platform.nodes)
     started = np.flatnonzero(replay.start >= 0).tolist()
     several = [(k, ids[k], [c.units for c in cs]) for k, cs in replay.workload.chunks.items() if replay.start[k] >= 0]
     parts = named_parts(ranges, several, replay.platform.nodes)
@@ -212,15 +215,18 @@ def attempts_of(replay: ReplayData) -> list[Attempt]:
     -------
     list of Attempt
     """
-    schedule, ids, found = schedule_of(replay), replay.workload.ids, replay.history
+    schedule = schedule_of(replay)
+    ids = replay.workload.ids
+    history = replay.history
     nodes, chunks = schedule.nodes, replay.workload.chunks
-    counts = Counter(found.rows.tolist()) if found is not None else Counter[int]()
-    dropped = found.dropped if found is not None else {}
-    listed = [*found.early, *found.gone] if found is not None else []
+    counts = Counter(history.rows.tolist()) if history is not None else Counter[int]()
+    dropped = history.dropped if history is not None else {}
+    listed = [*history.early, *history.gone] if history is not None else []
     for k in np.flatnonzero(replay.start >= 0).tolist():
-        start, end = int(replay.start[k]), int(replay.end[k])
+        start = int(replay.start[k])
+        end = int(replay.end[k])
         why = dropped.get(k, KILLED if replay.killed[k] else COMPLETED)
-        restart = 0 if found is None or found.restarted is None else int(found.restarted[k])
+        restart = 0 if history is None or history.restarted is None else int(history.restarted[k])
         done = 0 if k in dropped else max(0, end - start - restart)
         further = tuple(schedule.further_chunks(ids[k])) if k in chunks else ()
         listed.append(Attempt(ids[k], counts[k] + 1, start, end, nodes[ids[k]], why, done, further))
@@ -582,7 +588,9 @@ class PowerRecord:
     def intervals(self, end: int) -> OffIntervals:
         """Return the intervals in which nodes are not on, cut at ``end`` in seconds: what the energy accounts take."""
         order = np.lexsort((np.arange(self.time.size), self.node))
-        node, begin, state = self.node[order], self.time[order], self.state[order]
+        node = self.node[order]
+        begin = self.time[order]
+        state = self.state[order]
         until = np.append(begin[1:], end)
         last = np.append(node[1:] != node[:-1], True)[: node.size]
         until = np.minimum(np.where(last, end, until[: node.size]), end)

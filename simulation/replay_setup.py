@@ -168,7 +168,9 @@ def result_of(engine: Replay, setup: Setup, decisions: Decisions, seconds: float
 
     The rows of jobs that run at the begin, and have not come back, are left out: they are in ``workload.running``.
     """
-    ledger, state, trace = engine.ledger, engine.state, engine.trace
+    ledger = engine.ledger
+    state = engine.state
+    trace = engine.trace
     rows = np.arange(len(engine.workload))
     ranges = ranges_of(trace, state, engine.options.by_count)
     workload, log = engine.workload, ledger.log
@@ -196,7 +198,7 @@ def result_of(engine: Replay, setup: Setup, decisions: Decisions, seconds: float
     fields: dict[str, Any] = {}
     for feature in engine.features:
         fields |= feature.result(engine.now)
-    found = Simulation(
+    simulation = Simulation(
         workload=workload,
         platform=engine.platform,
         dispatcher=engine.name,
@@ -212,7 +214,7 @@ def result_of(engine: Replay, setup: Setup, decisions: Decisions, seconds: float
         **columns,
         **fields,
     )
-    return found if kept.all() else _without(found, kept)
+    return simulation if kept.all() else _without(simulation, kept)
 
 
 def _history_of(engine: Replay) -> History | None:

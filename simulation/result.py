@@ -177,8 +177,12 @@ class Simulation(ReplayData):
         """
         if attempts:
             return self.attempts
-        pandas, w, h = _pandas("to_pandas"), self.workload, self.history
-        took, wait, started = np.maximum(1, self.end - self.start), self.wait, self.start >= 0
+        pandas = _pandas("to_pandas")
+        w = self.workload
+        h = self.history
+        took = np.maximum(1, self.end - self.start)
+        wait = self.wait
+        started = self.start >= 0
         lost, saved = (0, 0) if h is None else (h.ran_before, h.saved)
         slowdown = np.where(started, (wait + lost + took) / (took + saved), np.nan)
         if h is not None:

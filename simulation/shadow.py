@@ -92,13 +92,13 @@ def holding(state: MachineState) -> tuple[Reserved, ...]:
         for name, queue, start, end, kept in _pieces(state, listed, uses[node], state.platform.capacity[node]):
             nodes[start, end, name, queue, kept].append(node)
     names: Counter[str] = Counter()
-    found = []
+    reserved = []
     for (start, end, name, queue, kept), members in sorted(nodes.items(), key=lambda item: item[0][:3]):
         own = _unused(name, names)
-        found.append(
+        reserved.append(
             Reserved(own, queue, start, end, dict.fromkeys(members, 1), dict(zip(resources, kept, strict=True)))
         )
-    return tuple(found)
+    return tuple(reserved)
 
 
 def _unused(name: str, names: Counter[str]) -> str:
@@ -132,12 +132,13 @@ def _held(
 ) -> list[Vector]:
     """Return what each reservation of a node holds on it at a time."""
     width = range(len(capacity))
-    left, inside = list(capacity), defaultdict[str, list[int]](lambda: [0 for _ in width])
+    left = list(capacity)
+    inside = defaultdict[str, list[int]](lambda: [0 for _ in width])
     for use in uses:
         if use.end > time:
             left = [n - used for n, used in zip(left, use.amounts, strict=True)]
             inside[use.queue] = [n + used for n, used in zip(inside[use.queue], use.amounts, strict=True)]
-    found: list[Vector] = []
+    vectors: list[Vector] = []
     for r in listed:
         kept = [0 for _ in width]
         if r.start <= time < r.end:
@@ -147,8 +148,8 @@ def _held(
             if r.queue:
                 inside[r.queue] = [n - i for n, i in zip(inside[r.queue], within, strict=True)]
             left = [n - k for n, k in zip(left, kept, strict=True)]
-        found.append(tuple(kept))
-    return found
+        vectors.append(tuple(kept))
+    return vectors
 
 
 # --- The state of a machine in the forms that dispatchers take: arrays for the compiled policies, a moment for the others.
@@ -221,7 +222,8 @@ class Situation:
     def moment(self) -> Moment:
         """Return what a dispatcher in Python sees."""
         trace, arrays = self.arrays
-        w, expected = self.workload, self.expected.tolist()
+        w = self.workload
+        expected = self.expected.tolist()
         rows = arrays.waiting[: len(w)].tolist()
         free = np.maximum(arrays.free, 0)
         free[self.blocked] = 0
@@ -423,13 +425,14 @@ def decide(
             "have; expected another dispatcher"
         )
     check_takes_chunks(situation.workload, chosen, dispatcher)
-    found = Decision((), policy=chosen)
+    decision = Decision((), policy=chosen)
     if not isinstance(chosen, Policy):
-        found = _decision_of(chosen, dispatcher, situation.moment(), seed)
-    if found.policy is None:
-        starts, planned = list(found.starts), sorted(found.plan or (), key=lambda p: p.time)
+        decision = _decision_of(chosen, dispatcher, situation.moment(), seed)
+    if decision.policy is None:
+        starts = list(decision.starts)
+        planned = sorted(decision.plan or (), key=lambda p: p.time)
     else:
-        starts, planned = decide_by_policy(situation, found.policy, placing, seed)
+        starts, planned = decide_by_policy(situation, decision.policy, placing, seed)
     expected = dict(zip(situation.workload.ids, situation.expected.tolist(), strict=True))
     answer = Answer(
         state.now,
@@ -438,7 +441,7 @@ def decide(
         planned,
         expected,
         state.left_out,
-        found.ended,
+        decision.ended,
         time.perf_counter() - began,
         state.shift,
     )
@@ -464,8 +467,8 @@ def _decision_of(dispatcher: Any, name: str, moment: Moment, seed: int) -> Decis
     fault = fault_of(answer)
     if fault is not None:
         raise SimulationError(f"dispatcher {name}: {fault.why}", fault.job, fault.node, moment.now)
-    found: Decision = answer
-    return found
+    decision: Decision = answer
+    return decision
 
 
 def _listed(what: Any) -> Any:

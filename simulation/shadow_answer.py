@@ -117,7 +117,8 @@ def faults(state: MachineState, answer: Answer) -> list[str]:
     jobs = {job.id: job for job in state.waiting}
     starts = [(s.job, (s.nodes, *s.further), answer.now) for s in answer.starts]
     starts += [(p.job, (p.nodes, *p.further), p.time) for p in answer.planned]
-    found, seen = list[str](), set[str]()
+    wrong = list[str]()
+    seen = set[str]()
     uses = [
         _Use(state.now, max(r.end, state.now + 1), r.job.id, node, units, r.job.request, r.job.queue, False)
         for r in state.running
@@ -126,18 +127,18 @@ def faults(state: MachineState, answer: Answer) -> list[str]:
     by_walltime = list(uses)
     for name, time in [(p.job, p.time) for p in answer.planned]:
         if time <= state.now:
-            found.append(f"job {name!r} is planned at {time}; expected a time after now, {state.now}")
+            wrong.append(f"job {name!r} is planned at {time}; expected a time after now, {state.now}")
     for name, nodes, time in starts:
         if name not in jobs:
-            found.append(f"there is no job {name!r} that may start")
+            wrong.append(f"there is no job {name!r} that may start")
             continue
         if name in seen:
-            found.append(f"job {name!r} starts twice")
+            wrong.append(f"job {name!r} starts twice")
         seen.add(name)
-        found.extend(_of_start(state, jobs[name], nodes, time))
+        wrong.extend(_of_start(state, jobs[name], nodes, time))
         uses.extend(_uses(state, jobs[name], nodes, time, answer.expected[name]))
         by_walltime.extend(_uses(state, jobs[name], nodes, time, jobs[name].walltime))
-    return [*found, *_of_arrays(state, starts), *_overfull(state, uses), *_into_reservations(state, by_walltime)]
+    return [*wrong, *_of_arrays(state, starts), *_overfull(state, uses), *_into_reservations(state, by_walltime)]
 
 
 def _of_arrays(state: MachineState, starts: Iterable[tuple[str, Sequence[Nodes], int]]) -> Iterator[str]:

@@ -385,18 +385,20 @@ def simulate(
     if wished is not None and "profile" in chosen.needs:
         lending = lent(wished, chosen.dispatcher)
     with progress_line(), lending:
-        found = Engine(setup, parts, on_progress).run()
-    found.desired = wished
+        simulation = Engine(setup, parts, on_progress).run()
+    simulation.desired = wished
     from .verify.replay import violations
 
     on_each_node = chosen.policy is None
-    stops = [stop for feature in added for stop in feature.stops(found)]
-    partial = STOPPED in found.notes
-    found.verified = True
-    found.violations = violations(found, partial=partial, within=within, on_each_node=on_each_node, stops=stops)
+    stops = [stop for feature in added for stop in feature.stops(simulation)]
+    partial = STOPPED in simulation.notes
+    simulation.verified = True
+    simulation.violations = violations(
+        simulation, partial=partial, within=within, on_each_node=on_each_node, stops=stops
+    )
     for feature in added:
-        found.violations += feature.check(found)
-    return found
+        simulation.violations += feature.check(simulation)
+    return simulation
 
 
 def _dispatcher(what: str | Policy | Dispatcher | type[Dispatcher]) -> Chosen:

@@ -63,7 +63,9 @@ class Timeline:
     """
 
     def __init__(self, platform: Platform, trace: TraceArrays, state: State) -> None:
-        self.platform, self._trace, self._state = platform, trace, state
+        self.platform = platform
+        self._trace = trace
+        self._state = state
         self._limited: Ints = np.zeros_like(state.free)
         self._machine_limited: Ints = np.zeros_like(state.machine_free)
         self.inside: dict[int, None] = {}
@@ -139,7 +141,8 @@ class Timeline:
 
     def _note_ready(self) -> None:
         """Note when closed nodes open again, for policies."""
-        back, ready = self.coming_back(), self._state.ready
+        back = self.coming_back()
+        ready = self._state.ready
         ready[:] = NEVER
         if self._away is not None:
             ready[back] = self._away[1][back]
@@ -159,10 +162,11 @@ class Timeline:
 
     def bookable(self, start: int) -> Bools:
         """Return the nodes that reservations from ``start`` (s) on may have, shape (nodes,): those that can be open then."""
-        found, back = self.open.copy(), self.coming_back()
+        bookable = self.open.copy()
+        back = self.coming_back()
         if self._away is not None:
-            found[back] = self._away[1][back] <= start
-        return found & ~self.barred
+            bookable[back] = self._away[1][back] <= start
+        return bookable & ~self.barred
 
     def limit(self, held: Ints, of_machine: Ints) -> None:
         """Say what no start may use now, instead of what it was: by a desired use, or a cap.
@@ -184,8 +188,8 @@ class Timeline:
     def machine_lacks(self, row: int) -> Ints:
         """Return what the whole machine lacks for a job that no desired use limits, shape (machine resources,); at most 0: nothing."""
         lacks = self._trace.machine_request[row] - self._state.machine_free
-        found: Ints = np.where(self.for_all, lacks, 0)
-        return found
+        lacking: Ints = np.where(self.for_all, lacks, 0)
+        return lacking
 
     def take_inside(self, row: int) -> None:
         """Note that a job has started inside of a reservation."""
@@ -209,8 +213,8 @@ class Timeline:
 
     def empty(self) -> Bools:
         """Return the nodes that are open, on which nothing runs, and of which nothing is kept."""
-        found: Bools = (self._state.free + self._limited == self._trace.capacity).all(axis=1) & self.open
-        return found
+        empty: Bools = (self._state.free + self._limited == self._trace.capacity).all(axis=1) & self.open
+        return empty
 
     def hold(self, key: int, hold: Hold) -> None:
         """Hold reserved amounts."""
@@ -241,11 +245,11 @@ class Timeline:
 
     def held_between(self, start: int, end: int) -> Bools:
         """Return the nodes of which a reservation holds something in [start, end), shape (nodes,)."""
-        found = np.zeros(len(self.open), np.bool_)
+        held = np.zeros(len(self.open), np.bool_)
         for hold in self.holds.values():
             if hold.use.start < end and start < hold.use.end:
-                found[[self.number[name] for name in hold.use.nodes]] = True
-        return found
+                held[[self.number[name] for name in hold.use.nodes]] = True
+        return held
 
     def free(self) -> Ints:
         """Return the free amounts for which jobs may start, shape (nodes, resources); 0 on closed nodes."""
@@ -254,8 +258,8 @@ class Timeline:
         if self.holds:
             held = Usage.of(self.platform, self.reserved_uses()).at(self.now, len(self.open))
             amounts[: len(held), : held.shape[1]] -= held
-        found: Ints = np.maximum(amounts, 0)
-        return found
+        free: Ints = np.maximum(amounts, 0)
+        return free
 
     def kept(self) -> Holds | None:
         """Return the reserved amounts, for policies; None if nothing is reserved, and no closed node opens by itself."""

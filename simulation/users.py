@@ -121,8 +121,8 @@ def request_accuracy(runtime: Ints, walltime: Ints) -> Floats:
     >>> request_accuracy(np.array([35, 500]), np.array([100, 400])).tolist()
     [0.35, 1.0]
     """
-    found: Floats = np.minimum(1.0, np.maximum(runtime, 1) / np.maximum(walltime, 1))
-    return found
+    accuracy: Floats = np.minimum(1.0, np.maximum(runtime, 1) / np.maximum(walltime, 1))
+    return accuracy
 
 
 def accuracy_class(accuracy: Floats, classes: int = CLASSES) -> Ints:
@@ -142,8 +142,8 @@ def accuracy_class(accuracy: Floats, classes: int = CLASSES) -> Ints:
     >>> accuracy_class(np.array([0.0, 0.19, 0.2, 0.35, 0.6, 0.8, 1.0])).tolist()
     [1, 1, 2, 2, 4, 5, 5]
     """
-    found: Ints = np.minimum(classes, np.floor(np.round(accuracy * classes, DIGITS)).astype(np.int64) + 1)
-    return found
+    number_of_class: Ints = np.minimum(classes, np.floor(np.round(accuracy * classes, DIGITS)).astype(np.int64) + 1)
+    return number_of_class
 
 
 def class_names(classes: int = CLASSES) -> Sequence[str]:
@@ -181,7 +181,8 @@ class Requests:
     def __init__(self, users: Users, workload: Workload, without: Sequence[int] = ()) -> None:
         self.users = users
         self.workload = replace(workload, walltime=workload.walltime.copy())
-        self._walltime, self._asked = self.workload.walltime, np.zeros(len(workload), np.bool_)
+        self._walltime = self.workload.walltime
+        self._asked = np.zeros(len(workload), np.bool_)
         self._seen = np.ones(len(workload), np.bool_)
         self._seen[list(without)] = False
         self._asked[list(without)] = True  # they keep their walltimes
@@ -308,20 +309,20 @@ class Static:
 
     def request(self, now: int, jobs: Ints, start: Ints) -> Ints:
         """Return runtime / accuracy of each job, at most ``longest``."""
-        found = [self._walltime(j, self.accuracy(j, start)) for j in jobs.tolist()]
+        walltimes = [self._walltime(j, self.accuracy(j, start)) for j in jobs.tolist()]
         if self._limited:
             limited = f"users {self.name}: {self._limited} walltimes are limited to {int(self.longest)} s"
             self.notes = (*self._about, limited)
-        return np.array(found, np.int64)
+        return np.array(walltimes, np.int64)
 
     def accuracy(self, job: int, start: Ints) -> float:
         """Return the accuracy of a job that is submitted now."""
         return within(self._interval[self._user[job]], self._drawn[job])
 
     def _walltime(self, job: int, accuracy: float) -> int:
-        found = walltime_of(self._runtime[job], accuracy, int(self.longest))
-        self._limited += round(self._runtime[job] / accuracy) > found
-        return found
+        walltime = walltime_of(self._runtime[job], accuracy, int(self.longest))
+        self._limited += round(self._runtime[job] / accuracy) > walltime
+        return walltime
 
 
 @with_short_repr

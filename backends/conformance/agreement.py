@@ -51,7 +51,8 @@ class Shifted(Copy):
 
     def attribute(self, atom: Attribute) -> Linear:
         """Return the attribute in the times of the original."""
-        v, e = self.intervals[atom.interval], super().attribute(atom)
+        v = self.intervals[atom.interval]
+        e = super().attribute(atom)
         if atom.field not in ("start", "end"):
             return e
         return e + self.shift * v.presence if v.optional else e + self.shift
@@ -89,7 +90,8 @@ class Reduced(Copy):
     """A copy with only the constraints of the given names, with or without the objectives."""
 
     def __init__(self, origin: Model, names: Collection[str], objectives: bool = True) -> None:
-        self.names, self.objectives = frozenset(names), objectives
+        self.names = frozenset(names)
+        self.objectives = objectives
         super().__init__(origin)
 
     def constraint_order(self) -> list[tuple[str, Constraint]]:
@@ -242,7 +244,8 @@ def examine_one(model: Model, truth: Truth, contender: Contender, check: str, li
     except SolverUnavailable:
         decided, wrong = False, []
     except Exception as e:  # any exception of a backend is an error to report, the run continues
-        decided, wrong = True, [f"raised {type(e).__name__}: {e}"]
+        decided = True
+        wrong = [f"raised {type(e).__name__}: {e}"]
     return Verdict(contender.label, check, decided, time.perf_counter() - began, tuple(wrong))
 
 
@@ -338,10 +341,10 @@ def _false_conflict(model: Model, result: Result) -> list[str]:
     if unknown:
         return [f"the conflict names {sorted(unknown)}, but the model has no such constraints or variables"]
     try:
-        found = brute_force(Reduced(model, named).model).best
+        best = brute_force(Reduced(model, named).model).best
     except EnumerationError:
         return []
-    return [f"the constraints of the conflict {sorted(named)} have the solution {found}"] if found else []
+    return [f"the constraints of the conflict {sorted(named)} have the solution {best}"] if best else []
 
 
 class Keeper:

@@ -111,13 +111,13 @@ def variables_of(constraint: Constraint | Linear) -> set[Variable]:
 
 
 def _below(expressions: Iterable[Linear]) -> set[Variable]:
-    found: set[Variable] = set()
+    below: set[Variable] = set()
     for atom in atoms_below(expressions):
         if isinstance(atom, Integer):
-            found.add(atom)
+            below.add(atom)
         elif isinstance(atom, Attribute):
-            found.add(atom.interval)
-    return found
+            below.add(atom.interval)
+    return below
 
 
 def _order(model: Model) -> list[Variable]:
@@ -256,7 +256,8 @@ class _Enumeration:
         except UndefinedValue:
             return False
         if self.best is None or values < self.values:
-            self.best, self.values = _copy(self.now), values
+            self.best = _copy(self.now)
+            self.values = values
             self.first = self.first or self.best
         return not self.model.objectives
 
@@ -275,6 +276,8 @@ def _set(assignment: Assignment, variable: Variable, value: Value) -> None:
 
 def _copy(assignment: Assignment) -> Assignment:
     made = Assignment(assignment.model)
-    made.start, made.end = list(assignment.start), list(assignment.end)
-    made.present, made.integer = list(assignment.present), list(assignment.integer)
+    made.start = list(assignment.start)
+    made.end = list(assignment.end)
+    made.present = list(assignment.present)
+    made.integer = list(assignment.integer)
     return made

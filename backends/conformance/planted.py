@@ -106,7 +106,8 @@ class MaximumLagOfAbsent(Copy):
         """Return the copy of a constraint, with the fault."""
         if isinstance(c, Precedence) and c.at_most is not None:
             v, w = self.intervals[c.before], self.intervals[c.after]
-            left, right = getattr(v, c.fields[0]), getattr(w, c.fields[1])
+            left = getattr(v, c.fields[0])
+            right = getattr(w, c.fields[1])
             self.model.add(right - left <= c.at_most, "fault")
         return super().constraint(c)
 
@@ -136,7 +137,8 @@ class TransitionsOfNeighbours(Copy):
         """Return the copy of a constraint, with the fault."""
         if not isinstance(c, NoOverlap) or not c.transitions:
             return super().constraint(c)
-        n, least = len(c.intervals), [list(row) for row in c.transitions]
+        n = len(c.intervals)
+        least = [list(row) for row in c.transitions]
         for k in range(n):
             for i in range(n):
                 for j in range(n):
@@ -251,7 +253,8 @@ class AbsentAtLowerBound(Copy):
 
     def attribute(self, atom: Attribute) -> Linear:
         """Return the attribute with the wrong value for an absent interval."""
-        v, e = self.intervals[atom.interval], super().attribute(atom)
+        v = self.intervals[atom.interval]
+        e = super().attribute(atom)
         if not v.optional or atom.field not in ("start", "end"):
             return e
         return e + (v.start_lo + (v.size_lo if atom.field == "end" else 0)) * (1 - v.presence)
@@ -387,7 +390,8 @@ class OptionsOfAbsent(Copy):
         """Return the copy of a constraint, with the fault."""
         if not isinstance(c, Alternative):
             return super().constraint(c)
-        a, options = self.intervals[c.interval], self.several(c.options)
+        a = self.intervals[c.interval]
+        options = self.several(c.options)
         chosen = Linear({o.presence: 1 for o in options})
         self.model.add(implies(a.presence, holds(chosen == c.count)), "fault")
         return Synchronize(a, options)
@@ -400,7 +404,8 @@ class SynchronizedStarts(Copy):
         """Return the copy of a constraint, with the fault."""
         if not isinstance(c, Synchronize):
             return super().constraint(c)
-        a, others = self.intervals[c.interval], self.several(c.others)
+        a = self.intervals[c.interval]
+        others = self.several(c.others)
         for o in others:
             self.model.add(start_before_start(a, o), "fault")
             self.model.add(start_before_start(o, a), "fault")

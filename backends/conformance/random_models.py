@@ -73,8 +73,8 @@ class RandomExpressions:
 
     def integral(self, depth: int) -> Linear:
         """Return a sum whose value is a whole number."""
-        found = (self.linear(depth) for _ in range(4))
-        return next((e for e in found if e.integral), linear(self._leaf()))
+        terms = (self.linear(depth) for _ in range(4))
+        return next((e for e in terms if e.integral), linear(self._leaf()))
 
     def truth(self) -> Linear:
         """Return a 0/1 expression: a presence, a Boolean variable, or ``holds`` of a comparison."""
@@ -217,7 +217,8 @@ class RandomTransitions:
             yield kind(v, chosen[(k + 1) % len(chosen)], delay)
 
     def _transitions(self) -> Iterator[Constraint]:
-        rng, short = self.rng, [v for v in self.model.intervals if v.size_hi <= 3]
+        rng = self.rng
+        short = [v for v in self.model.intervals if v.size_hi <= 3]
         chosen = self._some(
             *rng.choice([(2, 2), (3, 3), (3, 4)]), short if len(short) > 1 and rng.random() < 0.7 else None
         )
@@ -366,7 +367,8 @@ class RandomPattern:
             first = rng.choice([0, 0, 0, 1])
             size = rng.choice([(0, 0), (0, 0), (0, 0), (0, 1), (0, 1), (1, 1)])
             tasks.append(self.model.interval(f"t{k}", size, (first, first + rng.randint(0, 3)), rng.random() < 0.2))
-        n, late = len(tasks), rng.randint(1, 3)
+        n = len(tasks)
+        late = rng.randint(1, 3)
         cycle = [[late if i == (j + 1) % n else 0 for j in range(n)] for i in range(n)]
         mixed = [[rng.choice([0, 0, 0, 1, 2]) for _ in tasks] for _ in tasks]
         self.model.add(no_overlap(tasks, cycle if rng.random() < 0.8 else mixed), "sequence")
@@ -496,7 +498,8 @@ class _Maker:
         rng = self.rng
         lo = self.origin + rng.randint(0, 3)
         if rng.random() < 0.25:
-            hi, gap = lo + rng.randint(0, 2), rng.randint(2, 3)
+            hi = lo + rng.randint(0, 2)
+            gap = rng.randint(2, 3)
             return [(lo, hi), (hi + gap, hi + gap + rng.randint(0, 1))]
         return [(lo, lo + rng.randint(0, 4))]
 
@@ -564,7 +567,8 @@ class _Maker:
         return [cumulative(chosen, demands, list(zip(times, capacities, strict=True)))]
 
     def _demand(self) -> int | Integer | Linear:
-        rng, draw = self.rng, self.rng.random()
+        rng = self.rng
+        draw = self.rng.random()
         if draw < 0.65:
             return rng.randint(0, 3)
         known = [x for x in self.model.integers if x.lo >= 0]
@@ -671,7 +675,8 @@ class _Maker:
     # Objectives
 
     def _add_objectives(self) -> None:
-        rng, draw = self.rng, self.rng.random()
+        rng = self.rng
+        draw = self.rng.random()
         if draw < 0.12:
             self.used.add("no objective")
             return
@@ -697,7 +702,8 @@ class _Maker:
                 self.used.add("first optimum 0")
 
     def _objective(self) -> Linear:
-        rng, draw = self.rng, self.rng.random()
+        rng = self.rng
+        draw = self.rng.random()
         ends = [v.end for v in self.model.intervals]
         if draw < 0.4:
             weights = [rng.choice([1, 2, 0.5, 1 / 3600, 1 / 18000, 1 / 86400]) for _ in ends]

@@ -240,7 +240,7 @@ def usable(labels: Sequence[str], console: Console) -> list[str]:
     UnknownName
         For an unknown backend; the message lists similar names.
     """
-    found = []
+    usable_names = []
     for label in sorted(labels, key=lambda name: name.startswith("cpo")):
         name = Contender(label).backend
         if name not in names():
@@ -252,8 +252,8 @@ def usable(labels: Sequence[str], console: Console) -> list[str]:
         if reason:
             console.print(f"{label} is left out: {reason}", style="yellow")
         else:
-            found.append(label)
-    return found
+            usable_names.append(label)
+    return usable_names
 
 
 def main(
@@ -292,14 +292,14 @@ def main(
         raise typer.Exit(2) from None
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         examined = cases(count, seed, labels, limits, jobs)
-        found = list(progress.track(examined, total=count, description="models"))
+        reports = list(progress.track(examined, total=count, description="models"))
     caught = catch_faults(FAULTS, seed)
     if "cpsat" in labels:
         caught |= {name: caught_by(name, seed) for name in PARAMETERS if known_to_be_wrong(name)}
-    console.print(construct_table(found), backend_table(found, labels), fault_table(caught))
-    for case, verdict in disagreements(found)[:SHOWN]:
+    console.print(construct_table(reports), backend_table(reports, labels), fault_table(caught))
+    for case, verdict in disagreements(reports)[:SHOWN]:
         console.print(explained(case.seed, verdict, limits), markup=False, highlight=False, soft_wrap=True)
-    faults = complaints(found, labels, caught)
+    faults = complaints(reports, labels, caught)
     for fault in faults:
         console.print(f"[red]{fault}")
     console.print("[red]not conformant" if faults else "[green]conformant")
@@ -384,7 +384,8 @@ def backend_table(found: Sequence[Case], labels: Sequence[str]) -> Table:
         mine = [v for c in found for v in c.verdicts if v.contender == label]
         for check in dict.fromkeys(v.check for v in mine):
             some = [v for v in mine if v.check == check]
-            wrong, open_ = sum(bool(v.wrong) for v in some), sum(not v.decided and not v.wrong for v in some)
+            wrong = sum(bool(v.wrong) for v in some)
+            open_ = sum(not v.decided and not v.wrong for v in some)
             seconds = sum(v.seconds for v in some)
             numbers = (len(some) - wrong - open_, open_, wrong, f"{seconds:.1f}", f"{1000 * seconds / len(some):.0f}")
             table.add_row(label, check, *map(str, numbers))

@@ -72,7 +72,8 @@ def _convert(p: Parameter, descriptor: Any) -> Value:
         return p.as_choice(kind)
     if descriptor.default == AUTO and str(p.value).strip().lower() == AUTO.lower():
         return AUTO
-    low, high = -math.inf if kind[0] is None else kind[0], math.inf if kind[1] is None else kind[1]
+    low = -math.inf if kind[0] is None else kind[0]
+    high = math.inf if kind[1] is None else kind[1]
     if isinstance(kind[0], int):
         return p.as_int(low, high)
     return p.as_float(low, high)
@@ -177,14 +178,14 @@ class CompiledCpo:
         """Convert a docplex answer to an assignment; raise LookupError if it holds no solution."""
         if not hasattr(answer, "get_var_solution"):
             raise WrongArgument(f"answer of assignment is {excerpt(answer)}; expected what native.solve() returns")
-        found = Assignment(self._model)
+        assignment = Assignment(self._model)
         for v, native in zip(self._model.intervals, self._lowered.intervals, strict=True):
             value = _value(answer, native)
             if value.is_present():
-                found.set(v, value.get_start(), value.get_end())
+                assignment.set(v, value.get_start(), value.get_end())
         for x, native in zip(self._model.integers, self._lowered.integers, strict=True):
-            found.integer[x.index] = _value(answer, native).get_value()
-        return found
+            assignment.integer[x.index] = _value(answer, native).get_value()
+        return assignment
 
     def hint(self, assignment: Assignment) -> Any:
         """Return a complete starting point, with the shadows (see ``lowering``), as a ``CpoModelSolution``."""
@@ -194,7 +195,9 @@ class CompiledCpo:
         point = CpoModelSolution()
         shadows = self._lowered.shadows
         for i, native in enumerate(self._lowered.intervals):
-            present, start, end = assignment.present[i], assignment.start[i], assignment.end[i]
+            present = assignment.present[i]
+            start = assignment.start[i]
+            end = assignment.end[i]
             _add_interval(point, native, present, start, end)
             if i in shadows:
                 _add_interval(point, shadows[i], present and start < end, start, end)
@@ -239,14 +242,15 @@ class CompiledCpo:
         from .engine import refine_conflict
 
         deadline = Deadline(time_limit)
-        found = refine_conflict(engine, self.native, self._lowered.named, time_limit)
-        if found.names is None:
-            return found
-        return self._held_against_the_engine(found, deadline.remaining)
+        conflict = refine_conflict(engine, self.native, self._lowered.named, time_limit)
+        if conflict.names is None:
+            return conflict
+        return self._held_against_the_engine(conflict, deadline.remaining)
 
     def _held_against_the_engine(self, found: Conflict, seconds: float | None) -> Conflict:
         """Return a conflict, or none if the engine finds a solution of its constraints: the refiner is at times wrong."""
-        part, names = copy.copy(self._model), set(found.names or ())
+        part = copy.copy(self._model)
+        names = set(found.names or ())
         part.constraints = [c for c in part.constraints if c.name in names]
         if OBJECTIVE not in names:
             part.objectives = []
@@ -278,7 +282,7 @@ def _add_interval(point: Any, native: Any, present: bool, start: int, end: int) 
 
 
 def _value(answer: Any, native: Any) -> Any:
-    found = answer.get_var_solution(native)
-    if found is None:
+    solution = answer.get_var_solution(native)
+    if solution is None:
         raise NoSolution(f"the answer has no value for {native.get_name()!r}: it is not a solution of this model")
-    return found
+    return solution

@@ -174,7 +174,8 @@ class CpoLowering:
                 for v, w in pairwise(intervals):
                     yield cp.presence_of(self.intervals[v.index]) == cp.presence_of(self.intervals[w.index])
             case ForbidExtent(v):
-                x, windows = self._running(v), constraint.within_reach()
+                x = self._running(v)
+                windows = constraint.within_reach()
                 if x is not None and windows:
                     yield cp.forbid_extent(x, outside(windows))
             case NoOverlap():
@@ -184,11 +185,14 @@ class CpoLowering:
 
     def _comparison(self, c: Comparison) -> Any:
         c = in_lowest_terms(c)  # the engine takes 90033 * presence == 5 for true if the interval is absent
-        e, lo, hi = self._expression(c.expr), c.lo, c.hi
+        e = self._expression(c.expr)
+        lo = c.lo
+        hi = c.hi
         if not c.integral:
             self.real = True
             slack = real_tolerance(c, self._far_origin) / 2
-            lo, hi = lo - slack, hi + slack
+            lo = lo - slack
+            hi = hi + slack
         return _within(e, lo, hi)
 
     def _no_overlap(self, c: NoOverlap) -> Iterator[Any]:
@@ -283,7 +287,9 @@ class CpoLowering:
                 self._guards.append(_within(index, 0, len(atom.array) - 1))
                 return cp.element(list(atom.array), index)
             case Piecewise():
-                x, lo, hi = self._linear(atom.operands[0]), atom.points[0][0], atom.points[-1][0]
+                x = self._linear(atom.operands[0])
+                lo = atom.points[0][0]
+                hi = atom.points[-1][0]
                 slack = 0 if atom.operands[0].integral else ROUNDING * max(1, abs(lo), abs(hi))
                 self._guards.append(_within(x, lo - slack, hi + slack))
                 return _piecewise(x, points_within(atom.points, *self._bounds.of(atom.operands[0])))
@@ -334,7 +340,8 @@ def _piecewise(x: Any, points: Sequence[Breakpoint]) -> Any:
     if isinstance(x, (int, float)):
         at, values = np.array(points, dtype=np.float64).T
         return float(np.interp(x, at, values))
-    least, greatest = min(y for _, y in points), max(y for _, y in points)
+    least = min(y for _, y in points)
+    greatest = max(y for _, y in points)
     for pick, bends, edge in ((cp.max, operator.le, least), (cp.min, operator.ge, greatest)):
         if all(bends(a, b) for a, b in pairwise(slopes)):
             return pick([*(s * (x - at) + y for s, (at, y) in zip(slopes, points[:-1], strict=True)), edge])

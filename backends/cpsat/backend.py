@@ -48,10 +48,10 @@ REFUSED = {
 def check(given: Mapping[str, Any]) -> dict[str, Value]:
     """Convert parameters to their types; enumerations become names, lists texts with entries separated by "+"."""
     fields = sat_parameters_pb2.SatParameters.DESCRIPTOR.fields_by_name
-    found = check_all(SOLVER, given, fields, REFUSED, lambda p: _convert(p, fields[p.name]))
-    if found:
-        _require_valid(found)
-    return found
+    values = check_all(SOLVER, given, fields, REFUSED, lambda p: _convert(p, fields[p.name]))
+    if values:
+        _require_valid(values)
+    return values
 
 
 def set_all(parameters: Any, values: Mapping[str, Value]) -> None:
@@ -365,12 +365,12 @@ class CompiledCpSat:
     def _assignment(self, solution: Sequence[int]) -> Assignment:
         values = np.array(solution, dtype=np.int64)
         present = (self._presence < 0) | (values[self._presence] > 0)
-        found = Assignment(self.model)
-        found.start = np.where(present, values[self._start], 0).tolist()
-        found.end = np.where(present, values[self._end] + self._fixed, 0).tolist()
-        found.present = present.tolist()
-        found.integer = values[self._integer].tolist()
-        return found
+        assignment = Assignment(self.model)
+        assignment.start = np.where(present, values[self._start], 0).tolist()
+        assignment.end = np.where(present, values[self._end] + self._fixed, 0).tolist()
+        assignment.present = present.tolist()
+        assignment.integer = values[self._integer].tolist()
+        return assignment
 
     def hint(self, assignment: Assignment) -> list[int]:
         """Return the values of all native variables, in the order of their indices."""

@@ -31,10 +31,10 @@ def find_conflict(model: Model, time_limit: float | None, read: Reader) -> Confl
         return Conflict(None, "the time ended before a conflict was proven")
     core, minimal = _shrink(model, core, deadline)
     names = [*(c.name for c in model.constraints), OBJECTIVE]
-    found = tuple(dict.fromkeys(names[k] for k in core))
+    core_names = tuple(dict.fromkeys(names[k] for k in core))
     if not minimal:
-        return Conflict(found, "they cannot hold together; the time ended before smaller sets were tried")
-    return Conflict(found, "they cannot hold together; without any one of them, the others can")
+        return Conflict(core_names, "they cannot hold together; the time ended before smaller sets were tried")
+    return Conflict(core_names, "they cannot hold together; without any one of them, the others can")
 
 
 def _suspects(model: Model, deadline: float | None, read: Reader) -> list[int] | Conflict:

@@ -56,8 +56,8 @@ class CpSatExpressions:
 
     def form(self, e: Linear) -> Form:
         """Return the expression as a linear form over native variables."""
-        if found := self._of_variables(e):
-            return found
+        if form := self._of_variables(e):
+            return form
         for atom in atoms_below([e]):
             if atom not in self._known:
                 self._known[atom] = self._atom(atom)
@@ -81,7 +81,8 @@ class CpSatExpressions:
         constant = rational(e.constant)
         error: Rational = 0
         for atom, c in e.terms.items():
-            f, k = self._known[atom], rational(c)
+            f = self._known[atom]
+            k = rational(c)
             for i, a in f.terms.items():  # sums and products of fractions are slow
                 term = k if a == 1 else k * a
                 terms[i] = terms[i] + term if i in terms else term
@@ -147,12 +148,14 @@ class CpSatExpressions:
         """
         v: Interval = atom.interval
         if v.size_lo == v.size_hi:
-            by_end, by_begin = self._ran(v, atom.hi), self._ran(v, atom.lo).times(-1)
+            by_end = self._ran(v, atom.hi)
+            by_begin = self._ran(v, atom.lo).times(-1)
             terms = dict(by_end.terms)
             for i, c in by_begin.terms.items():
                 terms[i] = terms.get(i, 0) + c
             return Form({i: c for i, c in terms.items() if c}, by_end.constant + by_begin.constant)
-        first, last = Max((v.start.linear(), Linear({}, atom.lo))), Min((v.end.linear(), Linear({}, atom.hi)))
+        first = Max((v.start.linear(), Linear({}, atom.lo)))
+        last = Min((v.end.linear(), Linear({}, atom.hi)))
         return self.form(Linear({Max((last - first, Linear({}, 0))): 1}))
 
     def _ran(self, v: Interval, t: int) -> Form:
@@ -166,7 +169,9 @@ class CpSatExpressions:
         return self._run[i, t]
 
     def _new_run(self, v: Interval, t: int) -> Form:
-        d, s, p = v.size_lo, self.start[v.index], self.presence[v.index]
+        d = v.size_lo
+        s = self.start[v.index]
+        p = self.presence[v.index]
         if t <= v.start_lo or d == 0:
             return Form()
         begun, ended = (self._max([Form({s: -1}, x), Form()]) for x in (t, t - d))
@@ -224,7 +229,8 @@ class CpSatExpressions:
         if len(w.terms) == 1:
             ((i, c),) = w.terms.items()
             if self.native.lo[i] == 0 and self.native.hi[i] == 1:  # the truth value is linear in a 0-1 variable
-                zero, one = int(lo <= w.constant <= hi), int(lo <= w.constant + c <= hi)
+                zero = int(lo <= w.constant <= hi)
+                one = int(lo <= w.constant + c <= hi)
                 return Form({i: one - zero}, zero)
         h = self.native.boolean("", lambda values: int(lo <= w.value(values) <= hi))
         self.native.inside(w, [(lo, hi)], (h,))
@@ -235,7 +241,8 @@ class CpSatExpressions:
         f = self._combined(atom.operands[0])
         w = self.native.whole(f, 1)
         low, high = self.native.bounds(w)
-        a, b = max(0, low), min(len(atom.array) - 1, high)
+        a = max(0, low)
+        b = min(len(atom.array) - 1, high)
         if a > b:
             self.native.require(Form(constant=1), 0, 0)  # the index is always out of range: the model is infeasible
             return Form()
@@ -282,7 +289,8 @@ class CpSatExpressions:
             self.native.inside(WholeForm({x: 1, s: -lo}, 0), [(0, LARGEST)], ())
             self.native.inside(WholeForm({x: 1, s: -hi}, 0), [(-LARGEST, 0)], ())
             tie.terms[x] = 1
-            value.terms[x], value.terms[s] = slope / w.scale, intercept
+            value.terms[x] = slope / w.scale
+            value.terms[s] = intercept
             chosen.append(s)
         self.native.exactly_one(chosen)
         self.native.require(tie, 0, 0)
@@ -298,16 +306,17 @@ class CpSatExpressions:
 
     def _segments(self, atom: Piecewise, w: WholeForm) -> list[tuple[int, int, Fraction, Fraction]]:
         """Return (least x, greatest x, slope, intercept) of the pieces that x can lie in, x in units of 1 / scale."""
-        found: list[tuple[int, int, Fraction, Fraction]] = []
+        segments: list[tuple[int, int, Fraction, Fraction]] = []
         low, high = self.native.bounds(w)
         points = [(Fraction(rational(x)), Fraction(rational(y))) for x, y in atom.points]
         for (x0, y0), (x1, y1) in pairwise(points):
-            lo, hi = max(low, math.ceil(x0 * w.scale)), min(high, math.floor(x1 * w.scale))
+            lo = max(low, math.ceil(x0 * w.scale))
+            hi = min(high, math.floor(x1 * w.scale))
             if lo <= hi:
                 slope = (y1 - y0) / (x1 - x0)
-                found.append((lo, hi, slope, y0 - slope * x0))
+                segments.append((lo, hi, slope, y0 - slope * x0))
                 low = hi + 1  # a point between two pieces belongs to the first piece
-        return found
+        return segments
 
 
 def _convex(atom: Piecewise) -> bool:

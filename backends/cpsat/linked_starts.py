@@ -174,8 +174,8 @@ class _Relations:
 
         n = len(self._number)
         edges = coo_array((np.ones(len(self._from), dtype=np.int8), (self._from, self._to)), shape=(n, n))
-        found: list[int] = connected_components(edges, connection="strong")[1].tolist()
-        return found
+        component: list[int] = connected_components(edges, connection="strong")[1].tolist()
+        return component
 
     def _before(self, x: Hashable, y: Hashable) -> None:
         """Add a relation from x to y."""
@@ -208,7 +208,8 @@ class _Relations:
     def _linear(self, e: Linear, *, upper: bool, lower: bool) -> None:
         """Add the relations of an expression with a bound from above, from below, or both."""
         terms = _terms(e)
-        nodes, factors = [x for x, _ in terms], [k for _, k in terms]
+        nodes = [x for x, _ in terms]
+        factors = [k for _, k in terms]
         if len(set(nodes)) < 2 or (_same_sign(e) and not (upper and lower)):
             return
         if len(terms) == 2 and factors[0] == -factors[1]:

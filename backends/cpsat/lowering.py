@@ -66,7 +66,8 @@ def add_variables(native: NativeModel, rows: Sequence[tuple[tuple[Window, ...], 
     range
         Their indices.
     """
-    first, templates = len(native.lo), {}
+    first = len(native.lo)
+    templates = {}
     for windows in {windows for windows, _ in rows}:
         templates[windows] = made = _message("variables")
         made.domain.extend(native.domain(windows).flattened_intervals())
@@ -87,8 +88,13 @@ def add_intervals(lowering: CpSatLowering, members: Iterable[Interval]) -> None:
 
     Those with a fixed start come last.
     """
-    e, known, lo, hi = lowering.expressions, lowering.rows, lowering.native.lo, lowering.native.hi
-    presence, sizes, start = e.presence, e.size, e.start
+    e = lowering.expressions
+    known = lowering.rows
+    lo = lowering.native.lo
+    hi = lowering.native.hi
+    presence = e.presence
+    sizes = e.size
+    start = e.start
     moving: list[tuple[Interval, int]] = []
     fixed: list[tuple[Interval, int]] = []
     for v in members:
@@ -104,9 +110,14 @@ def add_intervals(lowering: CpSatLowering, members: Iterable[Interval]) -> None:
 
 def _append(lowering: CpSatLowering, rows: Sequence[tuple[Interval, int]], fixed: bool) -> None:
     """Append the intervals with these start variables to the native model; ``fixed``: their ends are numbers."""
-    known, lo, constraints = lowering.rows, lowering.native.lo, lowering.native.model.proto.constraints
-    made, append = _message("constraints"), constraints.append
-    start, end, size = made.interval.start, made.interval.end, made.interval.size
+    known = lowering.rows
+    lo = lowering.native.lo
+    constraints = lowering.native.model.proto.constraints
+    made = _message("constraints")
+    append = constraints.append
+    start = made.interval.start
+    end = made.interval.end
+    size = made.interval.size
     for edge in (start,) if fixed else (start, end):
         edge.vars.append(0)
         edge.coeffs.append(1)
@@ -144,7 +155,8 @@ def add_cumulative(lowering: CpSatLowering, c: Cumulative) -> bool:
     posted = lowering.native.model.proto.constraints.add().cumulative
     posted.capacity.offset = c.steps[0][1]
     posted.intervals.extend([row for row, _ in rows])
-    demand, append = _message("constraints").interval.size, posted.demands.append
+    demand = _message("constraints").interval.size
+    append = posted.demands.append
     for _, demand.offset in rows:
         append(demand)
     lowering.native.nonzeros += len(rows)
@@ -270,7 +282,9 @@ def segments(c: Cumulative) -> Iterable[tuple[int, int, int]]:
 
 def forbid_extent(lowering: CpSatLowering, c: ForbidExtent) -> None:
     """Post a forbid_extent."""
-    v, native, windows = c.interval, lowering.native, c.within_reach()
+    v = c.interval
+    native = lowering.native
+    windows = c.within_reach()
     if not windows or v.size_hi == 0:
         return
     if v.size_lo < v.size_hi:
@@ -298,7 +312,8 @@ def transitions(lowering: CpSatLowering, c: NoOverlap) -> None:
     ranks = {k: q for some in cycles for k, q in zip(some, _ranks(lowering, c, some), strict=True)}
     cyclic = {pair for some in cycles for pair in combinations(some, 2)}
     for i, j in combinations(range(n), 2):
-        forth, back = c.transition(i, j), c.transition(j, i)
+        forth = c.transition(i, j)
+        back = c.transition(j, i)
         points = any(c.intervals[k].size_lo + least[k] == 0 for k in (i, j))
         if points or forth > least[i] or back > least[j]:
             when = tuple(p for k in (i, j) if (p := lowering.taking_part(c.intervals[k])) >= 0)
@@ -321,7 +336,8 @@ def _ranks(lowering: CpSatLowering, c: NoOverlap, some: tuple[int, ...]) -> list
         order = part.sequence(spans) or []
         return order.index(k) if k in order else 0
 
-    native, last = lowering.native, len(some) - 1
+    native = lowering.native
+    last = len(some) - 1
     return [native.variable(((0, last),), "", partial(rank, k)) for k in range(len(some))]
 
 
@@ -344,7 +360,8 @@ def _order(
 
 def _gap(lowering: CpSatLowering, v: Interval, w: Interval) -> Form:
     """Return the start of w minus the end of v."""
-    left, right = lowering.edge(v, "end"), lowering.edge(w, "start")
+    left = lowering.edge(v, "end")
+    right = lowering.edge(w, "start")
     terms = Counter(right.terms)
     terms.subtract(left.terms)
     return Form(dict(terms), right.constant - left.constant)
@@ -411,9 +428,14 @@ class CpSatLowering:
             self.fault = self.fault or f"{name}: the numbers are too large for CP-SAT's 64-bit arithmetic: {e}"
 
     def _variables(self) -> None:
-        e, native, model = self.expressions, self.native, self.model
+        e = self.expressions
+        native = self.native
+        model = self.model
         n = len(model.intervals)
-        e.start, e.size, e.end, e.presence = [-1] * n, [-1] * n, [-1] * n, [-1] * n
+        e.start = [-1] * n
+        e.size = [-1] * n
+        e.end = [-1] * n
+        e.presence = [-1] * n
         self.shares = master = {} if self.guarded else masters(model)
         add_starts(self)
         for i, v in enumerate(model.intervals):
@@ -450,15 +472,15 @@ class CpSatLowering:
 
     def interval(self, v: Interval) -> Any:
         """Return the native interval variable, made at the first call."""
-        found = self.intervals.get(v.index)
-        if found is None:
+        native = self.intervals.get(v.index)
+        if native is None:
             row = self.rows.get(v.index)
             if row is None:
-                found = self.span_interval(v, self.expressions.presence[v.index])
+                native = self.span_interval(v, self.expressions.presence[v.index])
             else:
-                found = self.native.model.get_interval_var_from_proto_index(row)
-            self.intervals[v.index] = found
-        return found
+                native = self.native.model.get_interval_var_from_proto_index(row)
+            self.intervals[v.index] = native
+        return native
 
     def native_interval(self, v: Interval) -> NativeInterval:
         """Return all native objects of an interval of the model."""
@@ -469,15 +491,17 @@ class CpSatLowering:
         """Return the native start, size and end; intervals that share a start and a size get the same objects."""
         e, i = self.expressions, v.index
         key = (e.start[i], e.size[i], v.size_lo)
-        found = self._spans.get(key)
-        if found is None:
-            lo, hi, native = self.native.lo[e.start[i]], self.native.hi[e.start[i]], self.native.vars
+        span = self._spans.get(key)
+        if span is None:
+            lo = self.native.lo[e.start[i]]
+            hi = self.native.hi[e.start[i]]
+            native = self.native.vars
             start = native[e.start[i]]
-            found = (start, v.size_lo, (start if lo < hi else lo) + v.size_lo)
+            span = (start, v.size_lo, (start if lo < hi else lo) + v.size_lo)
             if e.size[i] >= 0:
-                found = (start, native[e.size[i]], native[e.end[i]])
-            self._spans[key] = found
-        return found
+                span = (start, native[e.size[i]], native[e.end[i]])
+            self._spans[key] = span
+        return span
 
     def span_interval(self, v: Interval, presence: int, after: int = 0) -> Any:
         """Return a native interval with the start and end of v, present if the literal holds (-1: always).
@@ -486,7 +510,8 @@ class CpSatLowering:
         """
         start, size, end = self._span(v)
         if after:
-            size, end = size + after, end + after
+            size = size + after
+            end = end + after
         if presence < 0:
             return self.native.model.new_interval_var(start, size, end, v.name)
         return self.native.model.new_optional_interval_var(start, size, end, self.native.vars[presence], v.name)
@@ -543,13 +568,15 @@ class CpSatLowering:
         """Require the same start and end, if all literals hold."""
         fixed = v.size_lo == v.size_hi == w.size_lo == w.size_hi
         for field in ("start",) if fixed else ("start", "end"):
-            left, right = self.edge(v, field), self.edge(w, field)
+            left = self.edge(v, field)
+            right = self.edge(w, field)
             terms = Counter(left.terms)
             terms.subtract(right.terms)
             self.native.require(Form(dict(terms), left.constant - right.constant), 0, 0, when)
 
     def _precedence(self, c: Precedence) -> None:
-        left, right = self.edge(c.before, c.fields[0]), self.edge(c.after, c.fields[1])
+        left = self.edge(c.before, c.fields[0])
+        right = self.edge(c.after, c.fields[1])
         terms = Counter(right.terms)
         terms.subtract(left.terms)
         when = (*self.present(c.before), *self.present(c.after))
@@ -590,16 +617,17 @@ class CpSatLowering:
             also, height = self._demands.lower(demand) if isinstance(demand, Linear) else ((), demand)
             if type(height) is int and not height:
                 continue
-            found = self.occupying_interval(v, also)
-            if found is not None:
-                intervals.append(found)
+            occupying = self.occupying_interval(v, also)
+            if occupying is not None:
+                intervals.append(occupying)
                 demands.append(height)
         return intervals, demands
 
     def _chosen(self, group: Sequence[Row]) -> tuple[Any, Any]:
         """Return (interval, demand) for several options of one alternative: their master, if one of them is chosen."""
         choices = self.choices
-        c, present = choices.alternative(group), choices.any_of(group)
+        c = choices.alternative(group)
+        present = choices.any_of(group)
         key = (c.interval.index, (present,), ())
         if key not in self._occupying:
             self._occupying[key] = self.span_interval(c.interval, present)
@@ -661,7 +689,8 @@ class CpSatLowering:
             start, end = assignment.start[i], assignment.end[i]
             values[e.start[i]] = start
             if e.size[i] >= 0:
-                values[e.size[i]], values[e.end[i]] = end - start, end
+                values[e.size[i]] = end - start
+                values[e.end[i]] = end
         for x, value in zip(e.integer, assignment.integer, strict=True):
             values[x] = value
         return self.native.complete(values)
@@ -706,16 +735,16 @@ Row = tuple[Interval, int | Linear]
 
 def masters(model: Model) -> dict[int, int]:
     """Return, for each option that shares a start variable, the index of the interval that has this variable."""
-    found: dict[int, int | None] = {}
+    master_of: dict[int, int | None] = {}
     for _, c in model.constraints:
         if isinstance(c, Alternative):
             master = c.interval
             for o in c.options:
-                if o.index in found or o.size_lo != master.size_lo or o.size_hi != master.size_hi:
-                    found[o.index] = None  # two masters, or another size
+                if o.index in master_of or o.size_lo != master.size_lo or o.size_hi != master.size_hi:
+                    master_of[o.index] = None  # two masters, or another size
                 else:
-                    found[o.index] = master.index
-    direct = {i: m for i, m in found.items() if m is not None}
+                    master_of[o.index] = master.index
+    direct = {i: m for i, m in master_of.items() if m is not None}
     roots = {i: m if m not in direct else _root(i, direct) for i, m in direct.items()}
     return {i: root for i, root in roots.items() if root is not None}
 

@@ -57,10 +57,10 @@ class Variables:
         return len(self._made)
 
     def __getitem__(self, index: int) -> Any:
-        found = self._made[index]
-        if found is None:
-            found = self._made[index] = self._model.get_int_var_from_proto_index(index)
-        return found
+        variable = self._made[index]
+        if variable is None:
+            variable = self._made[index] = self._model.get_int_var_from_proto_index(index)
+        return variable
 
     def __iter__(self) -> Iterator[Any]:
         return map(self.__getitem__, range(len(self._made)))
@@ -109,9 +109,10 @@ class WholeForm:
 
 def _nearest(c: Rational, scale: int) -> tuple[int, float]:
     """Return the integer nearest to ``c * scale``, and the distance between the two."""
-    times, d = c.numerator * scale, c.denominator
-    found = (2 * times + d) // (2 * d)
-    return found, abs(times - found * d) / d
+    times = c.numerator * scale
+    d = c.denominator
+    rounded = (2 * times + d) // (2 * d)
+    return rounded, abs(times - rounded * d) / d
 
 
 def common_denominator(forms: Sequence[Form], size: float, room: int) -> int:
@@ -167,13 +168,13 @@ class NativeModel:
 
     def domain(self, windows: tuple[Window, ...]) -> cp_model.Domain:
         """Return the native domain of a union of windows."""
-        found = self._domains.get(windows)
-        if found is None:
+        domain = self._domains.get(windows)
+        if domain is None:
             if windows[0][0] < -LARGEST or windows[-1][1] > LARGEST:
                 raise NumberRangeError(f"a variable reaches from {windows[0][0]} to {windows[-1][1]}")
-            found = cp_model.Domain.from_intervals([list(w) for w in windows])
-            self._domains[windows] = found
-        return found
+            domain = cp_model.Domain.from_intervals([list(w) for w in windows])
+            self._domains[windows] = domain
+        return domain
 
     def variable(self, windows: tuple[Window, ...], name: str, recipe: Recipe | None = None) -> int:
         """Return a new integer variable; without a recipe it is one of the model's own variables."""
@@ -182,10 +183,10 @@ class NativeModel:
 
     def constant(self, value: int) -> int:
         """Return a variable with this only value; all calls with the same value return the same variable."""
-        found = self._constants.get(value)
-        if found is None:
-            found = self._constants[value] = self.variable(((value, value),), "")
-        return found
+        index = self._constants.get(value)
+        if index is None:
+            index = self._constants[value] = self.variable(((value, value),), "")
+        return index
 
     def positive(self, i: int) -> int:
         """Return a new literal: variable i, which is never negative, is above 0. It is never guarded."""
@@ -416,5 +417,5 @@ def _lost(parts: Sequence[tuple[int, int, int]], scales: Sequence[int]) -> list[
     d = np.array(denominator, whole)
     rest = np.array(numerator, whole) * np.array(scales, whole)[:, None] % d
     off = (np.minimum(rest, d - rest) / d).astype(np.float64) * np.array(reach, np.float64)
-    found: list[float] = (off.sum(axis=1) * ROUNDED_UP).tolist()
-    return found
+    losses: list[float] = (off.sum(axis=1) * ROUNDED_UP).tolist()
+    return losses

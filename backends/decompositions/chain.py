@@ -126,10 +126,10 @@ class Chain:
 
     def variables(self, x: Integer | Interval) -> Variables:
         """Return what stands for a variable of the original: one variable, or several by name."""
-        found: dict[str, Integer | Interval] = {"": x}
+        variables: dict[str, Integer | Interval] = {"": x}
         for step in self.steps:
-            found = {k: v for name, one in found.items() for k, v in _named(name, step.variables(one)).items()}
-        return found[""] if list(found) == [""] else found
+            variables = {k: v for name, one in variables.items() for k, v in _named(name, step.variables(one)).items()}
+        return variables[""] if list(variables) == [""] else variables
 
 
 def decompose(model: Model, *constructs: Construct) -> Chain:
@@ -244,7 +244,8 @@ def _missing_windows(model: Model) -> str:
     first = min(v.start_lo for v in late)
     if first <= max(v.start_hi + v.size_hi for v in late) - first:
         return ""
-    names, more = ", ".join(map(repr, free[:3])), "" if len(free) <= 3 else f" and {len(free) - 3} more"
+    names = ", ".join(map(repr, free[:3]))
+    more = "" if len(free) <= 3 else f" and {len(free) - 3} more"
     return (
         f"; {names}{more} may start from second 0 on, the other intervals from {first} on: with a start window for each "
         f"interval, as in interval(..., start=({first}, ...)), times are counted from {first}"
@@ -276,10 +277,10 @@ class DecomposedCompiled:
     def var(self, x: Interval | Integer) -> Any:
         """Return the native variable of a variable; a dict by name if several stand for it."""
         own_variable(x, self.chain.origin)
-        found = self.chain.variables(x)
-        if isinstance(found, dict):
-            return {name: self.inner.var(v) for name, v in found.items()}
-        return self.inner.var(found)
+        variables = self.chain.variables(x)
+        if isinstance(variables, dict):
+            return {name: self.inner.var(v) for name, v in variables.items()}
+        return self.inner.var(variables)
 
     def assignment(self, answer: Any) -> Assignment:
         """Convert the solver's native answer to an assignment of the original."""
@@ -305,16 +306,16 @@ class DecomposedCompiled:
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
         """Find constraints that cannot hold together; those of the decomposed model have the names of the original."""
-        found = self.inner.conflict(time_limit)
-        if isinstance(found, NoConflict):
-            return NoConflict.of(self.chain.back(found.solution))
-        if found.names is None:
-            return found
+        conflict = self.inner.conflict(time_limit)
+        if isinstance(conflict, NoConflict):
+            return NoConflict.of(self.chain.back(conflict.solution))
+        if conflict.names is None:
+            return conflict
         origin = self.chain.origin
         known = {c.name for c in origin.constraints}
         known |= {v.name for v in origin.intervals} | {x.name for x in origin.integers}
-        names = tuple(dict.fromkeys(n for n in found.names if n in known or "objective" in n))
-        return Conflict(names, found.reason)
+        names = tuple(dict.fromkeys(n for n in conflict.names if n in known or "objective" in n))
+        return Conflict(names, conflict.reason)
 
 
 class _BackWatch:

@@ -43,13 +43,15 @@ class StepwiseCapacities(Decomposition):
             return super().constraint(c)
         copied = super().constraint(c)
         assert isinstance(copied, Cumulative)
-        members, demands = list(copied.intervals), list(copied.demands)
+        members = list(copied.intervals)
+        demands = list(copied.demands)
         peak = max(capacity for _, capacity in c.steps)
         begin = min((v.start_lo for v in members), default=0)
         end = max((v.start_hi + v.size_hi for v in members), default=0)
         times = [begin, *(min(max(begin, t), end) for t, _ in c.steps[1:]), end]
         for k, (_, capacity) in enumerate(c.steps):
-            a, b = times[k], times[k + 1]
+            a = times[k]
+            b = times[k + 1]
             if a < b and capacity < peak:
                 members.append(self._fixed(f"{self.name}, capacity from {a}", a, b))
                 demands.append(peak - capacity)
@@ -92,19 +94,19 @@ class VariableDemands(Decomposition):
         """Return v with its least demand, and the optional interval of each digit with its demand."""
         least, most = (int(b) for b in self.bounds.of(d))
         room = most - least
-        found = []
+        digits = []
         for k in range(room.bit_length()):
             digit = self.twin(f"{v.name}, {2**k} of its demand", v, partial(_digit, v=v, d=d, least=least, k=k))
-            found.append((digit, 2**k))
+            digits.append((digit, 2**k))
             if v.optional:
                 self.add(digit.presence <= v.presence)
-        rest = d - least - total([o.presence for o, _ in found], [w for _, w in found])
+        rest = d - least - total([o.presence for o, _ in digits], [w for _, w in digits])
         self.add_range(rest, 0, room) if v.optional else self.add_range(rest, 0, 0)
         if v.optional:
             self.add_range(rest + room * v.presence, 0, room)
-        if found:
-            self.add(Synchronize(v, tuple(o for o, _ in found)))
-        return [(v, least), *found]
+        if digits:
+            self.add(Synchronize(v, tuple(o for o, _ in digits)))
+        return [(v, least), *digits]
 
 
 def _digit(ev: Evaluator, v: Interval, d: Linear, least: int, k: int) -> int:
@@ -165,7 +167,8 @@ class Alternatives(Decomposition):
         """Return the copy of a constraint."""
         if not isinstance(c, Alternative):
             return super().constraint(c)
-        a, options = self.intervals[c.interval], self.several(c.options)
+        a = self.intervals[c.interval]
+        options = self.several(c.options)
         self.add_range(total([o.presence for o in options]) - c.count * a.presence, 0, 0)
         return Synchronize(a, options)
 

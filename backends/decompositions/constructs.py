@@ -116,12 +116,12 @@ def constructs_of(model: Model) -> frozenset[Construct]:
     >>> sorted(c.value for c in constructs_of(m))
     ['interval', 'interval of variable size', 'max', 'real coefficients']
     """
-    found = {c for v in model.intervals for c in _of_interval(v)}
-    found.update(c for named in model.constraints for c in _of_constraint(named.constraint))
+    constructs = {c for v in model.intervals for c in _of_interval(v)}
+    constructs.update(c for named in model.constraints for c in _of_constraint(named.constraint))
     if any(not e.integral for e in model.objectives):
-        found.add(Construct.REAL)
-    found.update(FUNCTIONS[type(a)] for a in atoms_of(model) if type(a) in FUNCTIONS)
-    return frozenset(found)
+        constructs.add(Construct.REAL)
+    constructs.update(FUNCTIONS[type(a)] for a in atoms_of(model) if type(a) in FUNCTIONS)
+    return frozenset(constructs)
 
 
 def atoms_of(model: Model) -> Iterator[Atom]:

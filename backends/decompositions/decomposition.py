@@ -304,7 +304,8 @@ class Decomposition(Copy):
 
     def add_range(self, e: Linear, lo: Number, hi: Number) -> None:
         """Add ``lo <= e <= hi``; an expression without variables is checked."""
-        low, high = lo - e.constant, hi - e.constant
+        low = lo - e.constant
+        high = hi - e.constant
         if e.terms:
             self.add(Comparison(Linear(e.terms), low, high))
         elif not low <= 0 <= high:
@@ -318,10 +319,10 @@ class Decomposition(Copy):
         """Return ``count`` binary variables of which exactly one is 1: the one whose position ``chosen`` returns."""
         if count == 0:
             self.impossible()
-        found = [self.auxiliary(f"{name} {k}", 0, 1, partial(_is, chosen, k)) for k in range(count)]
-        if found:
-            self.add(Comparison(Linear(dict.fromkeys(found, 1)), 1, 1))
-        return found
+        choices = [self.auxiliary(f"{name} {k}", 0, 1, partial(_is, chosen, k)) for k in range(count)]
+        if choices:
+            self.add(Comparison(Linear(dict.fromkeys(choices, 1)), 1, 1))
+        return choices
 
     def forward(self, assignment: Assignment) -> Assignment:
         """Return the assignment of the decomposed model for one of the original."""
@@ -346,8 +347,8 @@ class Decomposition(Copy):
 
     def variables(self, x: Integer | Interval) -> Variables:
         """Return what stands for a variable of the original."""
-        found: Any = self.integers[x] if isinstance(x, Integer) else self.intervals[x]
-        return found  # type: ignore[no-any-return]
+        parts: Any = self.integers[x] if isinstance(x, Integer) else self.intervals[x]
+        return parts  # type: ignore[no-any-return]
 
 
 def _is(chosen: Recipe, k: int, evaluator: Evaluator) -> int:

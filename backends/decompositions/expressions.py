@@ -137,7 +137,8 @@ class Functions(Decomposition):
         copied = self.comparison(atom.comparison)
         e = copied.expr
         low, high = self.bounds.of(e)
-        a, b = greatest([copied.lo, low]), least([copied.hi, high])
+        a = greatest([copied.lo, low])
+        b = least([copied.hi, high])
         cases = [(low, a - 1, 0), (a, b, 1), (b + 1, high, 0)] if a <= b else [(low, high, 0)]
         cases = [case for case in cases if case[0] <= case[1]]
 
@@ -187,7 +188,8 @@ class Functions(Decomposition):
         c = self.choice(len(reached), "segment", chosen)
         value = Linear({}, 0)
         for segment, k in zip(c, reached, strict=True):
-            (x0, y0), (x1, y1) = points[k], points[k + 1]
+            x0, y0 = points[k]
+            x1, y1 = points[k + 1]
             slope = (y1 - y0) / (x1 - x0)
             part = self._product(segment, x)
             self.add_range(part - ends[k][0] * segment, 0, math.inf)
@@ -324,7 +326,9 @@ class Optionals(Decomposition):
         for v, p in self.present.items():
             if not assignment.integer[p.index]:
                 i = v.index
-                made.start[i], made.end[i], made.present[i] = 0, 0, False
+                made.start[i] = 0
+                made.end[i] = 0
+                made.present[i] = False
         return made
 
     def variables(self, x: Integer | Interval) -> Variables:
@@ -382,8 +386,10 @@ class RealNumbers(Decomposition):
         if made.error > made.factor * tolerance / 4:
             raise SolverUnavailable(f"{self.name}: its real coefficients cannot be scaled to whole numbers below 2^53")
         slack = made.error + made.factor * tolerance / 2
-        lo, hi = copied.lo * made.factor - slack, copied.hi * made.factor + slack
-        low, high = (math.ceil(lo) if lo > -math.inf else lo), (math.floor(hi) if hi < math.inf else hi)
+        lo = copied.lo * made.factor - slack
+        hi = copied.hi * made.factor + slack
+        low = math.ceil(lo) if lo > -math.inf else lo
+        high = math.floor(hi) if hi < math.inf else hi
         if low > high:
             self.impossible()
             return None

@@ -116,12 +116,14 @@ def piecewise_of_time(x: Linear, points: Sequence[Breakpoint], origin: int) -> L
     times = [a for a in x.terms if isinstance(a, Attribute) and a.field in ("start", "end")]
     if len(times) != 1 or not times[0].interval.optional:
         return None
-    time, presence = times[0].linear(), times[0].interval.presence
+    time = times[0].linear()
+    presence = times[0].interval.presence
     factor = x.terms[times[0]]
     if (factor * (time + origin * presence)).terms != x.terms:
         return None
     shift = factor * origin + x.constant
-    absent, at_origin = value_at(points, x.constant), value_at(points, shift)
+    absent = value_at(points, x.constant)
+    at_origin = value_at(points, shift)
     moved = [(at - shift, value) for at, value in points]
     if absent is None or at_origin is None or any(a >= b for (a, _), (b, _) in pairwise(moved)):
         return None

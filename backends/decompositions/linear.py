@@ -66,8 +66,8 @@ class LinearModel:
 
     def back(self, assignment: Assignment) -> Assignment:
         """Return the assignment of the original for one of the linear model."""
-        found = self._lowered.read(np.array(assignment.integer, dtype=np.float64))
-        return found if self._before is None else self._before.back(found)
+        solution = self._lowered.read(np.array(assignment.integer, dtype=np.float64))
+        return solution if self._before is None else self._before.back(solution)
 
     def bound(self, value: float) -> float:
         """Return the bound on the original's objective, which is the same."""
@@ -81,7 +81,8 @@ class LinearModel:
         inner = x
         if self._before is not None:
             inner = self._before.integers[x] if isinstance(x, Integer) else self._before.intervals[x]
-        columns, of = self._lowered.columns(inner), self.model.integers
+        columns = self._lowered.columns(inner)
+        of = self.model.integers
         if isinstance(columns, int):
             return of[columns]
         one = {"presence": columns.presence, "start": columns.start, "size": columns.size}
@@ -132,7 +133,9 @@ def _model_of(form: LinearForm, origin: Model) -> Model:
     for k, (lo, hi) in enumerate(zip(form.column_lo.tolist(), form.column_hi.tolist(), strict=True)):
         m.integer(f"{form.column_blocks.name(k)} {k}", math.ceil(lo), math.floor(hi))
     x = list(m.integers)
-    start, index, value = form.start.tolist(), form.index.tolist(), _numbers(form.value.tolist())
+    start = form.start.tolist()
+    index = form.index.tolist()
+    value = _numbers(form.value.tolist())
     for i, (lo, hi) in enumerate(zip(form.row_lo.tolist(), form.row_hi.tolist(), strict=True)):
         look()
         entries = range(start[i], start[i + 1])

@@ -86,18 +86,19 @@ class Intervals:
         first = self.form.columns(
             len(optional), 0, 1, integral=True, name="presence", recipe=lambda p: p.present[optional]
         )
-        found = [-1] * len(self.model.intervals)
+        columns = [-1] * len(self.model.intervals)
         for k, i in enumerate(optional):
-            found[i] = first + k
-        return found
+            columns[i] = first + k
+        return columns
 
     def _sizes(self) -> list[int]:
         """Add the size columns; return the column of each interval, -1 if its size is fixed."""
-        found = [-1] * len(self.model.intervals)
+        columns = [-1] * len(self.model.intervals)
         for v in self.model.intervals:
             if v.size_lo == v.size_hi:
                 continue
-            i, low = v.index, 0 if v.optional else v.size_lo
+            i = v.index
+            low = 0 if v.optional else v.size_lo
             z = self.form.column(
                 low,
                 v.size_hi,
@@ -105,10 +106,10 @@ class Intervals:
                 name="size",
                 recipe=partial(_length, i=i),
             )
-            found[i] = z
+            columns[i] = z
             if v.optional:
                 self.tie(column(z), v, v.size_lo, v.size_hi)
-        return found
+        return columns
 
     def tie(self, e: Affine, v: Interval, lo: float, hi: float) -> None:
         """Add the rows ``lo * p <= e <= hi * p`` for the presence p of v."""
@@ -157,7 +158,8 @@ class Intervals:
 
     def read(self, x: Floats) -> tuple[Ints, Ints, NDArray[np.bool_]]:
         """Return start, size and presence of each interval for column values ``x``."""
-        p, z = np.array(self.presence, dtype=np.int64), np.array(self.size, dtype=np.int64)
+        p = np.array(self.presence, dtype=np.int64)
+        z = np.array(self.size, dtype=np.int64)
         fixed = np.array([v.size_lo for v in self.model.intervals], dtype=np.int64)
         x = np.append(x, 1.0)  # the index -1 (no column) reads this 1
         return self.starts(x[:-1]), np.where(z < 0, fixed, np.rint(x[z]).astype(np.int64)), x[p] > 0.5
@@ -350,7 +352,8 @@ End = tuple[Interval, Literal["start", "end"]]
 
 
 def _before(form: FormBuilder, intervals: Intervals, left: End, right: End, delay: int) -> None:
-    first, second = intervals.view(*left), intervals.view(*right)
+    first = intervals.view(*left)
+    second = intervals.view(*right)
     slack = max(0, attribute_bounds(*left)[1] + delay - attribute_bounds(*right)[0])
     e = first.plus(second, -1)
     limit = float(-delay)
@@ -369,10 +372,12 @@ def all_or_none(form: FormBuilder, intervals: Intervals, c: AllOrNone) -> None:
 
 def forbid_extent(form: FormBuilder, intervals: Intervals, c: ForbidExtent) -> None:
     """Add the rows of a forbid_extent: an interval that runs lies in one of the gaps between the windows."""
-    v, windows = c.interval, c.within_reach()
+    v = c.interval
+    windows = c.within_reach()
     if not windows or v.size_hi == 0:
         return
-    (low, _), (_, high) = attribute_bounds(v, "start"), attribute_bounds(v, "end")
+    low, _ = attribute_bounds(v, "start")
+    _, high = attribute_bounds(v, "end")
     edges = [v.start_lo, *(t for w in windows for t in w), v.start_hi + v.size_hi]
     least = max(1, v.size_lo)
     gaps = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= least and a <= v.start_hi]
@@ -380,11 +385,13 @@ def forbid_extent(form: FormBuilder, intervals: Intervals, c: ForbidExtent) -> N
 
     def chosen(p: Point) -> Floats:
         s, e = p.start[v.index], p.end[v.index]
-        found: Floats = ((begin <= s) & (e <= end) & (s < e) & p.present[v.index]).astype(np.float64)
-        return found
+        inside: Floats = ((begin <= s) & (e <= end) & (s < e) & p.present[v.index]).astype(np.float64)
+        return inside
 
     w = form.columns(len(gaps), 0, 1, integral=True, name="gap", recipe=chosen)
-    runs, start, finish = intervals.runs(v), intervals.view(v, "start"), intervals.view(v, "end")
+    runs = intervals.runs(v)
+    start = intervals.view(v, "start")
+    finish = intervals.view(v, "end")
     form.row(Affine({w + k: 1.0 for k in range(len(gaps))}).plus(runs, -1), 0, 0)
     for side, e, free, lo, hi in ((begin, start, low, 0.0, INF), (end, finish, high, -INF, 0.0)):
         inside = Affine({w + k: float(t) for k, t in enumerate(side)}, free).plus(runs, -free)
@@ -417,7 +424,8 @@ def transitions(
     ranked = {pair for some in cycles for pair in combinations(some, 2)}
     for a, b in combinations(range(len(c.intervals)), 2):
         v, w = c.intervals[a], c.intervals[b]
-        forth, back = c.transition(a, b), c.transition(b, a)
+        forth = c.transition(a, b)
+        back = c.transition(b, a)
         if (a, b) not in ranked and (_ends_before(v, w, forth) or _ends_before(w, v, back)):
             continue
         columns = known(v, w)
@@ -443,9 +451,9 @@ def _ranks(form: FormBuilder, c: NoOverlap, some: tuple[int, ...]) -> range:
         index = [c.intervals[k].index for k in some]
         spans = [(int(p.start[i]), int(p.end[i])) if p.present[i] else None for i in index]
         order = c.part(some).sequence(spans) or []
-        found: Floats = np.zeros(n)
-        found[order] = np.arange(len(order))
-        return found
+        rank_of: Floats = np.zeros(n)
+        rank_of[order] = np.arange(len(order))
+        return rank_of
 
     first = form.columns(n, 0, n - 1, integral=True, name="rank", recipe=ranks)
     return range(first, first + n)
@@ -461,15 +469,15 @@ def _orders(form: FormBuilder, intervals: Intervals, *orders: Order) -> list[tup
     possible = [(a, b, t) for a, b, t in orders if a.start_lo + a.size_lo + t <= b.start_hi]
     if len(possible) == 1:
         return [(*possible[0], both)]
-    found = []
+    pairs = []
     for a, b, t in possible:
         recipe = partial(_precedes, i=a.index, j=b.index, time=t)
-        found.append((a, b, t, column(form.column(0, 1, integral=True, name="before", recipe=recipe))))
+        pairs.append((a, b, t, column(form.column(0, 1, integral=True, name="before", recipe=recipe))))
     total = Affine({})
-    for *_, before in found:
+    for *_, before in pairs:
         total = total.plus(before)
     form.row(total.plus(both, -1), 0, INF)
-    return found
+    return pairs
 
 
 def _flag(k: int) -> Affine:

@@ -71,10 +71,12 @@ class Work:
 def reach(v: Interval, points: Floats) -> tuple[Ints, Floats, Floats]:
     """Return the cells in which an interval can run, and ``most`` and ``room`` of each (see ``Work``)."""
     begin, end = points[:-1], points[1:]
-    share, earliest = np.zeros(len(begin)), end.copy()
+    share = np.zeros(len(begin))
+    earliest = end.copy()
     covered = -INF  # the end of the time counted so far, so that windows whose runs meet are not counted twice
     for lo, hi in v.windows:
-        a, covered = max(float(lo), covered), max(covered, float(hi + v.size_hi))
+        a = max(float(lo), covered)
+        covered = max(covered, float(hi + v.size_hi))
         share += cell_integrals(begin, end, a, covered)[0]
         touched = (end > a) & (begin < covered)
         earliest[touched] = np.minimum(earliest[touched], np.maximum(begin[touched], a))
@@ -105,7 +107,8 @@ def cell_integrals(begin: Floats, end: Floats, lo: float, hi: float) -> tuple[Fl
     ([1.0, 0.5], [0.5, 0.375])
     """
     length = end - begin
-    a, b = np.clip(lo, begin, end), np.clip(hi, begin, end)
+    a = np.clip(lo, begin, end)
+    b = np.clip(hi, begin, end)
     return (b - a) / length, ((end - a) ** 2 - (end - b) ** 2) / (2 * length**2)
 
 
@@ -125,10 +128,10 @@ class Moments(ColumnStarts):
 
     def starts(self, x: Floats) -> Ints:
         """Return the start of each interval, in seconds, for column values ``x``."""
-        found = super().starts(x)
+        moments = super().starts(x)
         for i, e in self.given.items():
-            found[i] = round(e.value(x))
-        return found
+            moments[i] = round(e.value(x))
+        return moments
 
 
 class Energy:
@@ -220,7 +223,8 @@ class Energy:
         """Return the right sides of the work rows and of the moment rows, each of shape (cells,)."""
         points = self.grid.points.astype(np.float64)
         begin, end = points[:-1], points[1:]
-        energy, moment = np.zeros(self.grid.cells), np.zeros(self.grid.cells)
+        energy = np.zeros(self.grid.cells)
+        moment = np.zeros(self.grid.cells)
         times = [-INF, *(float(t) for t, _ in c.steps[1:]), INF]
         for lo, hi, (_, capacity) in zip(times[:-1], times[1:], c.steps, strict=True):
             y, h = cell_integrals(begin, end, lo, hi)
@@ -230,16 +234,19 @@ class Energy:
 
     def _work(self, v: Interval) -> Work:
         """Return the columns y and h of an interval; add them at the first call."""
-        found = self._works.get(v.index)
-        if found is None:
-            found = self._works[v.index] = self._new_work(v)
-        return found
+        work = self._works.get(v.index)
+        if work is None:
+            work = self._works[v.index] = self._new_work(v)
+        return work
 
     def _new_work(self, v: Interval) -> Work:
         """Add the columns y and h of an interval, their rows and its start equation."""
-        points, i = self.grid.points.astype(np.float64), v.index
+        points = self.grid.points.astype(np.float64)
+        i = v.index
         cells, most, room = reach(v, points)
-        n, begin, end = len(cells), points[cells], points[cells + 1]
+        n = len(cells)
+        begin = points[cells]
+        end = points[cells + 1]
         moment = most * (room - most / 2)
 
         def share(p: Point, which: int) -> Floats:
@@ -252,7 +259,8 @@ class Energy:
         length = self.length[cells]
         self.form.row(_sum(y, length).plus(self.intervals.view(v, "size"), -1), 0, 0)
         if v.size_lo == v.size_hi:
-            d, origin = v.size_lo, float(v.start_lo)  # count time from the earliest start: smaller coefficients
+            d = v.size_lo  # count time from the earliest start: smaller coefficients
+            origin = float(v.start_lo)
             present = self.intervals.present(v)
             moments = _sum(y, (end - origin) * length / d).plus(_sum(h, length**2 / d), -1)
             start = moments.plus(present, origin - d / 2)
@@ -275,18 +283,22 @@ class Energy:
             return None
         work, i = self._works[atom.interval.index], atom.interval.index
         points = self.grid.points.astype(np.float64)
-        begin, end = points[work.cells], points[work.cells + 1]
-        lo, hi = np.clip(atom.lo, begin, end), np.clip(atom.hi, begin, end)
-        part, length = hi - lo, end - begin
-        whole, cut = part == length, np.flatnonzero((part > 0) & (part < length))
+        begin = points[work.cells]
+        end = points[work.cells + 1]
+        lo = np.clip(atom.lo, begin, end)
+        hi = np.clip(atom.hi, begin, end)
+        part = hi - lo
+        length = end - begin
+        whole = part == length
+        cut = np.flatnonzero((part > 0) & (part < length))
         inside = Affine({work.y + int(k): float(length[k]) for k in np.flatnonzero(whole)})
         if not len(cut):
             return inside
 
         def seconds(p: Point) -> Floats:
             end_time = p.end[i] if p.present[i] else p.start[i]
-            found: Floats = np.clip(np.minimum(end_time, hi[cut]) - np.maximum(p.start[i], lo[cut]), 0.0, None)
-            return found
+            overlap: Floats = np.clip(np.minimum(end_time, hi[cut]) - np.maximum(p.start[i], lo[cut]), 0.0, None)
+            return overlap
 
         u = self.form.columns(len(cut), 0, part[cut], integral=False, name="overlap", recipe=seconds)
         columns = np.arange(u, u + len(cut))
@@ -298,10 +310,12 @@ class Energy:
 
     def _load(self, v: Interval, n: Integer) -> Work:
         """Return the columns Y and H of a demand variable n of an interval of fixed size; the first call adds them."""
-        found = self._loads.get((v.index, n.index))
-        if found is not None:
-            return found
-        work, count, most = self._work(v), len(self._work(v).cells), n.hi
+        load = self._loads.get((v.index, n.index))
+        if load is not None:
+            return load
+        work = self._work(v)
+        count = len(self._work(v).cells)
+        most = n.hi
 
         def times(p: Point, first: int) -> Floats:
             product: Floats = p.integer[n.index] * p.x[first : first + count]
@@ -321,8 +335,8 @@ class Energy:
         absent = self.intervals.present(v).times(-1).plus(Affine({}, 1.0))
         self.form.row(total.plus(number, -1), -INF, 0)
         self.form.row(total.plus(number, -1).plus(absent, most), 0, INF)
-        found = self._loads[v.index, n.index] = Work(work.cells, y, h, work.most, work.room, work.moment)
-        return found
+        load = self._loads[v.index, n.index] = Work(work.cells, y, h, work.most, work.room, work.moment)
+        return load
 
     def _spread(self, c: Comparison) -> None:
         """Add the rows of an equation over demand variables of one interval, for each cell; else do nothing."""
@@ -345,7 +359,7 @@ class Energy:
 
 def _sole_owners(model: Model) -> dict[int, Interval | None]:
     """Map the index of each demand variable to its only interval if that has a fixed size, else to None."""
-    found: dict[int, Interval | None] = {}
+    owner: dict[int, Interval | None] = {}
     for _, c in model.constraints:
         if not isinstance(c, Cumulative):
             continue
@@ -353,8 +367,8 @@ def _sole_owners(model: Model) -> dict[int, Interval | None]:
             for atom in d.terms if isinstance(d, Linear) else ():
                 if isinstance(atom, Integer):
                     fits = v.size_lo == v.size_hi > 0 and atom.lo >= 0 and len(d.terms) == 1  # type: ignore[union-attr]
-                    found[atom.index] = v if fits and found.get(atom.index, v) is v else None
-    return found
+                    owner[atom.index] = v if fits and owner.get(atom.index, v) is v else None
+    return owner
 
 
 def _sum(first: int, weights: Floats) -> Affine:

@@ -81,10 +81,10 @@ class Overlaps:
 
     def _of(self, v: Interval) -> tuple[int, Floats]:
         """Return (column of y[0], T) of an interval; the columns u follow y. The column is -1 for n <= 1."""
-        found = self._pieces.get(v.index)
-        if found is None:
-            found = self._pieces[v.index] = self._make(v)
-        return found
+        pieces = self._pieces.get(v.index)
+        if pieces is None:
+            pieces = self._pieces[v.index] = self._make(v)
+        return pieces
 
     def _make(self, v: Interval) -> tuple[int, Floats]:
         """Add the columns y and u of an interval and their rows."""
@@ -93,7 +93,9 @@ class Overlaps:
         points = np.array(sorted({lo, hi, *turns}), dtype=np.float64)
         if len(points) <= 2:
             return -1, points
-        n, i, form = len(points) - 1, v.index, self.form
+        n = len(points) - 1
+        i = v.index
+        form = self.form
         begin, end = points[:-1], points[1:]
 
         def chosen(p: Point) -> Floats:
@@ -126,11 +128,13 @@ class Overlaps:
 
 def _share(p: Point, y: int, n: int, i: int) -> Floats:
     """Return the values of the n columns u of interval i; ``y``: the column of y[0]."""
-    found: Floats = p.x[y : y + n] * p.start[i]
-    return found
+    product: Floats = p.x[y : y + n] * p.start[i]
+    return product
 
 
-GE, LE, BOTH = 1, 2, 3
+GE = 1
+LE = 2
+BOTH = 3
 View = Callable[[Interval, AttributeName], Affine]
 Special = Callable[[Atom, int], Affine | None]
 
@@ -218,7 +222,8 @@ class LinearExpressions:
                     0, 1, integral=True, name=name, recipe=lambda p: c.lo <= round(part.value(p.x)) <= c.hi
                 )
             case Overlap():
-                s, e = self.view(atom.interval, "start"), self.view(atom.interval, "end")
+                s = self.view(atom.interval, "start")
+                e = self.view(atom.interval, "end")
                 return self.form.value_column(
                     lo,
                     hi,
@@ -296,7 +301,8 @@ class LinearExpressions:
                 name="holds, sides",
                 recipe=lambda p: [part.value(p.x) >= lo - 0.5, part.value(p.x) <= hi + 0.5],
             )
-            not_below, not_above = column(first), column(first + 1)
+            not_below = column(first)
+            not_above = column(first + 1)
             self.form.row(made.plus(not_below, -1).plus(not_above, -1), -1, INF)
         elif lo == -INF and hi == INF:
             self.form.row(made, 1, 1)
@@ -308,7 +314,8 @@ class LinearExpressions:
     def _overlap(self, atom: Overlap, made: Affine, side: int) -> None:
         """Add the rows of one side of an overlap."""
         v = atom.interval
-        s, e = self.view(v, "start"), self.view(v, "end")
+        s = self.view(v, "start")
+        e = self.view(v, "end")
         window = Affine({}, float(atom.hi - atom.lo))
         parts = [e.plus(Affine({}, -atom.lo)), s.times(-1).plus(Affine({}, atom.hi)), self.view(v, "size"), window]
         s_lo, s_hi = self.bounds.of(v.start)
@@ -338,7 +345,8 @@ class LinearExpressions:
         """Add the rows of an element; return its value as an expression over columns."""
         index = self.affine(atom.operands[0])
         low, high = self.bounds.of(atom.operands[0])
-        first, last = max(0, math.ceil(low)), min(len(atom.array) - 1, math.floor(high))
+        first = max(0, math.ceil(low))
+        last = min(len(atom.array) - 1, math.floor(high))
         reach = range(first, last + 1)
         at = self._choice(
             len(reach), "element, index", lambda p: np.equal(np.arange(first, last + 1), round(index.value(p.x)))
@@ -350,7 +358,9 @@ class LinearExpressions:
         """Return a piecewise function: a column without sides if it is convex or concave, else in full (BOTH)."""
         if not bending(self._points(atom)):
             return self._piecewise(atom), BOTH
-        e, first, last = atom.operands[0], atom.points[0][0], atom.points[-1][0]
+        e = atom.operands[0]
+        first = atom.points[0][0]
+        last = atom.points[-1][0]
         low, high = self.bounds.of(e)
         sides = (LE if low < first else 0) | (GE if high > last else 0)
         x = self.affine(e, sides)
@@ -422,5 +432,6 @@ def _weights(points: np.ndarray, x: float) -> np.ndarray:
     k = int(np.argmax(_segment(points, x)))
     share = (x - points[k]) / (points[k + 1] - points[k])
     weights = np.zeros(len(points))
-    weights[k], weights[k + 1] = 1.0 - share, share
+    weights[k] = 1.0 - share
+    weights[k + 1] = share
     return weights

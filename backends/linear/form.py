@@ -197,10 +197,14 @@ class FormBuilder:
     def __init__(self) -> None:
         self.n_columns = 0
         self.n_rows = 0
-        self._lo, self._hi = array("d"), array("d")
+        self._lo = array("d")
+        self._hi = array("d")
         self._integral = array("i")
-        self._row_lo, self._row_hi = array("d"), array("d")
-        self._row, self._column, self._value = array("i"), array("i"), array("d")
+        self._row_lo = array("d")
+        self._row_hi = array("d")
+        self._row = array("i")
+        self._column = array("i")
+        self._value = array("d")
         self._recipes: list[tuple[int, int, Recipe]] = []
         self._column_blocks = Blocks([], [])
         self._row_blocks = Blocks([], [])
@@ -420,7 +424,8 @@ def require_range(model: Model, form: LinearForm, solver: str) -> None:
     if not len(size):
         return
     length = np.diff(form.start)
-    largest, least = float(size.max()), float(size.min(initial=np.inf, where=size > 0))
+    largest = float(size.max())
+    least = float(size.min(initial=np.inf, where=size > 0))
     if largest > LARGEST_RATIO * least:
         _require_ratios(form, size, np.repeat(np.arange(len(length)), length), solver)
     reach = np.maximum(np.abs(form.column_lo), np.abs(form.column_hi))
@@ -453,7 +458,8 @@ def _require_spread(form: LinearForm, part: Floats, length: Ints, solver: str) -
     if part.max() <= LARGEST_SPREAD * least:
         return
     row = np.repeat(np.arange(len(length)), length)
-    smallest, greatest = np.full(len(length), np.inf), np.zeros(len(length))
+    smallest = np.full(len(length), np.inf)
+    greatest = np.zeros(len(length))
     np.minimum.at(smallest, row, np.where(part > 0, part, np.inf))
     np.maximum.at(greatest, row, part)
     mixed = np.zeros(len(length), dtype=bool)

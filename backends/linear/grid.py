@@ -101,7 +101,8 @@ def _points(begin: int, end: int, fine: int, coarse: int) -> Ints:
     """Return the points from ``begin`` to the first point at or after ``end``."""
     if fine == coarse:
         return begin + fine * np.arange(-(-(end - begin) // fine) + 1, dtype=np.int64)
-    found, growth = [begin], (coarse - fine) / max(1, end - begin)
-    while found[-1] < end:
-        found.append(found[-1] + int(fine + growth * (found[-1] - begin)))
-    return np.array(found, dtype=np.int64)
+    points = [begin]
+    growth = (coarse - fine) / max(1, end - begin)
+    while points[-1] < end:
+        points.append(points[-1] + int(fine + growth * (points[-1] - begin)))
+    return np.array(points, dtype=np.int64)

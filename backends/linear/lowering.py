@@ -238,14 +238,14 @@ class Lowered:
     def read(self, x: Floats) -> Assignment:
         """Return the assignment for column values ``x``, rounded to whole numbers."""
         of = self.scheme.intervals
-        found = Assignment(self.model)
+        assignment = Assignment(self.model)
         starts, lengths, present = of.read(x)
-        found.start = np.where(present, starts, 0).tolist()
-        found.end = np.where(present, starts + lengths, 0).tolist()
-        found.present = present.tolist()
+        assignment.start = np.where(present, starts, 0).tolist()
+        assignment.end = np.where(present, starts + lengths, 0).tolist()
+        assignment.present = present.tolist()
         n = len(self.model.integers)
-        found.integer = np.rint(x[of.integers : of.integers + n]).astype(np.int64).tolist()
-        return found
+        assignment.integer = np.rint(x[of.integers : of.integers + n]).astype(np.int64).tolist()
+        return assignment
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
         """Return the assignment with starts that the form can represent: moved to grid points if the grid restricts."""

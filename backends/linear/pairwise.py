@@ -120,7 +120,8 @@ class Pairwise:
                 pairs = n * (n - 1) // 2
                 states = 2 if isinstance(c, NoOverlap) else 4
                 rows += 2 * pairs if isinstance(c, NoOverlap) and c.transitions else 0
-                rows, columns = rows + (states + 1) * pairs, columns + states * pairs
+                rows = rows + (states + 1) * pairs
+                columns = columns + states * pairs
                 nonzeros += (4 * states + (10 if isinstance(c, NoOverlap) and c.transitions else 4)) * pairs
         return rows, columns, nonzeros
 
@@ -151,9 +152,10 @@ class Pairwise:
         """
         if 0 in (v.size_lo, w.size_lo):
             return None
-        a, b = self.intervals.first + v.index, self.intervals.first + w.index
-        found = self._whole.get((min(a, b), max(a, b)))
-        return found if found is None or a < b else found[::-1]
+        a = self.intervals.first + v.index
+        b = self.intervals.first + w.index
+        columns = self._whole.get((min(a, b), max(a, b)))
+        return columns if columns is None or a < b else columns[::-1]
 
     def cumulative(self, c: Cumulative) -> None:
         """Add the rows of a cumulative: at each start the demands of the running intervals are at most the capacity."""
@@ -174,7 +176,8 @@ class Pairwise:
         m = self._members(tasks, [f[:2] for f in fillers])
         i, j = self._pairs(m)
         at_j, at_i, who = self._states(m, i, j, least[i] + least[j] <= peak)
-        runner, at = np.concatenate([i[who], j[who]]), np.concatenate([j[who], i[who]])
+        runner = np.concatenate([i[who], j[who]])
+        at = np.concatenate([j[who], i[who]])
         self._levels(m, demands, peak, (runner, at, np.concatenate([at_j, at_i])))
 
     def _levels(self, m: Members, demands: list[int | Linear], peak: int, states: tuple[Ints, Ints, Ints]) -> None:
@@ -217,8 +220,8 @@ class Pairwise:
         begin = min(v.start_lo for v in tasks)
         end = max(v.start_hi + v.size_hi for v in tasks)
         times = [begin, *(max(begin, t) for t, _ in c.steps[1:]), end]
-        found = [(a, min(b, end), peak - cap) for a, b, (_, cap) in zip(times[:-1], times[1:], c.steps, strict=True)]
-        return [f for f in found if f[1] > f[0] and f[2] > 0]
+        fillers = [(a, min(b, end), peak - cap) for a, b, (_, cap) in zip(times[:-1], times[1:], c.steps, strict=True)]
+        return [f for f in fillers if f[1] > f[0] and f[2] > 0]
 
     def _members(self, tasks: list[Interval], fillers: list[tuple[int, int]]) -> Members:
         """Return the intervals and fillers of a resource as arrays; add the start columns of the fillers."""
@@ -284,7 +287,9 @@ class Pairwise:
 
     def _new_states(self, m: Members, i: Ints, j: Ints, new: NDArray[np.bool_], overlap: NDArray[np.bool_]) -> None:
         """Add the binaries B and A of the pairs ``new`` and their rows."""
-        i, j, overlap = i[new], j[new], overlap[new]
+        i = i[new]
+        j = j[new]
+        overlap = overlap[new]
         forth, back = ((m.low + m.size_lo)[a] <= m.high[b] for a, b in ((i, j), (j, i)))
         number = self._both_run(m, i, j)
         kinds: list[tuple[Ints, Ints, NDArray[np.bool_], bool, int]] = [
@@ -293,7 +298,7 @@ class Pairwise:
             (i, j, overlap, False, 0),
             (j, i, overlap, False, 1),
         ]
-        found = []
+        new_states = []
         for a, b, which, whole, gap in kinds:
             a, b = a[which], b[which]
             first = self.form.columns(
@@ -309,9 +314,9 @@ class Pairwise:
             self._order(m, a, b, states, whole, gap)
             column = np.full(len(which), -1)
             column[which] = states
-            found.append(column.tolist())
+            new_states.append(column.tolist())
         keys = zip(m.start[i].tolist(), m.start[j].tolist(), strict=True)
-        for key, before, after, at_j, at_i in zip(keys, *found, strict=True):
+        for key, before, after, at_j, at_i in zip(keys, *new_states, strict=True):
             self._whole[key] = before, after
             self._at[key] = at_j, at_i
 

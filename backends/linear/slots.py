@@ -78,10 +78,12 @@ class Slots:
         if side == "restrict":
             offset = np.searchsorted(p, lo) - _off_grid(p, lo)
             first = np.where(k == 0, lo[window], p[np.minimum(offset[window] + k, len(p) - 1)])
-            last, cell = first, np.searchsorted(p, first, side="right") - 1
+            last = first
+            cell = np.searchsorted(p, first, side="right") - 1
         else:
             cell = np.searchsorted(p, lo, side="right")[window] - 1 + k
-            first, last = np.maximum(p[cell], lo[window]), np.minimum(p[cell + 1] - 1, hi[window])
+            first = np.maximum(p[cell], lo[window])
+            last = np.minimum(p[cell + 1] - 1, hi[window])
         owner = owner[window]
         end = first + np.array([v.size_lo for v in model.intervals], dtype=np.int64)[owner]
         end_cell = np.searchsorted(p, end) if side == "restrict" else np.searchsorted(p, end, side="right") - 1
@@ -125,10 +127,10 @@ def _counts(grid: Grid, side: Side, lo: Ints, hi: Ints) -> Ints:
     """Return the number of slots of each start window."""
     p = grid.points
     if side == "restrict":
-        found: Ints = np.searchsorted(p, hi, side="right") - np.searchsorted(p, lo) + _off_grid(p, lo)
+        counts: Ints = np.searchsorted(p, hi, side="right") - np.searchsorted(p, lo) + _off_grid(p, lo)
     else:
-        found = np.searchsorted(p, hi, side="right") - np.searchsorted(p, lo, side="right") + 1
-    return found
+        counts = np.searchsorted(p, hi, side="right") - np.searchsorted(p, lo, side="right") + 1
+    return counts
 
 
 class SlotStarts(Intervals):
@@ -139,7 +141,8 @@ class SlotStarts(Intervals):
         self.slots = slots
         self.single = bool(np.all(slots.first == slots.last))
         self.x = form.columns(len(slots.owner), 0, 1, integral=True, name="starts in", recipe=slots.at)
-        n, presence = len(model.intervals), np.array(self.presence, dtype=np.int64)
+        n = len(model.intervals)
+        presence = np.array(self.presence, dtype=np.int64)
         optional = presence >= 0
         row = form.rows(np.where(optional, 0.0, 1.0), np.where(optional, 0.0, 1.0), n)
         form.entries(row + slots.owner, self.x + np.arange(len(slots.owner)), 1)
@@ -155,10 +158,10 @@ class SlotStarts(Intervals):
 
     def start(self, v: Interval) -> Affine:
         """Return the start as an expression over columns; add its column at the first call."""
-        found = self._starts.get(v.index)
-        if found is None:
-            found = self._starts[v.index] = self._make_start(v)
-        return found
+        affine = self._starts.get(v.index)
+        if affine is None:
+            affine = self._starts[v.index] = self._make_start(v)
+        return affine
 
     def _make_start(self, v: Interval) -> Affine:
         """Add the start column of an interval and its rows; a single slot needs no column."""
@@ -190,11 +193,11 @@ class SlotStarts(Intervals):
         """Return the start of each interval, in seconds, for column values ``x``."""
         s = self.slots
         taken = np.rint(x[self.x : self.x + len(s.owner)])
-        found = np.rint(np.bincount(s.owner, weights=s.first * taken, minlength=len(self.presence))).astype(np.int64)
+        moments = np.rint(np.bincount(s.owner, weights=s.first * taken, minlength=len(self.presence))).astype(np.int64)
         if not self.single:
             for i, e in self._starts.items():
-                found[i] = round(e.value(x))
-        return found
+                moments[i] = round(e.value(x))
+        return moments
 
     def columns(self, v: Interval) -> IntervalColumns:
         """Return the columns of one interval."""
@@ -245,7 +248,8 @@ class Activity:
         first_end, y, ends = self._ends(v)
         begin = int(min(slots.cell[a], first_end))
         cells = np.arange(begin, first_end + ends)
-        n, x0 = len(cells), self.intervals.x + a
+        n = len(cells)
+        x0 = self.intervals.x + a
 
         def active(p: Point) -> Floats:
             weights = p.x[x0 : x0 + b - a]
@@ -265,16 +269,20 @@ class Activity:
     def _ends(self, v: Interval) -> tuple[int, int, int]:
         """Add the columns y and their rows; return (first cell c, column of its y, number of columns)."""
         form, p = self.intervals.form, self.grid.points
-        low, high = v.start_lo + v.size_lo, v.start_hi + v.size_hi
+        low = v.start_lo + v.size_lo
+        high = v.start_hi + v.size_hi
         if self.side == "restrict":
             k0, k1 = (int(np.searchsorted(p, t)) for t in (low, high))
             k = np.arange(k0, k1 + 1)
-            lo, hi = np.where(k > 0, p[k - 1] + 1, low), p[k]
+            lo = np.where(k > 0, p[k - 1] + 1, low)
+            hi = p[k]
         else:
             k0, k1 = (int(np.searchsorted(p, t, side="right")) - 1 for t in (low, high))
             k = np.arange(k0, k1 + 1)
-            lo, hi = p[k], p[k + 1] - 1
-        lo, hi = np.maximum(lo, low), np.minimum(hi, high)
+            lo = p[k]
+            hi = p[k + 1] - 1
+        lo = np.maximum(lo, low)
+        hi = np.minimum(hi, high)
         i = v.index
         y = form.columns(
             len(k),
@@ -310,15 +318,15 @@ Fields = dict[str, Floats]
 
 def sole_interval(atom: Atom) -> Interval | None:
     """Return the only interval that a function depends on; None if it depends on several or on another variable."""
-    found: Interval | None = None
+    interval: Interval | None = None
     for a in atoms_below([Linear({atom: 1})]):
         if isinstance(a, Attribute):
-            if found is not None and a.interval is not found:
+            if interval is not None and a.interval is not interval:
                 return None
-            found = a.interval
+            interval = a.interval
         elif not isinstance(a, (Max, Min, Holds, Overlap, Element, Piecewise)):
             return None
-    return found
+    return interval
 
 
 def fields(v: Interval, starts: Floats, *, present: bool = True) -> Fields:
@@ -353,7 +361,8 @@ def _atom(atom: Atom, of: Fields) -> Floats:
             value = table(c.expr, of)
             return np.where(np.isnan(value), np.nan, ((c.lo <= value) & (value <= c.hi)).astype(np.float64))
         case Element():
-            index, values = table(atom.operands[0], of), np.array(atom.array, dtype=np.float64)
+            index = table(atom.operands[0], of)
+            values = np.array(atom.array, dtype=np.float64)
             inside = (index >= 0) & (index < len(values))
             return np.where(inside, values[np.where(inside, index, 0).astype(np.int64)], np.nan)
         case Piecewise():
@@ -435,7 +444,8 @@ def _plain(intervals: SlotStarts, v: Interval) -> bool:
 
 def _pair(form: FormBuilder, intervals: SlotStarts, v: Interval, w: Interval, times: tuple[int, int]) -> None:
     """Add the rows of a pair of intervals; ``times``: from v to w, and from w to v."""
-    (a, b), (c, d) = intervals.range(v), intervals.range(w)
+    a, b = intervals.range(v)
+    c, d = intervals.range(w)
     starts, at = intervals.slots.first[a:b], intervals.slots.first[c:d]
     first = np.searchsorted(starts, at - v.size_lo - times[0], side="right")
     last = np.searchsorted(starts, at + w.size_lo + times[1], side="left")

@@ -127,7 +127,8 @@ class _Rebuild:
 
     def _cumulative(self, c: Cumulative) -> None:
         """Add a cumulative to the resources, with the demands that the assignment gives."""
-        load, evaluator = Load(self.grid.capacity(c.steps, "restrict")), Evaluator(self.given)
+        load = Load(self.grid.capacity(c.steps, "restrict"))
+        evaluator = Evaluator(self.given)
         for v, d in zip(c.intervals, c.demands, strict=True):
             if self.given.present[v.index]:
                 try:
@@ -249,7 +250,9 @@ class TimeIndexed:
     def predict(model: Model, grid: Grid, side: Side) -> tuple[int, int, int]:
         """Return about how many (rows, columns, non-zeros) slots and resources need; the other rows are few."""
         slots, cells = Slots.predict(model, grid, side)
-        rows, columns, nonzeros = len(slots), int(slots.sum()), 3 * int(slots.sum())
+        rows = len(slots)
+        columns = int(slots.sum())
+        nonzeros = 3 * int(slots.sum())
         shared: set[tuple[int, Atom | Linear]] = set()
         for _, c in model.constraints:
             if isinstance(c, (NoOverlap, Cumulative)):
@@ -258,7 +261,8 @@ class TimeIndexed:
                 rows += grid.cells
                 if isinstance(c, NoOverlap) and c.transitions:
                     added = predict_transitions(c, slots, cells)
-                    rows, nonzeros = rows + added[0], nonzeros + added[1]
+                    rows = rows + added[0]
+                    nonzeros = nonzeros + added[1]
                 if isinstance(c, Cumulative):
                     shared |= {(v.index, _base(d)) for v, d in zip(c.intervals, c.demands, strict=True) if _varies(d)}
         more = sum(int(slots[i]) for i, _ in shared)
@@ -343,25 +347,25 @@ class TimeIndexed:
         most = self.expressions.bounds.of(demand)[1]
         if v.size_lo < v.size_hi:
             cells, columns = self.activity.of(v)
-            found = [(cells, columns, np.ones(len(cells)))]
+            entries = [(cells, columns, np.ones(len(cells)))]
             if isinstance(demand, int):
-                found = [(cells, columns, np.full(len(cells), float(demand)))]
+                entries = [(cells, columns, np.full(len(cells), float(demand)))]
             else:
-                found = [(cells, self._loads(v, demand, columns), np.ones(len(cells)))]
+                entries = [(cells, self._loads(v, demand, columns), np.ones(len(cells)))]
             begin, end = (int(cells[0]), int(cells[-1]) + 1) if len(cells) else (0, 0)
         else:
             assert isinstance(demand, Linear)
             which, cells = ranges(self.slots.occupied_from[a:b], self.slots.occupied_to[a:b])
             base = _base(demand)
-            (factor, extra) = (1.0, 0.0) if base is demand else (next(iter(demand.terms.values())), demand.constant)
+            factor, extra = (1.0, 0.0) if base is demand else (next(iter(demand.terms.values())), demand.constant)
             w = self._portion(v, base) + which
-            found = [(cells, w, np.full(len(cells), float(factor)))]
+            entries = [(cells, w, np.full(len(cells), float(factor)))]
             if extra:
-                found.append((cells, self.intervals.x + a + which, np.full(len(cells), float(extra))))
+                entries.append((cells, self.intervals.x + a + which, np.full(len(cells), float(extra))))
             begin, end = (int(cells.min()), int(cells.max()) + 1) if len(cells) else (0, 0)
         potential[begin] += most
         potential[end] -= most
-        return found
+        return entries
 
     def _portion(self, v: Interval, base: Atom | Linear) -> int:
         """Return the first of the columns ``w[k] = n x[k]`` over the slots of v; resources share them."""

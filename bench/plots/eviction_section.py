@@ -34,15 +34,15 @@ Needs = Mapping[int, EvictionResults]  # number of nodes to free -> runs
 
 def sections(records: Iterable[Record]) -> tuple[list[str], int]:
     """Return an HTML section per instance, and the number of runs that are drawn."""
-    found: dict[tuple[str, str], dict[int, EvictionResults]] = {}
+    by_trace: dict[tuple[str, str], dict[int, EvictionResults]] = {}
     count = 0
     for _, results in eviction_results(records):
         first = results.records[0]
         nodes = nodes_needed(first)
         if nodes is not None and results.best:
-            found.setdefault((first["instance"], first["content"]), {})[nodes] = results
+            by_trace.setdefault((first["instance"], first["content"]), {})[nodes] = results
             count += sum(bool(row.deadlines) for row in results.rows)
-    return [_section(name, dict(sorted(needs.items()))) for (name, _), needs in found.items()], count
+    return [_section(name, dict(sorted(needs.items()))) for (name, _), needs in by_trace.items()], count
 
 
 def nodes_needed(record: Mapping[str, Any]) -> int | None:

@@ -92,7 +92,8 @@ def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str, title: str)
             mine = [
                 d for d in days if d.aim == aim and (guide.advise(cooling, d.utilisation) == aim) is (marker == "o")
             ]
-            x, y = [100 * d.utilisation for d in mine], [d.distance for d in mine]
+            x = [100 * d.utilisation for d in mine]
+            y = [d.distance for d in mine]
             ax.plot(x, y, **_style(colour, marker))
     threshold = f", threshold {', '.join(map(percent, edges))}" if edges else ""
     ax.set_title(f"{title}{threshold}", loc="left", fontsize=8)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 # --- ``bench show LOG``: jobs and nodes per hour.
 
-DAY, WEEK = 24, 7 * 24  # hours
+DAY = 24  # hours
+WEEK = 7 * 24
 MOST = 600  # intervals; more of them cannot be distinguished in a picture
 
 
@@ -55,7 +56,8 @@ def draw_hours(ax: Axes, values: Floats | Ints, label: str) -> None:
         ax.stairs(values, edges, fill=True, color=COLOURS[0], alpha=0.8, linewidth=0)
         note = ""
     else:
-        low, high = np.minimum.reduceat(values, begins), np.maximum.reduceat(values, begins)
+        low = np.minimum.reduceat(values, begins)
+        high = np.maximum.reduceat(values, begins)
         mean = np.add.reduceat(values, begins) / np.diff(np.append(begins, len(values)))
         ax.stairs(high, edges, baseline=low, fill=True, color=COLOURS[0], alpha=0.3, linewidth=0)
         ax.stairs(mean, edges, baseline=None, color=COLOURS[0], linewidth=0.9)
@@ -105,7 +107,8 @@ def plot_running(title: str, start: Ints, end: Ints, nodes: Ints, at: int, path:
     WrongUse
         If matplotlib is missing, the name does not end in .svg or the file cannot be written.
     """
-    order, first = np.lexsort((end, start)), int(start.min())
+    order = np.lexsort((end, start))
+    first = int(start.min())
 
     def draw(ax: Axes) -> None:
         rows = np.arange(len(start))

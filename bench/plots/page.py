@@ -115,11 +115,11 @@ def plot(
         raise WrongUse(f"--out {out}: this is a page, or a picture as SVG; expected a name that ends in .html or .svg")
     if out is not None and not out.parent.is_dir():
         raise WrongUse(f"--out {out}: cannot be written (there is no folder {out.parent})")
-    found, others = _read_replays(folder)
+    replays, others = _read_replays(folder)
     if figure is not None:
-        pictures = figures_of(found, folder, figure, path)
-        return _save(path, side_by_side(pictures)), sum(len(results.rows) for _, results in found)
-    drawings = [(title, results, drawn) for title, results in found if (drawn := _to_draw(results))]
+        pictures = figures_of(replays, folder, figure, path)
+        return _save(path, side_by_side(pictures)), sum(len(results.rows) for _, results in replays)
+    drawings = [(title, results, drawn) for title, results in replays if (drawn := _to_draw(results))]
     charts = [_draw(folder, title, results, drawn, colour) for title, results, drawn in drawings]
     if path.suffix.lower() == ".svg":
         return _save(path, _picture(path, charts)), sum(len(drawing.charts) for drawing in charts)
@@ -153,8 +153,8 @@ def replay_sections(folder: Path, records: Iterable[Record]) -> list[str]:
     WrongUse
         If matplotlib is missing, or a jobs file cannot be read.
     """
-    found, _ = extract_replays(records)
-    drawings = [(title, results, _to_draw(results)) for title, results in found]
+    replays, _ = extract_replays(records)
+    drawings = [(title, results, _to_draw(results)) for title, results in replays]
     if drawings:
         require_matplotlib()
     return [
@@ -165,13 +165,13 @@ def replay_sections(folder: Path, records: Iterable[Record]) -> list[str]:
 
 def _of_kinds(records: Iterable[Record], methods: Sequence[str]) -> list[Drawing]:
     """Draw the records that are no replays by their problem kinds; raise WrongUse if ``methods`` fit no kind."""
-    found = by_kind(records)
-    if methods and not any(bench_kind(name).compared_in_plots for name in found):
+    records_by_kind = by_kind(records)
+    if methods and not any(bench_kind(name).compared_in_plots for name in records_by_kind):
         kinds = " and ".join(kinds_with(lambda kind: kind.compared_in_plots))
         raise WrongUse(f"--methods: only for {kinds} problems, but no record has a schedule of a {kinds} problem")
     return [
         bench_kind(name).draw(members, methods if bench_kind(name).compared_in_plots else ())
-        for name, members in found.items()
+        for name, members in records_by_kind.items()
     ]
 
 
@@ -185,12 +185,12 @@ def _save(path: Path, text: str) -> Path:
 
 def _picture(path: Path, charts: Sequence[_Charts]) -> str:
     """Return the charts of the replays as one SVG document."""
-    found = [(name, made.svg) for drawing in charts for name, _, made in drawing.charts]
-    if not found:
+    pictures = [(name, made.svg) for drawing in charts for name, _, made in drawing.charts]
+    if not pictures:
         raise WrongUse(
             f"--out {path}: an SVG picture shows replays, and there are none; write a page, such as plot.html"
         )
-    return side_by_side(found)
+    return side_by_side(pictures)
 
 
 def _read_replays(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
@@ -207,11 +207,11 @@ def _read_replays(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[R
 
 def _to_draw(results: ReplayResults) -> list[Record]:
     """Return one replay of each dispatcher, that of its first seed."""
-    found: dict[str, Record] = {}
+    drawn: dict[str, Record] = {}
     for r in sorted(results.records, key=lambda r: int(r["seed"])):
         if r.get("jobs_csv") and r.get("simulation"):
-            found.setdefault(r["method"], r)
-    return [found[row.name] for row in results.rows if row.name in found]
+            drawn.setdefault(r["method"], r)
+    return [drawn[row.name] for row in results.rows if row.name in drawn]
 
 
 class _Charts(NamedTuple):
@@ -224,7 +224,8 @@ class _Charts(NamedTuple):
 
 def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Record], colour: str | None) -> _Charts:
     """Draw one chart per record."""
-    replays, platform = [_jobs(folder, r) for r in drawn], platform_of(drawn[0]["simulation"]["platform"])
+    replays = [_jobs(folder, r) for r in drawn]
+    platform = platform_of(drawn[0]["simulation"]["platform"])
     frame = Frame(
         platform,
         min(int(jobs.submit.min()) for jobs in replays),

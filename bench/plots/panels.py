@@ -53,7 +53,8 @@ def add_legend(ax: Axes, inside: Literal["best", "lower right"] = "best") -> Non
 
 def _height(ax: Axes) -> float:
     """Return the height of the panel in inches: that of the picture, or of its row of panels."""
-    place, figure = ax.get_subplotspec(), ax.figure
+    place = ax.get_subplotspec()
+    figure = ax.figure
     down = 1 if place is None else place.get_gridspec().nrows
     return float(figure.bbox.height / figure.dpi / down)
 
@@ -123,7 +124,8 @@ def draw_ecdf(ax: Axes, curves: Mapping[str, Sequence[float]], label: str, log: 
     from matplotlib.ticker import NullFormatter
 
     for k, (name, values) in enumerate(curves.items()):
-        x, y = np.asarray(values, np.float64), np.linspace(0, 100, len(values))
+        x = np.asarray(values, np.float64)
+        y = np.linspace(0, 100, len(values))
         keep = x > 0 if log else np.ones_like(x, np.bool_)
         if not keep.any():
             continue
@@ -175,7 +177,8 @@ def draw_histogram(ax: Axes, counts: Mapping[str, Mapping[str, float]], label: s
         shares = [100 * here.get(b, 0) / total for b in bins]
         offset = (k - (len(counts) - 1) / 2) * width
         repeated = "////" if k // len(COLOURS) % 2 else None  # a second round of the colours is hatched
-        place, colour = np.arange(len(bins)) + offset, COLOURS[k % len(COLOURS)]
+        place = np.arange(len(bins)) + offset
+        colour = COLOURS[k % len(COLOURS)]
         ax.bar(place, shares, width, label=name, color=colour, hatch=repeated, edgecolor="white", linewidth=0)
     ax.set_xticks(np.arange(len(bins)), bins, fontsize=6.5, rotation=30, ha="right", rotation_mode="anchor")
     ax.set_xlabel(label)
@@ -246,13 +249,15 @@ def with_attempts(
         if back == "1"
     ]
     early.sort(key=lambda a: (a[0], a[1]))
-    submit, last = jobs.submit.copy(), dict[int, int]()
+    submit = jobs.submit.copy()
+    last = dict[int, int]()
     begins = []
     for k, _, _, end, _ in early:
         begins.append(last.get(k, int(jobs.submit[k])))
         last[k] = submit[k] = end
     at = np.concatenate([np.arange(len(jobs)), np.array([a[0] for a in early], np.int64)])
-    p, listed = jobs.placement, [pair for a in early for pair in a[4]]
+    p = jobs.placement
+    listed = [pair for a in early for pair in a[4]]
     node, units = np.array(listed, np.int64).reshape(-1, 2).T
     first = np.concatenate([p.first, p.first[-1] + offsets([len(a[4]) for a in early])[1:]])
     placement = p._replace(
@@ -386,8 +391,10 @@ def node_curves(record: Record, folder: Path) -> tuple[Curve, Curve] | None:
     if name is None or not record.get("jobs_csv"):
         return None
     jobs = read_jobs(jobs_file(folder, record))
-    p, count = jobs.placement, sum(g["count"] for g in record["simulation"]["platform"])
-    begin, end = int(jobs.submit.min()), int(jobs.end.max())
+    p = jobs.placement
+    count = sum(g["count"] for g in record["simulation"]["platform"])
+    begin = int(jobs.submit.min())
+    end = int(jobs.end.max())
     busy = in_use(*(ends := busy_nodes(jobs.start, jobs.end, p.first, p.low, p.high)), np.ones_like(ends[0]))
     rows = list(csv_rows(folder / name, split_lines(read_text(folder / name))))[1:]
     changes = {begin: count, end: 0}
@@ -426,7 +433,8 @@ def draw_radar(ax: Axes, shapes: Shape, names: Sequence[str], title: str) -> Non
         side = "center" if abs(x) < 0.1 else "left" if x > 0 else "right"
         ax.text(1.08 * x, 1.12 * y, name, ha=side, va="center", fontsize=7)
     for k, (name, radius) in enumerate(shares(shapes).items()):
-        x, y = radius * np.cos(angle), radius * np.sin(angle)
+        x = radius * np.cos(angle)
+        y = radius * np.sin(angle)
         (shape,) = ax.plot(np.append(x, x[0]), np.append(y, y[0]), label=name, linewidth=1.3, marker=".", markersize=4)
         shape.set(**curve_style(k))
     ax.set_aspect("equal")

@@ -48,11 +48,11 @@ def _cap_panel(points: Sequence[CapPoint], label: str, name: str) -> Callable[[A
     def draw(ax: Axes) -> None:
         for k, dispatcher in enumerate(dict.fromkeys(p.dispatcher for p in points)):
             colour = COLOURS[k % len(COLOURS)]
-            found = [(p.cap, p.figure(name)) for p in points if p.dispatcher == dispatcher]
-            known = [(cap / 1000, value) for cap, value in found if cap is not None and value is not None]
+            curve = [(p.cap, p.figure(name)) for p in points if p.dispatcher == dispatcher]
+            known = [(cap / 1000, value) for cap, value in curve if cap is not None and value is not None]
             if known:
                 ax.plot(*zip(*known, strict=True), label=dispatcher, color=colour, marker=".", linestyle=LINES[0])
-            free = next((value for cap, value in found if cap is None and value is not None), None)
+            free = next((value for cap, value in curve if cap is None and value is not None), None)
             if free is not None:
                 ax.axhline(free, color=colour, linestyle=":", linewidth=0.9)
         ax.set_ylim(bottom=0)

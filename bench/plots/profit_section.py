@@ -26,8 +26,13 @@ if TYPE_CHECKING:
 
 # --- Charts of the schedule of a profit problem over time: power, temperature, PUE and use of the cores.
 
-WORK, COOLING, WARM, USE = "#4c78a8", "#f58518", "#e45756", "#54a24b"
-POWER, LOW, PUE = 1.5, 0.62, 0.85  # inches: heights of the axes of power, of a low curve, of the PUE
+WORK = "#4c78a8"
+COOLING = "#f58518"
+WARM = "#e45756"
+USE = "#54a24b"
+POWER = 1.5  # inches: heights of the axes of power, of a low curve, of the PUE
+LOW = 0.62
+PUE = 0.85
 LEFT = 0.62  # inches: the margin for the labels
 KILO = 2000  # from this power in watts on, the axis is in kW
 LEAST_PUE = 0.05  # the axis of the PUE spans at least this
@@ -377,14 +382,14 @@ def _anytime(ax: Axes, results: ProfitResults) -> None:
 
 def incumbents(record: Mapping[str, Any]) -> list[tuple[float, float]]:
     """Return (seconds, best profit so far) of a run; only its end and its objective if it reported no incumbents."""
-    found: list[tuple[float, float]] = []
+    steps: list[tuple[float, float]] = []
     for event in record["incumbents"]:
         value = event["objective"]
-        if isinstance(value, (int, float)) and (not found or value > found[-1][1]):
-            found.append((float(event["seconds"]), float(value)))
-    if not found and record["objective"] is not None:
-        found.append((float(record["seconds"]["total"] or 0.0), float(record["objective"])))
-    return found
+        if isinstance(value, (int, float)) and (not steps or value > steps[-1][1]):
+            steps.append((float(event["seconds"]), float(value)))
+    if not steps and record["objective"] is not None:
+        steps.append((float(record["seconds"]["total"] or 0.0), float(record["objective"])))
+    return steps
 
 
 def limits(heights: Sequence[float], best: float) -> tuple[float, float]:
@@ -406,6 +411,7 @@ def limits(heights: Sequence[float], best: float) -> tuple[float, float]:
     (93.6, 102.4)
     """
     near = [h for h in heights if h >= best - 0.1 * abs(best)]
-    low, high = min(near), max(near)
+    low = min(near)
+    high = max(near)
     room = max(high - low, 1e-3 * abs(best), 1e-9)
     return round(low - 1.1 * room, 9), round(high + 0.1 * room, 9)

@@ -32,8 +32,8 @@ def chosen(results: ViewResults) -> list[Record]:
     known = [r for row in results.rows for r in row.sound if r.get("tasks")]
     best = min(known, key=lambda r: float(r["objective"]), default=None)
     start = min((r for r in known if r["solver"] == "schedlab"), key=lambda r: float(r["objective"]), default=None)
-    found = [] if best is None else [best]
-    return found + ([start] if best and start and start["objective"] != best["objective"] else [])
+    records_drawn = [] if best is None else [best]
+    return records_drawn + ([start] if best and start and start["objective"] != best["objective"] else [])
 
 
 def _section(title: str, results: ViewResults) -> str:

@@ -235,13 +235,14 @@ def _cells(
 
 def _hatched(ax: Axes, frame: Frame, areas: Iterable[Area]) -> list[str]:
     """Hatch reservations and outages; neighbouring nodes with the same times are one rectangle."""
-    row, found = {name: n for n, name in enumerate(frame.platform.nodes)}, dict[str, list[tuple[int, int, int]]]()
+    row = {name: n for n, name in enumerate(frame.platform.nodes)}
+    hatched = dict[str, list[tuple[int, int, int]]]()
     for area in areas:
         end = frame.end if area.end is None else min(area.end, frame.end)
         if max(area.start, frame.begin) < end:
             kind = area.state if area.state in HATCHES else OUTAGE
-            found.setdefault(kind, []).append((max(area.start, frame.begin), end, row[area.node]))
-    for kind, cells in found.items():
+            hatched.setdefault(kind, []).append((max(area.start, frame.begin), end, row[area.node]))
+    for kind, cells in hatched.items():
         box: list[list[float]] = []
         for start, end, node in sorted(cells):
             if box and box[-1][:2] == [start, end] and box[-1][3] == node:
@@ -258,7 +259,7 @@ def _hatched(ax: Axes, frame: Frame, areas: Iterable[Area]) -> list[str]:
         EVICTED: "red: a job left its nodes for an on-demand job, and comes back later",
         CHECKPOINT: "black: a job writes a checkpoint to leave",
     }
-    return [meaning[kind] for kind in meaning if kind in found]
+    return [meaning[kind] for kind in meaning if kind in hatched]
 
 
 def _use(ax: Axes, frame: Frame, jobs: JobsTable, requests: Ints, resource: str) -> list[str]:
@@ -321,8 +322,8 @@ def means(times: Ints, values: Floats, edges: Floats) -> Floats:
     """
     knots = np.append(times.astype(np.float64), max(float(edges[-1]), float(times[-1])) + 1)
     area = np.concatenate([[0.0], np.cumsum(values * np.diff(knots))])
-    found: Floats = np.diff(np.interp(edges, knots, area)) / np.diff(edges)
-    return found
+    averages: Floats = np.diff(np.interp(edges, knots, area)) / np.diff(edges)
+    return averages
 
 
 def _span(seconds: float) -> str:

@@ -125,10 +125,10 @@ def ecdf(rows: Sequence[DispatcherRow], quantity: str = "ratio") -> str:
     }[quantity]
     same: dict[tuple[float, ...], list[str]] = {}
     for row in rows:
-        found = (row.records[0].get("percentiles") or {}).get(quantity) if row.records else None
-        if found:
+        percentiles = (row.records[0].get("percentiles") or {}).get(quantity) if row.records else None
+        if percentiles:
             name = f"{row.name} ({row.records[0]['simulation']['predictor']})" if quantity == "ratio" else row.name
-            same.setdefault(tuple(found), []).append(name)
+            same.setdefault(tuple(percentiles), []).append(name)
     curves = {fill(", ".join(names), LEGEND): values for values, names in same.items()}
     if not curves:
         return ""
@@ -149,9 +149,9 @@ def bars(rows: Sequence[DispatcherRow], classes: Sequence[str] = (ALL,)) -> str:
     most = 0
     for which in classes:
         for name, unit in (("wait", ", s"), ("slowdown", "")):
-            found = _bars(rows, f"{which}{name}")
-            most = max(most, len(found))
-            panels.append(_panel(found, f"{name} of {CLASSES[which]}{unit}"))
+            drawing = _bars(rows, f"{which}{name}")
+            most = max(most, len(drawing))
+            panels.append(_panel(drawing, f"{name} of {CLASSES[which]}{unit}"))
     title = f"mean and standard deviation per dispatcher: {', '.join(CLASSES[which] for which in classes)}"
     return figure(title, panels, 2, 0.62 + ROW * most) if most else ""
 
@@ -171,7 +171,7 @@ def waits(results: ReplayResults) -> str:
     for row in results.rows:
         known = {key.removeprefix(OF_EWT): row.metric(key) for key in results.metrics if key.startswith(OF_EWT)}
         counts[row.name] = {name: value for name, value in known.items() if value is not None}
-    counts = {name: found for name, found in counts.items() if found}
+    counts = {name: metrics for name, metrics in counts.items() if metrics}
     label = "wait / expected waiting time of the queue (ewt)"
     return figure(label, [lambda ax: draw_histogram(ax, counts, label)], 1, 1.2 * PANEL) if counts else ""
 
@@ -204,7 +204,7 @@ def frontier_of_waits(results: ReplayResults) -> str:
 
 def nodes(results: ReplayResults, folder: Path) -> str:
     """Return the nodes that are on, and those that run jobs, over time, of replays with a node policy."""
-    known = {r.name: found for r in results.rows if r.records and (found := node_curves(r.records[0], folder))}
+    known = {r.name: curves for r in results.rows if r.records and (curves := node_curves(r.records[0], folder))}
     labels = ("nodes that are on", "nodes that run jobs")
     panels = [_over_time({name: pair[k] for name, pair in known.items()}, label) for k, label in enumerate(labels)]
     return figure("nodes over time", panels, 1, PANEL) if known else ""
@@ -224,28 +224,28 @@ def by_accuracy(results: ReplayResults) -> str:
 
     "" if no record has these figures.
     """
-    found: dict[str, dict[str, float]] = {}
+    values_by_class: dict[str, dict[str, float]] = {}
     for row in results.rows:
         groups = (row.records[0].get("groups") or {}).get("user-accuracy") if row.records else None
         if groups:
             columns = groups["columns"]
             waits = zip(columns["name"], columns["wait_mean"], strict=True)
-            found[row.name] = {name: wait / 60 for name, wait in waits if wait is not None}
-    names = sorted({name for waits in found.values() for name in waits})
+            values_by_class[row.name] = {name: wait / 60 for name, wait in waits if wait is not None}
+    names = sorted({name for waits in values_by_class.values() for name in waits})
     if not names:
         return ""
-    bars = {dispatcher: [waits.get(name) for name in names] for dispatcher, waits in found.items()}
+    bars = {dispatcher: [waits.get(name) for name in names] for dispatcher, waits in values_by_class.items()}
     return grouped_bars(bars, names, "mean wait by accuracy of the user, minutes")
 
 
 def desired(results: ReplayResults) -> str:
     """Return the use of each resource with a wish over time, a curve per dispatcher, and the desired use as a line."""
-    found = {
+    curves = {
         r.name: r.records[0]["simulation"].get("use")
         for r in results.rows
         if r.records and "simulation" in r.records[0]
     }
-    known = {name: use for name, use in found.items() if use}
+    known = {name: use for name, use in curves.items() if use}
     resources = list(dict.fromkeys(resource for use in known.values() for resource in use))
     panels = [_use_panel({name: use[resource] for name, use in known.items()}, resource) for resource in resources]
     return figure("use and desired use", panels, 1, 1.4 * PANEL) if panels else ""
@@ -356,7 +356,8 @@ def profile_figures(sample: Sample, time: Measure, target: float | None) -> list
     """Return (caption, SVG element) of the three figures. Raises WrongUse if matplotlib is missing."""
     require_matplotlib()
     until = "the proof" if target is None else f"a gap of {100 * target:g} %"
-    performance, data = performance_profiles(sample, time), data_profiles(sample, time)
+    performance = performance_profiles(sample, time)
+    data = data_profiles(sample, time)
     gaps = below_one(data_profiles(sample, gap))
     limit = max(p.limit for p in sample.problems)
     ratio = max([2.0, *(float(c.x[-1]) for c in performance if c.x.size)])
@@ -368,11 +369,11 @@ def profile_figures(sample: Sample, time: Measure, target: float | None) -> list
         ("gap to the best objective known, at the end", _percent(gaps), 100 * LEAST_GAP, 100.0, "gap at most, %"),
     )  # fmt: skip
     shares = ("problems, %", "runs, %", "runs, %")
-    found = []
+    drawings = []
     for (caption, curves, begin, end, label), share in zip(figures, shares, strict=True):
         draw = partial(draw_profiles, curves=curves, begin=begin, end=end, label=label, share=share)
-        found.append((caption, single(caption, draw, HEIGHT)))
-    return found
+        drawings.append((caption, single(caption, draw, HEIGHT)))
+    return drawings
 
 
 def write_profiles(path: Path, sample: Sample, time: Measure, target: float | None) -> None:

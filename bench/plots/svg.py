@@ -105,7 +105,8 @@ def with_short_paths(svg: str) -> str:
 
 
 def _shorter(found: re.Match[str]) -> str:
-    element, path = found.group(0), found.group(1)
+    element = found.group(0)
+    path = found.group(1)
     filled = FILLED.fullmatch(element) if len(path) >= LONG and not RING_AGAIN.search(path) else None
     if filled is None:
         return element.replace(path, "".join(_short_path(path)), 1)
@@ -145,7 +146,9 @@ def _short_path(path: str) -> Iterator[str]:
             yield letter.lower() + _joined(map(_number, deltas))
         x, y = numbers[-2:]
         if letter == "M":
-            begin_x, begin_y, first = x, y, False
+            begin_x = x
+            begin_y = y
+            first = False
 
 
 def _filled(path: str) -> Iterator[str]:
@@ -161,7 +164,8 @@ def _filled(path: str) -> Iterator[str]:
             yield f"h{across}" if across else f"v{down}"
             across = down = 0
         if straight:
-            across, down = across + to_x - x, down + to_y - y
+            across = across + to_x - x
+            down = down + to_y - y
         elif letter != "z":
             deltas = [n - (y if k % 2 else x) for k, n in enumerate(numbers)]
             yield letter.lower() + _joined(map(str, deltas))
@@ -184,7 +188,9 @@ def _number(hundredths: int) -> str:
 # --- Figures of matplotlib as SVG elements in one common style. matplotlib is optional.
 
 WIDTH = 5.8  # inches: of all charts
-ABOVE, BELOW, RIGHT = 0.29, 0.42, 0.08  # inches: margin above each axes, below the last one, at the right of all
+ABOVE = 0.29  # inches: margin above each axes, below the last one, at the right of all
+BELOW = 0.42
+RIGHT = 0.08
 INK, GREY = "#333333", "#888888"
 STYLE: Any = {
     "svg.fonttype": "none",
@@ -314,7 +320,9 @@ def stacked(heights: Sequence[float], left: float) -> tuple[Figure, list[Axes]]:
 
 # --- Charts side by side as one SVG picture, for a document that shows pictures but no HTML.
 
-CAPTION, GAP, FONT = 22, 14, 13  # points
+CAPTION = 22  # points
+GAP = 14
+FONT = 13
 LETTER = 0.6  # greatest mean width of the letters of a caption, as a share of the font size
 
 
@@ -331,16 +339,20 @@ def side_by_side(charts: Sequence[tuple[str, str]]) -> str:
     str
         The document. The same charts give the same text.
     """
-    parts, x, tallest = [], 0.0, 0.0
+    parts = []
+    x = 0.0
+    tallest = 0.0
     for caption, svg in charts:
         box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
         if box is None:
             raise WrongUse("a chart has no size and cannot be part of a picture")
-        width, height = float(box[1]), float(box[2])
+        width = float(box[1])
+        height = float(box[2])
         size = min(FONT, (width - GAP) / (LETTER * max(1, len(caption))))  # a long caption is smaller, not cut off
         parts.append(f'<text x="{x + GAP:g}" y="{FONT + 2}" font-size="{size:.3g}">{escape(caption)}</text>')
         parts.append(svg.replace("<svg ", f'<svg x="{x:g}" y="{CAPTION}" width="{width:g}" height="{height:g}" ', 1))
-        x, tallest = x + width + GAP, max(tallest, height + CAPTION)
+        x = x + width + GAP
+        tallest = max(tallest, height + CAPTION)
     box_of_all = f"{x - GAP:g} {tallest:g}"
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 {box_of_all}"'

@@ -358,5 +358,5 @@ def fault_of_schema(record: Mapping[str, Any]) -> str:
     """Return why a record of another schema cannot be read, "" if it has the schema of this version."""
     if record.get("schema") == SCHEMA:
         return ""
-    found = "no schema" if record.get("schema") is None else f"schema {excerpt(record['schema'])}"
-    return f"it has {found}, this version of schedlab reads schema {SCHEMA}; run it again with --again"
+    schema = "no schema" if record.get("schema") is None else f"schema {excerpt(record['schema'])}"
+    return f"it has {schema}, this version of schedlab reads schema {SCHEMA}; run it again with --again"

@@ -45,7 +45,7 @@ def read_folders(folders: Sequence[Path]) -> tuple[list[Found], list[tuple[Path,
     A fault is a damaged record, a key that does not fit its record, or what contradicts the manifest of its folder. Schedules are not
     checked against their instances: ``bench verify`` does that.
     """
-    found, faults = [], []
+    records, faults = [], []
     for folder in folders:
         paths = files(folder)
         if not paths:
@@ -60,10 +60,10 @@ def read_folders(folders: Sequence[Path]) -> tuple[list[Found], list[tuple[Path,
             except ValueError as e:
                 wrong = [str(e).removeprefix(f"{path}: ")]
             else:
-                found.append(Found(path, record))
+                records.append(Found(path, record))
             faults += [(path, fault) for fault in wrong]
         faults += [(folder / name, fault) for name, fault in faults_of_manifest(folder)]
-    return found, faults
+    return records, faults
 
 
 def merge(folders: Sequence[Path], found: Sequence[Found], out: Path) -> Merged:
@@ -161,13 +161,13 @@ def _refuse_mixtures(found: Sequence[Found]) -> None:
 
 def _known(folders: Sequence[Path]) -> dict[str, BestKnown]:
     """Return the best-known values of all folders. Raises WrongUse if they contradict each other."""
-    found: dict[str, tuple[BestKnown, Path]] = {}
+    values: dict[str, tuple[BestKnown, Path]] = {}
     for folder in folders:
         for name, known in known_values(folder).items():
-            first, where = found.setdefault(name, (known, folder))
+            first, where = values.setdefault(name, (known, folder))
             if first.value != known.value:
                 raise WrongUse(
                     f"the folders cannot be merged, since the best-known value of {name} differs: {first.value:g} in {where}, "
                     f"{known.value:g} in {folder}; make them equal in best_known.csv"
                 )
-    return {name: known for name, (known, _) in found.items()}
+    return {name: known for name, (known, _) in values.items()}

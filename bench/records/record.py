@@ -71,7 +71,9 @@ def cpu_model() -> str:
 
 # --- The description of a replay in its record, and the platform of a record.
 
-RESERVED, CHECKPOINT, EVICTED = "reserved", "checkpoint", "evicted"
+RESERVED = "reserved"
+CHECKPOINT = "checkpoint"
+EVICTED = "evicted"
 SHOWN = 10  # unreadable lines and left-out jobs that a record lists
 
 
@@ -159,7 +161,7 @@ def outcome(problem: Problem, result: Result) -> Record:
     """Return the fields of a record for a result; the schedule is verified and its objective recomputed from the data."""
     schedule = result.schedule
     violations = [] if schedule is None else violations_of(problem, schedule)
-    found: Record = {
+    fields: Record = {
         "status": result.status,
         "objective": None,
         "bound": result.bound,
@@ -176,19 +178,19 @@ def outcome(problem: Problem, result: Result) -> Record:
         "cause": "unavailable" if result.status == "unavailable" else None,
     }
     if violations:
-        found["status"] = "error"
-        found["message"] = f"the schedule violates the problem: {violations[0].message}"
+        fields["status"] = "error"
+        fields["message"] = f"the schedule violates the problem: {violations[0].message}"
     elif schedule is not None and result.status != "error":
-        found["objective"] = objective_of(problem, schedule)
-        if not agree(found["objective"], result.objective):
-            found["status"] = "error"
-            found["message"] = (
-                f"the method reported objective {result.objective}, its schedule has {found['objective']}"
+        fields["objective"] = objective_of(problem, schedule)
+        if not agree(fields["objective"], result.objective):
+            fields["status"] = "error"
+            fields["message"] = (
+                f"the method reported objective {result.objective}, its schedule has {fields['objective']}"
             )
-        elif refutes(found["objective"], found["bound"], problem.sense):
-            found["status"], found["message"] = "error", refutation(found["bound"], found["objective"])
-            found["objective"] = found["bound"] = None
-    return found
+        elif refutes(fields["objective"], fields["bound"], problem.sense):
+            fields["status"], fields["message"] = "error", refutation(fields["bound"], fields["objective"])
+            fields["objective"] = fields["bound"] = None
+    return fields
 
 
 def gap_of(objective: Any, bound: Any) -> Any:
@@ -308,7 +310,7 @@ def answered(record: Mapping[str, Any]) -> bool:
 
 def answer(problem: Problem, result: Result) -> Record:
     """Return the fields of a record for a result, with the extra fields of the kind of problem."""
-    found = outcome(problem, result)
-    if result.schedule is None or found["objective"] is None:
-        return found
-    return found | bench_kind(problem.kind).extra_fields(problem, result.schedule)
+    record = outcome(problem, result)
+    if result.schedule is None or record["objective"] is None:
+        return record
+    return record | bench_kind(problem.kind).extra_fields(problem, result.schedule)

@@ -91,8 +91,8 @@ def write_manifest(folder: Path, entries: Mapping[str, Entry] | None = None) -> 
 
     Raises OSError.
     """
-    found = entries_of(folder, listed(folder)) if entries is None else entries
-    every = {name: found[name]._asdict() for name in sorted(found)}
+    listed_entries = entries_of(folder, listed(folder)) if entries is None else entries
+    every = {name: listed_entries[name]._asdict() for name in sorted(listed_entries)}
     write_whole(folder / NAME, json.dumps({"files": every}, indent=1) + "\n")
     return len(every)
 
@@ -102,11 +102,11 @@ def read_manifest(folder: Path) -> dict[str, Entry] | None:
     path = folder / NAME
     if not path.exists():
         return None
-    found: Any = read_json(path)
-    fault = fault_of(Manifest, found)
+    content: Any = read_json(path)
+    fault = fault_of(Manifest, content)
     if fault is not None:
         raise WrongValue(f"{path}: {fault}")
-    return {name: Entry(**entry) for name, entry in found["files"].items()}
+    return {name: Entry(**entry) for name, entry in content["files"].items()}
 
 
 def faults_of_manifest(folder: Path) -> list[tuple[str, str]]:
@@ -118,12 +118,12 @@ def faults_of_manifest(folder: Path) -> list[tuple[str, str]]:
     if expected is None:
         return []
     there = set(listed(folder))
-    found = [(name, f"it is missing, but {NAME} lists it") for name in sorted(expected.keys() - there)]
+    faults = [(name, f"it is missing, but {NAME} lists it") for name in sorted(expected.keys() - there)]
     for name in sorted(there & expected.keys()):
         try:
             entry = entry_of(folder / name)
         except OSError as e:
-            found.append((name, f"it cannot be read ({e.strerror})"))
+            faults.append((name, f"it cannot be read ({e.strerror})"))
             continue
         if entry != expected[name]:
             size = (
@@ -131,8 +131,8 @@ def faults_of_manifest(folder: Path) -> list[tuple[str, str]]:
                 if entry.size == expected[name].size
                 else f": {how_many(expected[name].size, 'byte', ',')} then, {entry.size:,} now"
             )
-            found.append((name, f"it was changed after {NAME} was written{size}"))
-    return found + [(name, f"it is not in {NAME}") for name in sorted(there - expected.keys())]
+            faults.append((name, f"it was changed after {NAME} was written{size}"))
+    return faults + [(name, f"it is not in {NAME}") for name in sorted(there - expected.keys())]
 
 
 class Seal:
@@ -156,7 +156,8 @@ class Seal:
 
     def __init__(self, folder: Path) -> None:
         try:
-            self.folder, self._entries = folder, read_manifest(folder)
+            self.folder = folder
+            self._entries = read_manifest(folder)
         except ValueError as e:
             raise WrongUse(f"{e}; remove it, and write it again by bench verify {folder} --manifest") from e
         self._before = {} if self._entries is None else _stamps(folder)
@@ -204,8 +205,8 @@ def entry_of(path: Path) -> Entry:
 
 
 def _stamps(folder: Path) -> dict[str, Stamp]:
-    found = {name: (folder / name).stat() for name in listed(folder)}
-    return {name: (s.st_mtime_ns, s.st_size) for name, s in found.items()}
+    stamps = {name: (folder / name).stat() for name in listed(folder)}
+    return {name: (s.st_mtime_ns, s.st_size) for name, s in stamps.items()}
 
 
 # --- The store of results: a folder with one JSON file for each run, written completely or not at all, found by its key.
@@ -275,7 +276,8 @@ class Store:
         with warnings.catch_warnings():  # without flock it warns that a lock is then a file with the id of its process
             warnings.simplefilter("ignore")
             from filelock import FileLock, Timeout
-        lock, owner = FileLock(self.folder / LOCK), self.folder / OWNER
+        lock = FileLock(self.folder / LOCK)
+        owner = self.folder / OWNER
         try:
             lock.acquire(timeout=0)
         except Timeout as e:
@@ -359,17 +361,17 @@ def stem_of(record: Mapping[str, Any]) -> str:
 
 def read(path: Path) -> Record:
     """Return the record of a file. Raises ValueError that says what is wrong with it."""
-    found = read_json(path)
-    missing = [name for name in ("key", "instance", "method", "status", "schedule") if name not in dict_of(found)]
+    content = read_json(path)
+    missing = [name for name in ("key", "instance", "method", "status", "schedule") if name not in dict_of(content)]
     if missing:
         raise WrongValue(f"{path}: not a record of the bench: missing fields: {', '.join(missing)}")
-    other = fault_of_schema(found)
+    other = fault_of_schema(content)
     if other:
         raise WrongValue(f"{path}: the record is not of this version of the bench: {other}")
-    fault = first_fault(found)
+    fault = first_fault(content)
     if fault is not None:
         raise WrongValue(f"{path}: the record is not of this version of the bench: {fault}")
-    record: Record = found
+    record: Record = content
     return record
 
 

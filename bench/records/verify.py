@@ -202,14 +202,14 @@ def _contradicted(same: Sequence[tuple[str, AnyRecord]], known: Mapping[str, flo
 
 def claims(records: Iterable[AnyRecord]) -> Counter[str]:
     """Count what records claim and no check can show: bounds, proofs, times and traces."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for record in records:
-        found["bounds"] += record["bound"] is not None
+        counts["bounds"] += record["bound"] is not None
         for status in PROOFS:
-            found[f"status {status}"] += record["status"] == status
-        found["times"] += record["seconds"].get("total") is not None
-        found["traces"] += bool(record["incumbents"])
-    return +found
+            counts[f"status {status}"] += record["status"] == status
+        counts["times"] += record["seconds"].get("total") is not None
+        counts["traces"] += bool(record["incumbents"])
+    return +counts
 
 
 OTHER_KEY = "its key does not match its instance, method, seed, limits and versions: the record was changed"
@@ -237,7 +237,9 @@ class Checker:
     """
 
     def __init__(self, folder: Path, load: Load, trace: str | None = None) -> None:
-        self.folder, self.trace, self._known = folder, trace, Instances(load)
+        self.folder = folder
+        self.trace = trace
+        self._known = Instances(load)
         self._cases: dict[tuple[str, bool, View, ReplaySettings], ReplayCase] = {}
 
     def faults(self, record: Mapping[str, Any]) -> list[str]:
@@ -262,13 +264,15 @@ class Checker:
     def _faults(self, record: Mapping[str, Any]) -> list[str]:
         if record.get("replay") is not None:
             return self._faults_of_replay(record)
-        found = self._identity(record, self._known.instance(record).path)
-        return found + faults_of(record, self._known.problem(record))
+        faults = self._identity(record, self._known.instance(record).path)
+        return faults + faults_of(record, self._known.problem(record))
 
     def _faults_of_replay(self, record: Mapping[str, Any]) -> list[str]:
         """Return the faults of the record of a replay; one that failed or was stopped is checked as far as it went."""
-        view, replay = View(**record["view"]), ReplaySettings(**record["replay"])
-        path, drop = str(record["path"]), bool(record["drop_impossible"])
+        view = View(**record["view"])
+        replay = ReplaySettings(**record["replay"])
+        path = str(record["path"])
+        drop = bool(record["drop_impossible"])
         instance = None
         if replay.trace:
             path = self.trace or path
@@ -276,19 +280,19 @@ class Checker:
                 raise WrongUse(f"its trace {path} does not exist; if it was moved, give its path with --instance")
         else:
             instance = self._known.instance(record)
-        found = self._identity(record, Path(path) if instance is None else instance.path)
-        found += faults_of_replay_claims(record)
+        wrong = self._identity(record, Path(path) if instance is None else instance.path)
+        wrong += faults_of_replay_claims(record)
         if _broke_off(record) and record.get("jobs_csv") is None:
-            return found
+            return wrong
         alike = (path, drop, view, replay.workload)
         if alike not in self._cases:
             self._cases[alike] = replay_case(path, view, replay, instance=instance)
-        return found + faults_of_replay(record, self.folder, self._cases[alike])
+        return wrong + faults_of_replay(record, self.folder, self._cases[alike])
 
     def _identity(self, record: Mapping[str, Any], path: Path | None) -> list[str]:
         """Return faults of the key and of the content of the instance."""
-        found = [] if key_of(record) == record["key"] else [OTHER_KEY]
-        return found if path is None or self._known.unchanged(record, path) else [*found, OTHER_INSTANCE]
+        faults = [] if key_of(record) == record["key"] else [OTHER_KEY]
+        return faults if path is None or self._known.unchanged(record, path) else [*faults, OTHER_INSTANCE]
 
 
 def faults_of_form(record: Mapping[str, Any]) -> list[str]:
@@ -299,15 +303,15 @@ def faults_of_form(record: Mapping[str, Any]) -> list[str]:
     missing = [name for name in _fields() if name not in record]
     if missing:
         return [f"missing fields: {', '.join(missing)}"]
-    found = [f"its {n} cannot be {record[n]!r}" for n, shape in SHAPES.items() if not isinstance(record[n], shape)]
+    faults = [f"its {n} cannot be {record[n]!r}" for n, shape in SHAPES.items() if not isinstance(record[n], shape)]
     if record["status"] not in STATUSES:
-        found.append(f"its status cannot be {record['status']!r}")
+        faults.append(f"its status cannot be {record['status']!r}")
     gap = gap_of(record["objective"], record["bound"])
     if gap != record["gap"] and not agree(gap, record["gap"]):
-        found.append(f"it has gap {record['gap']}, its objective and bound give {gap}")
+        faults.append(f"it has gap {record['gap']}, its objective and bound give {gap}")
     if record["status"] == "optimal" and isinstance(gap, float) and gap > 2 * AGREE:
-        found.append(f"its status is optimal, but its gap is {gap}")
-    return found
+        faults.append(f"its status is optimal, but its gap is {gap}")
+    return faults
 
 
 @cache
@@ -388,23 +392,26 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     complete = not faults and bool((replayed.start >= 0).all())
     value = case.weighted_wait(waited) if complete and case.objective == TRACE_OBJECTIVE else None
     if record["schedule"] is not None:
-        problem, schedule = case.problem(), Schedule.from_json(record["schedule"])
+        problem = case.problem()
+        schedule = Schedule.from_json(record["schedule"])
         faults += [f"{v.constraint}: {v.message}" for v in violations_of(problem, schedule)]
         value = None if faults else problem.value(schedule)
         starts = dict(zip(case.workload.ids, replayed.start.tolist(), strict=True))
         if schedule.start != starts:
             faults.append(f"its schedule has different start times than {record['jobs_csv']}")
-    found = list(faults)
+    all_faults = list(faults)
     if record["verified"] is not (not faults):
-        found.append(f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(not faults)}")
+        all_faults.append(
+            f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(not faults)}"
+        )
     if value is not None:
         claims = {"objective": (record["objective"], value), **_claims(record, case, replayed)}
-        found += [
+        all_faults += [
             f"it has {name} {recorded}, its start times give {true}"
             for name, (recorded, true) in claims.items()
             if true != recorded and not agree(true, recorded)
         ]
-    return found
+    return all_faults
 
 
 def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Simulation) -> dict[str, tuple[Any, Any]]:
@@ -415,34 +422,35 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Simulation) -
     floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
     figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor, history=replayed.history)
     known = record["metrics"]
-    found: dict[str, tuple[Any, Any]] = {"mean wait": (known["wait_mean"], float(figures.wait.mean()))}
+    pairs: dict[str, tuple[Any, Any]] = {"mean wait": (known["wait_mean"], float(figures.wait.mean()))}
     for kind in ("wait", "slowdown", "bounded_slowdown"):
         for part, true in asdict(Spread.of(getattr(figures, kind))).items():
             name = f"{kind}_{part}"
             if name in known:
-                found[name] = (known[name], true)
+                pairs[name] = (known[name], true)
     for part, known_late in late_starts(figures.late).items():
         if part != "tardiness" or "late_starts_tardiness" in known:  # records of earlier versions lack it
-            found[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
+            pairs[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
     for name, true in figures_of(replayed, case.desired).items():
         if name in known:  # records of earlier versions lack them
-            found[name] = (known[name], true)
+            pairs[name] = (known[name], true)
     for name, true in preemption_figures(replayed, figures).items():
-        found[f"preemption_{name}"] = (known.get(f"preemption_{name}"), true)
+        pairs[f"preemption_{name}"] = (known.get(f"preemption_{name}"), true)
     recorded = record.get("groups") or {}
     for by, groups in groups_of(case.workload, figures).items() if recorded else ():
         if by in ADDED and by not in recorded:
             continue
-        here, table = groups.as_dict()["columns"], recorded.get(by, {}).get("columns", {})
+        here = groups.as_dict()["columns"]
+        table = recorded.get(by, {}).get("columns", {})
         if table.get("name") != here["name"]:
-            found[f"groups by {by}"] = (table.get("name"), here["name"])
+            pairs[f"groups by {by}"] = (table.get("name"), here["name"])
             continue
         for column in (c for c in here if c not in ("name", "expected_ratio")):
             for name, value, true in zip(
                 here["name"], table.get(column, [None] * len(here["name"])), here[column], strict=True
             ):
-                found[f"{column} of {by} {excerpt(name)}"] = (value, true)
-    return found
+                pairs[f"{column} of {by} {excerpt(name)}"] = (value, true)
+    return pairs
 
 
 def _broke_off(record: Mapping[str, Any]) -> bool:
@@ -451,26 +459,26 @@ def _broke_off(record: Mapping[str, Any]) -> bool:
 
 def faults_of(record: Mapping[str, Any], problem: Problem) -> list[str]:
     """Return the faults of a record: of its kind, sense, schedule, objective and bound."""
-    found: list[str] = []
+    wrong: list[str] = []
     for name, true in (("kind", problem.kind), ("sense", problem.sense)):
         if record.get(name) not in (None, true):
-            found.append(f"it has {name} {record[name]}, its problem has {true}")
+            wrong.append(f"it has {name} {record[name]}, its problem has {true}")
     value = None
     if record["schedule"] is not None:
         value, faults = check(problem, record["schedule"])
-        found += faults
+        wrong += faults
         if record["verified"] is not (not faults):
-            found.append(f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(not faults)}")
+            wrong.append(f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(not faults)}")
     if value is None and record["objective"] is not None:
-        found.append(f"it has objective {record['objective']}, but no valid schedule")
+        wrong.append(f"it has objective {record['objective']}, but no valid schedule")
     elif value is not None and record["status"] != "error" and not agree(value, record["objective"]):
-        found.append(f"it has objective {record['objective']}, its schedule has {value}")
+        wrong.append(f"it has objective {record['objective']}, its schedule has {value}")
     schedule = None if value is None else problem.read(record["schedule"])
-    found += bench_kind(problem.kind).faults(problem, record, schedule)
+    wrong += bench_kind(problem.kind).faults(problem, record, schedule)
     bound = record["bound"]
     if value is not None and bound is not None and refutes(value, bound, problem.sense):
-        found.append(f"its bound {bound} is wrong: its own schedule has the better objective {value}")
-    return [*found, *faults_of_claims(record, problem)]
+        wrong.append(f"its bound {bound} is wrong: its own schedule has the better objective {value}")
+    return [*wrong, *faults_of_claims(record, problem)]
 
 
 def check(problem: Problem, data: object) -> tuple[Value | None, list[str]]:
@@ -524,7 +532,7 @@ def verify_records(folder: Path, load: Load, trace: str | None = None, own: Sequ
         There is no such folder, or it has no records.
     """
     checker = Checker(folder, load, trace)
-    found: list[tuple[str, str]] = []
+    failed: list[tuple[str, str]] = []
     unchecked: list[tuple[str, str]] = []
     valid: list[tuple[str, Record]] = []
     paths = files(folder)
@@ -540,18 +548,18 @@ def verify_records(folder: Path, load: Load, trace: str | None = None, own: Sequ
             continue
         except ValueError as e:
             faults = [str(e)]
-        found += [(path.name, fault) for fault in faults]
+        failed += [(path.name, fault) for fault in faults]
         if not faults:
             valid.append((path.name, record))
     known: dict[str, float] = {}
     try:
         known = {name: best.value for name, best in known_values(folder).items()}
     except (WrongUse, ValueError) as e:
-        found.append((BEST_KNOWN, str(e)))
-    found += contradictions(valid, known)
-    wrong = {name for name, _ in found}
+        failed.append((BEST_KNOWN, str(e)))
+    failed += contradictions(valid, known)
+    wrong = {name for name, _ in failed}
     claimed = claims(record for name, record in valid if name not in wrong)
-    return Verified(len(paths), found + faults_of_manifest(folder), unchecked, claimed)
+    return Verified(len(paths), failed + faults_of_manifest(folder), unchecked, claimed)
 
 
 def read_schedule(path: Path) -> object:

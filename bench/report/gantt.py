@@ -81,15 +81,15 @@ def packed(chart: Gantt) -> dict[str, Any]:
 
 
 def _bars(chart: Gantt, y: RowPositions, start: int, labels: dict[str, int]) -> Boxes:
-    found: Boxes = {}
+    boxes: Boxes = {}
     group = {name: k for k, name in enumerate(chart.groups)}
     for bar in chart.bars:
         shade = SHADES[labels.get(bar.label, 0) % len(SHADES)] if chart.distinct else 0.0
         style = group[bar.group], HATCHED if bar.hatched else round(1 - shade, 2)
         top, bottom = (_tall(at, y) for at in (y.top(bar.row + bar.low), y.bottom(bar.row + bar.high)))
         box = (bar.start - start, bar.end - bar.start, top, max(bottom - top, 1), labels.get(bar.label, -1))
-        found.setdefault(style, []).extend(box)
-    return found
+        boxes.setdefault(style, []).extend(box)
+    return boxes
 
 
 def _grid(cells: Cells, y: RowPositions, start: int) -> Boxes:
@@ -99,25 +99,27 @@ def _grid(cells: Cells, y: RowPositions, start: int) -> Boxes:
     tops = [*y.tops[:-1:down], y.total]
     edges = np.linspace(cells.start, cells.end, cells.share.shape[2] + 1)
     times = np.rint([*edges[:-1:across], edges[-1]]).astype(np.int64) - start
-    group, level = share.argmax(axis=0), np.rint(LEVELS * np.clip(share.sum(axis=0), 0, 1)).astype(np.int64)
-    found: Boxes = {}
+    group = share.argmax(axis=0)
+    level = np.rint(LEVELS * np.clip(share.sum(axis=0), 0, 1)).astype(np.int64)
+    boxes: Boxes = {}
     for k, (lo, hi) in enumerate(pairwise(tops)):
-        top, bottom = _tall(lo, y), _tall(hi, y)
+        top = _tall(lo, y)
+        bottom = _tall(hi, y)
         style = np.where(level[k] > 0, (LEVELS + 1) * group[k] + level[k], -1)
         ends = [0, *(np.flatnonzero(np.diff(style)) + 1).tolist(), style.size]
         for a, b in pairwise(ends):
             if style[a] >= 0:
                 box = (int(times[a]), int(times[b] - times[a]), top, max(bottom - top, 1), -1)
-                found.setdefault((int(group[k, a]), int(level[k, a]) / LEVELS), []).extend(box)
-    return found
+                boxes.setdefault((int(group[k, a]), int(level[k, a]) / LEVELS), []).extend(box)
+    return boxes
 
 
 def _coarser(share: Floats, axis: int, factor: int) -> Floats:
     """Return the means of ``factor`` neighbours along an axis; the last mean may be of fewer."""
     first = np.arange(0, share.shape[axis], factor)
     size = np.diff([*first, share.shape[axis]])
-    found: Floats = np.add.reduceat(share, first, axis=axis) / np.expand_dims(size, tuple({0, 1, 2} - {axis}))
-    return found
+    coarse: Floats = np.add.reduceat(share, first, axis=axis) / np.expand_dims(size, tuple({0, 1, 2} - {axis}))
+    return coarse
 
 
 def _rows(chart: Gantt, y: RowPositions) -> list[list[Any]]:
@@ -172,25 +174,25 @@ def charts_of(
     """
     left = min(LEAST + PER_RUN * len(records), MOST) if budget is None else budget
     best = best_runs(records, problems)
-    found: list[dict[str, Any]] = [{"why": "no run has a verified schedule"}] * len(problems)
+    charts: list[dict[str, Any]] = [{"why": "no run has a verified schedule"}] * len(problems)
     order = sorted(best, key=lambda k: (len(best[k]["schedule"]), k))
     for k in order:
         record = best[k]
         if left <= 0:
-            found[k] = {"why": TOO_LARGE}
+            charts[k] = {"why": TOO_LARGE}
             continue
         try:
             chart = packed(_chart(record, known))
         except WRONG as e:
-            found[k] = {"why": str(e)}
+            charts[k] = {"why": str(e)}
             continue
         left -= len(json.dumps(chart, separators=(",", ":")))
         if left < 0:  # all others are at least about as large
-            found[k] = {"why": TOO_LARGE}
+            charts[k] = {"why": TOO_LARGE}
             left = 0
             continue
-        found[k] = {name: record[name] for name in ("method", "seed", "objective")} | {"chart": chart}
-    return found
+        charts[k] = {name: record[name] for name in ("method", "seed", "objective")} | {"chart": chart}
+    return charts
 
 
 def notes_of(problems: Sequence[Problem], charts: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -210,15 +212,15 @@ def notes_of(problems: Sequence[Problem], charts: Sequence[Mapping[str, Any]]) -
 def best_runs(records: Sequence[Record], problems: Sequence[Problem]) -> dict[int, Record]:
     """Return the record of the best run of each problem that has a verified schedule, by the index of the problem."""
     index = {p.name: k for k, p in enumerate(problems)}
-    found: dict[int, tuple[tuple[float, float], Record]] = {}
+    best: dict[int, tuple[tuple[float, float], Record]] = {}
     for r in records:
         k = index.get(name_of(r))
         if k is None or not _drawable(r):
             continue
         rank = problems[k].sign * float(r["objective"]), float("inf") if r["best_s"] is None else float(r["best_s"])
-        if k not in found or rank < found[k][0]:
-            found[k] = rank, r
-    return {k: r for k, (_, r) in found.items()}
+        if k not in best or rank < best[k][0]:
+            best[k] = rank, r
+    return {k: r for k, (_, r) in best.items()}
 
 
 def _drawable(record: Record) -> bool:

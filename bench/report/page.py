@@ -64,14 +64,16 @@ def commands(records: Records) -> list[str]:
         if r["replay"] is None:
             seeds.setdefault((r["path"], r["method"], _options(r)), []).append(r["seed"])
     methods: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {}
-    for (path, method, options), found in seeds.items():
-        methods.setdefault((path, options, tuple(sorted(set(found)))), []).append(method)
+    for (path, method, options), seeds_run in seeds.items():
+        methods.setdefault((path, options, tuple(sorted(set(seeds_run)))), []).append(method)
     paths: dict[tuple[tuple[str, ...], tuple[int, ...], tuple[str, ...]], list[str]] = {}
     for (path, options, own), names in methods.items():
         paths.setdefault((options, own, tuple(sorted(set(names)))), []).append(path)
     runs = [
-        shlex.join(["bench", "run", *found, "--methods", ",".join(names), "--seeds", ",".join(map(str, own)), *options])
-        for (options, own, names), found in paths.items()
+        shlex.join(
+            ["bench", "run", *seeds_run, "--methods", ",".join(names), "--seeds", ",".join(map(str, own)), *options]
+        )
+        for (options, own, names), seeds_run in paths.items()
     ]
     return runs + _replays(records)
 
@@ -83,8 +85,8 @@ def _replays(records: Records) -> list[str]:
         if r["replay"] is not None and r["replay"].get("network") is None:
             seeds.setdefault((r["path"], r["method"], _options_of_replay(r)), []).append(r["seed"])
     joined: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[str]] = {}
-    for (path, method, options), found in seeds.items():
-        joined.setdefault((path, options, tuple(sorted(set(found)))), []).append(method)
+    for (path, method, options), seeds_run in seeds.items():
+        joined.setdefault((path, options, tuple(sorted(set(seeds_run)))), []).append(method)
     return [
         shlex.join(
             ["bench", "simulate", path, "--dispatchers", ",".join(names), "--seeds", ",".join(map(str, own)), *options]
@@ -95,7 +97,8 @@ def _replays(records: Records) -> list[str]:
 
 def _options_of_replay(record: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the options of ``bench simulate`` that give the settings of a replay."""
-    settings, usual = ReplaySettings(**record["replay"]), ReplaySettings()
+    settings = ReplaySettings(**record["replay"])
+    usual = ReplaySettings()
     words: list[str] = []
     for field in fields(ReplaySettings):
         value = getattr(settings, field.name)
@@ -109,7 +112,7 @@ def _options_of_replay(record: Mapping[str, Any]) -> tuple[str, ...]:
 
 def machines(records: Records) -> list[str]:
     """Return a line for each machine and set of versions, with its number of runs."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for r in records:
         host = r.get("host") or {}
         parts = [
@@ -122,8 +125,8 @@ def machines(records: Records) -> list[str]:
             "" if r["solver"] == "schedlab" else f"{r['solver']} {r['version'] or '(not installed)'}",
         ]
         line = ", ".join(filter(None, parts))
-        found[line] = found.get(line, 0) + 1
-    return [f"{line}: {how_many(n, 'run')}" for line, n in found.items()]
+        counts[line] = counts.get(line, 0) + 1
+    return [f"{line}: {how_many(n, 'run')}" for line, n in counts.items()]
 
 
 def _options(record: Mapping[str, Any]) -> tuple[str, ...]:
@@ -186,7 +189,7 @@ def content_of(
         Lists, texts and numbers, as JSON can represent them; None is unknown or infinite.
     """
     sample = sample_of(records, known)
-    runs = sum(len(found) for p in sample.problems for found in p.runs.values())
+    runs = sum(len(runs_of_method) for p in sample.problems for runs_of_method in p.runs.values())
     charts = charts_of(records, sample.problems, instances or Instances(load))
     most = max(2, min(LONGEST, BUDGET // (STEP * max(1, runs))))
     return {
@@ -270,13 +273,13 @@ def _objectives(sample: Sample) -> Grid:
 
 
 def _chart(title: str, label: str, curves: Sequence[Curve]) -> dict[str, Any]:
-    found = []
+    lanes = []
     for c in curves:
         keep = np.unique(np.linspace(0, c.x.size - 1, min(CURVE, c.x.size)).astype(np.int64))
-        found.append(
+        lanes.append(
             {"name": c.method, "x": [_short(float(v)) for v in c.x[keep]], "y": [_short(float(v)) for v in c.y[keep]]}
         )
-    return {"title": title, "label": label, "curves": found}
+    return {"title": title, "label": label, "curves": lanes}
 
 
 def _problem(p: Problem) -> list[Any]:

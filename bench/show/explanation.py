@@ -35,7 +35,7 @@ def explain_problem(
         Ctrl-C, before the problem was proven infeasible.
     """
     try:
-        found = explain(
+        explanation = explain(
             problem,
             objective_limit=None if objective_limit is None else parse_limits(objective_limit),
             backend=backend,
@@ -46,10 +46,10 @@ def explain_problem(
         )
     except TypeError as e:
         raise WrongUse(str(e)) from e
-    if found.status == "unknown" and found.why == INTERRUPTED:
+    if explanation.status == "unknown" and explanation.why == INTERRUPTED:
         raise KeyboardInterrupt
-    say(json.dumps(found.as_json(), indent=2) if as_json else str(found))
-    return found.status in ("feasible", "infeasible")
+    say(json.dumps(explanation.as_json(), indent=2) if as_json else str(explanation))
+    return explanation.status in ("feasible", "infeasible")
 
 
 def parse_limits(text: str) -> list[float | None]:
@@ -77,5 +77,6 @@ class _Lines:
 
     def __call__(self, progress: Progress) -> None:
         if progress.size != self.size and time.monotonic() - self.at > SECONDS:
-            self.size, self.at = progress.size, time.monotonic()
+            self.size = progress.size
+            self.at = time.monotonic()
             say(f"{progress.seconds:.0f} s: {how_many(progress.size or 0, 'element')} cannot hold together", error=True)

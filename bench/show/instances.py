@@ -80,7 +80,8 @@ class Composition:
     @classmethod
     def of_workload(cls, workload: Workload) -> Composition:
         """Return the composition of the jobs of a workload, those that run at its begin included."""
-        requests, kinds = workload.requests, workload.request_kind.tolist()
+        requests = workload.requests
+        kinds = workload.request_kind.tolist()
         columns = zip(workload.queue.tolist(), workload.units.tolist(), (requests[k] for k in kinds), strict=True)
         running = ((r.job.queue, r.job.units, r.job.request) for r in workload.running)
         return cls.of([*((workload.queues[q].name, units, request) for q, units, request in columns), *running])
@@ -141,7 +142,8 @@ def show_dispatch(console: Console, problem: Dispatch) -> None:
     console.print(Grid.of_texts("", ["nodes", "count", *resources], groups))
     heads = ["queue", "ewt s", "starts", "jobs", "units", "median walltime s", "node-hours"]
     console.print(Grid.of_texts("", heads, [_queue(problem, queue) for queue in problem.queues], words=("starts",)))
-    several, arrays = sum(bool(j.chunks) for j in problem.jobs), {j.array for j in problem.jobs if j.array}
+    several = sum(bool(j.chunks) for j in problem.jobs)
+    arrays = {j.array for j in problem.jobs if j.array}
     if several or arrays:
         console.print(f"{how_many(several, 'heterogeneous job', ',')}, {how_many(len(arrays), 'job array', ',')}")
     console.print(Grid.of_texts("", ["demand", *resources], [[name, *shares] for name, shares in _demand(problem)]))
@@ -388,10 +390,10 @@ def _range(values: Iterable[int]) -> str:
     >>> _range([3, 1]), _range([2, 2]), _range([])
     ('1 to 3', '2', '-')
     """
-    found = sorted(values)
-    if not found:
+    ordered = sorted(values)
+    if not ordered:
         return "-"
-    return f"{found[0]:,}" if found[0] == found[-1] else f"{found[0]:,} to {found[-1]:,}"
+    return f"{ordered[0]:,}" if ordered[0] == ordered[-1] else f"{ordered[0]:,} to {ordered[-1]:,}"
 
 
 # --- The output of ``bench list`` and ``bench show`` for instances.

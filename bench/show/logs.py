@@ -152,7 +152,8 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
         if grouped is None:
             continue
         code, names = grouped
-        jobs, used = np.bincount(code, minlength=len(names)), np.bincount(code, work, len(names))
+        jobs = np.bincount(code, minlength=len(names))
+        used = np.bincount(code, work, len(names))
         order = sorted(np.flatnonzero(jobs).tolist(), key=lambda k: (-int(jobs[k]), names[k]))
         groups = [(names[k] or "(none)", [k]) for k in order[:LARGEST]]
         groups.append((how_many(len(order) - LARGEST, "other"), order[LARGEST:]))

@@ -127,15 +127,15 @@ def compare(
     list of Difference
         A quantity in which two methods are equal on all problems is not tested.
     """
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for quantity in quantities(time, shift):
         values = quantity.values(sample)
         for one, other in combinations(sample.methods, 2) if pairs is None else pairs:
             a, b = (values[:, list(sample.methods).index(m)] for m in (one, other))
-            found.append(_difference(one, other, quantity, a, b, alpha, shift))
-    tested = [d for d in found if d.less + d.more]
+            differences.append(_difference(one, other, quantity, a, b, alpha, shift))
+    tested = [d for d in differences if d.less + d.more]
     adjusted = dict(zip(map(id, tested), holm([d.p for d in tested]), strict=True))
-    return [replace(d, adjusted=adjusted.get(id(d), 1.0), real=adjusted.get(id(d), 1.0) <= alpha) for d in found]
+    return [replace(d, adjusted=adjusted.get(id(d), 1.0), real=adjusted.get(id(d), 1.0) <= alpha) for d in differences]
 
 
 def least_problems(tests: int, alpha: float) -> int:

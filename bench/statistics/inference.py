@@ -73,9 +73,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     order = np.argsort(p_values, kind="stable")
     m = len(p_values)
     scaled = np.minimum(1.0, np.asarray(p_values, np.float64)[order] * (m - np.arange(m)))
-    found = np.empty(m)
-    found[order] = np.maximum.accumulate(scaled) if m else scaled
-    return [float(p) for p in found]
+    adjusted = np.empty(m)
+    adjusted[order] = np.maximum.accumulate(scaled) if m else scaled
+    return [float(p) for p in adjusted]
 
 
 def interval(
@@ -102,10 +102,10 @@ def interval(
     (float, float)
         NaN for less than two values.
     """
-    found = np.asarray(values, np.float64)
-    if found.size < 2:
+    array = np.asarray(values, np.float64)
+    if array.size < 2:
         return float("nan"), float("nan")
-    drawn = np.random.default_rng(seed).integers(found.size, size=(RESAMPLES, found.size))
-    means = back(found[drawn].mean(axis=1))
+    drawn = np.random.default_rng(seed).integers(array.size, size=(RESAMPLES, array.size))
+    means = back(array[drawn].mean(axis=1))
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

@@ -58,9 +58,9 @@ def gap_to_known(problem: Problem, run: Outcome) -> float:
     """
     if problem.known is None:
         return float("nan")
-    found = primal_gap(run.objective, problem.known)
+    gap = primal_gap(run.objective, problem.known)
     better = run.objective is not None and problem.sign * run.objective < problem.sign * problem.known
-    return -found if better else found
+    return -gap if better else gap
 
 
 def seconds(problem: Problem, run: Outcome) -> float:
@@ -103,8 +103,8 @@ def penalized(factor: float, measure: Measure = seconds) -> Measure:
     """
 
     def penalized_measure(problem: Problem, run: Outcome) -> float:
-        found = measure(problem, run)
-        return factor * problem.limit if found == inf else min(found, problem.limit)
+        value = measure(problem, run)
+        return factor * problem.limit if value == inf else min(value, problem.limit)
 
     return penalized_measure
 
@@ -133,16 +133,19 @@ def shifted_geometric_mean(values: ArrayLike, shift: float = SHIFT) -> float:
     >>> round(shifted_geometric_mean([0.0, 3.0], shift=1.0), 6)
     1.0
     """
-    found = np.asarray(values, np.float64)
-    return float("nan") if found.size == 0 else float(np.exp(np.mean(np.log(found + shift))) - shift)
+    array = np.asarray(values, np.float64)
+    return float("nan") if array.size == 0 else float(np.exp(np.mean(np.log(array + shift))) - shift)
 
 
 def _integral(steps: Sequence[tuple[float, float]], reference: float | None, limit: float) -> float:
     """Return the mean over the time limit of the gap of a step function, which is 1 before its first step."""
-    total, now, current = 0.0, 0.0, 1.0
+    total = 0.0
+    now = 0.0
+    current = 1.0
     for t, value in (*steps, (limit, None)):
         total += current * (min(t, limit) - now)
-        now, current = min(t, limit), primal_gap(value, reference)
+        now = min(t, limit)
+        current = primal_gap(value, reference)
     return total / limit
 
 
@@ -185,7 +188,9 @@ def performance_profiles(sample: Sample, measure: Measure) -> list[Curve]:
     -------
     list of Curve
     """
-    columns = [[float(np.median(found)) for found in by_run(sample, measure, m)] for m in sample.methods]
+    columns = [
+        [float(np.median(measured_values)) for measured_values in by_run(sample, measure, m)] for m in sample.methods
+    ]
     values = np.array(columns, np.float64).reshape(len(sample.methods), len(sample.problems)).T
     best = values.min(axis=1, keepdims=True, initial=np.inf)
     ratio = np.full_like(values, np.inf)
@@ -227,8 +232,11 @@ def runtime_distribution(sample: Sample, measure: Measure, method: str, problem:
     """
     runs = by_run(sample, measure, method)
     if problem is not None:
-        runs = [found for found, p in zip(runs, sample.problems, strict=True) if p.name == problem]
-    weights = np.concatenate([np.full(found.size, 1 / (found.size * len(runs))) for found in runs] or [np.empty(0)])
+        runs = [runs_of_problem for runs_of_problem, p in zip(runs, sample.problems, strict=True) if p.name == problem]
+    weights = np.concatenate(
+        [np.full(runs_of_problem.size, 1 / (runs_of_problem.size * len(runs))) for runs_of_problem in runs]
+        or [np.empty(0)]
+    )
     times = np.concatenate(runs or [np.empty(0)])
     return _weighted(method, times, weights)
 
@@ -341,19 +349,22 @@ def statistics_of(sample: Sample, time: Measure = seconds, shift: float = SHIFT)
     list of MethodStatistics
         In the order of ``sample.methods``.
     """
-    gaps, times = by_problem(sample, gap), logs(sample, penalized(1, time), shift)
+    gaps = by_problem(sample, gap)
+    times = logs(sample, penalized(1, time), shift)
     others = {
         m: by_problem(sample, m)
         for m in (penalized(2, time), penalized(10, time), primal_integral, dual_integral, gap_to_bound)
     }
     known = by_problem(sample, gap_to_known)
     has_known = ~np.isnan(known).any(axis=1)
-    won, shares, solved = _won(sample, gaps), _shares(sample, gaps, times), _solved(sample)
-    found = []
+    won = _won(sample, gaps)
+    shares = _shares(sample, gaps, times)
+    solved = _solved(sample)
+    rows = []
     for k, method in enumerate(sample.methods):
         par2, par10, primal, dual, to_bound = (float(values[:, k].mean()) for values in others.values())
         low, high = interval(times[:, k], back=np.exp)
-        found.append(
+        rows.append(
             MethodStatistics(
                 method=method,
                 states=_states(sample, method),
@@ -372,25 +383,26 @@ def statistics_of(sample: Sample, time: Measure = seconds, shift: float = SHIFT)
                 only=int((solved[:, k] & (solved.sum(axis=1) == 1)).sum()),
             )
         )
-    return found
+    return rows
 
 
 def virtual_best(sample: Sample, time: Measure = seconds, shift: float = SHIFT) -> VirtualBest:
     """Return the statistics of the virtual best method."""
-    gaps, times = by_problem(sample, gap), logs(sample, penalized(1, time), shift)
+    gaps = by_problem(sample, gap)
+    times = logs(sample, penalized(1, time), shift)
     chosen = np.array([np.lexsort((t, np.round(g, 9)))[0] for g, t in zip(gaps, times, strict=True)])
     rows = np.arange(len(sample.problems))
     return VirtualBest(
         float(gaps[rows, chosen].mean()),
         exp(float(times[rows, chosen].mean())) - shift,
         int(_solved(sample).any(axis=1).sum()),
-        sum(any(o.state == "proven" for found in p.runs.values() for o in found) for p in sample.problems),
+        sum(any(o.state == "proven" for outcomes in p.runs.values() for o in outcomes) for p in sample.problems),
     )
 
 
 def _states(sample: Sample, method: str) -> dict[State, int]:
-    found = [o.state for p in sample.problems for o in p.runs[method]]
-    return {state: found.count(state) for state in STATES}
+    states_of_runs = [o.state for p in sample.problems for o in p.runs[method]]
+    return {state: states_of_runs.count(state) for state in STATES}
 
 
 def _solved(sample: Sample) -> Bools:
@@ -402,8 +414,8 @@ def _won(sample: Sample, gaps: Floats) -> Bools:
     """Return whether a method has the least mean gap; on a problem that none has solved, none has."""
     solved = _solved(sample)
     least = np.where(solved, gaps, inf).min(axis=1, keepdims=True, initial=inf)
-    found: Bools = solved & (gaps <= least + EQUAL)
-    return found
+    winners: Bools = solved & (gaps <= least + EQUAL)
+    return winners
 
 
 def _shares(sample: Sample, gaps: Floats, times: Floats) -> Floats:
@@ -412,5 +424,5 @@ def _shares(sample: Sample, gaps: Floats, times: Floats) -> Floats:
     least = np.where(best, times, inf).min(axis=1, keepdims=True, initial=inf)
     chosen = (best & (times <= least + EQUAL)).astype(np.float64)
     count = np.maximum(1.0, chosen.sum(axis=1, keepdims=True))
-    found: Floats = chosen / count
-    return found
+    weights: Floats = chosen / count
+    return weights

@@ -112,12 +112,12 @@ class Sample:
 def records_of(folder: Path) -> list[Record]:
     """Return the records of a folder, oldest first. Raises WrongUse if one cannot be read, or there is none."""
     try:
-        found = sorted(map(read, files(folder)), key=lambda r: str(r["started"]))
+        records = sorted(map(read, files(folder)), key=lambda r: str(r["started"]))
     except ValueError as e:
         raise WrongUse(str(e)) from e
-    if not found:
+    if not records:
         raise WrongUse(f"{folder}: there are no records; bench run writes them")
-    return found
+    return records
 
 
 def sample_of(records: Iterable[Mapping[str, Any]], known: Mapping[str, float] | None = None) -> Sample:
@@ -144,7 +144,7 @@ def sample_of(records: Iterable[Mapping[str, Any]], known: Mapping[str, float] |
             continue
         groups.setdefault(name_of(r), []).append(r)
         seeds.setdefault(r["method"], {})[r["seed"]] = None
-    ordered = {method: sorted(found) for method, found in seeds.items()}
+    ordered = {method: sorted(seeds_of_method) for method, seeds_of_method in seeds.items()}
     problems = [_problem(name, members, ordered, known or {}) for name, members in groups.items()]
     notes = [
         f"{how_many_of(n, what)} {'is' if n == 1 else 'are'} no part of the statistics"
@@ -185,7 +185,7 @@ def unproven(sample: Sample) -> Sample:
     WrongUse
         If each problem is proven.
     """
-    kept = [p for p in sample.problems if all(o.state != "proven" for found in p.runs.values() for o in found)]
+    kept = [p for p in sample.problems if all(o.state != "proven" for outcomes in p.runs.values() for o in outcomes)]
     if not kept:
         raise WrongUse(
             f"all {how_many(len(sample.problems), 'problem', verb='are')} proven by some run; leave out --unproven"
@@ -216,7 +216,7 @@ def _problem(
     sign = -1 if any(r["sense"] == "maximize" for r in records) else 1
     sense = "maximize" if sign < 0 else "minimize"
     of_run = {(r["method"], r["seed"]): outcome_of(r) for r in records}  # of two records of a run, the later one
-    runs = {m: [of_run.get((m, seed), MISSING) for seed in found] for m, found in seeds.items()}
+    runs = {m: [of_run.get((m, seed), MISSING) for seed in seeds_of_method] for m, seeds_of_method in seeds.items()}
     value = known.get(name)
     objectives = [o.objective for o in of_run.values() if o.objective is not None] + ([] if value is None else [value])
     best = min(objectives, key=lambda v: sign * v, default=None)
@@ -240,15 +240,15 @@ def outcome_of(record: Mapping[str, Any]) -> Outcome:
     trace = record["incumbents"]
     steps: tuple[Step, ...] = ()
     if objective is not None:
-        found = [(e["seconds"], e["objective"]) for e in trace if isinstance(e["objective"], (int, float))]
-        sound = [(t, v) for t, v in found if sign * v >= sign * objective or close(v, objective)]
+        improvements = [(e["seconds"], e["objective"]) for e in trace if isinstance(e["objective"], (int, float))]
+        sound = [(t, v) for t, v in improvements if sign * v >= sign * objective or close(v, objective)]
         end = record["best_s"] if record["best_s"] is not None else seconds
         steps = _improving([*sound, (record["time_limit"] if end is None else end, objective)], sign)
     bounds: tuple[Step, ...] = ()
     if bound is not None:
-        found = [(e["seconds"], e["bound"]) for e in trace if isinstance(e["bound"], (int, float))]
+        improvements = [(e["seconds"], e["bound"]) for e in trace if isinstance(e["bound"], (int, float))]
         end = record["time_limit"] if seconds is None else seconds
-        bounds = _improving([*((t, b) for t, b in found if sign * b <= sign * bound), (end, bound)], -sign)
+        bounds = _improving([*((t, b) for t, b in improvements if sign * b <= sign * bound), (end, bound)], -sign)
     return Outcome(state, objective, bound, seconds, steps, bounds)
 
 
@@ -266,10 +266,10 @@ def _state(record: Mapping[str, Any]) -> State:
 
 def _improving(steps: Sequence[Step], sign: int) -> tuple[Step, ...]:
     """Return the steps in the order of time without those that improve nothing."""
-    found: list[Step] = []
+    better_steps: list[Step] = []
     least = inf
     for t, value in sorted(steps, key=lambda s: (s[0], sign * s[1])):
         if sign * value < least:
-            found.append((t, value))
+            better_steps.append((t, value))
             least = sign * value
-    return tuple(found)
+    return tuple(better_steps)

@@ -101,7 +101,8 @@ def ours(row: DispatcherRow | None, figure: str) -> float | None:
     if row is None:
         return None
     if figure.startswith("share."):
-        part, whole = row.metric(figure.removeprefix("share.")), row.metric(ALL_SECONDS)
+        part = row.metric(figure.removeprefix("share."))
+        whole = row.metric(ALL_SECONDS)
         return None if part is None or not whole else 100 * part / whole
     if not figure.startswith("seconds."):
         return row.metric(figure)
@@ -173,8 +174,8 @@ def _cell(row: DispatcherRow | None, quantity: Quantity) -> str:
 
 def _other_order(exhibit: Exhibit, quantity: Quantity, rows: Rows) -> Iterator[str]:
     """Yield a line with both orders if some two dispatchers are ordered otherwise than in the study; equal values order none."""
-    found = {name: ours(rows.get(name), quantity.figure) for name in quantity.values}
-    mine = {name: value for name, value in found.items() if value is not None}
+    ours_by_name = {name: ours(rows.get(name), quantity.figure) for name in quantity.values}
+    mine = {name: value for name, value in ours_by_name.items() if value is not None}
     theirs = {name: quantity.values[name] for name in mine}
     if any((mine[a] - mine[b]) * (theirs[a] - theirs[b]) < 0 for a, b in combinations(mine, 2)):
         heading = quantity.heading.replace("-\n", "").replace("\n", " ")
@@ -202,7 +203,8 @@ def _stated(order: Order, rows: Rows) -> Iterator[_Line]:
     """Yield a line for each two neighbours of a chain and each figure, if at least one of them has a value."""
     for better, worse in pairwise(order.chain):
         for name in order.figures:
-            a, b = ours(rows.get(better), name), ours(rows.get(worse), name)
+            a = ours(rows.get(better), name)
+            b = ours(rows.get(worse), name)
             if a is None and b is None:
                 continue
             stated = order.reductions.get(name)
@@ -270,9 +272,12 @@ def _drawn(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str
 
 def _radar(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str:
     """Return our radar chart, beside that of the study if it is of the same machine; "" if a value is missing."""
-    known, names = by_name(rows), [_without_unit(q.heading) for q in exhibit.quantities]
-    found = {name: [in_its_unit(known.get(name), q) for q in exhibit.quantities] for name in exhibit.dispatchers}
-    mine = {name: [v for v in values if v is not None] for name, values in found.items()}
+    known = by_name(rows)
+    names = [_without_unit(q.heading) for q in exhibit.quantities]
+    values_by_name = {
+        name: [in_its_unit(known.get(name), q) for q in exhibit.quantities] for name in exhibit.dispatchers
+    }
+    mine = {name: [v for v in values if v is not None] for name, values in values_by_name.items()}
     if not all(len(values) == len(names) for values in mine.values()):
         return ""
     charts: list[tuple[str, Shape]] = [("ours", mine)]
@@ -316,16 +321,16 @@ def print_study(
         Whether the meaning of every column is printed.
     """
     rows = [row for _, results in extract_replays(records)[0] for row in results.rows]
-    found = compare(study, rows)
-    for grid in found.grids:
+    comparison = compare(study, rows)
+    for grid in comparison.grids:
         tables.print()
         tables.print(grid)
         tables.print(grid.key(explain))
     tables.print()
     if study.conditions:
         tables.print(Text(f"[{study.reference}]: {' '.join(study.conditions)}"))
-    head = f"orders that differ from [{study.reference}]: {len(found.differing)}"
-    tables.print(Text("\n  ".join([head, *found.differing])))
+    head = f"orders that differ from [{study.reference}]: {len(comparison.differing)}"
+    tables.print(Text("\n  ".join([head, *comparison.differing])))
     try:
         pictures = draw_figures(study, rows, folder)
     except WrongUse as e:

@@ -175,13 +175,13 @@ def print_case(study: Study, case: Case, records: Sequence[Record], tables: Cons
     """Print the tables of a case, means over its days, and the paired differences of its orders."""
     mine = study.about(case.name)
     rows = ReplayResults(records).rows
-    found = compare(replace(mine, orders=()), rows)
-    grids = [*found.grids, *differences(case.name, mine.orders, by_name(rows))]
+    comparison = compare(replace(mine, orders=()), rows)
+    grids = [*comparison.grids, *differences(case.name, mine.orders, by_name(rows))]
     for grid in grids:
         tables.print()
         tables.print(grid)
         tables.print(grid.key(explain))
-    for line in found.differing:
+    for line in comparison.differing:
         tables.print(Text(f"another order: {line}"))
 
 
@@ -198,24 +198,25 @@ def differences(case: str, orders: Sequence[Order], rows: Rows) -> Iterator[Grid
 
 
 def _difference(better: DispatcherRow | None, worse: DispatcherRow | None, figure: str) -> list[str]:
-    a, b = _by_day(better, figure), _by_day(worse, figure)
+    a = _by_day(better, figure)
+    b = _by_day(worse, figure)
     days = [day for day in a if day in b]
     if not days:
         return [MISSING] * 5
-    found = paired([a[day] for day in days], [b[day] for day in days])
-    width = "" if found.half is None else f" ± {short(found.half)}"
+    test = paired([a[day] for day in days], [b[day] for day in days])
+    width = "" if test.half is None else f" ± {short(test.half)}"
     means = [sum(values[day] for day in days) / len(days) for values in (a, b)]
     fewer = sum(a[day] < b[day] for day in days)
-    return [*map(short, means), f"{short(found.mean)}{width}", f"{fewer} of {len(days)}", found.verdict]
+    return [*map(short, means), f"{short(test.mean)}{width}", f"{fewer} of {len(days)}", test.verdict]
 
 
 def _by_day(row: DispatcherRow | None, figure: str) -> dict[str, float]:
     """Return day -> value of the days whose replay ended; the mean over the seeds of the solver."""
     if row is None:
         return {}
-    found = {}
+    by_day = {}
     for day in dict.fromkeys(r["instance"] for r in row.records):
         value = ours(replace(row, records=[r for r in row.records if r["instance"] == day]), figure)
         if value is not None:
-            found[day] = value
-    return found
+            by_day[day] = value
+    return by_day

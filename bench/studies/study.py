@@ -205,17 +205,17 @@ def find_study(name: str) -> Study:
     if file.parent == HERE and name not in study_names():
         raise UnknownName("study", name, study_names())
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as e:
         raise WrongUse(f"--study {name}: cannot be read ({e.strerror})") from e
     except ValueError as e:
         raise WrongUse(f"--study {name}: no TOML ({e})") from e
     parts = {
-        "exhibits": [_exhibit(each, name) for each in found.get("exhibits", ())],
-        "orders": [_made(Order, each, name) for each in found.get("orders", ())],
-        "cases": [_made(Case, each, name) for each in found.get("cases", ())],
+        "exhibits": [_exhibit(each, name) for each in content.get("exhibits", ())],
+        "orders": [_made(Order, each, name) for each in content.get("orders", ())],
+        "cases": [_made(Case, each, name) for each in content.get("cases", ())],
     }
-    study: Study = _made(Study, {**found, **parts}, name)
+    study: Study = _made(Study, {**content, **parts}, name)
     return study
 
 

@@ -210,7 +210,8 @@ def solver_calls(row: DispatcherRow) -> str:
     }  # fmt: skip
     numbers = {text: row.metric(f"decisions_ended_{key}") for key, text in ends.items()}
     parts = [f"{100 * n / calls:.0f}% {text}" for text, n in numbers.items() if n]
-    same, gain = row.metric("decisions_gain_none"), row.metric("decisions_gain_mean")
+    same = row.metric("decisions_gain_none")
+    gain = row.metric("decisions_gain_mean")
     if same is not None and gain is not None:
         parts.append(f"{100 * same / calls:.0f}% kept the warm start, mean gain {100 * gain:.2f}%")
     p99 = row.metric("decisions_solver_seconds_p99")

@@ -188,7 +188,9 @@ def _divided(value: float | None, by: float) -> float | None:
 
 def summary(results: ProfitResults) -> list[Text]:
     """Return the lines below a table: best schedule and best rule with gain and costs, best bound, reasons of failures."""
-    best, rule, bound = results.schedule, results.best_rule, results.best_bound
+    best = results.schedule
+    rule = results.best_rule
+    bound = results.best_bound
     lines = [Text(f"best schedule: {money_of(best)}, verified")] if best is not None else []
     if rule is not None and rule.sound and best is not None and rule.method != best["method"]:
         lines.append(Text(f"best rule: {money_of(max(rule.sound, key=lambda r: float(r['objective'])))}"))

@@ -16,7 +16,9 @@ SPREAD = ("mean", "std", "median", "p95", "p99", "max")
 CLASSES = ("short", "medium", "long")
 ENDS = ("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing")
 NAMES = "dispatchers"  # the heading of a column with several names
-OF_EWT, PART_OF_WAIT, USED = "wait_over_ewt_", "wait_contribution_", "decisions_used_"
+OF_EWT = "wait_over_ewt_"
+PART_OF_WAIT = "wait_contribution_"
+USED = "decisions_used_"
 DISPATCHER = Column("dispatcher", lambda row: row.name, words=True)
 
 
@@ -281,7 +283,8 @@ def cycles(results: ReplayResults) -> Grid:
     names = {key: f"decisions_{key}_seconds_total" if key in own else f"decisions_phases_{key}" for key in CYCLE}
 
     def of_call(row: DispatcherRow, name: str) -> float | None:
-        total, calls = row.metric(name), row.metric("decisions_made")
+        total = row.metric(name)
+        calls = row.metric("decisions_made")
         return total / calls if calls and total is not None else None
 
     def of_cycle(head: str, name: str) -> Column:

@@ -63,7 +63,8 @@ class ProcessorSeconds:
     """A stopping criterion: this number of seconds of processor time after it was made."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds, self.began = seconds, time.process_time()
+        self.seconds = seconds
+        self.began = time.process_time()
 
     def over(self, progress: Progress) -> float:
         """Return the share of the processor time that is over."""
@@ -84,26 +85,26 @@ def objectives(day: int, seconds: float, jobs: int = 700) -> dict[str, float]:
     """
     problem = generators["eurora"](jobs, seed=day).dispatch
     lns(problem, rounds=6)  # compiles
-    found = {}
+    values = {}
     for name, operators in VARIANTS.items():
         chosen = operators()
         selection = usual_selection(arrays(problem), chosen, timed=True)
         result = lns(problem, seed=day, stopping=ProcessorSeconds(seconds), selection=selection, operators=chosen)
-        found[name] = float(cast(float, result.objective))
-    return found
+        values[name] = float(cast(float, result.objective))
+    return values
 
 
 def study(options: argparse.Namespace, console: Console) -> None:
     """Print the table."""
     days = range(options.first, options.first + options.days)
     with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(objectives, days, repeat(options.seconds), repeat(options.jobs)))
+        results = list(pool.map(objectives, days, repeat(options.seconds), repeat(options.jobs)))
     console.print(
         f"{how_many(options.days, 'day')} of {how_many(options.jobs, 'job')}, {options.seconds:g} s of processor time each"
     )
-    default = [one[DEFAULT] for one in found]
+    default = [one[DEFAULT] for one in results]
     for name in VARIANTS:
-        values = [one[name] for one in found]
+        values = [one[name] for one in results]
         than = paired(default, values)
         half = "" if than.half is None else f" +- {than.half:.1f}"
         worse = "" if name == DEFAULT else f", worse than the default by {than.mean:.1f}{half}"

@@ -116,18 +116,20 @@ def rows(records: Iterable[Mapping[str, Any]]) -> list[Row]:
     values: dict[tuple[str, str, int], dict[str, list[Ordered]]] = {}
     for r in records:
         sign = -1 if r["sense"] == "maximize" else 1
-        found = values.setdefault((r["kind"], r["instance"], sign), {}).setdefault(r["method"], [])
+        values_of_method = values.setdefault((r["kind"], r["instance"], sign), {}).setdefault(r["method"], [])
         objective: float | list[float] | None = r["objective"] if r["verified"] else None
         if objective is None:
-            found.append(NOTHING)
+            values_of_method.append(NOTHING)
         else:
-            found.append(tuple(sign * v for v in (objective if isinstance(objective, list) else [objective])))
+            values_of_method.append(
+                tuple(sign * v for v in (objective if isinstance(objective, list) else [objective]))
+            )
     return [_row(kind, instance, sign, methods) for (kind, instance, sign), methods in sorted(values.items())]
 
 
 def _row(kind: str, instance: str, sign: int, methods: Mapping[str, Sequence[Ordered]]) -> Row:
     """Return the row of an instance; ``methods``: method -> objectives times ``sign``, to be minimized."""
-    medians = {method: _median(found) for method, found in methods.items()}
+    medians = {method: _median(values_of_method) for method, values_of_method in methods.items()}
     auto = medians.pop(AUTO)
     method = min(medians, key=lambda m: medians[m])
     single = medians[method]
@@ -164,12 +166,12 @@ def _text(value: Ordered | None) -> str:
 def study(options: argparse.Namespace, console: Console) -> None:
     """Print the table and its medians. Raises WrongUse if there are no records."""
     folder = Path(options.out)
-    found = rows(read(path) for path in files(folder))
-    if not found:
+    study_table = rows(read(path) for path in files(folder))
+    if not study_table:
         raise WrongUse(f"{folder}: there are no records; see the messages above")
-    console.print(table(found))
-    for kind in (*sorted({r.kind for r in found}), None):
-        worse = [r.worse for r in found if kind in (r.kind, None)]
+    console.print(table(study_table))
+    for kind in (*sorted({r.kind for r in study_table}), None):
+        worse = [r.worse for r in study_table if kind in (r.kind, None)]
         console.print(
             f"{kind or 'all'}: {how_many(len(worse), 'instance')}, auto worse by {median(worse):+.2f} % in the median, {max(worse):+.2f} % at most; "
             f"worse by more than 1 % on {sum(w > 1 for w in worse)}",

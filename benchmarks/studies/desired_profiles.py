@@ -52,7 +52,7 @@ def profiles(weather: Path | None = None, day: str = "09-12") -> dict[str, WishL
     """
     hours = {0: 1.0, 8: BY_DAY, 20: 1.0}
     daily = tuple(Wish(HOUR * hour, "cores", share) for hour, share in hours.items())
-    found = {
+    lists = {
         "day-night.csv": WishList(daily, DAY, None, MIDNIGHT),
         "flat-80.csv": WishList((Wish(0, "cores", FLAT),), DAY),
     }
@@ -62,8 +62,8 @@ def profiles(weather: Path | None = None, day: str = "09-12") -> dict[str, WishL
         wishes = wishes_of(from_temperature(machine, cooling("air"), celsius, TARGET_PUE, WATTS))
         month, number = map(int, day.split("-"))
         origin = int(datetime(YEAR, month, number, tzinfo=UTC).timestamp()) - CLOCK
-        found[f"pue-{day}.csv"] = replace(wishes, origin=origin)
-    return found
+        lists[f"pue-{day}.csv"] = replace(wishes, origin=origin)
+    return lists
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -96,16 +96,17 @@ def levels(machine: Machine, jobs: Jobs, columns: int = COLUMNS) -> Levels:
         About the most columns.
     """
     kinds, group = np.unique(machine.capacity, axis=0, return_inverse=True)
-    groups, resources = min(len(kinds), GROUPS), machine.capacity.shape[1]
+    groups = min(len(kinds), GROUPS)
+    resources = machine.capacity.shape[1]
     most = max(2, min(LEVELS, columns // max(1, groups * resources)))
     request = np.concatenate([jobs.request, jobs.further_request]) if jobs.further_units.size else jobs.request
-    found = [_levels(request[:, r], most) for r in range(resources)]
-    first = np.cumsum([0, *(one.size for one in found)]).astype(np.int64)
+    by_resource = [_levels(request[:, r], most) for r in range(resources)]
+    first = np.cumsum([0, *(one.size for one in by_resource)]).astype(np.int64)
     column = np.full(request.shape, -1, np.int64)
-    for r, one in enumerate(found):
+    for r, one in enumerate(by_resource):
         at = np.searchsorted(one, request[:, r], side="right") - 1
         column[:, r] = np.where(at >= 0, first[r] + at, -1)
-    level = np.concatenate([np.zeros(0, np.int64), *found])
+    level = np.concatenate([np.zeros(0, np.int64), *by_resource])
     return Levels(groups, np.minimum(group.reshape(-1), GROUPS - 1).astype(np.int64), level, first, column)
 
 
@@ -136,7 +137,7 @@ def new_aggregate(
     columns = known.groups * known.level.size
     points = 2 * jobs.request.shape[0] + 2 * machine.taken_node.size + 2
     room = 2 * points // BLOCK + 2 + spare  # dividing a full block leaves two half full ones
-    found = Aggregate(
+    aggregate = Aggregate(
         *known,
         np.ones(1, np.int64),
         np.zeros(room, np.int64),
@@ -148,13 +149,14 @@ def new_aggregate(
         np.empty(room * BLOCK, np.int64),
         np.empty((room * BLOCK, columns), np.int64),
     )
-    count_all(found, profile)
-    return found
+    count_all(aggregate, profile)
+    return aggregate
 
 
 def no_aggregate() -> Aggregate:
     """Return the bound that excludes nothing, for schedules from which jobs are removed."""
-    none, table = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
+    none = np.zeros(0, np.int64)
+    table = np.zeros((0, 0), np.int64)
     return Aggregate(
         0, none, none, none, table, none, none, none, table, np.zeros((0, 0, 0), np.int64), table, table, none, table
     )
@@ -197,7 +199,8 @@ def recount(a: Aggregate, profile: Profile) -> None:
 def _note_node(a: Aggregate, profile: Profile, n: int) -> None:
     """Add to the counts by how much the units that node n can hold change at each of its breakpoints."""
     levels = a.level.size
-    offset, holds = a.group[n] * levels, a.change[0]
+    offset = a.group[n] * levels
+    holds = a.change[0]
     for c in range(levels):
         holds[c] = 0
     for at in range(profile.length[n]):
@@ -246,7 +249,9 @@ def find(a: Aggregate, t: int) -> tuple[int, int]:
 @internal_borrowing
 def _divide_times(a: Aggregate, k: int) -> tuple[int, int]:
     """Move the later half of the times of the k-th block to a new block; return both blocks."""
-    b, new, half = a.order[k], a.blocks[0], BLOCK // 2
+    b = a.order[k]
+    new = a.blocks[0]
+    half = BLOCK // 2
     for p in range(new, k + 1, -1):
         a.order[p] = a.order[p - 1]
     a.order[k + 1] = new
@@ -297,7 +302,9 @@ def _insert(a: Aggregate, t: int) -> None:
         _divide(a, k)
         k, i = find(a, t)
         b = a.order[k]
-    columns, at, later = a.units.shape[2], b * BLOCK + i + 1, a.size[b] - i - 1
+    columns = a.units.shape[2]
+    at = b * BLOCK + i + 1
+    later = a.size[b] - i - 1
     move_items(a.time, at + 1, at, later)
     move_items(a.units, (at + 1) * columns, at * columns, later * columns)
     a.time[b, i + 1] = t
@@ -336,11 +343,13 @@ def take(a: Aggregate, profile: Profile, request: Ints, start: int, end: int, ch
         n, units = chosen[k], 1
         while k + units < chosen.size and chosen[k + units] == n:
             units += 1
-        i, first = segment(profile, n, start), 0
+        i = segment(profile, n, start)
+        first = 0
         while first < size:
             last = _at(a.span, size, profile.time[n, i + 1], first) if i + 1 < profile.length[n] else size
             _note(a, a.group[n] * a.level.size, profile.free[n, i], request, sign * units, first, last)
-            i, first = i + 1, last
+            i = i + 1
+            first = last
         k += units
     _apply(a, start, size, low, high)
 
@@ -350,7 +359,8 @@ def _columns(a: Aggregate, chosen: Ints) -> tuple[int, int]:
     """Return the first column of the groups of these nodes, and the end of their columns."""
     low, high = a.groups, 0
     for k in range(chosen.size):
-        low, high = min(low, a.group[chosen[k]]), max(high, a.group[chosen[k]] + 1)
+        low = min(low, a.group[chosen[k]])
+        high = max(high, a.group[chosen[k]] + 1)
     return low * a.level.size, high * a.level.size
 
 
@@ -366,7 +376,8 @@ def _span(a: Aggregate, start: int, end: int, low: int, high: int) -> int:
         size += 1
         i += 1
         if i == a.size[a.order[k]]:
-            k, i = k + 1, 0
+            k = k + 1
+            i = 0
     return size
 
 
@@ -418,7 +429,8 @@ def _apply(a: Aggregate, start: int, size: int, low: int, high: int) -> None:
         i += 1
         if i == a.size[b] or x == size - 1:
             _sum_up(a, b, low, high)
-            k, i = k + 1, 0
+            k = k + 1
+            i = 0
             b = a.order[k] if k < a.blocks[0] else b
 
 
@@ -481,7 +493,8 @@ def _next_enough(a: Aggregate, column: Ints, units: int, k: int, i: int) -> tupl
                 if _enough(a, column, units, a.units[b, i]):
                     return k, i
                 i += 1
-        k, i = k + 1, 0
+        k = k + 1
+        i = 0
     return k, i
 
 
@@ -520,6 +533,7 @@ def possible(a: Aggregate, j: int, units: int, duration: int, t: int) -> int:
         if k == a.blocks[0]:
             return NEVER
         t = a.time[a.order[k], i]
-        first_k, first_i = last_k, last_i + 1  # the breakpoints before it have been tested
+        first_k = last_k  # the breakpoints before it have been tested
+        first_i = last_i + 1
         if k > first_k or (k == first_k and i > first_i):
             first_k, first_i = k, i

@@ -242,7 +242,8 @@ def visited(case: Case, now: Now, seen: Visited, time: int, cost: int) -> bool:
     """Return whether the present state was visited at no higher cost; remember it if there is a place."""
     first = mixed(now.started[0] ^ mixed(np.uint64(time)))
     second = mixed(now.started[0] + mixed(np.uint64(time + 1)))
-    one, two = np.uint64(0), np.uint64(0)
+    one = np.uint64(0)
+    two = np.uint64(0)
     for n in range(case.kind.size):
         one += mixed(now.node_hash[n, 0] + mixed(np.uint64(case.kind[n])))
         two += mixed(now.node_hash[n, 1] ^ mixed(np.uint64(case.kind[n] + 1)))
@@ -252,7 +253,9 @@ def visited(case: Case, now: Now, seen: Visited, time: int, cost: int) -> bool:
     for k in range(PLACES):
         place = (second + np.uint64(k)) % places
         if seen.key[place, 0] == 0:
-            seen.key[place, 0], seen.key[place, 1], seen.cost[place] = first, second, cost
+            seen.key[place, 0] = first
+            seen.key[place, 1] = second
+            seen.cost[place] = cost
             return False
         if seen.key[place, 0] == first and seen.key[place, 1] == second:
             if seen.cost[place] <= cost:
@@ -282,7 +285,8 @@ def entry(tables: Tables, time: int) -> int:
     """Return the last entry of the tables at or before a time."""
     if tables.step > 0:
         return min(time // tables.step, tables.rest.size - 1)
-    low, high = 0, tables.time.size - 1  # tables.time[low] <= time
+    low = 0  # tables.time[low] <= time
+    high = tables.time.size - 1
     while low < high:
         middle = (low + high + 1) // 2
         if tables.time[middle] <= time:
@@ -298,15 +302,15 @@ def paid(tables: Tables, i: int, begin: int, end: int) -> int:
     late = entry(tables, begin)
     if tables.time[late] < begin and late < tables.time.size - 1:
         late += 1
-    found: int = tables.paid[i, entry(tables, end)] - tables.paid[i, late]
-    return max(0, found)
+    cost: int = tables.paid[i, entry(tables, end)] - tables.paid[i, late]
+    return max(0, cost)
 
 
 @internal
 def least(case: Case, tables: Tables, j: int, time: int) -> int:
     """Return at most the least cost with prices of job j, if it starts at ``time`` or later."""
-    found: int = tables.least[j, entry(tables, time)]
-    return max(found, cost_of(case, j, time))
+    lowest: int = tables.least[j, entry(tables, time)]
+    return max(lowest, cost_of(case, j, time))
 
 
 @internal
@@ -322,16 +326,16 @@ def bound_at(case: Case, now: Now, tables: Tables, cost: int, time: int) -> int:
     The sum of the cost of the starts, of what their items pay from ``time`` on, and of the least costs of the other jobs,
     less the most that all items can pay from ``time`` on.
     """
-    found: int = cost - tables.rest[entry(tables, time)]
+    bound: int = cost - tables.rest[entry(tables, time)]
     for i in range(now.start.size):
         if i < case.jobs and now.start[i] < 0:
             cheapest = least(case, tables, i, time)
             if cheapest >= FAR:
                 return FAR
-            found += cheapest
+            bound += cheapest
         elif now.end[i] > time:
-            found += paid(tables, i, time, now.end[i])
-    return found
+            bound += paid(tables, i, time, now.end[i])
+    return bound
 
 
 # --- The ways to put a job on nodes, without those that differ by an exchange of equal nodes.
@@ -391,7 +395,8 @@ def pile_up(case: Case, now: Now, stack: Open, j: int, opens: bool) -> int:
     one. If no window opens, placements to which the job can be moved forward in time are left out.
     """
     nodes = now.fit.size
-    units, left = np.zeros(nodes, np.int64), np.zeros(nodes + 1, np.int64)
+    units = np.zeros(nodes, np.int64)
+    left = np.zeros(nodes + 1, np.int64)
     left[0] = case.units[j]
     top, n = stack.top[0], 0
     units[0] = min(now.fit[0], left[0]) + 1
@@ -414,9 +419,9 @@ def pile_up(case: Case, now: Now, stack: Open, j: int, opens: bool) -> int:
             for m in range(nodes):
                 stack.pile[top, m] = units[m]
             top += 1
-    found: int = top - stack.top[0]
+    level: int = top - stack.top[0]
     stack.top[0] = top
-    return found
+    return level
 
 
 # --- The branch and bound: at each time it is decided, job by job, which waiting jobs start, and on which nodes.
@@ -424,8 +429,14 @@ def pile_up(case: Case, now: Now, stack: Open, j: int, opens: bool) -> int:
 # After the decisions of one time comes the next event: the end of an item, or the begin of a start window. An optimal schedule
 # starts each job at such an event: at the begin of a window, or where capacity of its nodes becomes free that it needs.
 
-DONE, LEAF, PAUSE, FULL = 0, 1, 2, 3
-ENTER, TRY, SKIPPED, MOVED = 0, 1, 2, 3  # stages of a decision
+DONE = 0
+LEAF = 1
+PAUSE = 2
+FULL = 3
+ENTER = 0  # stages of a decision
+TRY = 1
+SKIPPED = 2
+MOVED = 3
 
 
 @compiled
@@ -449,9 +460,9 @@ def branch(case: Case, now: Now, tables: Tables, stack: Open, seen: Visited, sto
             if stop[0] != 0:
                 return PAUSE
             stack.visits[0] += 1
-            found = _enter(case, now, tables, stack, seen, d)
-            if found != DONE:
-                return found
+            entered = _enter(case, now, tables, stack, seen, d)
+            if entered != DONE:
+                return entered
         elif stage == TRY:
             _try_next(case, now, tables, stack, d)
         else:
@@ -551,8 +562,12 @@ def _copy(to: Ints, of: Ints) -> None:
 @internal
 def _push(stack: Open, d: int, time: int, following: int, bound: int, cost: int) -> None:
     """Open a decision after decision d."""
-    stack.time[d + 1], stack.next[d + 1], stack.stage[d + 1] = time, following, ENTER
-    stack.bound[d + 1], stack.cost[d + 1], stack.left[d + 1] = bound, cost, 0
+    stack.time[d + 1] = time
+    stack.next[d + 1] = following
+    stack.stage[d + 1] = ENTER
+    stack.bound[d + 1] = bound
+    stack.cost[d + 1] = cost
+    stack.left[d + 1] = 0
     stack.depth[0] = d + 1
 
 

@@ -72,9 +72,9 @@ def _type_of(value: Any, context: Any) -> Address:
 def _type_of_item(value: Any, name: str, item: Any, context: Any) -> Any:
     """Return the type of a field. Raises WrongArgument for what cannot be used without an owner, such as lists."""
     with suppress(NumbaError):  # an array of objects
-        found = typeof_impl(item, context)
-        if isinstance(found, types.Array | types.Number | types.Boolean | Address) and found.is_precise():
-            return found
+        item_type = typeof_impl(item, context)
+        if isinstance(item_type, types.Array | types.Number | types.Boolean | Address) and item_type.is_precise():
+            return item_type
     raise WrongArgument(
         f"{type(value).__name__}.{name} is {reprlib.repr(item)}; compiled functions take arrays of numbers, numbers and "
         "named tuples that are marked by_address"

@@ -49,7 +49,8 @@ class Hopeless(NamedTuple):
 def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
     """Return empty ranges for at most ``kinds`` kinds of jobs."""
     size = min(kinds, int(jobs.kind.max(initial=-1)) + 1)
-    units, duration = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    units = np.zeros(size, np.int64)
+    duration = np.zeros(size, np.int64)
     request = np.zeros((size, jobs.request.shape[1]), np.int64)
     some = np.flatnonzero(jobs.kind < size)
     some = some[np.argsort(jobs.kind[some], kind="stable")]
@@ -86,7 +87,8 @@ def _covers(known: Hopeless, k: int, jobs: Jobs, j: int) -> bool:
 @internal_borrowing
 def skip(known: Hopeless, jobs: Jobs, j: int, t: int) -> tuple[int, int]:
     """Return the first time from t on that is not hopeless for job j, and the begin of the next hopeless range."""
-    kind, moved = min(jobs.kind[j], known.end.size), True
+    kind = min(jobs.kind[j], known.end.size)
+    moved = True
     while moved:
         moved = False
         following = NEVER
@@ -125,12 +127,12 @@ def note(known: Hopeless, k: int, begin: int, end: int) -> None:
 @internal_borrowing
 def next_change(profile: Profile, t: int) -> int:
     """Return the first breakpoint of any node after t; NEVER if there is none."""
-    found = NEVER
+    time_of_change = NEVER
     for n in range(profile.length.size):
         i = segment(profile, n, t) + 1
-        if i < profile.length[n] and t < profile.time[n, i] < found:
-            found = profile.time[n, i]
-    return found
+        if i < profile.length[n] and t < profile.time[n, i] < time_of_change:
+            time_of_change = profile.time[n, i]
+    return time_of_change
 
 
 @internal_borrowing
@@ -144,7 +146,9 @@ def _each_alone(
     profile: Profile, machine: Machine, jobs: Jobs, s: Scratch, a: Aggregate, j: int, t: int, hi: int
 ) -> int:
     """Return the earliest start in [t, hi] at which each chunk of job j fits alone; -1 if there is none."""
-    first, last, duration = jobs.first_further[j], jobs.first_further[j + 1], jobs.duration[j]
+    first = jobs.first_further[j]
+    last = jobs.first_further[j + 1]
+    duration = jobs.duration[j]
     while True:
         before = t
         fill_most(machine, s, jobs.request[j], jobs.units[j])
@@ -165,7 +169,8 @@ def _put_chunk(profile: Profile, jobs: Jobs, j: int, c: int, start: int, chosen:
     at = 0
     for before in range(c):
         at += _units_of(jobs, j, before)
-    end, nodes = start + jobs.duration[j], chosen[at : at + _units_of(jobs, j, c)]
+    end = start + jobs.duration[j]
+    nodes = chosen[at : at + _units_of(jobs, j, c)]
     if c == 0:
         return put_units(profile, jobs.request[j], start, end, nodes, sign)
     return put_units(profile, jobs.further_request[jobs.first_further[j] + c - 1], start, end, nodes, sign)
@@ -178,7 +183,8 @@ def _at(
     """Put the chunks into the profile at time t, from chunk ``begin`` on in turn; if one does not fit, put none."""
     chunks = jobs.first_further[j + 1] - jobs.first_further[j] + 1
     for k in range(chunks):
-        c, at = (begin + k) % chunks, 0
+        c = (begin + k) % chunks
+        at = 0
         for before in range(c):
             at += _units_of(jobs, j, before)
         row = j if c == 0 else jobs.first_further[j] + c - 1

@@ -12,7 +12,10 @@ from .by_address import by_address
 from .earnings import Ledger, profit
 from .sorting import sort_places
 
-EXCESS, LATE, LAST_END, EARNINGS = 0, 1, 2, 3  # modes of ``Costs``
+EXCESS = 0  # modes of ``Costs``
+LATE = 1
+LAST_END = 2
+EARNINGS = 3
 
 
 @by_address
@@ -202,13 +205,16 @@ def over_cost(o: Over, jobs: Jobs, starts: Ints) -> float:
     n = starts.size
     if o.demand.shape[0] == 0:
         return 0.0
-    time, order = np.empty(2 * n, np.float64), np.empty(2 * n, np.int64)
+    time = np.empty(2 * n, np.float64)
+    order = np.empty(2 * n, np.int64)
     for j in range(n):
         time[j], time[n + j] = starts[j], starts[j] + jobs.duration[j]
     sort_places(time, 2 * n, order)
     total = 0.0
     for row in range(o.demand.shape[0]):
-        used, k, last = 0, o.first[row], o.first[row + 1] - 1
+        used = 0
+        k = o.first[row]
+        last = o.first[row + 1] - 1
         t = o.time[k]
         for e in range(2 * n + 1):  # after the last event running jobs may still be above the profile
             to = np.int64(time[order[e]]) if e < 2 * n else max(t, o.time[last])

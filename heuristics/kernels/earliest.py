@@ -105,14 +105,18 @@ def _push(s: Scratch, size: int, n: int) -> int:
     while i > 0 and s.key[(i - 1) // 2] > key:
         s.key[i], s.heap[i] = s.key[(i - 1) // 2], s.heap[(i - 1) // 2]
         i = (i - 1) // 2
-    s.key[i], s.heap[i], s.queued[n] = key, n, True
+    s.key[i] = key
+    s.heap[i] = n
+    s.queued[n] = True
     return size + 1
 
 
 @internal_borrowing
 def _drop_first(s: Scratch, size: int) -> int:
     size -= 1
-    key, node, i = s.key[size], s.heap[size], 0
+    key = s.key[size]
+    node = s.heap[size]
+    i = 0
     while 2 * i + 1 < size:
         child = 2 * i + 1
         if child + 1 < size and s.key[child + 1] < s.key[child]:
@@ -231,9 +235,13 @@ def earliest(
     lo, hi
         First and last start in seconds.
     """
-    t, total, size = lo, 0, 0
+    t = lo
+    total = 0
+    size = 0
     for n in range(s.fits.size):
-        s.fits[n], s.queued[n], s.last[n] = 0, False, 0
+        s.fits[n] = 0
+        s.queued[n] = False
+        s.last[n] = 0
         if s.most[n] > 0:
             _count(profile, s, n, request, t, duration)
             total += s.fits[n]

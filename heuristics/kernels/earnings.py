@@ -78,7 +78,8 @@ def ledger(problem: Profit | None = None) -> Ledger:
 @internal_borrowing
 def first_segment(bound: Ints, t: int) -> int:
     """Return the segment of time t: 0 before the first one, the number of segments after the last one."""
-    low, high = 0, bound.size - 1
+    low = 0
+    high = bound.size - 1
     while low < high:
         middle = (low + high) // 2
         if bound[middle + 1] > t:
@@ -121,10 +122,12 @@ def cooling_cost(ledger: Ledger, s: int, joules: float) -> float:
     """Return the cooling cost in euro of segment s if the jobs use ``joules`` in it."""
     length = ledger.bound[s + 1] - ledger.bound[s]
     mean = joules / length
-    k, last = ledger.point[s] + 1, ledger.point[s + 1] - 1
+    k = ledger.point[s] + 1
+    last = ledger.point[s + 1] - 1
     while k < last and ledger.it[k] < mean:
         k += 1
-    x, y = ledger.it[k - 1], ledger.cooling[k - 1]
+    x = ledger.it[k - 1]
+    y = ledger.cooling[k - 1]
     slope = (ledger.cooling[k] - y) / (ledger.it[k] - x)
     return float((y + slope * (mean - x)) * length * ledger.euro_per_joule[s])
 

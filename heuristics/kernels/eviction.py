@@ -30,7 +30,9 @@ from ...models.excerpt import with_short_repr
 
 Bytes = NDArray[np.uint8]
 
-KEEP, KILL, CHECKPOINT = 0, 1, 2
+KEEP = 0
+KILL = 1
+CHECKPOINT = 2
 NEVER = 2**62
 
 
@@ -107,15 +109,18 @@ def dense(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) ->
     for j in range(jobs):
         first[j + 1] = first[j] + (steps // 4 + 1) * (reach[j] + 1)
     choice = np.zeros(first[jobs], np.uint8)
-    best, row = np.full((steps + 1, total + 1), NEVER), np.empty(total + 1, np.int64)
+    best = np.full((steps + 1, total + 1), NEVER)
+    row = np.empty(total + 1, np.int64)
     best[:, 0] = 0
     for j in range(jobs):
         width = reach[j] + 1
         for t in range(
             steps, -1, -1
         ):  # descending: the rows of earlier deadlines still hold the values before this job
-            begin, shift = first[j] + t // 4 * width, 2 * (t % 4)
-            known, done = best[t, :width], choice[begin : begin + width]
+            begin = first[j] + t // 4 * width
+            shift = 2 * (t % 4)
+            known = best[t, :width]
+            done = choice[begin : begin + width]
             if t >= takes[j]:
                 _both(known, best[t - takes[j]], kill[j], checkpoint[j], units[j], row[:width], done, shift)
             else:
@@ -129,7 +134,8 @@ def _both(
     known: Ints, earlier: Ints, kill: int, checkpoint: int, units: int, out: Ints, done: Bytes, shift: int
 ) -> None:
     """Apply one job at one deadline: keep, kill, or checkpoint after ``earlier``. Ties: keep, checkpoint, kill."""
-    a, b = known[0] + kill, earlier[0] + checkpoint
+    a = known[0] + kill
+    b = earlier[0] + checkpoint
     for k in range(min(units, known.size)):
         value = known[k]
         what = KEEP
@@ -140,8 +146,11 @@ def _both(
         out[k] = value
         done[k] |= np.uint8(what << shift)
     n = known.size - units
-    kept, out, done = known[units:], out[units:], done[units:]
-    killed, checkpointed = np.uint8(KILL << shift), np.uint8(CHECKPOINT << shift)
+    kept = known[units:]
+    out = out[units:]
+    done = done[units:]
+    killed = np.uint8(KILL << shift)
+    checkpointed = np.uint8(CHECKPOINT << shift)
     for k in range(n):
         value = kept[k]
         b = earlier[k] + checkpoint
@@ -162,7 +171,9 @@ def _killed(known: Ints, kill: int, units: int, out: Ints, done: Bytes, shift: i
         out[k] = min(known[k], a)
         done[k] |= killed if a < known[k] else np.uint8(KEEP)
     n = known.size - units
-    kept, out, done = known[units:], out[units:], done[units:]
+    kept = known[units:]
+    out = out[units:]
+    done = done[units:]
     for k in range(n):
         value = kept[k]
         a = known[k] + kill
@@ -207,14 +218,17 @@ def sparse(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) -
     reach = 0
     row = np.zeros(2, np.int64)
     row[1] = 1
-    time, key = np.zeros(1, np.int32), np.zeros(1, np.int64)
-    link, first = np.empty(1 << 16, np.int32), np.zeros(jobs + 1, np.int64)
+    time = np.zeros(1, np.int32)
+    key = np.zeros(1, np.int64)
+    link = np.empty(1 << 16, np.int32)
+    first = np.zeros(jobs + 1, np.int64)
     for j in range(jobs):
         size = units[j]
         new_reach = reach + size
         new_row = np.zeros(new_reach + 2, np.int64)
         most = 3 * row[reach + 1] + 2 * size * (row[1] - row[0]) + 64
-        new_time, new_key = np.empty(most, np.int32), np.empty(most, np.int64)
+        new_time = np.empty(most, np.int32)
+        new_key = np.empty(most, np.int64)
         if first[j] + most > link.size:
             grown = np.empty(2 * (first[j] + most), np.int32)
             grown[: first[j]] = link[: first[j]]
@@ -223,7 +237,8 @@ def sparse(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) -
         n = 0
         for k in range(new_reach + 1):
             source = max(0, k - size)
-            low, high = row[source], row[source + 1]
+            low = row[source]
+            high = row[source + 1]
             kept, kept_end = (row[k], row[k + 1]) if k <= reach else (0, 0)
             n = _merge(
                 time,
@@ -243,7 +258,10 @@ def sparse(units: Ints, kill: Ints, checkpoint: Ints, takes: Ints, steps: int) -
             )
             new_row[k + 1] = n
         first[j + 1] = first[j] + n
-        reach, row, time, key = new_reach, new_row, new_time, new_key
+        reach = new_reach
+        row = new_row
+        time = new_time
+        key = new_key
     return Sparse(row, time, key, link, first)
 
 
@@ -278,19 +296,24 @@ def _merge(
         value, come = least, -1
         if ta == t:
             if key[a] < value:
-                value, come = key[a], 4 * a + KEEP
+                value = key[a]
+                come = 4 * a + KEEP
             a += 1
         if tc == t:
             if key[c] + checkpoint < value:
-                value, come = key[c] + checkpoint, 4 * c + CHECKPOINT
+                value = key[c] + checkpoint
+                come = 4 * c + CHECKPOINT
             c += 1
         if tb == t:
             if key[b] + kill < value:
-                value, come = key[b] + kill, 4 * b + KILL
+                value = key[b] + kill
+                come = 4 * b + KILL
             b += 1
         if come >= 0:
             least = value
-            new_time[n], new_key[n], links[n] = t, value, come
+            new_time[n] = t
+            new_key[n] = value
+            links[n] = come
             n += 1
 
 
@@ -349,7 +372,9 @@ class BacktrackingState(NamedTuple):
     plan: Bytes
 
 
-DONE, PAUSED, BETTER = 0, 1, 2  # results of ``backtrack``
+DONE = 0  # results of ``backtrack``
+PAUSED = 1
+BETTER = 2
 
 
 @compiled
@@ -387,7 +412,9 @@ def backtrack(strategies: StrategyTable, search: BacktrackingState, needed: int,
         if time > steps or nodes + strategies.left[d + 1] < needed or key - strategies.bonus[d + 1] >= search.least[0]:
             continue
         d += 1
-        search.steps[d], search.nodes[d], search.key[d] = time, nodes, key
+        search.steps[d] = time
+        search.nodes[d] = nodes
+        search.key[d] = key
         if nodes >= needed and key < search.least[0]:
             search.least[0] = key
             for i in range(jobs):

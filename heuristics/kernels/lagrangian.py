@@ -85,8 +85,12 @@ def minimize(function: Callable[[Floats], tuple[float, Floats]], x: Floats, step
     """
     x = np.maximum(0.0, x)
     value, slope = function(x)
-    moved, changed, direction = np.zeros((KEPT, x.size)), np.zeros((KEPT, x.size)), np.empty(x.size)
-    kept, newest, past = 0, -1, [value]
+    moved = np.zeros((KEPT, x.size))
+    changed = np.zeros((KEPT, x.size))
+    direction = np.empty(x.size)
+    kept = 0
+    newest = -1
+    past = [value]
     for _ in range(steps):
         down = _direction(x, slope, moved, changed, newest, kept, direction)
         if kept > 0 and not down < 0.0:
@@ -97,8 +101,8 @@ def minimize(function: Callable[[Floats], tuple[float, Floats]], x: Floats, step
         length = 1.0 if kept else min(1.0, 0.1 * max(1.0, float(np.abs(x).sum())) / float(np.abs(direction).sum()))
         for _ in range(HALVINGS):
             there = np.maximum(0.0, x + length * direction)
-            found, new_slope = function(there)
-            if found <= value + ENOUGH * float(((there - x) * slope).sum()):
+            reached, new_slope = function(there)
+            if reached <= value + ENOUGH * float(((there - x) * slope).sum()):
                 break
             length *= 0.5
         else:
@@ -107,9 +111,12 @@ def minimize(function: Callable[[Floats], tuple[float, Floats]], x: Floats, step
             kept = 0
             continue
         newest = (newest + 1) % KEPT
-        moved[newest], changed[newest] = there - x, new_slope - slope
+        moved[newest] = there - x
+        changed[newest] = new_slope - slope
         kept = min(KEPT, kept + 1)
-        x, value, slope = there, found, new_slope
+        x = there
+        value = reached
+        slope = new_slope
         past.append(value)
         if len(past) > PATIENCE and past[-PATIENCE - 1] - value <= TOLERANCE * max(1e-300, abs(value)):
             break
@@ -171,12 +178,16 @@ def cheapest_starts(
     value = np.empty(most)
     least_sum, smooth_sum = 0.0, 0.0
     for i in range(kind.size):
-        k, d, low = kind[i], duration[i], first[i]
+        k = kind[i]
+        d = duration[i]
+        low = first[i]
         least, n = 1e300, 0
         for c in range(low, first[i + 1]):
             if cost[c] > least + FAR * tau:  # prices are not negative, and later starts do not cost less
                 break
-            a, b, s = begin[c], end[c], start[c]
+            a = begin[c]
+            b = end[c]
+            s = start[c]
             v = cost[c] + total[k, b] - total[k, a]
             if a < cells and s > points[a]:
                 v -= price[k, a] * (s - points[a])
@@ -196,7 +207,9 @@ def cheapest_starts(
         for c in range(n):
             if value[c] > 0.0:
                 share = value[c] / weight
-                a, b, s = begin[low + c], end[low + c], start[low + c]
+                a = begin[low + c]
+                b = end[low + c]
+                s = start[low + c]
                 mean[i] += share * s
                 count[k, b] += share
                 count[k, a] -= share

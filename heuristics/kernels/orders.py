@@ -183,8 +183,11 @@ class Mover:
 
     def __init__(self, machine: Machine, jobs: Jobs, costs: Costs, same: Same) -> None:
         n = jobs.release.size
-        self.machine, self.jobs, self.costs = machine, jobs, costs
-        self.scratch, size = new_scratch(machine.capacity.shape[0]), same.kinds.end.size
+        self.machine = machine
+        self.jobs = jobs
+        self.costs = costs
+        self.scratch = new_scratch(machine.capacity.shape[0])
+        size = same.kinds.end.size
         self.kinds = same.kinds._replace(begin=np.zeros(size, np.int64), end=np.zeros(size, np.int64))
         self.profile = new_profile(machine, 64)
         self.bound = new_aggregate(machine, jobs, self.profile, same.levels)
@@ -237,7 +240,8 @@ class Mover:
         """
         trial, record = (OrderResult(*(part.copy() for part in answer)) for _ in range(2))
         self._forget(answer)
-        done, steps = 0, first_move.size - 1
+        done = 0
+        steps = first_move.size - 1
         while done < steps and stop[0] == 0:
             if self.profile.time.shape[1] > self.store.time.shape[2]:
                 self._store()
@@ -405,7 +409,8 @@ def _improve(
         low, high = n, -1
         for x in range(first_move[m], first_move[m + 1]):
             i, to = moves[x, 0], moves[x, 1]
-            low, high = min(low, i, to), max(high, i, to)
+            low = min(low, i, to)
+            high = max(high, i, to)
             _shift(trial.order, i, to)
         if low >= high:
             continue
@@ -414,16 +419,16 @@ def _improve(
         for k in range(known.end.size):
             known.end[k] = 0
         limit = min(value + over_current[m], min(best, value) + over_best[m])
-        profile, found = _place_from(
+        profile, moved = _place_from(
             profile, machine, jobs, costs, s, known, bound, t, answer, trial, low, high, value, limit, stop
         )
         if stop[0] != 0:
             return profile, value, best, m
-        if found < np.inf:
-            if found > value and value < best:
+        if moved < np.inf:
+            if moved > value and value < best:
                 best = value
                 _copy(answer, record, 0)
-            value = found
+            value = moved
             _copy(trial, answer, low)
             _sum_up(jobs, costs, t, answer, low)
             store.valid[0] = min(store.valid[0], low // store.every + 1)

@@ -43,7 +43,9 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
     sign
         1 or -1.
     """
-    end, k, c = start + jobs.duration[j], 0, jobs.first_further[j]
+    end = start + jobs.duration[j]
+    k = 0
+    c = jobs.first_further[j]
     request, left = jobs.request[j], jobs.units[j]  # of the chunk
     while k < chosen.size and end > start:
         n, units = chosen[k], 1
@@ -52,7 +54,8 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
         if profile.length[n] + 2 > profile.time.shape[1]:
             profile = grown(profile)
         occupy(profile, n, start, end, request, sign * units)
-        k, left = k + units, left - units
+        k = k + units
+        left = left - units
         if left == 0 and c < jobs.first_further[j + 1]:
             request, left = jobs.further_request[c], jobs.further_units[c]
             c += 1
@@ -113,7 +116,9 @@ def take_counted(profile: Profile, jobs: Jobs, a: Aggregate, j: int, start: int,
 @internal_borrowing
 def _search(profile: Profile, s: Scratch, known: Hopeless, a: Aggregate, jobs: Jobs, j: int, lo: int, hi: int) -> int:
     """Return the earliest start of job j in [lo, hi], or -1; skips hopeless times and notes new ones."""
-    request, units, duration = jobs.request[j], jobs.units[j], jobs.duration[j]
+    request = jobs.request[j]
+    units = jobs.units[j]
+    duration = jobs.duration[j]
     t, start = lo, -1
     while start < 0:
         t, following = skip(known, jobs, j, t)
@@ -244,7 +249,8 @@ def build(
         ``stop`` was set.
     """
     profile = new_profile(machine, 64)
-    scratch, size = new_scratch(machine.capacity.shape[0]), same.kinds.end.size
+    scratch = new_scratch(machine.capacity.shape[0])
+    size = same.kinds.end.size
     known = same.kinds._replace(begin=np.zeros(size, np.int64), end=np.zeros(size, np.int64))
     aggregate = new_aggregate(machine, jobs, profile, same.levels)
     # with the last end as the objective, costs are joined by their maximum, and times may be negative

@@ -92,7 +92,8 @@ def _with_taken(profile: Profile, machine: Machine) -> Profile:
 def grown(profile: Profile) -> Profile:
     """Return the profile in arrays with twice the room."""
     nodes, room, resources = profile.free.shape
-    time, free = np.empty((nodes, 2 * room), np.int64), np.empty((nodes, 2 * room, resources), np.int64)
+    time = np.empty((nodes, 2 * room), np.int64)
+    free = np.empty((nodes, 2 * room, resources), np.int64)
     for n in range(nodes):
         for i in range(profile.length[n]):
             time[n, i] = profile.time[n, i]
@@ -129,7 +130,9 @@ def segment_from(profile: Profile, n: int, t: int, i: int) -> int:
     i
         Index of a breakpoint at or before t.
     """
-    lo, step, length = i, 1, profile.length[n]
+    lo = i
+    step = 1
+    length = profile.length[n]
     while lo + step < length and profile.time[n, lo + step] <= t:
         lo += step
         step *= 2
@@ -146,7 +149,9 @@ def segment_from(profile: Profile, n: int, t: int, i: int) -> int:
 @internal_borrowing
 def _move_from(profile: Profile, n: int, i: int, by: int) -> None:
     """Move the breakpoints of node n from index i on to the next index (by 1) or to the one before (by -1)."""
-    resources, at, number = profile.free.shape[2], n * profile.time.shape[1] + i, profile.length[n] - i
+    resources = profile.free.shape[2]
+    at = n * profile.time.shape[1] + i
+    number = profile.length[n] - i
     move_items(profile.time, at + by, at, number)
     move_items(profile.free, (at + by) * resources, at * resources, number * resources)
 

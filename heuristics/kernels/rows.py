@@ -86,7 +86,8 @@ def lower_to_rows(
         bits = context.get_value_type(kinds[0].dtype).width
         number = ALIGNED * bits // 8 // BYTES
         size = to.nitems
-        zero, width = context.get_constant(integer, 0), context.get_constant(integer, ALIGNED)
+        zero = context.get_constant(integer, 0)
+        width = context.get_constant(integer, ALIGNED)
         one = context.get_constant(integer, 1)
         with tools.for_range_slice(builder, zero, size, width) as (column, _):
             targets = _vectors(context, builder, kinds[0], (to.data, column), number)
@@ -121,7 +122,8 @@ def sum_within(_context: Any, items: Any, most: Any) -> Any:
         nothing = ir.Constant(ir.VectorType(kind, lanes), [0] * lanes)
         total = tools.alloca_once_value(builder, ir.Constant(wide, [0] * lanes))
         number = ALIGNED * kind.width // 8 // BYTES
-        zero, width = context.get_constant(types.intp, 0), context.get_constant(types.intp, ALIGNED)
+        zero = context.get_constant(types.intp, 0)
+        width = context.get_constant(types.intp, ALIGNED)
         with tools.for_range_slice(builder, zero, size, width) as (column, _):
             for address in _vectors(context, builder, signature.args[0], (array.data, column), number):
                 item = _least(builder, _load(builder, address, kind.width), top)
@@ -152,21 +154,23 @@ def next_amount(_context: Any, items: Any, at: Any, least: Any, above: Any, requ
         bottom, needed = (_same_everywhere(builder, kind, arguments[k]) for k in (3, 4))
         lanes = BYTES * 8 // kind.width
         largest = ir.Constant(ir.VectorType(kind, lanes), [2 ** (kind.width - 1) - 1] * lanes)
-        found = tools.alloca_once_value(builder, largest)
+        place = tools.alloca_once_value(builder, largest)
         vectors = ALIGNED * kind.width // 8 // BYTES
-        zero, width = context.get_constant(integer, 0), context.get_constant(integer, ALIGNED)
+        zero = context.get_constant(integer, 0)
+        width = context.get_constant(integer, ALIGNED)
         with tools.for_range_slice(builder, zero, room.nitems, width) as (column, _):
             amounts = _vectors(context, builder, kinds[0], (source.data, builder.add(arguments[1], column)), vectors)
             rooms = _vectors(context, builder, kinds[2], (room.data, column), vectors)
             for address, its_room in zip(amounts, rooms, strict=True):
-                amount, free = _load(builder, address, kind.width), _load(builder, its_room, kind.width)
+                amount = _load(builder, address, kind.width)
+                free = _load(builder, its_room, kind.width)
                 counted = builder.and_(
                     builder.icmp_signed(">=", free, needed), builder.icmp_signed(">", amount, bottom)
                 )
-                builder.store(_least(builder, builder.select(counted, amount, largest), builder.load(found)), found)
+                builder.store(_least(builder, builder.select(counted, amount, largest), builder.load(place)), place)
         name = f"llvm.vector.reduce.smin.v{lanes}i{kind.width}"
         reduce = tools.get_or_insert_function(builder.module, ir.FunctionType(kind, [largest.type]), name)
-        return builder.sext(builder.call(reduce, [builder.load(found)]), ir.IntType(64))
+        return builder.sext(builder.call(reduce, [builder.load(place)]), ir.IntType(64))
 
     return types.int64(items, integer, least, integer, integer), generate
 
@@ -191,7 +195,8 @@ def nodes_with(_context: Any, items: Any, at: Any, least: Any, amount: Any, requ
         total = tools.alloca_once_value(builder, context.get_constant(integer, 0))
         left = tools.alloca_once(builder, word)
         vectors = ALIGNED * kind.width // 8 // BYTES
-        zero, one = context.get_constant(integer, 0), context.get_constant(integer, 1)
+        zero = context.get_constant(integer, 0)
+        one = context.get_constant(integer, 1)
         with tools.for_range_slice(builder, zero, room.nitems, context.get_constant(integer, ALIGNED)) as (column, _):
             amounts = _vectors(context, builder, kinds[0], (source.data, builder.add(arguments[1], column)), vectors)
             rooms = _vectors(context, builder, kinds[2], (room.data, column), vectors)
@@ -245,7 +250,8 @@ def count_before(
         lanes = BYTES * 8 // kind.width
         total = tools.alloca_once_value(builder, context.get_constant(integer, 0))
         vectors = ALIGNED * kind.width // 8 // BYTES
-        zero, width = context.get_constant(integer, 0), context.get_constant(integer, ALIGNED)
+        zero = context.get_constant(integer, 0)
+        width = context.get_constant(integer, ALIGNED)
         with tools.for_range_slice(builder, zero, numbers.nitems, width) as (column, _):
             places = (
                 _vectors(context, builder, kinds[k], (data, index), vectors)

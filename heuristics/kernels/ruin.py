@@ -277,7 +277,9 @@ def _released_by(jobs: Jobs, known: Known, t: int) -> int:
 @internal
 def _idle_moment(profile: Profile, known: Known, pairs: int, draw: Floats) -> tuple[int, int]:
     """Return a node and a time: the pair with the most free amounts of some random ones."""
-    node, moment, most = 0, known.begin, -1.0
+    node = 0
+    moment = known.begin
+    most = -1.0
     for k in range(pairs):
         n = int(draw[PAIR_NODE + k] * profile.length.size)
         t = known.begin + int(draw[PAIR_TIME + k] * (known.end - known.begin))
@@ -286,7 +288,9 @@ def _idle_moment(profile: Profile, known: Known, pairs: int, draw: Floats) -> tu
         for r in range(profile.free.shape[2]):
             free += profile.free[n, i, r]
         if free > most:
-            node, moment, most = n, t, free
+            node = n
+            moment = t
+            most = free
     return node, moment
 
 
@@ -322,7 +326,9 @@ def _free_around(
     _mark_nodes(profile, room, node, row.nodes, draw)
     longest = max(row.least_window, (known.end - known.begin) * row.window_share)
     width = int(row.least_window * (longest / row.least_window) ** draw[WINDOW])
-    most, size, n = min(room.free.size, _between(row.jobs_from, row.jobs_below, draw[JOBS])), 0, jobs.release.size
+    most = min(room.free.size, _between(row.jobs_from, row.jobs_below, draw[JOBS]))
+    size = 0
+    n = jobs.release.size
     shift = int(draw[JOBS_FROM] * n)
     for k in range(_first_from(known, places, t - width - known.longest), _first_from(known, places, t + width)):
         j = known.by_start[k]
@@ -354,18 +360,21 @@ def _free_consecutive(
 @internal
 def _waiting_job(jobs: Jobs, places: Places, known: Known, t: int, candidates: int, draw: float) -> int:
     """Return the largest of some jobs released by t that start later or are postponed; -1 if there is none."""
-    n, found, most, seen = _released_by(jobs, known, t), -1, -1.0, 0
+    n = _released_by(jobs, known, t)
+    chosen = -1
+    most = -1.0
+    seen = 0
     shift = _shift(draw, jobs, n)
     for i in range(n):
         j = known.by_release[(i + shift) % n]
         if places.starts[j] == POSTPONED or places.starts[j] > t:
             area = known.share[j] * jobs.units[j] * jobs.duration[j]
             if area > most:
-                found, most = j, area
+                chosen, most = j, area
             seen += 1
             if seen == candidates:
                 break
-    return found
+    return chosen
 
 
 @internal
@@ -429,7 +438,9 @@ def _add_waiting(
 ) -> int:
     """Choose more jobs released before t that start at t or later or are postponed; return the new number."""
     wanted = min(room.free.size, size + _between(row.waiting_from, row.waiting_below, draw[WAITING]))
-    n, best, seen = _released_by(jobs, known, t - 1), -1, 0
+    n = _released_by(jobs, known, t - 1)
+    best = -1
+    seen = 0
     shift = _shift(draw[WAITING_FROM], jobs, n)
     for i in range(n):
         if size >= wanted:
@@ -580,7 +591,8 @@ def _keys(
     """Set the keys by which the removed jobs are placed again."""
     kind, spread = steps.repair[step], steps.spread[step]
     for k in range(size):
-        j, noise = room.free[k], steps.draws[step, NOISE + k]
+        j = room.free[k]
+        noise = steps.draws[step, NOISE + k]
         work = known.share[j] * jobs.units[j]
         factor = (1.0 - spread) + 2.0 * spread * noise
         key = noise
@@ -615,7 +627,8 @@ def _take_out(
         room.joules[s] = places.joules[s]
     for k in range(size):
         j = room.free[k]
-        first, last = jobs.first_unit[j], jobs.first_unit[j + 1]
+        first = jobs.first_unit[j]
+        last = jobs.first_unit[j + 1]
         room.starts[k] = places.starts[j]
         for u in range(first, last):
             room.nodes[at + u - first] = places.nodes[u]
@@ -634,7 +647,8 @@ def _put_back(profile: Profile, jobs: Jobs, places: Places, room: Room, size: in
     at = 0
     for k in range(size):
         j = room.free[k]
-        first, last = jobs.first_unit[j], jobs.first_unit[j + 1]
+        first = jobs.first_unit[j]
+        last = jobs.first_unit[j + 1]
         places.starts[j] = room.starts[k]
         for u in range(first, last):
             places.nodes[u] = room.nodes[at + u - first]
@@ -655,7 +669,8 @@ def _save(jobs: Jobs, places: Places, room: Room, size: int, record: Places) -> 
     at = 0
     for k in range(size):
         j = room.free[k]
-        first, last = jobs.first_unit[j], jobs.first_unit[j + 1]
+        first = jobs.first_unit[j]
+        last = jobs.first_unit[j + 1]
         record.starts[j] = room.starts[k]
         for u in range(first, last):
             record.nodes[u] = room.nodes[at + u - first]
@@ -727,7 +742,9 @@ def _put_in(
 
     Give up when the change is certain to exceed ``most``.
     """
-    change, complete, rest = 0.0, True, 0.0  # rest: least cost of the jobs that are not placed yet
+    change = 0.0  # rest: least cost of the jobs that are not placed yet
+    complete = True
+    rest = 0.0
     for k in range(size):
         rest += _at_least(jobs, costs, room.free[k], cheapest)
     first, last = _within(jobs, room, size, reach)
@@ -788,7 +805,9 @@ def ruin_and_recreate(
     tuple
         The profile, the change of the objective, and the objective of ``record`` (``best`` if none was written).
     """
-    total, limited, cheapest = 0.0, penalized(costs), _cheapest(costs)
+    total = 0.0
+    limited = penalized(costs)
+    cheapest = _cheapest(costs)
     fine = penalty(costs, jobs, places.starts)
     for d in range(steps.destroy.size):
         if stop[0] != 0:

@@ -27,7 +27,8 @@ def sort_by(items: Ints, size: int, key: Floats) -> None:
         _sort_run(items, first, min(first + RUN, size), key)
     if size <= RUN:
         return
-    other, width = np.empty(size, np.int64), RUN
+    other = np.empty(size, np.int64)
+    width = RUN
     while width < size:
         for first in range(0, size, 2 * width):
             _merge(items, other, first, min(first + width, size), min(first + 2 * width, size), key)
@@ -82,18 +83,22 @@ def sort_places(key: Floats, size: int, places: Ints) -> None:
     """
     for k in range(size):
         places[k] = k
-    pending, number = np.empty((64, 2), np.int64), 1  # the larger part waits, so that there are at most log2(size)
-    pending[0, 0], pending[0, 1] = 0, size - 1
+    pending = np.empty((64, 2), np.int64)  # the larger part waits, so that there are at most log2(size)
+    number = 1
+    pending[0, 0] = 0
+    pending[0, 1] = size - 1
     while number > 0:
         number -= 1
         low, high = pending[number, 0], pending[number, 1]
         while high - low >= RUN - 1:
             i = _partition(key, places, low, high)
             if high - i > i - low:
-                pending[number, 0], pending[number, 1] = i + 1, high
+                pending[number, 0] = i + 1
+                pending[number, 1] = high
                 high = i - 1
             else:
-                pending[number, 0], pending[number, 1] = low, i - 1
+                pending[number, 0] = low
+                pending[number, 1] = i - 1
                 low = i + 1
             number += 1
         _insert_places(key, places, low, high)
@@ -116,7 +121,8 @@ def _partition(key: Floats, places: Ints, low: int, high: int) -> int:
         _swap(places, low, middle)
     pivot = key[places[middle]]
     _swap(places, high, middle)
-    i, k = low, high - 1
+    i = low
+    k = high - 1
     while True:
         while i < high and key[places[i]] < pivot:
             i += 1

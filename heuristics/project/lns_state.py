@@ -145,7 +145,9 @@ class ProjectSearch(TurnSearch):
         """Return the schedule of keys and modes, justified twice; modes may change if they are free."""
         began = time.perf_counter()
         child = self.child
-        child.keys[:], child.modes[:], child.free[:] = keys, modes, int(free)
+        child.keys[:] = keys
+        child.modes[:] = modes
+        child.free[:] = int(free)
         a = self.arrays
         value = generate(a.tasks, a.back, self.room, child.keys, child.modes, child.free, child.starts, in_parallel)
         self.trial_seconds = max(0.5 * self.trial_seconds, time.perf_counter() - began)

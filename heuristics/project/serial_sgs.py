@@ -351,7 +351,8 @@ def _repair(net: ProjectNetwork, budget: Budget, modes: list[Mode]) -> bool:
         if best is None:
             return False
         _, k, mode = best
-        budget.used, modes[k] = budget.after(modes[k], mode), mode
+        budget.used = budget.after(modes[k], mode)
+        modes[k] = mode
     return True
 
 
@@ -407,7 +408,8 @@ def _shorten(net: ProjectNetwork, budget: Budget, modes: list[Mode]) -> None:
     ]
     for _, k, mode in sorted(gains, key=lambda gain: -gain[0]):
         if mode.duration < modes[k].duration and budget.allows(modes[k], mode):
-            budget.used, modes[k] = budget.after(modes[k], mode), mode
+            budget.used = budget.after(modes[k], mode)
+            modes[k] = mode
 
 
 # --- The serial schedule generation scheme for projects [Kolisch1996b].
@@ -581,7 +583,9 @@ class _Generator:
             best = min(range(len(options)), key=lambda n: (starts[n] + options[n].duration, budget.need(options[n])))
             start = starts[best]
             mode = options[best]
-            budget.used, modes[k], ends[k] = budget.after(modes[k], mode), mode, start + mode.duration
+            budget.used = budget.after(modes[k], mode)
+            modes[k] = mode
+            ends[k] = start + mode.duration
             for name, demand in _running(usages, mode):
                 usages[name].add(start, ends[k], demand)
             result.start[net.names[k]], result.nodes[net.names[k]] = start, {mode.name: 1}

@@ -50,10 +50,10 @@ def read_events(path: str | Path, platform: Platform | None = None, known: Known
     path = Path(path)
     real = path.resolve()
     folder = _Alone(real.parent)
-    found = list(events_of(folder, real.name, platform, known))
+    events = list(events_of(folder, real.name, platform, known))
     if folder.faults:
         raise InstanceError(path, folder.faults)
-    return found
+    return events
 
 
 class _Alone(Folder):
@@ -78,15 +78,18 @@ def events_of(folder: Folder, name: str, platform: Platform | None, known: Known
 
 def _event(row: TableRow, platform: Platform | None) -> Event | None:
     before = len(row.folder.faults)
-    time, kind = row.whole("time", -LATEST, LATEST), row.text("kind")
-    nodes, server = event_kinds(), server_event_kinds()
+    time = row.whole("time", -LATEST, LATEST)
+    kind = row.text("kind")
+    nodes = event_kinds()
+    server = server_event_kinds()
     if kind in nodes:
         names = _given(row, "nodes").split()
         _check_nodes(row, names, platform)
         _unused(row, kind, OF_SERVER)
         return NodeEvent(time, kind, names) if len(row.folder.faults) == before else None
     if kind in server:
-        subject, text = _given(row, "subject"), row.cells.get("value", "")
+        subject = _given(row, "subject")
+        text = row.cells.get("value", "")
         seconds = whole_of(text) if server[kind].value == "seconds" else None
         value = (text or None) if seconds is None else seconds
         fault = value_fault(server[kind], value)

@@ -65,8 +65,8 @@ class Fault:
 
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}, line {self.line}"
-        found = "nothing" if self.found is None else excerpt(self.found)
-        return shortened(visible(f"{where}, {self.field}: expected {self.expected}, found {found}"))
+        value = "nothing" if self.found is None else excerpt(self.found)
+        return shortened(visible(f"{where}, {self.field}: expected {self.expected}, found {value}"))
 
 
 class InstanceError(SchedlabError, ValueError):
@@ -81,7 +81,8 @@ class InstanceError(SchedlabError, ValueError):
     """
 
     def __init__(self, path: Path, faults: Sequence[Fault]) -> None:
-        self.path, self.faults = path, tuple(faults)
+        self.path = path
+        self.faults = tuple(faults)
         count = how_many(len(faults), "fault")
         count += f", the first {SHOWN} of them" if len(faults) > SHOWN else ""
         super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults[:SHOWN])]))
@@ -132,7 +133,8 @@ def own_file(folder: str | Path, name: str) -> Path:
     if ".." in Path(name).parts or Path(name).is_absolute():
         raise ForeignFile("it is outside of the folder")
     try:
-        root, real = Path(folder).resolve(strict=True), path.resolve(strict=True)
+        root = Path(folder).resolve(strict=True)
+        real = path.resolve(strict=True)
         regular = stat.S_ISREG(real.stat().st_mode)
     except FileNotFoundError:
         raise
@@ -165,16 +167,16 @@ def content_of(path: Path) -> str:
     OSError
         A file cannot be read.
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, file in _files(path) if path.is_dir() else [(path.name, path)]:
         if file is None:
-            found.update(f"{name}\0".encode(errors="surrogateescape"))
+            digest.update(f"{name}\0".encode(errors="surrogateescape"))
             continue
         with file.open("rb") as f:
-            found.update(f"{name}\0{os.fstat(f.fileno()).st_size}\0".encode(errors="surrogateescape"))
+            digest.update(f"{name}\0{os.fstat(f.fileno()).st_size}\0".encode(errors="surrogateescape"))
             while block := f.read(BLOCK):
-                found.update(block)
-    return found.hexdigest()[:20]
+                digest.update(block)
+    return digest.hexdigest()[:20]
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path | None]]:
@@ -229,9 +231,9 @@ class Folder:
             text = read_text(own_file(self.path, SETTINGS), LARGEST_TOML)
         if text is not None:
             try:
-                if _is_deep(found := tomllib.loads(text)):
+                if _is_deep(parsed := tomllib.loads(text)):
                     raise RecursionError
-                values = found
+                values = parsed
             except RecursionError:
                 self.add_fault(
                     SETTINGS, None, "syntax", f"TOML with at most {DEEPEST} levels of nested tables and lists", "more"
@@ -303,7 +305,9 @@ class Table:
     """A table of ``instance.toml`` with its place; a wrong value is recorded as a fault, and a valid value returned."""
 
     def __init__(self, folder: Folder, values: Mapping[str, Any], place: Place) -> None:
-        self.folder, self.values, self.place = folder, values, place
+        self.folder = folder
+        self.values = values
+        self.place = place
 
     def add_fault(self, key: str | int, expected: str, found: object) -> None:
         """Record a fault of the value of ``key``, with the line of the key or, if it is missing, of its table."""
@@ -384,34 +388,34 @@ class TableRow:
 
     def whole(self, column: str, least: int, most: int = MOST_WHOLE) -> int:
         """Return a whole number from ``least`` to ``most``. An empty cell is a fault."""
-        found = self.maybe_whole(column, least, most)
-        if found is None:
+        number = self.maybe_whole(column, least, most)
+        if number is None:
             self.add_fault(column, f"a whole number of at least {least}", None)
             return least
-        return found
+        return number
 
     def maybe_whole(self, column: str, least: int, most: int = MOST_WHOLE) -> int | None:
         """Return a whole number from ``least`` to ``most``; None if the cell is empty or the column missing."""
         value = self.cells.get(column, "")
         if not value:
             return None
-        found = whole_of(value.strip(), -HUGE, HUGE)
-        if found is None or not least <= found <= most:
-            self.add_fault(column, _whole_number(found, least, most), value)
+        number = whole_of(value.strip(), -HUGE, HUGE)
+        if number is None or not least <= number <= most:
+            self.add_fault(column, _whole_number(number, least, most), value)
             return least
-        return found
+        return number
 
     def maybe_number(self, column: str) -> float | None:
         """Return a number of at least 0; None if the cell is empty or the column missing."""
         value = self.cells.get(column, "")
         if not value:
             return None
-        found = number_of(value.strip())
-        if found is None or not 0 <= found <= MOST_NUMBER:
-            above = found is not None and found > 0
+        number = number_of(value.strip())
+        if number is None or not 0 <= number <= MOST_NUMBER:
+            above = number is not None and number > 0
             self.add_fault(column, f"a number of at least 0{f', at most {MOST_NUMBER:g}' * above}", value)
             return None
-        return found
+        return number
 
 
 def _is_deep(value: object) -> bool:
@@ -453,7 +457,7 @@ def _dotted(place: Place) -> str:
 
 def _toml_lines(text: str) -> dict[Place, int]:
     """Return the line number, from 1, of each table and key of a TOML text."""
-    found: dict[Place, int] = {}
+    lines: dict[Place, int] = {}
     counts: dict[Place, int] = {}
     here: Place = ()
     for number, line in enumerate(split_lines(text), 1):
@@ -462,9 +466,9 @@ def _toml_lines(text: str) -> dict[Place, int]:
             here = tuple(p.strip() for p in header[2].split("."))
             if header[1] == "[[":
                 counts[here] = counts.get(here, -1) + 1
-                found.setdefault(here, number)
+                lines.setdefault(here, number)
                 here = (*here, counts[here])
-            found[here] = number
+            lines[here] = number
         elif key := re.match(r"\s*([\w\-]+)\s*=", line):
-            found.setdefault((*here, key[1]), number)
-    return found
+            lines.setdefault((*here, key[1]), number)
+    return lines

@@ -32,7 +32,9 @@ from ...models.platform import LATEST
 from ..report import WorkloadError
 
 MIB = 1024**2
-LARGEST_FILE, LARGEST_JSON, LARGEST_TOML = 512 * MIB, 256 * MIB, 4 * MIB
+LARGEST_FILE = 512 * MIB
+LARGEST_JSON = 256 * MIB
+LARGEST_TOML = 4 * MIB
 LONGEST_LINE = MIB
 MOST_LINES = 10_000_000
 LONGEST_FIELD = csv.field_size_limit()
@@ -49,7 +51,10 @@ class TextError(WorkloadError):
     def __init__(
         self, path: str | Path, field: str, expected: str, found: str | None, line: int | None = None, said: str = ""
     ) -> None:
-        self.line, self.field, self.expected, self.found = line, field, expected, found
+        self.line = line
+        self.field = field
+        self.expected = expected
+        self.found = found
         where = f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{where}: {said or f'expected {expected}, found {found}'}")
 
@@ -161,10 +166,10 @@ def _whole_lines(path: str | Path) -> Iterator[bytes]:
 
 
 def _read(path: str | Path, most: int, longest_line: int | None) -> bytearray:
-    found = bytearray()
+    content = bytearray()
     for chunk in _chunks(path, most, longest_line):
-        found += chunk
-    return found
+        content += chunk
+    return content
 
 
 def _chunks(path: str | Path, most: int, longest_line: int | None) -> Iterator[bytes]:
@@ -247,8 +252,8 @@ def read_json(path: str | Path) -> Any:
 
 def line_of_long_number(text: str) -> int | None:
     """Return the line of the first number with more than MOST_DIGITS digits, which Python does not convert."""
-    found = re.search(rf"(?<!\d)\d{{{MOST_DIGITS + 1}}}", text.replace("_", ""), re.ASCII)
-    return None if found is None else text.count("\n", 0, found.start()) + 1
+    match = re.search(rf"(?<!\d)\d{{{MOST_DIGITS + 1}}}", text.replace("_", ""), re.ASCII)
+    return None if match is None else text.count("\n", 0, match.start()) + 1
 
 
 def csv_rows(path: str | Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
@@ -394,8 +399,8 @@ def json_whole_of(value: object, least: int = 0, most: int = MOST) -> int | None
     >>> json_whole_of(7), json_whole_of(7.0), json_whole_of(True), json_whole_of(-1)
     (7, None, None, None)
     """
-    found = json_number_of(value, least, most)
-    return found if isinstance(found, int) else None
+    number = json_number_of(value, least, most)
+    return number if isinstance(number, int) else None
 
 
 def seconds_of(days: str | None, hours: str | None, minutes: str | None, seconds: str | None) -> float:
@@ -414,10 +419,10 @@ def span_of(text: str) -> range | None:
     >>> list(span_of("0-20:5") or ()), span_of("4-1"), span_of("1-4:0")
     ([0, 5, 10, 15, 20], range(4, 2), None)
     """
-    found = SPAN.fullmatch(text)
-    if found is None:
+    match = SPAN.fullmatch(text)
+    if match is None:
         return None
-    first, last, step = (None if part is None else whole_of(part) for part in found.groups())
+    first, last, step = (None if part is None else whole_of(part) for part in match.groups())
     if first is None or step == 0:
         return None
     return range(first, (first if last is None else last) + 1, step or 1)

@@ -22,7 +22,9 @@ from .writing import comment_line, to_csv, write_files
 #
 # A value holds until the next time; the last one as long as the one before it, or an hour if it is the only one.
 
-TIME, EURO, CARBON = "time_s", "euro_per_kwh", "g_co2_per_kwh"
+TIME = "time_s"
+EURO = "euro_per_kwh"
+CARBON = "g_co2_per_kwh"
 UNITS = {EURO: "euro per kWh", CARBON: "grams of CO2 per kWh"}
 
 
@@ -57,7 +59,8 @@ def read_series(path: str | Path, column: str = EURO) -> StepFunction:
     times: list[int] = []
     values: list[float] = []
     for row in sheet.rows():
-        time, value = row.number_in(TIME, "whole seconds"), row.number_in(column, UNITS[column])
+        time = row.number_in(TIME, "whole seconds")
+        value = row.number_in(column, UNITS[column])
         if time is None or value is None:
             continue
         if time != int(time) or abs(time) > LATEST or (times and time <= times[-1]):
@@ -165,8 +168,8 @@ def read_profile(path: str | Path, platform: Platform) -> DesiredProfile:
     WorkloadError
         If there is no such file, or it cannot be read.
     """
-    found = read_wishes(path, platform)
-    return profile_of(platform, found.wishes, found.period, found.end, found.origin)
+    wishes = read_wishes(path, platform)
+    return profile_of(platform, wishes.wishes, wishes.period, wishes.end, wishes.origin)
 
 
 def read_wishes(path: str | Path, platform: Platform | None = None) -> WishList:
@@ -197,7 +200,8 @@ def read_wishes(path: str | Path, platform: Platform | None = None) -> WishList:
         if first != row.number:
             row.add_fault("row", f"one wish per time, nodes and resource (line {first} has it too)", "a second one")
         wishes.append(wish)
-    period, end = settings.get("period_s"), settings.get("end_s")
+    period = settings.get("period_s")
+    end = settings.get("end_s")
     fault = None if sheet.faults else clock_fault(period, end, wishes)
     if fault:
         sheet.add_fault(None, *fault)
@@ -207,22 +211,23 @@ def read_wishes(path: str | Path, platform: Platform | None = None) -> WishList:
 
 def _settings(sheet: Sheet) -> dict[str, int]:
     """Return period_s and end_s of the comment lines."""
-    found: dict[str, int] = {}
+    settings: dict[str, int] = {}
     for number, line in enumerate(sheet.lines, 1):
         parts = SETTING.fullmatch(line.strip())
         if parts is None:
             continue
-        name, text = parts[1], parts[2].strip()
+        name = parts[1]
+        text = parts[2].strip()
         least = 1 if name == "period_s" else -LATEST
         seconds = whole_of(text, least, 10**15)
         if seconds is None:
             more = " above 0" if name == "period_s" else ""
             sheet.add_fault(number, name, f"whole seconds{more}, such as {COMMENT} {name} = 86400", text or None)
-        elif name in found:
+        elif name in settings:
             sheet.add_fault(number, name, "one line of it", "a second one")
         else:
-            found[name] = seconds
-    return found
+            settings[name] = seconds
+    return settings
 
 
 def _check_header(sheet: Sheet) -> None:
@@ -247,7 +252,8 @@ def _wish(row: SheetRow) -> Wish:
         row.add_fault("time_s", "whole seconds", time)
     if not row.cells["resource"]:
         row.add_fault("resource", "the name of a resource", None)
-    share, amount = row.maybe("share", "a share of the capacity, 0 to 1"), row.maybe("amount")
+    share = row.maybe("share", "a share of the capacity, 0 to 1")
+    amount = row.maybe("amount")
     return Wish(whole, row.cells["resource"], share, amount, row.cells.get("nodes") or EVERY)
 
 

@@ -40,9 +40,11 @@ def read_running(
         Reads the job of a row.
     """
     free = {node: list(vector) for node, vector in platform.capacity.items()}
-    found = []
+    running = []
     for row in folder.rows(RUNNING, (*columns, *TIMES), optional):
-        job, start, end = job_of(row), row.whole("start", -LATEST, LATEST), row.whole("end", -LATEST, LATEST)
+        job = job_of(row)
+        start = row.whole("start", -LATEST, LATEST)
+        end = row.whole("end", -LATEST, LATEST)
         nodes = _nodes(row, job, free)
         for node, units in nodes.items():
             for k, resource in enumerate(platform.resources):
@@ -51,23 +53,23 @@ def read_running(
                     row.add_fault(
                         "nodes", f"running jobs within the {resource} of {node}", f"{-free[node][k]} too many"
                     )
-        found.append(Running(job, start, nodes, end))
-    return found
+        running.append(Running(job, start, nodes, end))
+    return running
 
 
 def _nodes(row: TableRow, job: Job, known: dict[str, list[int]]) -> dict[str, int]:
     """Return node -> units of a cell such as "n-1:2 n-2:1"."""
-    found: dict[str, int] = {}
+    nodes: dict[str, int] = {}
     for word in row.text("nodes").split():
         node, _, units = word.rpartition(":")
         number = whole_of(units, 1, MOST_CAPACITY)
-        if node not in known or node in found or number is None:
+        if node not in known or node in nodes or number is None:
             row.add_fault("nodes", "nodes of the platform with numbers of units, such as n-1:2, each once", word)
             continue
-        found[node] = number
-    if found and sum(found.values()) != job.units:
-        row.add_fault("nodes", f"the {how_many(job.units, 'unit')} of the job", sum(found.values()))
-    return found
+        nodes[node] = number
+    if nodes and sum(nodes.values()) != job.units:
+        row.add_fault("nodes", f"the {how_many(job.units, 'unit')} of the job", sum(nodes.values()))
+    return nodes
 
 
 def running_csv(

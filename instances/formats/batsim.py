@@ -102,8 +102,8 @@ def batsim_trace(path: str | Path) -> Trace:
             f'{path}: "nb_res" is {excerpt(values.get("nb_res")):.60}; expected the number of resources, 1 to {MOST:,}'
         )
     known = Profiles(profiles)
-    found = [_job(k, job, known) for k, job in enumerate(jobs, 1)]
-    trace = Trace.of(Path(path).stem, "batsim", found, ("cores",), notes=[NOTE])
+    logged = [_job(k, job, known) for k, job in enumerate(jobs, 1)]
+    trace = Trace.of(Path(path).stem, "batsim", logged, ("cores",), notes=[NOTE])
     return replace(trace, platform=Platform([NodeGroup("node", nodes, {"cores": 1})]))
 
 
@@ -172,15 +172,15 @@ def _job(place: int, job: object, profiles: Profiles) -> Logged:
         if value is None and key in job:
             return Logged(name, unusable=f"its {key} is {job[key]!r:.60}; expected a number of seconds")
     profile = job.get("profile")
-    found = profiles.runtime(profile)
+    runtime = profiles.runtime(profile)
     return Logged(
         id=name,
         submit=math.nan if submit is None else submit,
-        runtime=found.seconds,
+        runtime=runtime.seconds,
         walltime=math.nan if walltime is None else walltime,
         units=units,
         request={"cores": 1},
-        unusable=found.reason(profile),
+        unusable=runtime.reason(profile),
     )
 
 
@@ -220,10 +220,10 @@ class Profiles:
         if not isinstance(name, str) or not isinstance(self.given.get(name), dict):
             return Runtime(math.nan, name, "is not among the profiles")
         if name not in self.known:
-            found = self._found(name, self.given[name], within)
+            runtime = self._found(name, self.given[name], within)
             if name in within or len(within) > DEEPEST:
-                return found
-            self.known[name] = found
+                return runtime
+            self.known[name] = runtime
         return self.known[name]
 
     def _found(self, name: str, profile: Mapping[str, Any], within: tuple[str, ...]) -> Runtime:
@@ -250,14 +250,15 @@ class Profiles:
             return Runtime(math.nan, name, f"has the parts {parts!r:.60}; expected a list {PARTS[0]!r} of profiles")
         seconds = []
         for part in parts:
-            found = self.runtime(part, within)
-            if found.why:
-                return found
-            seconds.append(found.seconds)
+            runtime_of_part = self.runtime(part, within)
+            if runtime_of_part.why:
+                return runtime_of_part
+            seconds.append(runtime_of_part.seconds)
         if profile["type"] in FORKS:
             return Runtime(max(seconds))
         given = next((profile[key] for key in REPEATS if key in profile), 1)
-        total, repeat = sum(seconds), json_whole_of(given, 1, MOST)
+        total = sum(seconds)
+        repeat = json_whole_of(given, 1, MOST)
         if repeat is None:
             why = f"has {REPEATS[0]!r} {given!r:.60}; expected a whole number from 1 to {MOST:,}"
             return Runtime(math.nan, name, why)

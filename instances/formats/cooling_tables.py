@@ -17,7 +17,9 @@ from ..files.writing import to_csv
 
 SHIPPED = Path(__file__).parents[1] / "cooling"
 TEMPERATURE = ("temperature_c", "ambient_c")
-POWER, COOLING, PUE = "it_power_w", "cooling_power_w", "pue"
+POWER = "it_power_w"
+COOLING = "cooling_power_w"
+PUE = "pue"
 COLUMNS = ("temperature_c", POWER, COOLING, PUE)
 AGREE = 1e-6  # tolerance of PUE where a row has both PUE and cooling power
 
@@ -95,7 +97,8 @@ def read_cooling(path: str | Path) -> Cooling:
     cells: dict[tuple[float, float], float] = {}
     lines: dict[tuple[float, float], int] = {}
     for row in sheet.rows():
-        t, p = row.number_in(str(temperature), "degrees C"), row.number_in(POWER, "watts of at least 0")
+        t = row.number_in(str(temperature), "degrees C")
+        p = row.number_in(POWER, "watts of at least 0")
         if p is not None and p < 0:
             row.add_fault(POWER, "watts of at least 0", p)
         elif t is not None and p is not None:
@@ -111,7 +114,8 @@ def read_cooling(path: str | Path) -> Cooling:
 def _watts(row: SheetRow, power: float) -> float:
     """Return the cooling power of a row in W; 0 after a fault."""
     before = len(row.sheet.faults)
-    watts, pue = row.maybe(COOLING), row.maybe(PUE)
+    watts = row.maybe(COOLING)
+    pue = row.maybe(PUE)
     if watts is not None and watts < 0:
         row.add_fault(COOLING, "watts of at least 0, as a PUE is at least 1", watts)
     if pue is not None and power == 0:
@@ -137,14 +141,16 @@ def _watts(row: SheetRow, power: float) -> float:
 
 def _table(sheet: Sheet, cells: Mapping[tuple[float, float], float]) -> Cooling:
     """Make the table of all cells. Raises InstanceError for missing rows."""
-    temperatures, powers = sorted({t for t, _ in cells}), sorted({p for _, p in cells})
+    temperatures = sorted({t for t, _ in cells})
+    powers = sorted({p for _, p in cells})
     missing = ((t, p) for t in temperatures for p in powers if (t, p) not in cells)
     for t, p in islice(missing, SHOWN + 1 if len(cells) < len(temperatures) * len(powers) else 0):
         sheet.add_fault(None, "rows", f"a row for {_pair(t, p)}, as other temperatures have one for {p:g} W", None)
     sheet.raise_faults()
     rows = [[cells[t, p] for p in powers] for t in temperatures]
     if powers[0] > 0:
-        powers, rows = [0.0, *powers], [[0.0, *row] for row in rows]
+        powers = [0.0, *powers]
+        rows = [[0.0, *row] for row in rows]
     try:
         return Cooling(sheet.path.stem, temperatures, powers, rows)
     except ProblemError as e:

@@ -158,17 +158,17 @@ def _job(row: Mapping[str, str]) -> Logged:
 
 def _clock(row: Mapping[str, str], column: str) -> float:
     try:
-        found = datetime.fromisoformat(row[column])
+        stamp = datetime.fromisoformat(row[column])
     except ValueError:
         raise WrongValue(f"{column} is {row[column][:40]!r}; expected a time such as 2014-03-31 08:51:10") from None
-    return (found.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
+    return (stamp.replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
 
 
 def _whole(column: str, text: str) -> int:
-    found = whole_of(text)
-    if found is None:
+    number = whole_of(text)
+    if number is None:
         raise wrong(column, text, "a whole number")
-    return found
+    return number
 
 
 def _walltime(text: str) -> float:

@@ -84,7 +84,8 @@ def job_table_trace(path: str | Path) -> Trace:
     """Read a table of jobs before the common repairs."""
     header, rows = _parquet(path) if is_parquet(path) else _csv(path)
     resources = _resources(path, header)
-    jobs, bad = JobColumns(resources), list[BadLine]()
+    jobs = JobColumns(resources)
+    bad = list[BadLine]()
     for number, cells in rows:
         if not cells:
             continue
@@ -164,10 +165,10 @@ def _resources(path: str | Path, header: Sequence[str]) -> list[str]:
     if foreign:
         expected = f"a log, which has no {', '.join(foreign)}; load the folder of the instance instead"
         raise TextError(path, "columns", expected, foreign[0], 1)
-    found = [c for c in header if c not in (*NEEDED, *OPTIONAL)]
-    if not found:
+    resources = [c for c in header if c not in (*NEEDED, *OPTIONAL)]
+    if not resources:
         raise TextError(path, "columns", "a column per resource, such as cores", ", ".join(header), 1)
-    return found
+    return resources
 
 
 def _job(row: dict[str, object], resources: Sequence[str]) -> Logged:

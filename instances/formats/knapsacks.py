@@ -46,7 +46,8 @@ def read_knapsack(path: str | Path) -> Knapsack:
     """
     lines = numbered_lines(path)
     head = lines[0].text.split()
-    counts, capacity = wholes_of(head[:1]), decimal_of(head[-1])
+    counts = wholes_of(head[:1])
+    capacity = decimal_of(head[-1])
     if len(head) != 2 or counts is None or capacity is None:
         raise lines[0].error("the number of items and the capacity")
     count = counts[0]

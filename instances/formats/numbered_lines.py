@@ -32,7 +32,9 @@ class FormatError(SchedlabError, ValueError):
     """
 
     def __init__(self, path: Path, line: int, expected: str, found: object) -> None:
-        self.path, self.line, self.found = path, line, found
+        self.path = path
+        self.line = line
+        self.found = found
         shown = repr(found) if found else "nothing"
         super().__init__(f"{path}, line {line}: expected {expected}, found {shown}")
 
@@ -106,7 +108,7 @@ def numbered_lines(path: str | Path) -> list[NumberedLine]:
     except TextError as e:
         raise FormatError(where, e.line or 1, e.expected, e.found) from None
     lines = enumerate(split_lines(text), 1)
-    found = [NumberedLine(where, n, t) for n, t in lines if t.strip() and not t.lstrip().startswith("#")]
-    if not found:
+    numbered = [NumberedLine(where, n, t) for n, t in lines if t.strip() and not t.lstrip().startswith("#")]
+    if not numbered:
         raise FormatError(where, 1, "a text", None)
-    return found
+    return numbered

@@ -166,7 +166,8 @@ class _Records:
     def _attempt(self, name: str, text: str) -> None:
         values = dict(_pairs(text))
         job = _job(name, values)
-        times, row = _Times.of(values), self.rows.get(name)
+        times = _Times.of(values)
+        row = self.rows.get(name)
         if row is None or self._times_of(row).ctime != times.ctime:
             self.rows[name] = len(self.jobs)
             self.jobs.append(job)
@@ -215,8 +216,8 @@ class _Records:
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    for found in PAIR.finditer(text):
-        key, value = found[1], found[2]
+    for match in PAIR.finditer(text):
+        key, value = match[1], match[2]
         if value is None:
             continue
         yield key, value[1:-1] if value[:1] in ("'", '"') and len(value) > 1 else value
@@ -226,8 +227,10 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
     """Read the record of an ended job. Raises ValueError."""
     if not name:
         raise WrongValue("the job has no id; expected one such as 123.server")
-    submit, eligible = _moment(values, "ctime", "qtime"), _moment(values, "etime")
-    start, end = _moment(values, "start"), _moment(values, "end")
+    submit = _moment(values, "ctime", "qtime")
+    eligible = _moment(values, "etime")
+    start = _moment(values, "start")
+    end = _moment(values, "end")
     start = start if start > 0 else MISSING
     chunks = geometry(values)
     units, request = chunks[0]
@@ -333,8 +336,8 @@ def _cores_of_slots(slots: str) -> int:
     """
     cores = 0
     for part in slots.split(","):
-        found = SLOTS.fullmatch(part)
-        first, last, times = (whole_of(text or "") for text in found.groups()) if found else (None, None, None)
+        match = SLOTS.fullmatch(part)
+        first, last, times = (whole_of(text or "") for text in match.groups()) if match else (None, None, None)
         if times is not None:
             cores += times
         elif first is not None and last is not None:
@@ -376,11 +379,11 @@ def amount_of(key: str, text: str) -> int:
         if value is None:
             raise wrong(key, text, "a whole number")
         return value
-    found = SIZE.fullmatch(text)
-    amount = whole_of(found[1]) if found else None
-    if found is None or amount is None:
+    match = SIZE.fullmatch(text)
+    amount = whole_of(match[1]) if match else None
+    if match is None or amount is None:
         raise wrong(key, text, "a size such as 14gb")
-    size = amount * BYTES[found[2].lower()] * (WORD if found[3].lower() == "w" else 1)
+    size = amount * BYTES[match[2].lower()] * (WORD if match[3].lower() == "w" else 1)
     if size > MOST * BYTES["m"]:
         raise wrong(key, text, "a size such as 14gb, of less memory than any machine has")
     return -(-size // BYTES["m"])

@@ -147,13 +147,13 @@ def _section(lines: Sequence[NumberedLine], title: str) -> list[NumberedLine]:
         raise end_error(lines, f"a section {title.replace(' ?', ' ')} before the end")
     if len(begins) > 1:
         raise lines[begins[1]].error("each section once, one project per file")
-    found = []
+    section_lines = []
     for line in lines[begins[0] + 1 :]:
         if line.text.lstrip().startswith("*"):
             break
         if not line.text.lstrip().startswith("-" * 5):
-            found.append(line)
-    return found
+            section_lines.append(line)
+    return section_lines
 
 
 def _resource_counts(lines: Sequence[NumberedLine]) -> tuple[int, int]:
@@ -161,8 +161,8 @@ def _resource_counts(lines: Sequence[NumberedLine]) -> tuple[int, int]:
     counts = []
     for kind in ("renewable", "nonrenewable", "doubly constrained"):
         line = next((x for x in lines if re.match(rf"\s*-\s*{kind}", x.text)), lines[0])
-        found = re.search(r":\s*(\w+)", line.text)
-        count = whole_of(found[1], most=MOST) if found else None
+        match = re.search(r":\s*(\w+)", line.text)
+        count = whole_of(match[1], most=MOST) if match else None
         if count is None:
             raise line.error(f"a line '- {kind} : number', at most {MOST:,}")
         counts.append(count)
@@ -197,20 +197,20 @@ def _psplib_modes(
     lines: Sequence[NumberedLine], resources: Sequence[str], jobs: Container[str]
 ) -> dict[str, list[Mode]]:
     """Return task -> modes. Only the line of the first mode of a task begins with the number of the task."""
-    found: dict[str, list[Mode]] = {}
+    modes: dict[str, list[Mode]] = {}
     task = ""
     wanted = f"[job] mode duration and {how_many(len(resources), 'demand')}"
     for line in _section(lines, "REQUESTS/DURATIONS")[1:]:
         values = line.numbers(wanted)
         if len(values) == len(resources) + 3:
             task = str(values.pop(0))
-            if task not in jobs or task in found:
+            if task not in jobs or task in modes:
                 raise line.error(f"each job of PRECEDENCE RELATIONS once (this is a line of job {task})")
         if len(values) != len(resources) + 2 or not task:
             raise line.error(wanted)
         demands = {r: d for r, d in zip(resources, values[2:], strict=True) if d}
-        found.setdefault(task, []).append(Mode(str(values[0]), values[1], demands))
-    return found
+        modes.setdefault(task, []).append(Mode(str(values[0]), values[1], demands))
+    return modes
 
 
 @checked
@@ -253,9 +253,11 @@ def read_patterson(path: str | Path) -> Project:
     ([3, 5], (('1', '2', 0),))
     """
     take = _Numbers(numbered_lines(path))
-    n, k = take.next("the number of tasks"), take.next("the number of resources")
+    n = take.next("the number of tasks")
+    k = take.next("the number of resources")
     resources = [Resource(f"R{r + 1}", take.next(f"the capacity of resource {r + 1}")) for r in range(k)]
-    tasks, links = [], list[tuple[str, str]]()
+    tasks = []
+    links = list[tuple[str, str]]()
     for t in range(1, n + 1):
         duration = take.next(f"the duration of task {t}")
         demands = {r.name: take.next(f"the demand of task {t} for {r.name}") for r in resources}
@@ -336,7 +338,8 @@ def read_progen_max(path: str | Path) -> ProjectMax:
     """
     lines = numbered_lines(path)
     head = lines[0].numbers("the numbers of activities and resources", least=2)
-    count, resources = head[0] + 2, head[1]
+    count = head[0] + 2
+    resources = head[1]
     if count > MOST or resources > MOST:
         raise lines[0].error(f"the numbers of activities and resources (at most {MOST:,})")
     if len(lines) > 2 * count + 2:
@@ -380,10 +383,10 @@ def _arcs(line: NumberedLine, k: int, count: int) -> list[tuple[int, int]]:
     others = values[3:]
     if not values[2] == len(others) == len(lags) or any(other >= count for other in others):
         raise line.error(expected)
-    found = [(other, lag) for other, lag in zip(others, lags, strict=True) if lag is not None]
-    if len(found) < len(lags):
+    known = [(other, lag) for other, lag in zip(others, lags, strict=True) if lag is not None]
+    if len(known) < len(lags):
         raise line.error(f"lags from {-LATEST} to {LATEST}")
-    return found
+    return known
 
 
 def is_progen_max(lines: Sequence[NumberedLine]) -> bool:

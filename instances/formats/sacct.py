@@ -306,24 +306,24 @@ class _HetAttempt(NamedTuple):
 
 def _attempts(rows: Iterable[_Component]) -> list[_HetAttempt]:
     """Return the attempts in the order of their times; the components of one are submitted together."""
-    found: list[_HetAttempt] = []
+    attempts: list[_HetAttempt] = []
     for row in sorted(rows, key=lambda row: (_known(row.job.submit, 0.0), _known(row.job.start, math.inf))):
         submit = _known(row.job.submit, 0.0)
-        if not found or row.number in found[-1].components or submit - found[-1].submit > TOGETHER:
-            found.append(_HetAttempt(submit, {}))
-        found[-1].components[row.number] = row
-    return found
+        if not attempts or row.number in attempts[-1].components or submit - attempts[-1].submit > TOGETHER:
+            attempts.append(_HetAttempt(submit, {}))
+        attempts[-1].components[row.number] = row
+    return attempts
 
 
 def _by_job(attempts: Iterable[_HetAttempt]) -> list[list[_HetAttempt]]:
     """Return the attempts of each job: one after an interrupted one, or submitted with it, is of the same job."""
-    found: list[list[_HetAttempt]] = []
+    jobs: list[list[_HetAttempt]] = []
     for each in attempts:
-        if found and (found[-1][-1].interrupted or each.submit - found[-1][-1].submit <= TOGETHER):
-            found[-1].append(each)
+        if jobs and (jobs[-1][-1].interrupted or each.submit - jobs[-1][-1].submit <= TOGETHER):
+            jobs[-1].append(each)
         else:
-            found.append([each])
-    return found
+            jobs.append([each])
+    return jobs
 
 
 def _known(time: float, otherwise: float) -> float:
@@ -346,7 +346,8 @@ def _type_notes(jobs: _Jobs) -> list[str]:
 
 def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
     """Return the heterogeneous job of its components, in their order; ``name`` begins with the cluster and a space."""
-    chunks, first = merged((job.units, job.request) for job in listed), listed[0]
+    chunks = merged((job.units, job.request) for job in listed)
+    first = listed[0]
     unusable = next((job.unusable for job in listed if job.unusable), "")
     if not unusable and not all(job.units for job in listed):
         unusable = "one of its components has no nodes"
@@ -412,8 +413,10 @@ def _last_attempts(trace: Trace, jobs: _Jobs) -> tuple[Bools | None, dict[str, i
         if job in repeated:
             groups.setdefault((jobs.cluster[place], job), []).append(place)
     never = np.any([np.zeros(len(trace), np.bool_), *trace.unusable.values()], axis=0)
-    submit, start = np.nan_to_num(trace.submit), np.where(np.isnan(trace.start), np.inf, trace.start)
-    kept, skipped = np.ones(len(trace), np.bool_), Counter[str]()
+    submit = np.nan_to_num(trace.submit)
+    start = np.where(np.isnan(trace.start), np.inf, trace.start)
+    kept = np.ones(len(trace), np.bool_)
+    skipped = Counter[str]()
     for rows in groups.values():
         attempts: list[int] = []
         in_order: list[int | None] = [*sorted(rows, key=lambda k: (submit[k], start[k], k)), None]
@@ -447,7 +450,8 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     if not name or not name[0].isalnum():
         raise WrongValue(f"JobID is {name[:40]!r}; expected a job such as 123 or 123_4")
     times = _times(row, zone)
-    nodes, cpus = _nodes(row), _cpus(row)
+    nodes = _nodes(row)
+    cpus = _cpus(row)
     units = max(nodes, 1) if cpus else 0
     changed = list(times.changed)
     request: dict[str, int] = {}
@@ -491,7 +495,8 @@ class _Times(NamedTuple):
 
 def _times(row: Mapping[str, str], zone: tzinfo) -> _Times:
     submit, eligible, start, end = (_moment(row, c, zone) for c in ("Submit", "Eligible", "Start", "End"))
-    elapsed, state = _elapsed(row), state_of(row.get("State", ""))
+    elapsed = _elapsed(row)
+    state = state_of(row.get("State", ""))
     if math.isnan(start) and elapsed > 0:
         start = end - elapsed
     if start < submit:
@@ -635,7 +640,8 @@ def _request(row: Mapping[str, str], units: int, cpus: int) -> tuple[dict[str, i
     gpus, types = next((g for g in map(gpus_in, listed) if g[0]), (0, {}))
     if not gpus:
         per_node = next((g for c in ("AllocGRES", "ReqGRES") if (g := gres_gpus(row.get(c, "")))[0]), (0, {}))
-        gpus, types = per_node[0] * units, {kind: n * units for kind, n in per_node[1].items()}
+        gpus = per_node[0] * units
+        types = {kind: n * units for kind, n in per_node[1].items()}
     megabytes, whole = _memory(row, listed, units, cpus)
     if gpus > MOST or megabytes > MOST:
         raise WrongValue(f"{how_many(gpus, 'GPU')} and {megabytes:.0f} MB per node are more than any machine has")

@@ -51,7 +51,8 @@ ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?\S{0,6}", re.ASCII)
 NAME = re.compile(r"[A-Za-z]\w*(?:%-?\d+)?", re.ASCII)
 MOST_FRAGMENTS = 30  # lines that one row may span
 MOST_EXTRA = 60  # delimiters that the texts of one row may contain
-INFINITE, NO_VALUES = 2**32 - 1, (2**32 - 2, 2**64 - 2, -2)  # limits and unknown numbers in the JSON of old versions
+INFINITE = 2**32 - 1  # limits and unknown numbers in the JSON of old versions
+NO_VALUES = (2**32 - 2, 2**64 - 2, -2)
 MOST_IN_JSON = 2**64  # memory with the flag "per CPU" of old versions
 T = TypeVar("T")
 
@@ -91,7 +92,9 @@ class Table:
     """
 
     def __init__(self, columns: Sequence[str], delimiter: str, ends: bool = False) -> None:
-        self.columns, self.delimiter, self.ends = tuple(columns), delimiter, ends
+        self.columns = tuple(columns)
+        self.delimiter = delimiter
+        self.ends = ends
         self.patterns = [PATTERNS.get(c) for c in self.columns]
         joinable = {*TEXTS, *(LISTS if delimiter == "," else ())}
         self.joinable = [c in joinable for c in self.columns]
@@ -143,13 +146,13 @@ class Table:
                 return None
         if not after[0]:
             return None
-        found, spent = [], 0
+        cells_of_row, spent = [], 0
         for column in range(n):
             joined = fits[column][spent]
             begin = column + spent
-            found.append(self.delimiter.join(cells[begin : begin + joined + 1]))
+            cells_of_row.append(self.delimiter.join(cells[begin : begin + joined + 1]))
             spent += joined
-        return found
+        return cells_of_row
 
     def _has_form(self, column: int, cells: list[str], begin: int, joined: int) -> bool:
         pattern = self.patterns[column]
@@ -231,10 +234,10 @@ def canonical(names: Iterable[str]) -> list[str]:
     >>> canonical(["jobid", "submit%20", "Colour"]), canonical(["JobIDRaw", "State"])
     (['JobID', 'Submit', 'Colour'], ['JobID', 'State'])
     """
-    found = [KNOWN.get(name.lower(), name) for name in (name.strip().split("%")[0] for name in names)]
-    if "JobID" in found:
-        return found
-    return ["JobID" if name == "JobIDRaw" else name for name in found]
+    known = [KNOWN.get(name.lower(), name) for name in (name.strip().split("%")[0] for name in names)]
+    if "JobID" in known:
+        return known
+    return ["JobID" if name == "JobIDRaw" else name for name in known]
 
 
 def delimiter_of(path: str | Path, number: int, line: str, columns: Sequence[str]) -> str:
@@ -315,7 +318,8 @@ def _joined(
     table: Table, waiting: Sequence[tuple[int, str]], read: Callable[[Row], T]
 ) -> tuple[tuple[Row, T] | None, int]:
     """Return a row of the last waiting lines, as few as give one, and the index of its first line."""
-    needed, marks = len(table.columns) - 1, 0
+    needed = len(table.columns) - 1
+    marks = 0
     for begin in reversed(range(len(waiting))):
         marks += waiting[begin][1].count(table.delimiter)
         if marks > needed + MOST_EXTRA:
@@ -340,7 +344,9 @@ def _ended(
     """
     tail = list(rest)
     if last is not None:
-        row, column, own = last[0], table.columns[-1], list[str]()
+        row = last[0]
+        column = table.columns[-1]
+        own = list[str]()
         while tail and table.joinable[-1] and table.delimiter not in tail[0][1].rstrip().removesuffix(table.delimiter):
             own.append(tail.pop(0)[1].rstrip().removesuffix(table.delimiter))
         if any(own):
@@ -391,7 +397,8 @@ def completion_rows(lines: Iterable[tuple[int, str]]) -> Iterator[Row | Refused]
             yield Refused(number, "expected JobId=... JobState=... StartTime=... EndTime=...")
             continue
         cells = {COMPLETION[key]: text for key, text in values.items() if COMPLETION[key]}
-        job, array = values["JobId"], values.get("ArrayJobId", "0")
+        job = values["JobId"]
+        array = values.get("ArrayJobId", "0")
         cells["JobID"] = job if array in ("", "0") else f"{array}_{values.get('ArrayTaskId', job)}"
         cells["User"] = re.sub(r"\(\d+\)$", "", cells.get("User", ""))
         yield Row(number, cells, False)
@@ -440,7 +447,8 @@ def _json_cells(job: object) -> dict[str, str]:
     if not isinstance(job.get("time"), dict):
         raise wrong("time", job.get("time"), "an object with submission, start, end and elapsed")
     times = job["time"]
-    required, resources = _object(job, "required"), _object(job, "tres")
+    required = _object(job, "required")
+    resources = _object(job, "tres")
     state = job.get("state") or {}
     current = state.get("current", "") if isinstance(state, dict) else state
     words = current if isinstance(current, list) else str(current).split()
@@ -476,8 +484,10 @@ def _json_cells(job: object) -> dict[str, str]:
 
 def _json_id(job: Mapping[str, Any]) -> str:
     number = _number("job_id", job.get("job_id"))
-    array, het = _object(job, "array"), _object(job, "het")
-    of_array, of_het = _number("array.job_id", array.get("job_id"), 0), _number("het.job_id", het.get("job_id"), 0)
+    array = _object(job, "array")
+    het = _object(job, "het")
+    of_array = _number("array.job_id", array.get("job_id"), 0)
+    of_het = _number("het.job_id", het.get("job_id"), 0)
     if of_het:
         return f"{of_het}+{_number('het.job_offset', het.get('job_offset'), 0)}"
     if not of_array:
@@ -496,10 +506,10 @@ def _number(field: str, value: object, default: int | None = None) -> int | None
         return _number(field, value.get("number"), default) if known else default
     if value is None or isinstance(value, str) or value in NO_VALUES:
         return default
-    found = json_number_of(value, -MOST_IN_JSON, MOST_IN_JSON)
-    if found is None:
+    number = json_number_of(value, -MOST_IN_JSON, MOST_IN_JSON)
+    if number is None:
         raise wrong(field, value, "a whole number")
-    return int(found)
+    return int(number)
 
 
 def _second(field: str, value: object) -> str:

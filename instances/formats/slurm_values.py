@@ -114,7 +114,8 @@ def memory(text: str) -> Memory:
     amount = None if match is None else exact_of(match[1])
     if match is None or amount is None:
         raise WrongValue(f"{text[:40]!r}; expected an amount of memory such as 4000M, 4Gc or 16Gn")
-    megabytes, per = amount * MB[match[2].upper()], {"c": "cpu", "n": "node"}.get(match[3].lower(), "job")
+    megabytes = amount * MB[match[2].upper()]
+    per = {"c": "cpu", "n": "node"}.get(match[3].lower(), "job")
     for flag in PER_CPU_FLAGS:
         if flag <= megabytes < 2 * flag:
             return Memory(float(megabytes - flag), "cpu")

@@ -49,7 +49,8 @@ class Header:
         made = cls()
         for line in lines:
             key, colon, value = line.strip().removeprefix(";").partition(":") if ";" in line else ("", "", "")
-            key, value = key.strip().lower(), value.strip()
+            key = key.strip().lower()
+            value = value.strip()
             if not colon or not line.lstrip().startswith(";") or not re.fullmatch(r"\w+", key):
                 continue
             pairs.setdefault(key, value)
@@ -89,8 +90,8 @@ def _unique_name(what: str, names: Mapping[int, str], code: int) -> str:
 
 
 def _whole(text: str | None) -> int | None:
-    found = re.match(r"-?\d{1,15}(?!\d)", text or "", re.ASCII)
-    return whole_of(found[0], -MOST, MOST) if found else None
+    match = re.match(r"-?\d{1,15}(?!\d)", text or "", re.ASCII)
+    return whole_of(match[0], -MOST, MOST) if match else None
 
 
 # --- The lines of SWF logs as numbers, block after block, with what is wrong with damaged lines.
@@ -132,7 +133,9 @@ class LogLines(NamedTuple):
     @classmethod
     def read(cls, blocks: Iterable[list[str]], file: str) -> LogLines:
         """Parse blocks of lines one after the other, so that only the numbers of the jobs are in memory."""
-        table, jobs, lines = np.empty((PARSED_AT_ONCE, len(FIELDS))), 0, [np.zeros(0, np.int64)]
+        table = np.empty((PARSED_AT_ONCE, len(FIELDS)))
+        jobs = 0
+        lines = [np.zeros(0, np.int64)]
         bad: list[BadLine] = []
         comments: list[str] = []
         number, width = 0, 0
@@ -327,7 +330,9 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
         raise WorkloadError(f"{path}: nodes of {how_many(cores, 'core')} and {memory} MB; expected at least 1 of each")
     log = LogLines.read(line_blocks(path), str(path))
     table, line, joined, skipped = _whole_jobs(log.table, log.line)
-    bad, width, header = log.bad, log.width, Header.of(log.comments)
+    bad = log.bad
+    width = log.width
+    header = Header.of(log.comments)
     notes = list(header.notes)
     if width > len(FIELDS):
         notes.append(
@@ -445,8 +450,8 @@ def _geometry(table: Floats, cores: int, memory: int | None) -> tuple[Ints, Ints
 
 def _named(codes: Floats, name: Callable[[int], str]) -> TextColumn:
     """Make a column of texts from numbers; ``name`` is called once per distinct number."""
-    found, index = _distinct(np.maximum(codes, -1).astype(np.int64))
-    return TextColumn(index, tuple(name(code) for code in found.tolist()))
+    codes_in_use, index = _distinct(np.maximum(codes, -1).astype(np.int64))
+    return TextColumn(index, tuple(name(code) for code in codes_in_use.tolist()))
 
 
 def _partitions(codes: Floats, header: Header) -> TextColumn | None:
@@ -473,8 +478,8 @@ def _distinct(codes: Ints) -> tuple[Ints, Ints]:
     (array([-1,  7]), array([1, 0, 1]))
     """
     if len(codes) and codes.max() > 4 * len(codes) + 1000:
-        found, index = np.unique(codes, return_inverse=True)
-        return found, index.reshape(-1).astype(np.int64)
+        distinct_codes, index = np.unique(codes, return_inverse=True)
+        return distinct_codes, index.reshape(-1).astype(np.int64)
     there = np.bincount(codes + 1) > 0  # small numbers, such as users: counting is faster than sorting
     return np.flatnonzero(there) - 1, (np.cumsum(there) - 1)[codes + 1]
 

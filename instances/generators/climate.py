@@ -49,13 +49,15 @@ def synthetic(season: str, days: int, seed: int) -> StepFunction:
         raise WrongValue(f"there is no season {season!r}; {hint(season, SEASONS)}")
     if days < 1:
         raise WrongValue(f"temperatures of {how_many(days, 'day')}; at least 1 is expected")
-    kind, draw = SEASONS[season], random.Random(seed)
+    kind = SEASONS[season]
+    draw = random.Random(seed)
     drift = [kind.drift * (2 * draw.random() - 1)]
     for _ in range(days):
         drift.append(KEPT * drift[-1] + kind.drift * (2 * draw.random() - 1))
     values = []
     for hour in range(24 * days):
-        day, share = hour // 24, (hour % 24) / 24
+        day = hour // 24
+        share = (hour % 24) / 24
         daily = kind.swing / 2 * math.cos(2 * math.pi * (hour % 24 - WARMEST) / 24)
         values.append(round(kind.mean + daily + (1 - share) * drift[day] + share * drift[day + 1], 2))
     return StepFunction.hourly(values)

@@ -196,18 +196,18 @@ def _drafts(count: int, most: int, days: int, shortest: int, random: Random) -> 
     """Draw jobs, sorted by submit time, as sessions of one user each; the first sessions begin at second 0."""
     starts = _sessions_over(days)
     users = list(accumulate(1 / (k + FLAT) for k in range(1, USERS + 1)))
-    found: list[Draft] = []
+    drafts: list[Draft] = []
     waiting = max(1, round(BACKLOG * count))
-    while len(found) < count:
-        begin = 0 if len(found) < waiting else _in_hours(starts, random)
+    while len(drafts) < count:
+        begin = 0 if len(drafts) < waiting else _in_hours(starts, random)
         user = bisect_left(users, random.random() * users[-1]) + 1
         last: Draft | None = None
-        while len(found) < count and (last is None or random.random() < SAME_USER):
+        while len(drafts) < count and (last is None or random.random() < SAME_USER):
             gap = 0 if last is None else round(_interpolated(GAPS, random.random()))
             last = _draft((begin + gap) % (days * DAY), user, last, most, shortest, random)
-            found.append(last)
+            drafts.append(last)
             begin = last.submit
-    return sorted(found, key=lambda d: d.submit)
+    return sorted(drafts, key=lambda d: d.submit)
 
 
 def _draft(submit: int, user: int, last: Draft | None, most: int, shortest: int, random: Random) -> Draft:
@@ -240,7 +240,8 @@ def _size(most: int, random: Random) -> int:
     if random.random() < exact and size <= most:
         return size
     grain = CORES if size > 2 * CORES else GRAIN if size > CORES else 1
-    low, high = size // 2 // grain + 1, min(size - 1, most) // grain
+    low = size // 2 // grain + 1
+    high = min(size - 1, most) // grain
     return grain * (low + int(random.random() * max(1, high - low + 1)))
 
 

@@ -58,7 +58,8 @@ class FittedPlant:
 
     def row(self, temperature: int) -> Curve:
         """Return the curve from IT power to cooling power at a temperature of the table."""
-        winter, summer = through(self.winter), through(self.summer)
+        winter = through(self.winter)
+        summer = through(self.summer)
         if temperature <= WINTER:
             return lambda p: winter(p) * COLDER ** ((WINTER - temperature) / 5)
         if temperature >= SUMMER:
@@ -80,7 +81,8 @@ def through(points: Sequence[Point]) -> Curve:
 
     def curve(p: float) -> float:
         k = min(max(1, bisect_right(xs, p)), len(xs) - 1)
-        (a, b), (c, d) = points[k - 1], points[k]
+        a, b = points[k - 1]
+        c, d = points[k]
         return b + (d - b) * (p - a) / (c - a)
 
     return curve

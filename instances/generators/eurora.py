@@ -32,7 +32,8 @@ from .resource_kinds import ASKED, KINDS, ON_NODE, check_kinds, platform_of_kind
 
 VERSION = 1
 SOURCE = "T. Bridi, PhD thesis, University of Bologna: section 4.5.2, tables 4.10 to 4.12"
-MORNING, EVENING = 8 * 3600, 18 * 3600
+MORNING = 8 * 3600
+EVENING = 18 * 3600
 DAYTIME, NIGHT = 89, 11
 FULL_RUNTIME, SHORTER = 20, 80
 CORES = 16
@@ -144,7 +145,8 @@ def generate(
     factor = 1.0 if units_factor is None else units_factor
     if not 0 < factor <= MOST_FACTOR:
         raise WrongValue(f"units_factor is {factor:g}; expected a number above 0 and at most {MOST_FACTOR}")
-    machine, random = platform(nodes), Random(seed)
+    machine = platform(nodes)
+    random = Random(seed)
     if kinds is not None:
         check_kinds(kinds)
         machine = platform_of_kinds(len(machine.nodes), len(KINDS))
@@ -205,23 +207,23 @@ def _deal(shares: dict[T, int], count: int, random: Random) -> list[T]:
 def _submit_times(count: int, random: Random) -> list[int]:
     """Draw submit times in seconds since midnight, unsorted."""
     day = EVENING - MORNING
-    found = []
+    submit_times = []
     for in_daytime in _deal({True: DAYTIME, False: NIGHT}, count, random):
         second = _below(day if in_daytime else DAY - day, random)
-        found.append((second + (MORNING if in_daytime else EVENING)) % DAY)
-    return found
+        submit_times.append((second + (MORNING if in_daytime else EVENING)) % DAY)
+    return submit_times
 
 
 def _requests(profiles: Sequence[QueueProfile], random: Random) -> list[dict[str, int]]:
     """Draw the request per unit of each job; within a queue each value has its fixed number of jobs."""
-    found: list[dict[str, int]] = [{} for _ in profiles]
+    requests: list[dict[str, int]] = [{} for _ in profiles]
     for profile in PROFILES:
         members = [k for k, p in enumerate(profiles) if p is profile]
         columns = [_deal(shares, len(members), random) for shares in (profile.gpus, profile.mics, profile.memory)]
         for k, gpus, mics, memory in zip(members, *columns, strict=True):
             cores = 1 + _below(CORES, random)
-            found[k] = {"cores": cores, "gpus": gpus, "mics": mics, "memory": memory * GB}
-    return found
+            requests[k] = {"cores": cores, "gpus": gpus, "mics": mics, "memory": memory * GB}
+    return requests
 
 
 def _requests_of_kinds(count: int, random: Random) -> list[dict[str, int]]:

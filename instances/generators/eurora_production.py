@@ -42,7 +42,9 @@ WEEKEND_SHARE = 0.4
 LONGER = 3
 USERS = 12
 STUDENTS = ("u2", "u5", "u9")
-ARRAYS, MOST_OF_ARRAY, SHORTER = 0.04, 6, 4
+ARRAYS = 0.04
+MOST_OF_ARRAY = 6
+SHORTER = 4
 COURSE_JOBS = 6
 LEAST = 50  # jobs
 MON, TUE, WED, THU, FRI, SAT, _ = range(0, DAYS * DAY, DAY)
@@ -71,7 +73,8 @@ def generate(jobs: int, seed: int) -> Instance:
     """
     if jobs < LEAST:
         raise WrongValue(f"jobs is {jobs}; expected at least {LEAST} jobs for a week")
-    random, machine = Random(seed), eurora.platform()
+    random = Random(seed)
+    machine = eurora.platform()
     rows = sorted(_jobs(jobs, seed, random), key=lambda j: j.submit)
     made = [replace(j, id=f"j{k + 1:0{len(str(jobs))}d}") for k, j in enumerate(rows)]
     made = [each for job in made for each in _with_array(job, random)]
@@ -101,9 +104,11 @@ def _jobs(jobs: int, seed: int, random: Random) -> Iterator[Job]:
     weights = [1 / (k + 1) for k in range(USERS)]
     for d, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
         for job in eurora.generate(end - begin, seed * DAYS + d).jobs:
-            mark, user = random.random() * sum(weights), 0
+            mark = random.random() * sum(weights)
+            user = 0
             while mark >= weights[user] and user + 1 < USERS:
-                mark, user = mark - weights[user], user + 1
+                mark = mark - weights[user]
+                user = user + 1
             yield replace(
                 job, submit=job.submit + d * DAY, walltime=LONGER * job.walltime, runtime=LONGER * (job.runtime or 0),
                 user=f"u{user + 1}",

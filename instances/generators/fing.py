@@ -214,11 +214,11 @@ def generate(
 def _runtimes(jobs: int, random: Random) -> list[int]:
     """Draw the runtimes in seconds, in random order."""
     short = round(jobs * SHORT / 1000)
-    found = [1 + int(random.random() * MINUTE) for _ in range(short)]
+    runtimes = [1 + int(random.random() * MINUTE) for _ in range(short)]
     ratio = LONGEST / MINUTE
-    found += [min(LONGEST, math.ceil(MINUTE * ratio ** random.random())) for _ in range(jobs - short)]
-    shuffle(found, random)
-    return found
+    runtimes += [min(LONGEST, math.ceil(MINUTE * ratio ** random.random())) for _ in range(jobs - short)]
+    shuffle(runtimes, random)
+    return runtimes
 
 
 def _owners(jobs: int, users: int, random: Random) -> list[int]:
@@ -226,6 +226,6 @@ def _owners(jobs: int, users: int, random: Random) -> list[int]:
     least = min(LEAST_JOBS, jobs // users)
     parts = [round(1000 * UNEVEN ** random.random()) for _ in range(users)]
     numbers = [least + n for n in numbers_by_share(parts, jobs - least * users)]
-    found = [user for user, n in enumerate(numbers) for _ in range(n)]
-    shuffle(found, random)
-    return found
+    owners = [user for user, n in enumerate(numbers) for _ in range(n)]
+    shuffle(owners, random)
+    return owners

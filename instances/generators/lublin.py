@@ -32,10 +32,17 @@ SOURCE = (
     "U. Lublin, D. G. Feitelson: The workload on parallel supercomputers: modeling the characteristics of rigid jobs"
 )
 SERIAL, POWERS = 0.244, 0.576  # shares of jobs on one node, and of powers of two among all jobs
-LEAST_LOG, BELOW_MOST, LOW_STAGE = 0.8, 2.5, 0.86  # log2 of nodes: the first stage ends 2.5 below the largest
-SHORT_SHAPE, SHORT_SCALE, LONG_SHAPE, LONG_SCALE = 4.2, 0.94, 312.0, 0.03  # gamma distributions of ln(seconds)
+LEAST_LOG = 0.8  # log2 of nodes: the first stage ends 2.5 below the largest
+BELOW_MOST = 2.5
+LOW_STAGE = 0.86
+SHORT_SHAPE = 4.2  # gamma distributions of ln(seconds)
+SHORT_SCALE = 0.94
+LONG_SHAPE = 312.0
+LONG_SCALE = 0.03
 SHORT_SLOPE, SHORT_CONSTANT = -0.0054, 0.78  # share of the first of these by the number of nodes
-CYCLE_SHAPE, CYCLE_SCALE, CYCLE_FROM = 8.1737, 3.9631, 11  # gamma distribution of the half hour of arrival, 11 to 58
+CYCLE_SHAPE = 8.1737  # gamma distribution of the half hour of arrival, 11 to 58
+CYCLE_SCALE = 3.9631
+CYCLE_FROM = 11
 HALF_HOURS, HALF_HOUR = 48, 1800
 LONGEST = DAY
 USUAL = np.array([5, 10, 15, 30, 60, 120, 240, 360, 480, 720, 1080, 1440, 2880, 5760, 10080]) * 60  # s
@@ -176,15 +183,16 @@ def _units(rng: np.random.Generator, jobs: int, most: int) -> Ints:
     log = np.where(first, rng.uniform(least, middle, jobs), rng.uniform(middle, high, jobs))
     kind = rng.random(jobs)
     power = (kind >= SERIAL) & (kind < SERIAL + POWERS)
-    found = np.exp2(np.where(power, np.rint(log), log))
-    found[kind < SERIAL] = 1
-    return np.clip(np.rint(found), 1, most).astype(np.int64)
+    counted = np.exp2(np.where(power, np.rint(log), log))
+    counted[kind < SERIAL] = 1
+    return np.clip(np.rint(counted), 1, most).astype(np.int64)
 
 
 def _runtimes(rng: np.random.Generator, units: Ints, longest: int) -> Ints:
     """Draw the runtimes in seconds; those outside of 1 to ``longest`` again."""
     short = np.clip(SHORT_SLOPE * units + SHORT_CONSTANT, 0, 1)
-    found, left = np.ones(units.size, np.int64), np.arange(units.size)
+    runtimes = np.ones(units.size, np.int64)
+    left = np.arange(units.size)
     while left.size:
         first = rng.random(left.size) < short[left]
         log = np.where(
@@ -192,9 +200,9 @@ def _runtimes(rng: np.random.Generator, units: Ints, longest: int) -> Ints:
         )
         log = np.where(log > math.log(longest), np.nan, log)
         inside = np.isfinite(log)
-        found[left[inside]] = np.clip(np.rint(np.exp(log[inside])), 1, longest)
+        runtimes[left[inside]] = np.clip(np.rint(np.exp(log[inside])), 1, longest)
         left = left[~inside]
-    return found
+    return runtimes
 
 
 def _submits(rng: np.random.Generator, jobs: int, span: float) -> Ints:

@@ -27,7 +27,8 @@ from ..instance import Instance
 VERSION = 1
 SOURCE = "A. Maurya, B. Nicolae, I. Guliani, M. M. Rafique: CoSim, DS-RT 2020, sections IV.A, IV.B and IV.D"
 NODES, BLOCK = 4352, 128
-NOW, SHORTEST = 6 * 3600, 1800
+NOW = 6 * 3600
+SHORTEST = 1800
 NEEDED = (512, 1024, 2048)
 SCENARIOS = {12: 512, 16: 1024, 24: 2048}
 DEADLINE, STEP = 900, 60
@@ -80,7 +81,8 @@ def _sizes(jobs: int, nodes: int, random: Random) -> list[int]:
         ticket = _below(sum(blocks), random)
         k = 0
         while ticket >= blocks[k]:
-            ticket, k = ticket - blocks[k], k + 1
+            ticket = ticket - blocks[k]
+            k = k + 1
         blocks[k] += 1
     sizes = [left % block + size if k == 0 else size for k, size in enumerate([*sizes, *(block * b for b in blocks)])]
     for i in range(jobs - 1, 0, -1):  # Fisher-Yates; random.shuffle may change between versions

@@ -39,10 +39,10 @@ def read_reservations(
         return ()
     tables = settings.tables("reservations")
     before = len(settings.folder.faults)
-    found = [_reservation(table) for table in tables]
+    reservations = [_reservation(table) for table in tables]
     if len(settings.folder.faults) > before:
         return ()
-    listed = [r for r in found if r is not None]
+    listed = [r for r in reservations if r is not None]
     users = {j.user for j in jobs if j.user}
     for fault in of_reservations(listed, platform, queues, users):
         tables[fault.row].add_fault(_key(fault.field), fault.expected, fault.found)
@@ -81,10 +81,13 @@ def _reservation(table: Table) -> Reservation | None:
 def _repeat(table: Table) -> Repeat | None:
     if "repeat" not in table.values:
         return None
-    inside, before = table.table("repeat"), len(table.folder.faults)
+    inside = table.table("repeat")
+    before = len(table.folder.faults)
     inside.only("every", "count", "days", "second_0")
-    every, count = inside.text("every"), inside.whole("count", 1, most=MOST_REPETITIONS)
-    days, second_0 = _texts(inside, "days"), inside.text("second_0", WEEK_DAYS[0])
+    every = inside.text("every")
+    count = inside.whole("count", 1, most=MOST_REPETITIONS)
+    days = _texts(inside, "days")
+    second_0 = inside.text("second_0", WEEK_DAYS[0])
     if every and every not in PERIODS:
         inside.add_fault("every", f"one of {', '.join(PERIODS)}", every)
     for key, names in (("days", days), ("second_0", (second_0,))):
@@ -144,7 +147,8 @@ def jobs_of(row: TableRow, resources: Sequence[str]) -> list[Job]:
 
 def job_of_row(row: TableRow, resources: Sequence[str]) -> Job:
     """Return the job of a row, without regard to ``count``; faults are recorded in the folder."""
-    units, request = row.whole("units", 1, MOST_CAPACITY), {r: row.whole(r, 0, MOST_CAPACITY) for r in resources}
+    units = row.whole("units", 1, MOST_CAPACITY)
+    request = {r: row.whole(r, 0, MOST_CAPACITY) for r in resources}
     return Job.of_chunks(
         id=row.text("id"),
         submit=row.whole("submit", 0, LATEST),
@@ -164,7 +168,7 @@ def job_of_row(row: TableRow, resources: Sequence[str]) -> Job:
 
 def _further_chunks(row: TableRow, resources: Sequence[str]) -> list[tuple[int, dict[str, int]]]:
     text = row.cells.get("further_chunks", "")
-    found = []
+    further_chunks = []
     for part in text.split("+") if text else ():
         units, *amounts = part.strip().split(":")
         request = dict.fromkeys(resources, 0)
@@ -178,8 +182,8 @@ def _further_chunks(row: TableRow, resources: Sequence[str]) -> list[tuple[int, 
         elif not set(named) <= set(resources):
             row.add_fault("further_chunks", f"{CHUNKS}, with the resources {', '.join(resources)}", text)
         else:
-            found.append((count, {**request, **named}))
-    return found
+            further_chunks.append((count, {**request, **named}))
+    return further_chunks
 
 
 def csv_rows(jobs: Sequence[Job], resources: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
@@ -202,8 +206,8 @@ def _cells(job: Job, count: int) -> dict[str, Any]:
     further = "+".join(
         ":".join([str(part.units), *(f"{r}={n}" for r, n in part.request.items() if n)]) for part in job.parts[1:]
     )
-    found = {c: getattr(job, c, None) for c in OPTIONAL} | {"id": job.id, "further_chunks": further, "count": None}
-    return found | {"id": job.array, "count": count, "array": ""} if count > 1 else found
+    cells = {c: getattr(job, c, None) for c in OPTIONAL} | {"id": job.id, "further_chunks": further, "count": None}
+    return cells | {"id": job.array, "count": count, "array": ""} if count > 1 else cells
 
 
 def _arrays(jobs: Sequence[Job]) -> Iterator[tuple[Job, int]]:
@@ -255,8 +259,10 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     if objective not in objective_names():
         s.add_fault("objective", f"one of {', '.join(objective_names())}", objective)
     limits = _limits(s.table("limits"))
-    description, source = s.text("description", ""), s.text("source", "")
-    repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
+    description = s.text("description", "")
+    source = s.text("source", "")
+    repairs = s.wholes("repairs", needed=False)
+    generator = s.table("generator").values
     begin = s.whole("begin_s", 0, 0, LATEST)
     batch = read_batch(folder, drop_impossible)
     running = read_running_jobs(folder, batch, begin)
@@ -280,20 +286,21 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
 
 def _limits(table: Table) -> dict[str, float]:
     """Return the limits on objectives, {name: greatest value}."""
-    found = {}
+    limits = {}
     for name, value in table.values.items():
         if name not in objective_names():
             table.add_fault(name, f"a limit on one of {', '.join(objective_names())}", name)
         elif not is_number(value):
             table.add_fault(name, "a finite number", value)
         else:
-            found[name] = value
-    return found
+            limits[name] = value
+    return limits
 
 
 def _desired(folder: Folder, platform: Platform) -> dict[str, Any]:
     """Return the desired use in ``desired.csv``, which a folder need not have, and its cost ``over_cost``."""
-    cost, path = folder.settings.values.get("over_cost"), folder.path / DESIRED
+    cost = folder.settings.values.get("over_cost")
+    path = folder.path / DESIRED
     if cost is not None and not (is_number(cost) and cost >= 0):
         folder.settings.add_fault("over_cost", "the cost of an amount-hour above desired.csv, at least 0", cost)
     elif cost is not None and not path.exists():
@@ -304,7 +311,8 @@ def _desired(folder: Folder, platform: Platform) -> dict[str, Any]:
 
 def read_running_jobs(folder: Folder, batch: Batch, begin: int) -> list[Running]:
     """Return the jobs of ``running.csv``, which a folder need not have; raise InstanceError with all faults."""
-    resources, rows = batch.platform.resources, dict[str, TableRow]()
+    resources = batch.platform.resources
+    rows = dict[str, TableRow]()
 
     def job_of(row: TableRow) -> Job:
         job = job_of_row(row, resources)
@@ -315,20 +323,20 @@ def read_running_jobs(folder: Folder, batch: Batch, begin: int) -> list[Running]
 
     if not (folder.path / RUNNING).exists():
         return []
-    found = read_running(folder, batch.platform, (*BEFORE, *resources, *AFTER), OPTIONAL_OF_ONE, job_of)
-    for r in found:
+    running = read_running(folder, batch.platform, (*BEFORE, *resources, *AFTER), OPTIONAL_OF_ONE, job_of)
+    for r in running:
         if r.start > begin:
             rows[r.job.id].add_fault("start", f"at most the begin, begin_s = {begin}", r.start)
     folder.raise_faults()
-    return found
+    return running
 
 
 def _events(folder: Folder, batch: Batch, reservations: Sequence[Reservation]) -> tuple[Event, ...]:
     """Return the events of ``events.csv``, which a folder need not have."""
     reserved = None if folder.faults else [r.name for r in reservations]  # faulty reservations are not in the list
     known = Known([q.name for q in batch.queues], batch.rows.keys(), reserved)
-    found = events_of(folder, EVENTS, batch.platform, known) if (folder.path / EVENTS).exists() else ()
-    events = tuple(found)
+    read = events_of(folder, EVENTS, batch.platform, known) if (folder.path / EVENTS).exists() else ()
+    events = tuple(read)
     folder.raise_faults()
     return events
 
@@ -390,18 +398,19 @@ def _platform(table: Table) -> Platform | None:
 
 
 def _queues(settings: Table) -> list[Queue]:
-    found: dict[str, Queue] = {}
+    queues: dict[str, Queue] = {}
     for table in settings.tables("queues"):
         table.only("name", "ewt_s", "start_between", "whole_run")
         queue = _queue(table)
-        if queue.name in found:
+        if queue.name in queues:
             table.add_fault("name", "each queue once", queue.name)
-        found[queue.name] = queue
-    return list(found.values())
+        queues[queue.name] = queue
+    return list(queues.values())
 
 
 def _queue(table: Table) -> Queue:
-    daily, whole_run = _daily(table), table.values.get("whole_run", False)
+    daily = _daily(table)
+    whole_run = table.values.get("whole_run", False)
     if not isinstance(whole_run, bool) or (whole_run and "start_between" not in table.values):
         table.add_fault("whole_run", "true or false; true needs start_between", whole_run)
     return Queue(table.text("name"), table.whole("ewt_s", 1, most=LATEST), daily, whole_run is True and bool(daily))
@@ -411,10 +420,10 @@ def _daily(table: Table) -> tuple[Window, ...]:
     """Return the daily windows of ``start_between``, which is a pair of times or a list of pairs."""
     given = table.values.get("start_between", [])
     pairs = [given] if isinstance(given, list) and given and not isinstance(given[0], list) else given
-    found = [_window(pair) for pair in pairs] if isinstance(pairs, list) else [None]
-    if None in found:
+    windows = [_window(pair) for pair in pairs] if isinstance(pairs, list) else [None]
+    if None in windows:
         table.add_fault("start_between", 'two times of the day as ["18:00", "08:00"], or a list of such pairs', given)
-    return tuple(w for w in found if w is not None)
+    return tuple(w for w in windows if w is not None)
 
 
 def _window(pair: object) -> Window | None:
@@ -437,7 +446,7 @@ def _seconds(time: object) -> int | None:
 
 
 def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tuple[Job, TableRow]]:
-    found: list[tuple[Job, TableRow]] = []
+    read: list[tuple[Job, TableRow]] = []
     seen: dict[str, int] = {}
     for row in folder.rows(JOBS, (*BEFORE, *platform.resources, *AFTER), OPTIONAL):
         jobs = jobs_of(row, platform.resources)
@@ -452,10 +461,10 @@ def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tup
             seen.update(
                 (part_name(job.id, k), row.line) for k in range(len(job.parts)) if part_name(job.id, k) not in seen
             )
-        found.extend((job, row) for job in jobs)
-    if not found and not folder.faults:
+        read.extend((job, row) for job in jobs)
+    if not read and not folder.faults:
         folder.add_fault(JOBS, None, "rows", "at least one job", None)
-    return found
+    return read
 
 
 def write(instance: Instance, folder: str | Path) -> None:

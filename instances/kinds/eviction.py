@@ -37,7 +37,8 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     """Read an instance folder. Raises InstanceError with all faults."""
     s = folder.settings
     s.only(*KEYS)
-    nodes_needed, deadline = s.whole("nodes_needed", 0), s.whole("deadline_s", 0, most=LATEST)
+    nodes_needed = s.whole("nodes_needed", 0)
+    deadline = s.whole("deadline_s", 0, most=LATEST)
     step = s.whole("step_s", 1, 60, LATEST)
     compared = _wholes(s, "nodes_compared")
     shared = s.values.get("shared_bandwidth", False)
@@ -47,7 +48,9 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     now = s.whole("now_s", 0, most=LATEST) if physical else 0
     file_system = _number(s, "file_system_mb_s", needed=physical)
     node = _number(s, "node_mb_s", needed=physical)
-    description, source, generator = s.text("description", ""), s.text("source", ""), s.table("generator").values
+    description = s.text("description", "")
+    source = s.text("source", "")
+    generator = s.table("generator").values
     jobs = _jobs(folder, physical, now)
     folder.raise_faults()
     in_use = sum(j.nodes for j in jobs)
@@ -90,7 +93,7 @@ def _number(s: Table, key: str, needed: bool) -> float | None:
 
 
 def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | EvictionCandidate]:
-    found: list[BatchJob | EvictionCandidate] = []
+    jobs: list[BatchJob | EvictionCandidate] = []
     seen: dict[str, int] = {}
     rows = folder.rows(JOBS, PHYSICAL) if physical else folder.rows(JOBS, DIRECT, MORE)
     for row in rows:
@@ -102,8 +105,8 @@ def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | EvictionC
         if job.id in seen:
             row.add_fault("id", f"a unique id (line {seen[job.id]} has it too)", job.id)
         seen.setdefault(job.id, row.line)
-        found.append(job)
-    return found
+        jobs.append(job)
+    return jobs
 
 
 def _physical(row: TableRow) -> BatchJob:

@@ -65,8 +65,10 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     s.only(
         "kind", "description", "source", "scenario", "begin_s", "profit", "platform", "queues", "generator", "repairs"
     )
-    description, source = s.text("description", ""), s.text("source", "")
-    repairs, generator = s.wholes("repairs", needed=False), s.table("generator").values
+    description = s.text("description", "")
+    source = s.text("source", "")
+    repairs = s.wholes("repairs", needed=False)
+    generator = s.table("generator").values
     profit = s.table("profit")
     profit.only("watts_per_core", "until_s", "energy_price", "cooling", "season", "price")
     plants = dict(_each(profit, "cooling", _plant))
@@ -124,7 +126,8 @@ def _number(table: Table, key: str, least: float, default: float | None, expecte
 
 def _plant(table: Table, word: str) -> Plant | None:
     table.only("table", "scale")
-    name, scale = table.text("table"), table.values.get("scale", 1)
+    name = table.text("table")
+    scale = table.values.get("scale", 1)
     if not isinstance(scale, (int, float)) or isinstance(scale, bool) or not 0 < scale < inf:
         table.add_fault("scale", "a number above 0", scale)
         scale = 1
@@ -175,10 +178,10 @@ def _add_file_faults(table: Table, key: str, error: Exception) -> None:
 
 def _price(table: Table, word: str) -> float:
     table.only("core_hour")
-    found = _number(table, "core_hour", 0, None, "euro per core-hour, a number of at least 0")
+    price = _number(table, "core_hour", 0, None, "euro per core-hour, a number of at least 0")
     if "core_hour" not in table.values:
         table.add_fault("core_hour", "euro per core-hour", None)
-    return found or 0.0
+    return price or 0.0
 
 
 def _energy_price(profit: Table) -> StepFunction | float:
@@ -189,10 +192,10 @@ def _energy_price(profit: Table) -> StepFunction | float:
         except (InstanceError, WorkloadError, ForeignFile, FileNotFoundError) as e:
             _add_file_faults(profit, "energy_price", e)
             return 0.0
-    found = _number(profit, "energy_price", -inf, None, f"euro per kWh, or a file ({TIME},{EURO})")
+    energy_price = _number(profit, "energy_price", -inf, None, f"euro per kWh, or a file ({TIME},{EURO})")
     if value is None:
         profit.add_fault("energy_price", f"euro per kWh, or a file ({TIME},{EURO})", None)
-    return found or 0.0
+    return energy_price or 0.0
 
 
 def _default(settings: Table, axes: Mapping[str, Mapping[str, object]]) -> str:

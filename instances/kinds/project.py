@@ -35,7 +35,9 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     """
     s = folder.settings
     s.only("kind", "description", "source", "resources", "generator")
-    description, source, generator = s.text("description", ""), s.text("source", ""), s.table("generator").values
+    description = s.text("description", "")
+    source = s.text("source", "")
+    generator = s.table("generator").values
     resources = _resources(s)
     rows = _modes(folder, [r.name for r in resources])
     links = _precedences(folder, rows)
@@ -54,48 +56,49 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
 
 def _resources(settings: Table) -> list[Resource]:
     """Return the resources; a project without ``[[resources]]`` has none."""
-    found: dict[str, Resource] = {}
+    resources: dict[str, Resource] = {}
     for table in settings.tables("resources") if settings.values.get("resources", []) != [] else []:
         table.only("name", "capacity", "renewable")
         renewable = table.values.get("renewable", True)
         if not isinstance(renewable, bool):
             table.add_fault("renewable", "true or false", renewable)
         resource = Resource(table.text("name"), table.whole("capacity", 0, most=MOST_CAPACITY), bool(renewable))
-        if resource.name in found:
+        if resource.name in resources:
             table.add_fault("name", "each resource once", resource.name)
         if resource.name in COLUMNS:
             table.add_fault("name", f"another name than the columns {', '.join(COLUMNS)} of {MODES}", resource.name)
-        found[resource.name] = resource
-    return list(found.values())
+        resources[resource.name] = resource
+    return list(resources.values())
 
 
 def _modes(folder: Folder, resources: Sequence[str]) -> Rows:
     """Return the modes of each task with their rows."""
-    found: dict[str, list[tuple[Mode, TableRow]]] = {}
+    modes: dict[str, list[tuple[Mode, TableRow]]] = {}
     for row in folder.rows(MODES, (*COLUMNS, *resources)):
         demands = {r: row.whole(r, 0, MOST_CAPACITY) for r in resources}
         mode = Mode(row.text("mode"), row.whole("duration", 0, LATEST), {r: d for r, d in demands.items() if d})
-        others = found.setdefault(row.text("task"), [])
+        others = modes.setdefault(row.text("task"), [])
         same = next((at.line for other, at in others if other.name == mode.name), None)
         if same is not None:
             row.add_fault("mode", f"each mode of a task once (line {same} has it too)", mode.name)
         others.append((mode, row))
-    if not found and not folder.faults:
+    if not modes and not folder.faults:
         folder.add_fault(MODES, None, "rows", "at least one task", None)
-    return found
+    return modes
 
 
 def _precedences(folder: Folder, tasks: Rows) -> list[Link]:
-    found = []
+    links = []
     for row in folder.rows(PRECEDENCES, LINK, DELAY):
-        before, after = row.text("before"), row.text("after")
+        before = row.text("before")
+        after = row.text("after")
         for column, name in zip(LINK, (before, after), strict=True):
             if name and name not in tasks:
                 row.add_fault(column, f"a task of {MODES}", name)
         if before and before == after:
             row.add_fault("after", "another task than before", after)
-        found.append((before, after, row.maybe_whole("delay", -LATEST, LATEST) or 0))
-    return found
+        links.append((before, after, row.maybe_whole("delay", -LATEST, LATEST) or 0))
+    return links
 
 
 def _check_capacities(resources: Sequence[Resource], tasks: Rows) -> None:
@@ -104,7 +107,8 @@ def _check_capacities(resources: Sequence[Resource], tasks: Rows) -> None:
     for name, modes in tasks.items():
         exceeded = [next((r for r, d in mode.demands.items() if d > capacity[r]), None) for mode, _ in modes]
         if None not in exceeded:
-            (mode, row), r = modes[0], str(exceeded[0])
+            mode, row = modes[0]
+            r = str(exceeded[0])
             others = "; its other modes exceed a capacity, too" if len(modes) > 1 else ""
             row.add_fault(r, f"at most the capacity {capacity[r]}", f"{mode.demands[r]} by task {name}{others}")
 

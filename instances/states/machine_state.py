@@ -154,9 +154,9 @@ class Entry:
     def whole(self, key: str, least: int, most: int = LATEST, default: int | None = None) -> int:
         """Return a whole number from ``least`` to ``most``; without a default, a missing key is a fault."""
         value = self.values.get(key, default)
-        found = json_whole_of(value, least, most)
-        if found is not None:
-            return found
+        number = json_whole_of(value, least, most)
+        if number is not None:
+            return number
         above = f" and at most {most}" if isinstance(value, int) and value > most else ""
         self.add_fault(key, f"a whole number of at least {least}{above}", value)
         return least
@@ -213,30 +213,33 @@ def reservations_of(
     """
     if "reservations" not in top.values:
         return ()
-    names, found = set[str](), list[Reserved]()
+    names = set[str]()
+    reservations = list[Reserved]()
     for entry in top.entries("reservations"):
         entry.only("name", "start", "end", "nodes", "queue")
-        name, queue = entry.text("name"), entry.text("queue", "")
+        name = entry.text("name")
+        queue = entry.text("queue", "")
         if name in names:
             entry.add_fault("name", "each reservation once", name)
         names.add(name)
         if queue and queue not in queues:
             entry.add_fault("queue", f"one of the queues {', '.join(sorted(queues)) or '(none)'}", queue)
-        start, end = entry.whole("start", 0) + shift, entry.whole("end", 0) + shift
+        start = entry.whole("start", 0) + shift
+        end = entry.whole("end", 0) + shift
         if end <= start:
             entry.add_fault("end", f"a time after its start, {start - shift}", end - shift)
         elif end <= now:
             entry.add_fault("end", f"a time after now, {now - shift}: the reservation is over", end - shift)
-        found.extend(
+        reservations.extend(
             Reserved(name, queue, start, end, dict.fromkeys(members, 1), dict(amounts))
             for amounts, members in _parts(entry, capacity).items()
         )
-    return tuple(sorted(found, key=lambda r: r.start))
+    return tuple(sorted(reservations, key=lambda r: r.start))
 
 
 def _parts(entry: Entry, capacity: Mapping[str, Amounts]) -> dict[tuple[tuple[str, int], ...], list[str]]:
     """Return the nodes of a reservation by the amounts that it holds on them."""
-    found: dict[tuple[tuple[str, int], ...], list[str]] = {}
+    nodes_by_amounts: dict[tuple[tuple[str, int], ...], list[str]] = {}
     uses = entry.entry("nodes")
     for node in uses.values:
         amounts = uses.amounts(node)
@@ -250,11 +253,11 @@ def _parts(entry: Entry, capacity: Mapping[str, Amounts]) -> dict[tuple[tuple[st
             elif amount > capacity[node][resource]:
                 expected = f"at most the {capacity[node][resource]} {resource} that the node has"
                 entry.add_fault(f"nodes.{node}.{resource}", expected, amount)
-        found.setdefault(tuple(sorted((r, n) for r, n in amounts.items() if n)), []).append(node)
-    found.pop((), None)
-    if not found and isinstance(entry.values.get("nodes"), dict) and set(uses.values) <= set(capacity):
+        nodes_by_amounts.setdefault(tuple(sorted((r, n) for r, n in amounts.items() if n)), []).append(node)
+    nodes_by_amounts.pop((), None)
+    if not nodes_by_amounts and isinstance(entry.values.get("nodes"), dict) and set(uses.values) <= set(capacity):
         entry.add_fault("nodes", "at least one node with the amounts that are reserved", entry.values.get("nodes"))
-    return found
+    return nodes_by_amounts
 
 
 # --- Heterogeneous waiting jobs in a state file: their chunks.
@@ -267,13 +270,13 @@ def chunks_of(entry: Entry) -> list[Chunk]:
     for key in ("units", "request"):
         if key in entry.values:
             entry.add_fault(key, "either chunks, or units and request", entry.values[key])
-    found = []
+    chunks = []
     for each in entry.entries("chunks"):
         each.only("units", "request")
-        found.append(_chunk(each))
+        chunks.append(_chunk(each))
     if entry.values["chunks"] == []:
         entry.add_fault("chunks", "at least one chunk", [])
-    return found or [Chunk(1, {})]
+    return chunks or [Chunk(1, {})]
 
 
 def _chunk(entry: Entry) -> Chunk:
@@ -374,24 +377,24 @@ def state_of(values: Any, document: Document) -> MachineState:
 
 def _arrays(top: Entry, waiting: list[Entry]) -> dict[str, tuple[int, int]]:
     """Return array -> how many of its tasks may run at once, and how many do; record the faults."""
-    found: dict[str, tuple[int, int]] = {}
+    arrays: dict[str, tuple[int, int]] = {}
     for entry in top.entries("arrays") if "arrays" in top.values else ():
         entry.only("name", "limit", "running")
         name = entry.text("name")
-        if name in found:
+        if name in arrays:
             entry.add_fault("name", "each array once", name)
-        found[name] = entry.whole("limit", 1), entry.whole("running", 0, default=0)
+        arrays[name] = entry.whole("limit", 1), entry.whole("running", 0, default=0)
     for entry in waiting:
-        if "array" in entry.values and entry.text("array") not in found:
-            entry.add_fault("array", f"one of the arrays {', '.join(found) or '(none)'}", entry.values["array"])
-    return found
+        if "array" in entry.values and entry.text("array") not in arrays:
+            entry.add_fault("array", f"one of the arrays {', '.join(arrays) or '(none)'}", entry.values["array"])
+    return arrays
 
 
 def _beyond_limits(
     jobs: list[Job], array_of: Mapping[str, str], limits: Mapping[str, tuple[int, int]]
 ) -> dict[str, str]:
     """Return id -> reason of the tasks, in the order of their submit times, for which the limit of their array has no room."""
-    found: dict[str, str] = {}
+    beyond_limits: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for job in sorted(jobs, key=lambda job: job.submit):
         array = array_of.get(job.id)
@@ -399,11 +402,11 @@ def _beyond_limits(
             continue
         limit, running = limits[array]
         if running + seen[array] >= limit:
-            found[job.id] = (
+            beyond_limits[job.id] = (
                 f"JobArrayTaskLimit: at most {how_many(limit, 'task')} of array {array} run at once, {running} run now"
             )
         seen[array] += 1
-    return found
+    return beyond_limits
 
 
 class _Node:
@@ -411,7 +414,9 @@ class _Node:
 
     def __init__(self, entry: Entry, known: list[str]) -> None:
         entry.only("name", "state", "capacity", "free")
-        self.entry, self.name, self.state = entry, entry.text("name"), entry.text("state", UP)
+        self.entry = entry
+        self.name = entry.text("name")
+        self.state = entry.text("state", UP)
         self.capacity = entry.amounts("capacity")
         self.free = entry.amounts("free") if "free" in entry.values else {}
         if self.state not in known:
@@ -422,15 +427,16 @@ class _Node:
 
 
 def _nodes(top: Entry) -> dict[str, _Node]:
-    known, found = list(node_states()), dict[str, _Node]()
+    known = list(node_states())
+    nodes = dict[str, _Node]()
     for entry in top.entries("nodes"):
         node = _Node(entry, known)
-        if node.name in found:
+        if node.name in nodes:
             entry.add_fault("name", "each node once", node.name)
-        found[node.name] = node
-    if not 1 <= len(found) <= MOST_NODES and not top.document.faults:
-        top.add_fault("nodes", f"1 to {MOST_NODES:,} nodes", f"{len(found):,}")
-    return found
+        nodes[node.name] = node
+    if not 1 <= len(nodes) <= MOST_NODES and not top.document.faults:
+        top.add_fault("nodes", f"1 to {MOST_NODES:,} nodes", f"{len(nodes):,}")
+    return nodes
 
 
 def _groups(nodes: Mapping[str, _Node], running: list[Running]) -> list[NamedNodes]:
@@ -462,16 +468,17 @@ def _groups(nodes: Mapping[str, _Node], running: list[Running]) -> list[NamedNod
 
 def _queues(top: Entry) -> tuple[dict[str, Queue], set[str]]:
     """Return the queues, and the names of those that are stopped."""
-    found, stopped = dict[str, Queue](), set[str]()
+    queues = dict[str, Queue]()
+    stopped = set[str]()
     for entry in top.entries("queues"):
         entry.only("name", "ewt", "start_between", "stopped")
         queue = Queue(entry.text("name"), entry.whole("ewt", 1, default=HOUR), _daily(entry))
-        if queue.name in found:
+        if queue.name in queues:
             entry.add_fault("name", "each queue once", queue.name)
-        found[queue.name] = queue
+        queues[queue.name] = queue
         if entry.flag("stopped"):
             stopped.add(queue.name)
-    return found, stopped
+    return queues, stopped
 
 
 def _daily(entry: Entry) -> tuple[Window, ...]:
@@ -506,7 +513,8 @@ def _waiting(entry: Entry, queues: Mapping[str, Queue], shift: int, ids: Counter
     queue = entry.text("queue")
     if queue and queue not in queues:
         entry.add_fault("queue", f"one of the queues {', '.join(queues) or '(none)'}", queue)
-    earliest, latest = entry.maybe_whole("earliest_start", 0), entry.maybe_whole("latest_start", 0)
+    earliest = entry.maybe_whole("earliest_start", 0)
+    latest = entry.maybe_whole("latest_start", 0)
     return Job.of_chunks(
         id=_id(entry, ids),
         submit=entry.whole("submit", 0) + shift,
@@ -523,7 +531,9 @@ def _waiting(entry: Entry, queues: Mapping[str, Queue], shift: int, ids: Counter
 def _running(entry: Entry, nodes: Mapping[str, _Node], now: int, shift: int, ids: Counter[str]) -> list[Running]:
     """Return a running job, in one part for each amount that it uses on its nodes."""
     entry.only("id", "start", "walltime", "nodes", "queue", "user", "name", "submit")
-    name, start, walltime = _id(entry, ids), entry.whole("start", 0) + shift, entry.whole("walltime", 1)
+    name = _id(entry, ids)
+    start = entry.whole("start", 0) + shift
+    walltime = entry.whole("walltime", 1)
     if start > now:
         entry.add_fault("start", f"at most now, {now - shift}", start - shift)
     parts: dict[tuple[tuple[str, int], ...], list[str]] = {}
@@ -561,23 +571,23 @@ def _left_out(
 
     ``private``: name of a private queue -> name of its first reservation.
     """
-    found = []
+    left_out = []
     for job, entry in jobs:
         if "held" in entry.values:
-            found.append((job.id, entry.text("held")))
+            left_out.append((job.id, entry.text("held")))
         elif job.queue in stopped:
-            found.append((job.id, f"queue {job.queue} is stopped"))
+            left_out.append((job.id, f"queue {job.queue} is stopped"))
         elif job.queue in private:
-            found.append((job.id, f"queue {job.queue} is private to reservation {private[job.queue]}"))
+            left_out.append((job.id, f"queue {job.queue} is private to reservation {private[job.queue]}"))
         elif job.release > now:
-            found.append((job.id, f"must not start before {job.release - shift}"))
+            left_out.append((job.id, f"must not start before {job.release - shift}"))
     known = set(platform.resources)
-    names = {name for name, _ in found}
+    names = {name for name, _ in left_out}
     for job, _ in jobs:
         requested = dict.fromkeys(r for part in job.parts for r, amount in part.request.items() if amount)
         foreign = [r for r in requested if r not in known]
         if foreign and job.id not in names:
-            found.append((job.id, f"requests {', '.join(foreign)}, which no node has"))
+            left_out.append((job.id, f"requests {', '.join(foreign)}, which no node has"))
             names.add(job.id)
     others = [job for job, _ in jobs if job.id not in names]
-    return [*found, *((job.id, why) for job, why in impossible(platform, others))]
+    return [*left_out, *((job.id, why) for job, why in impossible(platform, others))]

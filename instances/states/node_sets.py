@@ -43,18 +43,18 @@ def count_of_hosts(text: str) -> int:
 
 def _entries(text: str) -> list[Choices]:
     """Return the entries of a list; all of them together have at most MOST_HOSTS names. Raises WrongValue."""
-    found: list[Choices] = [[]]
+    entries: list[Choices] = [[]]
     for ranges, plain, comma, bracket in PIECE.findall(text):
         if bracket:
             raise WrongValue(f"the list of hosts {text[:SHOWN]!r}: expected a ] for each [")
         if comma:
-            found.append([])
+            entries.append([])
         else:
-            found[-1].append([plain] if plain else numbers(ranges))
-    found = [choices for choices in found if choices]
-    if sum(math.prod(map(len, choices)) for choices in found) > MOST_HOSTS:
+            entries[-1].append([plain] if plain else numbers(ranges))
+    entries = [choices for choices in entries if choices]
+    if sum(math.prod(map(len, choices)) for choices in entries) > MOST_HOSTS:
         raise WrongValue(f"a list of hosts with more than {MOST_HOSTS:,} names: {text[:SHOWN]!r}")
-    return found
+    return entries
 
 
 def numbers(text: str) -> list[str]:
@@ -65,16 +65,16 @@ def numbers(text: str) -> list[str]:
     >>> numbers("08-10,20-30:5")
     ['08', '09', '10', '20', '25', '30']
     """
-    found: list[str] = []
+    texts: list[str] = []
     for part in text.split(","):
         listed = span_of(part.strip())
         if listed is None:
             raise WrongValue(f"the ranges {text[:SHOWN]!r}: expected numbers and ranges such as 1-4,8 or 0-20:5")
-        if len(found) + len(listed) > MOST_HOSTS:
+        if len(texts) + len(listed) > MOST_HOSTS:
             raise WrongValue(f"the ranges {text[:SHOWN]!r} have more than {MOST_HOSTS:,} numbers")
         width = len(part.strip().partition("-")[0])
-        found.extend(f"{n:0{width}d}" for n in listed)
-    return found
+        texts.extend(f"{n:0{width}d}" for n in listed)
+    return texts
 
 
 # --- Tasks of job arrays: those that still wait, and the number of them that may run at once.
@@ -181,7 +181,8 @@ class NodeSets:
                 return None
             own, k = label, 2
             while own in self.members:
-                own, k = f"{label} ({k})", k + 1
+                own = f"{label} ({k})"
+                k = k + 1
             self._labels[members] = own
             self.members[own], self.each[own] = members, PLENTY
         return {self._labels[members]: 1}
@@ -209,20 +210,20 @@ class NodeSets:
         return {own: max(0, n - jobs - 1) for own, n in self._of_node(node, jobs).items()}
 
     def _of_node(self, node: str, jobs: int) -> dict[str, int]:
-        found = {}
+        amounts = {}
         if self.whole_nodes:
-            found[SHARE] = MOST_CAPACITY if node in self.always_shared else PLENTY
+            amounts[SHARE] = MOST_CAPACITY if node in self.always_shared else PLENTY
         if self.one_job:
-            found[ALONE] = max(1, jobs) if node in self.one_job else PLENTY
-        return found
+            amounts[ALONE] = max(1, jobs) if node in self.one_job else PLENTY
+        return amounts
 
     @property
     def of_a_job(self) -> dict[str, int]:
         """What a running job has of each of its nodes, and a waiting one requests of them if it does not take them whole."""
-        found = {SHARE: 1} if self.whole_nodes else {}
+        amounts = {SHARE: 1} if self.whole_nodes else {}
         if self.one_job:
-            found[ALONE] = 1
-        return found
+            amounts[ALONE] = 1
+        return amounts
 
     def shared(self, jobs: Iterable[Mapping[str, Any]]) -> None:
         """Let every waiting job request its share of nodes."""

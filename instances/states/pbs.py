@@ -51,14 +51,14 @@ def amounts_on(text: str, nodes: Container[str]) -> dict[str, Counter[str]]:
     >>> amounts_on("(a:ncpus=2:mem=1gb)+(a:ncpus=1)+(c:ncpus=4)", {"a", "b"})
     {'a': Counter({'memory': 1024, 'cores': 3})}
     """
-    found: dict[str, Counter[str]] = {}
+    by_node: dict[str, Counter[str]] = {}
     for chunk in re.findall(r"[^()+]+", text):
         node, *pairs = chunk.split(":")
         if node in nodes:
             asked = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
             others = {k: amount_of(k, v) for k, v in asked.items() if k not in NAMES and v.isascii() and v.isdigit()}
-            found.setdefault(node, Counter()).update(amounts(asked) | others)
-    return found
+            by_node.setdefault(node, Counter()).update(amounts(asked) | others)
+    return by_node
 
 
 # --- Reservations of PBS: ``pbs_rstat -f``, which has no JSON.
@@ -93,9 +93,10 @@ def reservations_of(
     WrongValue
         The text is not the output of pbs_rstat, or a time is malformed.
     """
-    found = []
+    reservations = []
     for name, values in _paragraphs(text):
-        start, end = moment(values, zone, "reserve_start"), moment(values, zone, "reserve_end")
+        start = moment(values, zone, "reserve_start")
+        end = moment(values, zone, "reserve_end")
         if end is None and start is not None and "reserve_duration" in values:
             end = start + int(duration(values["reserve_duration"]))
         if start is None or end is None:
@@ -114,13 +115,14 @@ def reservations_of(
             skipped["reservation without nodes of the list"] += 1
         else:
             queue = values.get("queue") or name.partition(".")[0]
-            found.append({"name": name, "start": start, "end": end, "nodes": nodes, "queue": queue})
-    return found
+            reservations.append({"name": name, "start": start, "end": end, "nodes": nodes, "queue": queue})
+    return reservations
 
 
 def _paragraphs(text: str) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield (id, values) of each reservation; lines that begin with a tab continue the line before."""
-    name, values = "", dict[str, str]()
+    name = ""
+    values = dict[str, str]()
     for line in text.replace("\n\t", "").splitlines():
         head = HEAD.match(line)
         if head is not None:
@@ -499,13 +501,13 @@ def state_from_pbs(
 
 def _numeric(jobs: Values, nodes: Nodes) -> list[str]:
     """Return the resources beside cores, GPUs and memory of which waiting jobs ask for amounts on nodes."""
-    found: dict[str, None] = {}
+    numeric: dict[str, None] = {}
     for job in (jobs.get("Jobs") or {}).values():
         try:
-            found |= dict.fromkeys(kind for words in chunks_of(job)[1] for kind in consumed(words, nodes))
+            numeric |= dict.fromkeys(kind for words in chunks_of(job)[1] for kind in consumed(words, nodes))
         except WrongValue:  # it is held with this reason when it is read
             continue
-    return list(found)
+    return list(numeric)
 
 
 def _array(name: str) -> str:
@@ -533,8 +535,8 @@ def _walltime(job: Values) -> int:
 
 
 def _texts(job: Values) -> dict[str, str]:
-    found = {"user": str(job.get("Job_Owner") or "").partition("@")[0], "name": str(job.get("Job_Name") or "")}
-    return {key: text for key, text in found.items() if text}
+    texts = {"user": str(job.get("Job_Owner") or "").partition("@")[0], "name": str(job.get("Job_Name") or "")}
+    return {key: text for key, text in texts.items() if text}
 
 
 def _running(
@@ -597,10 +599,10 @@ def _waiting(
     listed += tasks.indices
     if tasks.more:
         skipped[f"subjob of array {name} after the first {len(tasks.indices):,} that wait"] += tasks.more
-    found = [{"id": name.replace("[]", f"[{k}]")} | made for k in tasks.indices]
+    entries = [{"id": name.replace("[]", f"[{k}]")} | made for k in tasks.indices]
     most_at_once = str(job.get("max_run_subjobs") or "0")
     limit = amount_of("max_run_subjobs", most_at_once) or tasks.limit
     if limit:
         limits[_array(name)] = limit
-        found = [subjob | {"array": _array(name)} for subjob in found]
-    return found
+        entries = [subjob | {"array": _array(name)} for subjob in entries]
+    return entries

@@ -45,10 +45,10 @@ def number(value: Any) -> int | None:
         return number(value.get("number")) if known else None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value in NO_VALUES:
         return None
-    found = json_number_of(value, -MOST, MOST)
-    if found is None:
+    value_in_json = json_number_of(value, -MOST, MOST)
+    if value_in_json is None:
         raise WrongValue(f"the number {excerpt(value):.60}; expected one from {-MOST:,} to {MOST:,}")
-    return int(found)
+    return int(value_in_json)
 
 
 def text(value: Any) -> str:
@@ -110,9 +110,10 @@ def reservations_of(values: Values, nodes: Values, now: int, skipped: Counter[st
     skipped
         Reason -> number of reservations that are left out.
     """
-    found = []
+    reservations = []
     for each in values.get("reservations", []):
-        name, start = str(each["name"]), number(each.get("start_time"))
+        name = str(each["name"])
+        start = number(each.get("start_time"))
         if start is None:
             raise WrongValue(f"reservation {name!r} has no start_time; expected scontrol show reservations --json")
         known_end = number(each.get("end_time"))
@@ -123,8 +124,10 @@ def reservations_of(values: Values, nodes: Values, now: int, skipped: Counter[st
         elif not held:
             skipped["reservation without nodes of the list (such as licences)"] += 1
         else:
-            found.append({"name": name, "start": start, "end": end, "nodes": held, "queue": f"reservation {name}"})
-    return found
+            reservations.append(
+                {"name": name, "start": start, "end": end, "nodes": held, "queue": f"reservation {name}"}
+            )
+    return reservations
 
 
 def _held(each: Values, nodes: Values) -> dict[str, dict[str, int]]:
@@ -134,15 +137,15 @@ def _held(each: Values, nodes: Values) -> dict[str, dict[str, int]]:
         listed = re.sub(r"\s", "", str(part.get("core") or ""))
         if listed and part.get("node") in nodes:
             cores[part["node"]] += len(numbers(listed)) * nodes[part["node"]].get("threads", 1)
-    found = {}
+    amounts_by_node = {}
     for name in hosts_of(each.get("node_list") or ""):
         if name in nodes:
             capacity = {r: n for r, n in nodes[name]["capacity"].items() if n}
             some = 0 < cores[name] < capacity.get("cores", 0)
             held = {"cores": cores[name]} if some else capacity
             if held:
-                found[name] = held
-    return found
+                amounts_by_node[name] = held
+    return amounts_by_node
 
 
 # --- Nodes in the JSON of Slurm: ``scontrol show nodes --json`` or ``sinfo -N --json``; their states and what they have.
@@ -219,25 +222,25 @@ def node_words(*values: Any) -> set[str]:
     >>> sorted(node_words("IDLE+CLOUD", ["POWERED_DOWN"])), sorted(node_words("mix#")), sorted(node_words("down*"))
     (['CLOUD', 'IDLE', 'POWERED_DOWN'], ['MIXED', 'POWERING_UP'], ['DOWN', 'NOT_RESPONDING'])
     """
-    found: set[str] = set()
+    words: set[str] = set()
     for word in re.split(r"[+, ]", ",".join(map(text, values)).upper()):
         stem = word.rstrip("".join(SUFFIXES))
-        found.update(SUFFIXES[sign] for sign in word[len(stem) :])
-        found.update([SHORT.get(stem, stem)] if stem else [])
-    return found
+        words.update(SUFFIXES[sign] for sign in word[len(stem) :])
+        words.update([SHORT.get(stem, stem)] if stem else [])
+    return words
 
 
 def nodes_of(values: Values) -> dict[str, SlurmNode]:
     """Return the nodes by name. Raises WrongValue if there are none, or a number is malformed."""
-    found: dict[str, SlurmNode] = {}
+    nodes: dict[str, SlurmNode] = {}
     for each in values.get("nodes") or []:
-        found[str(each["name"])] = _of_scontrol(each)
+        nodes[str(each["name"])] = _of_scontrol(each)
     for each in values.get("sinfo") or []:
         for node in _of_sinfo(each):
-            found.setdefault(node.name, node).partitions.add(str(each["partition"]["name"]))
-    if not found:
+            nodes.setdefault(node.name, node).partitions.add(str(each["partition"]["name"]))
+    if not nodes:
         raise WrongValue("there are no nodes; expected the output of scontrol show nodes --json or sinfo -N --json")
-    return found
+    return nodes
 
 
 def _of_scontrol(each: Values) -> SlurmNode:
@@ -266,7 +269,9 @@ def _of_scontrol(each: Values) -> SlurmNode:
 
 def _of_sinfo(each: Values) -> list[SlurmNode]:
     listed = [str(name) for name in each["nodes"]["nodes"]]
-    cpus, memory, gres = each["cpus"], each["memory"], each.get("gres") or {}
+    cpus = each["cpus"]
+    memory = each["memory"]
+    gres = each.get("gres") or {}
     features = each.get("features") or {}
     sizes = {"sockets": "sockets", "cores_per_socket": "cores", "threads_per_core": "threads", "disk": "disk"}
     ranges = {ours: each.get(theirs) for ours, theirs in sizes.items()}
@@ -339,7 +344,8 @@ def amounts(job: Values, units: int) -> dict[str, int]:
     on_node = {"cores": max(-(-cores // units), number(job.get("minimum_cpus_per_node")) or 1)}
     megabytes = memory(asked["mem"]).megabytes if "mem" in asked else 0.0
     on_node["memory"] = -(-int(-(-megabytes // 1)) // units)
-    per_node, per_cpu = number(job.get("memory_per_node")) or 0, number(job.get("memory_per_cpu")) or 0
+    per_node = number(job.get("memory_per_node")) or 0
+    per_cpu = number(job.get("memory_per_cpu")) or 0
     if "mem" not in asked:
         on_node["memory"] = max(per_node, per_cpu * on_node["cores"])
     gres = _gres_on_node(job, units)
@@ -371,16 +377,16 @@ def _gres_on_node(job: Values, units: int) -> dict[str, int]:
     total, per_node, per_job, per_task, per_socket = _sources(job)
     tasks = number(job.get("tasks_per_node")) or -(-(number(job.get("tasks")) or 1) // units)
     sockets = number(job.get("sockets_per_node")) or 1
-    found: dict[str, int] = {}
+    amounts: dict[str, int] = {}
     for source, factor, parts in (
         (total, 1, units), (per_node, 1, 1), (per_job, 1, units), (per_task, tasks, 1), (per_socket, sockets, 1),
     ):  # fmt: skip
         for kind, amount in source.items():
-            found[kind] = max(found.get(kind, 0), -(-amount * factor // parts))
-    for name in {kind.partition(":")[0] for kind in found}:
-        of_types = sum(amount for kind, amount in found.items() if kind.startswith(f"{name}:"))
-        found[name] = max(found.get(name, 0), of_types)
-    return found
+            amounts[kind] = max(amounts.get(kind, 0), -(-amount * factor // parts))
+    for name in {kind.partition(":")[0] for kind in amounts}:
+        of_types = sum(amount for kind, amount in amounts.items() if kind.startswith(f"{name}:"))
+        amounts[name] = max(amounts.get(name, 0), of_types)
+    return amounts
 
 
 def takes_whole_nodes(job: Values) -> bool:
@@ -393,7 +399,8 @@ def takes_whole_nodes(job: Values) -> bool:
 
 def why_held(job: Values, known_reservations: Sequence[str]) -> str | None:
     """Return why a pending job must not start now; None if nothing forbids it."""
-    words, reason = job_words(job.get("job_state")), text(job.get("state_reason")).strip("()")
+    words = job_words(job.get("job_state"))
+    reason = text(job.get("state_reason")).strip("()")
     if reason.lower() == "reservation" and any(name in known_reservations for name in names(job.get("resv_name"))):
         reason = ""  # its queue is private to that reservation
     if reason.lower() not in MAY_START:
@@ -444,7 +451,8 @@ def eligible_nodes(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> t
             label += f" with {expression[:SHOWN]}"
     excluded = _listed(job.get("excluded_nodes"))
     if excluded & members:
-        members, label = members - excluded, f"{label} without {text(job.get('excluded_nodes'))[:SHOWN]}"
+        members = members - excluded
+        label = f"{label} without {text(job.get('excluded_nodes'))[:SHOWN]}"
     required = _listed(job.get("required_nodes"))
     if required:
         if not required <= members:
@@ -455,7 +463,8 @@ def eligible_nodes(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> t
             raise WrongValue(
                 f"asks for the nodes {text(job.get('required_nodes'))[:SHOWN]} among others, which is not modelled"
             )
-        members, label = required, f"{label} on {text(job.get('required_nodes'))[:SHOWN]}"
+        members = required
+        label = f"{label} on {text(job.get('required_nodes'))[:SHOWN]}"
     for name in (*SIZES, "minimum_tmp_disk_per_node"):
         asked = number(job.get(name)) or 0
         ours = {"minimum_tmp_disk_per_node": "disk", "sockets_per_node": "sockets"}.get(name, name)
@@ -581,7 +590,11 @@ class _State:
     def __init__(
         self, jobs: list[Values], nodes: dict[str, SlurmNode], now: int, ewt: int, reservations: Values | None
     ) -> None:
-        self.jobs, self.nodes, self.now, self.ewt, self.reservations = jobs, nodes, now, ewt, reservations
+        self.jobs = jobs
+        self.nodes = nodes
+        self.now = now
+        self.ewt = ewt
+        self.reservations = reservations
         self.sets = NodeSets(nodes)
         self.kinds = kinds_asked(jobs)
         if any(node.generic.get("gpu") for node in nodes.values()):
@@ -632,7 +645,7 @@ class _State:
             [*(j["queue"] for j in waiting), *(j["queue"] for j in running), *(r["queue"] for r in reserved)]
         )
         limits = {array: {"limit": n, "running": in_arrays[array]} for array, n in self.limits.items()}
-        found = {
+        fields = {
             "schema": "schedlab-state",
             "version": 1,
             "now": self.now,
@@ -642,8 +655,8 @@ class _State:
             "running": running,
             "waiting": waiting,
         }
-        found |= {"arrays": [{"name": array} | n for array, n in limits.items()]} if limits else {}
-        return found | ({} if self.reservations is None else {"reservations": reserved}), self.skipped
+        fields |= {"arrays": [{"name": array} | n for array, n in limits.items()]} if limits else {}
+        return fields | ({} if self.reservations is None else {"reservations": reserved}), self.skipped
 
     def _all_waiting(self, queue_of: Callable[[Values], dict[str, str]], reservations: list[str]) -> list[Made]:
         waiting: list[Made] = []
@@ -741,7 +754,8 @@ class _State:
         """Return a pending job, or what the tasks of an array have in common."""
         units = max(1, number(job.get("node_count")) or 1)
         held = why_held(job, reservations) or not_modelled(job, units)
-        request, queue = {"cores": 1}, _queue(job)
+        request = {"cores": 1}
+        queue = _queue(job)
         try:
             request = amounts(job, units)
             inside, queue = bound(self.sets, job, _name(job), units, request, self.nodes, left)
@@ -758,10 +772,11 @@ class _State:
 
     def _tasks(self, job: Values, made: Made) -> list[Made]:
         """Return a pending job; one for each task of a job array, as many as the machine may start."""
-        array, limit = number(job.get("array_job_id")), number(job.get("array_max_tasks"))
+        array = number(job.get("array_job_id"))
+        limit = number(job.get("array_max_tasks"))
         listed = text(job.get("array_task_string"))
         if not listed:
-            found = [{"id": _name(job)} | made]
+            entries = [{"id": _name(job)} | made]
         else:
             array = array or number(job.get("job_id")) or 0
             cores = sum(node.capacity["cores"] for node in self.nodes.values())
@@ -776,11 +791,11 @@ class _State:
             if tasks.cut:
                 why = "whose list of tasks was cut by squeue (SLURM_BITSTR_LEN=0 prints it whole): the tasks after the cut"
                 self.skipped[f"array {why}"] += 1
-            found = [{"id": f"{array}_{task}"} | made for task in tasks.indices]
+            entries = [{"id": f"{array}_{task}"} | made for task in tasks.indices]
         if array and limit:
             self.limits[str(array)] = min(limit, self.limits.get(str(array), limit))
-            found = [task | {"array": str(array)} for task in found]
-        return found
+            entries = [task | {"array": str(array)} for task in entries]
+        return entries
 
 
 def _queue(job: Values) -> str:
@@ -818,13 +833,14 @@ def _joined(leader: int, parts: list[Made]) -> Made:
 
 
 def _name(job: Values) -> str:
-    array, task = number(job.get("array_job_id")), number(job.get("array_task_id"))
+    array = number(job.get("array_job_id"))
+    task = number(job.get("array_task_id"))
     return f"{array}_{task}" if array and task is not None else str(job["job_id"])
 
 
 def _texts(job: Values) -> dict[str, str]:
-    found = {"user": text(job.get("user_name")), "name": text(job.get("name"))}
-    return {key: value for key, value in found.items() if value}
+    texts = {"user": text(job.get("user_name")), "name": text(job.get("name"))}
+    return {key: value for key, value in texts.items() if value}
 
 
 def _walltime(job: Values) -> int:

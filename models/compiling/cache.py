@@ -150,18 +150,18 @@ def flags(processor: Processor) -> str:
 @cache
 def installed() -> Prebuilt | None:
     """Return the machine code of the installed package; None if it has none, or that does not fit."""
-    found = Prebuilt.read(PACKAGE / FOLDER)
-    return found if found is not None and found.misfit() is None else None
+    prebuilt = Prebuilt.read(PACKAGE / FOLDER)
+    return prebuilt if prebuilt is not None and prebuilt.misfit() is None else None
 
 
 def described() -> str:
     """Return in a line where the machine code of the kernels comes from."""
-    found = Prebuilt.read(PACKAGE / FOLDER)
-    if found is None:
+    prebuilt = Prebuilt.read(PACKAGE / FOLDER)
+    if prebuilt is None:
         return "compiled at the first use of a method"
-    reason = found.misfit()
+    reason = prebuilt.misfit()
     if reason is None:
-        return f"in the installed wheel, for {found.processor.name}"
+        return f"in the installed wheel, for {prebuilt.processor.name}"
     return f"compiled at the first use of a method; those in the installed wheel do not fit: {reason}"
 
 
@@ -280,22 +280,22 @@ class SharedCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled version for a signature; None, with the lock held, if there is none."""
-        found = self._loaded(sig, target_context)
-        if found is not None or not self._take_lock():
-            return found
+        overload = self._loaded(sig, target_context)
+        if overload is not None or not self._take_lock():
+            return overload
         # another process may have compiled it in the meantime
-        found = self._loaded(sig, target_context)
-        if found is not None:
+        overload = self._loaded(sig, target_context)
+        if overload is not None:
             self.release()
-        return found
+        return overload
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)
         for load in (self._prebuilt, self._cached):
             with contextlib.suppress(Outdated, AttributeError, ImportError):  # names in a cache that no longer exist
-                found = load(sig, target_context)
-                if found is not None:
-                    return found
+                overload = load(sig, target_context)
+                if overload is not None:
+                    return overload
         return None
 
     def _prebuilt(self, sig: Any, target_context: Any) -> Any:
@@ -411,7 +411,8 @@ class OwnLibrary(JITCodeLibrary):
         codegen: Any = self._codegen
         chosen: Any = config
         options = llvm.create_pipeline_tuning_options(chosen.OPT)
-        options.loop_vectorization, options.slp_vectorization = bool(chosen.LOOP_VECTORIZE), bool(chosen.SLP_VECTORIZE)
+        options.loop_vectorization = bool(chosen.LOOP_VECTORIZE)
+        options.slp_vectorization = bool(chosen.SLP_VECTORIZE)
         options.loop_unrolling = options.loop_interleaving = False
         inlining = codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=False, opt=0, cost="cheap")
         builder = llvm.create_pass_builder(codegen._tm, options)

@@ -40,7 +40,8 @@ class FurtherChunks(NamedTuple):
 
     def some(self, index: Ints, jobs: int) -> FurtherChunks | None:
         """Return the chunks of some of the ``jobs`` jobs, in the order of the indices; None if there are none."""
-        count, first = self.counts(jobs), np.searchsorted(self.job, index)
+        count = self.counts(jobs)
+        first = np.searchsorted(self.job, index)
         each = count[index]
         at = np.repeat(first - np.cumsum(each) + each, each) + np.arange(int(each.sum()))
         if not at.size:
@@ -162,25 +163,25 @@ class JobArrays:
     @cached_property
     def request(self) -> Ints:
         """The request of one unit of each job, or of its first chunk, shape (jobs, resources)."""
-        found: Ints = self.requests[self.kind]
-        return found
+        requests: Ints = self.requests[self.kind]
+        return requests
 
     @cached_property
     def all_units(self) -> Ints:
         """The number of units of each job in all its chunks, shape (jobs,)."""
         if self.further is None:
             return self.units
-        found = self.units.copy()
-        np.add.at(found, self.further.job, self.further.units)
-        return found
+        units = self.units.copy()
+        np.add.at(units, self.further.job, self.further.units)
+        return units
 
     @cached_property
     def amounts(self) -> Ints:
         """What all units of each job request together, shape (jobs, resources)."""
-        found: Ints = self.units[:, None] * self.request
+        amounts: Ints = self.units[:, None] * self.request
         if self.further is not None:
-            np.add.at(found, self.further.job, self.further.units[:, None] * self.requests[self.further.kind])
-        return found
+            np.add.at(amounts, self.further.job, self.further.units[:, None] * self.requests[self.further.kind])
+        return amounts
 
     @cached_property
     def first_unit(self) -> Ints:
@@ -229,7 +230,9 @@ class JobArrays:
     def joined(self, other: Self) -> Self:
         """Return the jobs of both, first those of this object."""
         columns = {n: np.concatenate([v, w]) for (n, v), (_, w) in zip(self._columns(), other._columns(), strict=True)}
-        requests, row, shift = self.requests, np.arange(len(self.requests)), 0
+        requests = self.requests
+        row = np.arange(len(self.requests))
+        shift = 0
         if other.requests is not self.requests:
             listed = [*map(tuple, self.requests.tolist()), *map(tuple, other.requests.tolist())]
             requests, row = numbered_rows(listed, self.requests.shape[1])
@@ -300,13 +303,13 @@ class NodeArrays:
     @cached_property
     def total(self) -> Ints:
         """The capacity of the whole platform, at least 1, shape (resources,)."""
-        found: Ints = np.maximum(1, self.capacity.sum(axis=0))
-        return found
+        totals: Ints = np.maximum(1, self.capacity.sum(axis=0))
+        return totals
 
     def shares(self, requests: Ints) -> Floats:
         """Return the sum over resources of request / capacity of the platform, for each row."""
-        found: Floats = (requests / self.total).sum(axis=1)
-        return found
+        shares: Floats = (requests / self.total).sum(axis=1)
+        return shares
 
 
 def distinct_requests(jobs: Iterable[Requester], resources: Sequence[str]) -> tuple[Ints, Ints]:
@@ -356,9 +359,9 @@ def distinct(rows: Ints) -> tuple[Ints, Ints]:
 
 def offsets(sizes: Ints | Sequence[int]) -> Ints:
     """Return 0 and the running sums of the sizes: the first index of each list when the lists are concatenated."""
-    found = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(np.asarray(sizes, np.int64), out=found[1:])
-    return found
+    begins = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(np.asarray(sizes, np.int64), out=begins[1:])
+    return begins
 
 
 def column(values: Iterable[int], size: int = -1) -> Ints:
@@ -368,10 +371,10 @@ def column(values: Iterable[int], size: int = -1) -> Ints:
 
 def numbers_of(values: Iterable[str]) -> dict[str, int]:
     """Return each distinct value with its index, in the order of first occurrence."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for v in values:
-        found.setdefault(v, len(found))
-    return found
+        numbers.setdefault(v, len(numbers))
+    return numbers
 
 
 # --- What running jobs occupy on each node, and what they give back to the machine at their ends.

@@ -98,8 +98,8 @@ def excesses(
     visits = int(np.maximum(high - low + 1, 0).sum()) * capacity.shape[1]
     sweep = _sweep if wide or visits <= PLAIN else _compiled()
     job, time, used = sweep(order, start, end, first, low, high, units, request, capacity)
-    found = zip(*np.nonzero(job >= 0), strict=True)
-    node, resource = np.array(sorted(found, key=lambda f: (f[0], time[f], f[1])), np.int64).reshape(-1, 2).T
+    cells = zip(*np.nonzero(job >= 0), strict=True)
+    node, resource = np.array(sorted(cells, key=lambda f: (f[0], time[f], f[1])), np.int64).reshape(-1, 2).T
     at = (node, resource)
     return Excess(node, resource, time[at], used[at], job[at])
 
@@ -166,21 +166,21 @@ def verify(problem: DispatchData, schedule: Schedule) -> list[Violation]:
     if fractions:
         return fractions
     jobs = {j.id: j for j in problem.jobs}
-    found = [Violation(j, 1, f"job {j!r} is not one of the problem") for j in schedule.start if j not in jobs]
+    violations = [Violation(j, 1, f"job {j!r} is not one of the problem") for j in schedule.start if j not in jobs]
     for job in problem.jobs:
         if job.id not in schedule.start:
-            found.append(Violation(job.id, 1, f"job {job.id!r} has no start"))
+            violations.append(Violation(job.id, 1, f"job {job.id!r} has no start"))
             continue
-        found.extend(_start(problem, job, schedule.start[job.id]))
+        violations.extend(_start(problem, job, schedule.start[job.id]))
         for name, (units, request) in _groups(job):
-            found.extend(_check_nodes(problem, name, units, schedule.nodes.get(name, {})))
+            violations.extend(_check_nodes(problem, name, units, schedule.nodes.get(name, {})))
             if problem.duration(job) == 0:
-                found.extend(_check_fit(problem, name, request, schedule.nodes.get(name, {})))
-    found.extend(_capacity(problem, schedule, jobs))
-    found.extend(excess_on_nodes(problem, schedule))
+                violations.extend(_check_fit(problem, name, request, schedule.nodes.get(name, {})))
+    violations.extend(_capacity(problem, schedule, jobs))
+    violations.extend(excess_on_nodes(problem, schedule))
     if all(job.id in schedule.start for job in problem.jobs):
-        found.extend(broken_limits(problem, schedule))
-    return found
+        violations.extend(broken_limits(problem, schedule))
+    return violations
 
 
 def _start(problem: DispatchData, job: Job, start: int) -> Iterator[Violation]:
@@ -191,7 +191,8 @@ def _start(problem: DispatchData, job: Job, start: int) -> Iterator[Violation]:
     if job.windows and not any(lo <= start <= hi for lo, hi in job.windows):
         yield Violation(job.id, 1, f"job {job.id!r} starts at {start}, outside of its windows {list(job.windows)}")
     queue = next(q for q in problem.queues if q.name == job.queue)
-    daily, second = queue.daily, start % DAY
+    daily = queue.daily
+    second = start % DAY
     rest = job.walltime if queue.whole_run else 0
     if daily and not any(lo <= s and s + rest <= hi for s in (second, second + DAY) for lo, hi in daily):
         yield Violation(
@@ -250,7 +251,7 @@ def _capacity(problem: DispatchData, schedule: Schedule, jobs: dict[str, Job]) -
     occupying.extend((r.job.id, r.job.request, r.start, r.end, dict(r.nodes)) for r in problem.running)
     on_nodes = [[(index[node], units) for node, units in nodes.items() if node in index] for *_, nodes in occupying]
     node = _whole([node for pairs in on_nodes for node, _ in pairs])
-    found = excesses(
+    excess = excesses(
         _whole([start for *_, start, _, _ in occupying]),
         _whole([end for *_, end, _ in occupying]),
         np.cumsum([0, *(len(pairs) for pairs in on_nodes)]),
@@ -262,9 +263,11 @@ def _capacity(problem: DispatchData, schedule: Schedule, jobs: dict[str, Job]) -
         ),
         _whole([amount for n in platform.nodes for amount in platform.capacity[n]], len(platform.resources)),
     )
-    for at, r, time, used, job in zip(*found, strict=True):
+    for at, r, time, used, job in zip(*excess, strict=True):
         name, resource = platform.nodes[at], platform.resources[r]
-        limit, starter, used = platform.capacity[name][r], occupying[job][0], int(used)
+        limit = platform.capacity[name][r]
+        starter = occupying[job][0]
+        used = int(used)
         text = f"node {name!r} at {time}: {used} {resource} in use, it has {limit} (job {starter!r} starts)"
         yield Violation(name, used - limit, text)
 

@@ -105,12 +105,12 @@ def overrun(problem: Dispatch, schedule: Schedule) -> float:
 
     Above 1 if a limit is broken. With a limit of 0 it is 1 + value.
     """
-    found = []
+    overruns = []
     for name, limit in problem.limits.items():
         objective = find_objective(name)
         sign = 1 if objective.sense == "minimize" else -1
-        found.append(1 + sign * (objective.value_of(problem, schedule) - limit) / scale_of(problem, name, limit))
-    return max(found, default=0.0)
+        overruns.append(1 + sign * (objective.value_of(problem, schedule) - limit) / scale_of(problem, name, limit))
+    return max(overruns, default=0.0)
 
 
 def nearest(problem: Dispatch, known: Mapping[str, Schedule]) -> str | None:

@@ -72,26 +72,27 @@ def _never(p: DispatchData) -> list[str]:
     assert p.desired is not None
     empty, resources = p.desired.empty_machine, p.platform.resources
     known: dict[Any, bool] = {}
-    found: list[Job] = []
+    jobs: list[Job] = []
     for job in p.jobs:
-        shape, duration = shape_of(job, resources), p.duration(job)
+        shape = shape_of(job, resources)
+        duration = p.duration(job)
         begin = 0 if p.desired.period else p.earliest(job)
         key = (shape, duration, begin)
         if key not in known:
             known[key] = empty.first_start(shape, duration, begin) is None
         if known[key]:
-            found.append(job)
+            jobs.append(job)
     if p.desired.power is not None:
         most = max(p.desired.power.amounts)
-        found += [j for j in p.jobs if (j.power or 0.0) > most and j not in found]
+        jobs += [j for j in p.jobs if (j.power or 0.0) > most and j not in jobs]
     texts = [
         f"job {j.id!r}: {how_many(j.units, 'unit')} of {dict(j.request)} for {p.duration(j)} s fit at no time within the desired profile, "
         "even on the empty machine"
-        for j in found[:MOST]
+        for j in jobs[:MOST]
     ]
-    if found:
+    if jobs:
         texts.append(
-            f"({how_many(len(found), 'such job')}) shares are of each node: raise them, wish for some node groups only, or give the "
+            f"({how_many(len(jobs), 'such job')}) shares are of each node: raise them, wish for some node groups only, or give the "
             "profile a cost (over_cost)"
         )
     return texts
@@ -112,7 +113,8 @@ def waits(p: DispatchData) -> tuple[int, int]:
     """
     if p.desired is None:
         return p.now, 0
-    period, least = p.desired.period, _least_totals(p)
+    period = p.desired.period
+    least = _least_totals(p)
     resources = p.platform.resources
     known: dict[Shape, bool] = {}
     total, held = 0, False
@@ -133,11 +135,11 @@ def waits(p: DispatchData) -> tuple[int, int]:
 def _least_totals(p: DispatchData) -> dict[str, float]:
     """Return for each resource the least desired amount of the machine; infinite for a power that is not wished."""
     assert p.desired is not None
-    found = {
+    totals = {
         r: sum(g.count * min(p.desired.of(g.name, r).amounts) for g in p.platform.groups) for r in p.platform.resources
     }
     power = math.inf if p.desired.power is None else min(p.desired.power.amounts)
-    return {**found, POWER_OF_MACHINE: power}
+    return {**totals, POWER_OF_MACHINE: power}
 
 
 # --- The check of schedules against a desired profile, and their over-utilisation, from the data alone.
@@ -234,31 +236,35 @@ def _powers(problem: DispatchData, schedule: Schedule) -> Iterator[Use]:
 
 def _in_use(uses: Iterable[Use], times: NDArray[np.int64]) -> Numbers:
     """Return the amount in use at each time."""
-    found = np.zeros(times.size)
+    amounts = np.zeros(times.size)
     for begin, end, amount, _ in uses:
         if begin < end:
-            found[np.searchsorted(times, begin) : np.searchsorted(times, end)] += amount
-    return found
+            amounts[np.searchsorted(times, begin) : np.searchsorted(times, end)] += amount
+    return amounts
 
 
 def _first(uses: list[Use], pieces: object, resource: str, where: str, now: int) -> Iterator[Violation]:
     """Yield the first time at which own jobs and running jobs together use more than allowed."""
-    own, others = [u for u in uses if u.own and u.begin < u.end], [u for u in uses if not u.own]
+    own = [u for u in uses if u.own and u.begin < u.end]
+    others = [u for u in uses if not u.own]
     if not own:
         return
-    begin, last = min(now, *(u.begin for u in own)), max(u.end for u in own)
+    begin = min(now, *(u.begin for u in own))
+    last = max(u.end for u in own)
     steps = list(pieces(begin, last))  # type: ignore[operator]
     at = np.array([a for a, _, _ in steps])
     whole = 1000.0 if resource == "W" else 1.0
     wish = np.array([math.floor(v * whole + NEAR) / whole if math.isfinite(v) else v for _, _, v in steps])
     times = np.unique([*(t for u in uses for t in (u.begin, u.end) if begin <= t < last), *at.tolist()])
-    mine, held = _in_use(own, times), _in_use(others, times)
+    mine = _in_use(own, times)
+    held = _in_use(others, times)
     desired = wish[np.searchsorted(at, times, side="right") - 1]
     allowed = np.maximum(desired, held)
     over = np.flatnonzero((mine > 0) & (mine + held > allowed + NEAR))
     if over.size:
         k = int(over[0])
-        used, most = mine[k] + held[k], allowed[k]
+        used = mine[k] + held[k]
+        most = allowed[k]
         beside = f", of which running jobs use {held[k]:g}" if held[k] > desired[k] else ""
         text = f"{where} at {times[k]}: {used:g} {resource} in use{beside}; the desired profile allows {desired[k]:g}"
         yield Violation(where.removeprefix("node ").strip("'"), float(used - most), text)
@@ -413,13 +419,13 @@ def _cells(row: Row, demand: int, end: int, jobs: int) -> list[tuple[int, int, i
     ]
     number = max(FEWEST, OVERLAPS // max(1, jobs))
     bounds = _bounds(sum(b - a for a, b, _ in steps), number)
-    found, passed = [], 0
+    cells, passed = [], 0
     for a, b, g in steps:
         inner = bounds[np.searchsorted(bounds, passed, side="right") : np.searchsorted(bounds, passed + b - a)]
         cuts = [a, *(a + inner - passed).tolist(), b]
-        found += [(lo, hi, g * (hi - lo)) for lo, hi in pairwise(cuts)]
+        cells += [(lo, hi, g * (hi - lo)) for lo, hi in pairwise(cuts)]
         passed += b - a
-    return found
+    return cells
 
 
 def _bounds(length: int, number: int) -> Ints:

@@ -19,7 +19,9 @@ from .jobs import DAY, Job
 from .problem import Dispatch
 
 # with more nodes, jobs or pieces of jobs than these the chart is a grid: its rows are groups of nodes
-MOST_NODES, MOST_JOBS, MOST_PIECES = 200, 3000, 12_000
+MOST_NODES = 200
+MOST_JOBS = 3000
+MOST_PIECES = 12_000
 CELLS = 480  # columns of the grid
 NAMED = 30  # nodes up to which each row has the name of its node
 QUEUES = 8  # with a colour of their own: those with most jobs
@@ -133,7 +135,8 @@ def gantt(problem: Dispatch, schedule: Schedule, marks: Sequence[Mark] = ()) -> 
     group = np.array(of_job + [len(groups)] * (len(shown) - moved), np.int64)
     groups += [RUNNING] if len(shown) > moved else []
     placed = _placed(shown, platform)
-    start, end = problem.now, max([problem.now + 1, *(s.end for s in shown), *(m.time for m in marks)])
+    start = problem.now
+    end = max([problem.now + 1, *(s.end for s in shown), *(m.time for m in marks)])
     left = sum(j.id not in schedule.start or not schedule.nodes.get(j.id) for j in problem.jobs)
     title = "jobs on nodes" + (
         f" ({how_many(left, 'job', ',')} without a start or nodes are not drawn)" if left else ""
@@ -210,7 +213,8 @@ def _bars(
     bounded = {k for k, s in enumerate(shown[:moved]) if s.job.deadline is not None or s.job.windows}
     left = bounded if len(bounded) <= BOUNDED else set()
     for r in rectangles(placed, problem.platform, placed.requests):
-        job, row = shown[r.job].job, int(r.top)
+        job = shown[r.job].job
+        row = int(r.top)
         allowed: tuple[tuple[int, int], ...] = ()
         if r.job in left:
             left.discard(r.job)
@@ -229,8 +233,8 @@ def node_sections(platform: Platform) -> tuple[Section, ...]:
     several = 1 < len(platform.groups) <= 12
     if len(platform.nodes) <= NAMED:
         return ()
-    found = platform.groups if several else ()
-    return tuple(Section(f"{g.name} ({g.count:,})", g.count) for g in found) or (
+    node_sections = platform.groups if several else ()
+    return tuple(Section(f"{g.name} ({g.count:,})", g.count) for g in node_sections) or (
         Section(how_many(len(platform.nodes), "node", ","), len(platform.nodes)),
     )
 

@@ -94,14 +94,15 @@ def conflict_sentence(part: Dispatch, found: Sequence[Element]) -> str:
         text = _at_once(part, spans, use) or _in_turn(part, spans, use) or _in_sum(part, spans, use)
         if text:
             return text
-    begin, end = min(s.first for s in spans.values()), max(s.end for s in spans.values())
+    begin = min(s.first for s in spans.values())
+    end = max(s.end for s in spans.values())
     during = f"between {moment(begin)} and {moment(end)}" + _beside(part)
     return f"{listed(list(spans))} {'do' if len(spans) > 1 else 'does'} not fit {_together(uses)} {during}{f' if {listed(wishes)}' if wishes else ''}"
 
 
 def _uses(part: Dispatch, names: Sequence[str]) -> list[Use]:
     """Return the resources among the elements, without the nodes that have too little for a unit of any job."""
-    found = []
+    uses = []
     for resource in part.platform.resources:
         all_groups = [g for g in part.platform.groups if f"{resource} of the {g.name} nodes" in names]
         least = min((n for j in part.jobs for p in j.parts if (n := p.request.get(resource, 0))), default=1)
@@ -110,8 +111,8 @@ def _uses(part: Dispatch, names: Sequence[str]) -> list[Use]:
             total = sum(g.count * g.capacity[resource] for g in groups)
             most = max(g.capacity[resource] for g in groups)
             where = f"the {listed([g.name for g in groups])} nodes"
-            found.append(Use(resource, where, total, most, sum(g.count for g in groups)))
-    return found
+            uses.append(Use(resource, where, total, most, sum(g.count for g in groups)))
+    return uses
 
 
 def _together(uses: Sequence[Use]) -> str:
@@ -131,7 +132,8 @@ def _need(job: Job, resource: str) -> int:
 
 def _at_once(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
     """Return the sentence for jobs that all run at one time in every schedule, and need too much then."""
-    begin, end = max(s.certain[0] for s in spans.values()), min(s.certain[1] for s in spans.values())
+    begin = max(s.certain[0] for s in spans.values())
+    end = min(s.certain[1] for s in spans.values())
     held = [r for r in part.running if r.end > begin]
     end = min([end, *(r.end for r in held)])
     if begin >= end or len(held) < len(part.running):
@@ -139,8 +141,10 @@ def _at_once(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
     units = {j.id: sum(p.units for p in j.parts) for j in part.jobs}
     per_unit = {j.id: min(p.request.get(use.resource, 0) for p in j.parts) for j in part.jobs}
     needs = {j.id: _need(j, use.resource) for j in part.jobs}
-    names, during = listed(list(spans)), f"between {moment(begin)} and {moment(end)}"
-    of, every = f"the {use.resource} of {use.where}", {2: "both"}.get(len(spans), "each")
+    names = listed(list(spans))
+    during = f"between {moment(begin)} and {moment(end)}"
+    of = f"the {use.resource} of {use.where}"
+    every = {2: "both"}.get(len(spans), "each")
     if len(spans) > 1 and not held and all(2 * needs[j] > use.total for j in spans):
         return f"{names} {every} need more than half of {of} {during}"
     need = sum(needs[j] for j in spans)
@@ -161,7 +165,8 @@ def _in_turn(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
     if len(spans) < 2 or part.running:
         return ""
     need = {j.id: _need(j, use.resource) for j in part.jobs}
-    begin, end = min(s.first for s in spans.values()), max(s.end for s in spans.values())
+    begin = min(s.first for s in spans.values())
+    end = max(s.end for s in spans.values())
     took = sum(s.size for s in spans.values())
     if not all(2 * n > use.total for n in need.values()) or took <= end - begin:
         return ""
@@ -173,7 +178,8 @@ def _in_turn(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
 
 def _in_sum(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
     """Return the sentence for jobs whose work exceeds what the nodes can do between the first start and the last end."""
-    begin, end = min(s.first for s in spans.values()), max(s.end for s in spans.values())
+    begin = min(s.first for s in spans.values())
+    end = max(s.end for s in spans.values())
     work = sum(_need(j, use.resource) * part.duration(j) for j in part.jobs)
     held = sum(
         sum(r.nodes.values()) * r.job.request.get(use.resource, 0) * max(0, min(r.end, end) - begin)
@@ -231,7 +237,8 @@ class DispatchElements(Elements):
         postponable = {j.id for j in problem.jobs if j.deadline is None and not j.windows}
         self.harmless = frozenset(e for e in of_jobs if e.name in postponable)
         if problem.limits or self._wishes():  # a profile may allow a job at early times only
-            self.harmless, self.harmless_because = frozenset(), ""
+            self.harmless = frozenset()
+            self.harmless_because = ""
 
     def _slack(self, job: Job) -> int:
         """Return the seconds between the first and the last start of a job; the tightest jobs come first."""
@@ -254,13 +261,13 @@ class DispatchElements(Elements):
         profile = self.problem.desired
         if profile is None or self.problem.over_cost is not None:
             return []
-        found = [
+        wishes = [
             Element("desired use", desired_name(r, group), _wish(r, group, s))
             for (group, r), s in profile.steps.items()
         ]
         if profile.power is not None:
-            found.append(Element("desired use", POWER_NAME, "the power of the machine stays within the desired use"))
-        return found
+            wishes.append(Element("desired use", POWER_NAME, "the power of the machine stays within the desired use"))
+        return wishes
 
     def _desired(self, names: Collection[tuple[str, str]], platform: Platform) -> DesiredProfile | None:
         """Return the desired profile with the kept wishes alone; None if there are none."""
@@ -277,7 +284,8 @@ class DispatchElements(Elements):
 
     def part(self, kept: Collection[Element]) -> Dispatch:
         """Return the problem with the kept elements alone."""
-        p, names = self.problem, {(e.kind, e.name) for e in kept}
+        p = self.problem
+        names = {(e.kind, e.name) for e in kept}
         platform = self._platform(names)
         return p.replace(
             platform=platform,
@@ -319,7 +327,8 @@ def desired_name(resource: str, group: str) -> str:
 
 
 def _wish(resource: str, group: str, steps: Steps) -> str:
-    low, high = min(steps.amounts), max(steps.amounts)
+    low = min(steps.amounts)
+    high = max(steps.amounts)
     most = f"{high:g}" if low == high else f"{low:g} to {high:g}, by the time,"
     return f"at most {most} {resource} of each {group} node are in use"
 
@@ -343,14 +352,14 @@ def _of_job(problem: Dispatch, job: Job) -> list[Element]:
     """Return a job, and what limits its start."""
     units = " and ".join(map(_units, job.parts))
     since = moment(max(problem.now, job.submit))
-    found = [Element("job", job.id, f"{job.id} takes {duration(problem.duration(job))}, from {since} on: {units}")]
+    elements = [Element("job", job.id, f"{job.id} takes {duration(problem.duration(job))}, from {since} on: {units}")]
     if job.deadline is not None:
-        found.append(Element("deadline", job.id, f"{job.id} ends by {moment(job.deadline)}"))
+        elements.append(Element("deadline", job.id, f"{job.id} ends by {moment(job.deadline)}"))
     if job.windows:
-        found.append(Element("window", job.id, f"{job.id} starts {windows(job.windows)}"))
+        elements.append(Element("window", job.id, f"{job.id} starts {windows(job.windows)}"))
     if job.earliest_start is not None and job.earliest_start > max(problem.now, job.submit):
-        found.append(Element("earliest start", job.id, f"{job.id} starts at {moment(job.earliest_start)} or later"))
-    return found
+        elements.append(Element("earliest start", job.id, f"{job.id} starts at {moment(job.earliest_start)} or later"))
+    return elements
 
 
 def _units(part: Job) -> str:
@@ -370,7 +379,8 @@ def _limited(job: Job, names: Collection[tuple[str, str]]) -> Job:
 
 
 def _capacity(resource: str, group: NodeGroup) -> str:
-    amount, few = group.capacity.get(resource, 0), group.count == 1
+    amount = group.capacity.get(resource, 0)
+    few = group.count == 1
     nodes = f"the only {group.name} node has" if few else f"the {group.count} {group.name} nodes have"
     return f"{nodes} {amount if amount else 'no'} {resource}{' each' if amount and not few else ''}"
 

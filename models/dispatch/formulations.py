@@ -156,9 +156,13 @@ class Levels:
     def _taken(self, nodes: Ints, amount: Ints) -> tuple[Ints, Ints, Ints, Ints]:
         """Return the entries of nodes from which ``amount``, shape (steps, resources), is taken."""
         at = np.flatnonzero((np.diff(amount, axis=0, prepend=-1) != 0).any(axis=1))
-        begin, end, amount = self.times[at], np.append(self.times[at[1:]], self.until), np.maximum(0, amount[at])
+        begin = self.times[at]
+        end = np.append(self.times[at[1:]], self.until)
+        amount = np.maximum(0, amount[at])
         some = (amount > 0).any(axis=1) & (begin < end)
-        begin, end, amount = begin[some], end[some], amount[some]
+        begin = begin[some]
+        end = end[some]
+        amount = amount[some]
         n = nodes.size
         return np.repeat(nodes, begin.size), np.tile(begin, n), np.tile(end, n), np.tile(amount, (n, 1))
 
@@ -287,20 +291,20 @@ class JobModel:
 
     def until(self, end: int) -> Interval:
         """Return the fixed interval from ``now`` to an end of running jobs in seconds, made at the first call."""
-        found = self.running_ends.get(end)
-        if found is None:
+        interval = self.running_ends.get(end)
+        if interval is None:
             now = self.problem.now
-            found = self.running_ends[end] = self.model.interval(f"running until {end}", size=end - now, start=now)
-        return found
+            interval = self.running_ends[end] = self.model.interval(f"running until {end}", size=end - now, start=now)
+        return interval
 
     def running(self, places: Mapping[str, str]) -> dict[str, list[tuple[int, Job, int]]]:
         """Return the running jobs of each place as (end, job, units there); ``places`` maps nodes to places."""
-        found: dict[str, list[tuple[int, Job, int]]] = {place: [] for place in places.values()}
+        by_place: dict[str, list[tuple[int, Job, int]]] = {place: [] for place in places.values()}
         for r in self.problem.running:
             if r.end > self.problem.now:
                 for node, n in r.nodes.items():
-                    found[places[node]].append((r.end, r.job, n))
-        return found
+                    by_place[places[node]].append((r.end, r.job, n))
+        return by_place
 
     def returned_on_nodes(self) -> dict[str, list[dict[int, int]]]:
         """Return for each node, and there for each resource, what running jobs return at each end: {end: amount}, no zeros."""
@@ -378,7 +382,9 @@ def returned(here: Iterable[tuple[int, Job, int]], need: Need) -> dict[int, int]
 
 def usable(capacity: int, held: Mapping[int, int], most: int) -> tuple[int, dict[int, int]]:
     """Return the capacity and the amounts of running jobs where the other demands add up to ``most`` (see the module)."""
-    top, free, kept = min(capacity, most), capacity - sum(held.values()), {}
+    top = min(capacity, most)
+    free = capacity - sum(held.values())
+    kept = {}
     for end in sorted(held):
         if free >= top:
             break
@@ -391,10 +397,10 @@ def _together(
     intervals: Sequence[Interval], demands: Sequence[int | Linear]
 ) -> tuple[list[Interval], list[int | Linear]]:
     """Return each interval once, with the sum of its demands: an interval may stand in a cumulative only once."""
-    found: dict[Interval, int | Linear] = {}
+    demand_of: dict[Interval, int | Linear] = {}
     for v, demand in zip(intervals, demands, strict=True):
-        found[v] = found[v] + demand if v in found else demand
-    return list(found), list(found.values())
+        demand_of[v] = demand_of[v] + demand if v in demand_of else demand
+    return list(demand_of), list(demand_of.values())
 
 
 SetObjective = Callable[[JobModel], None]
@@ -629,11 +635,11 @@ def _counted(
     b: JobModel, counts: list[Places], needed: Sequence[Needed]
 ) -> dict[str, list[tuple[Needed, Interval, Integer]]]:
     """Return for each place what the parts that may run there need, with their intervals and numbers of units there."""
-    found: dict[str, list[tuple[Needed, Interval, Integer]]] = {}
+    counted: dict[str, list[tuple[Needed, Interval, Integer]]] = {}
     for needs, (_, v), made in zip(needed, b.parts, counts, strict=True):
         for place, x in made.items():
-            found.setdefault(place, []).append((needs, v, x))
-    return found
+            counted.setdefault(place, []).append((needs, v, x))
+    return counted
 
 
 def _rows(here: Iterable[tuple[Job, Interval, Integer]], need: Need) -> list[DemandRow]:
@@ -709,7 +715,8 @@ def classes(problem: Dispatch, set_objective: SetObjective | None = None, before
 def pool(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
     """Make the relaxation with one cumulative per resource over the whole platform."""
     b = job_model(problem, "pool", set_objective, before)
-    platform, ends = problem.platform, problem.returns.end.tolist()
+    platform = problem.platform
+    ends = problem.returns.end.tolist()
     use = zip(problem.job_arrays.amounts.T.tolist(), problem.returns.amount.T.tolist(), strict=True)
     for resource, (amounts, returns) in zip(platform.resources, use, strict=True):
         capacity = b.capacity(platform.nodes, resource, platform.total(resource))

@@ -57,8 +57,8 @@ def whole_chunks(job: Job) -> tuple[Job, list[str]]:
             faults.append(f"{where} is {shown(given)}; (units, {{resource: amount}}) is expected")
             continue
         units, amounts = given
-        request, found = whole_amounts(amounts, "request of")
-        faults += [f"{where}: {why}" for why in found]
+        request, faults_of_request = whole_amounts(amounts, "request of")
+        faults += [f"{where}: {why}" for why in faults_of_request]
         if not is_whole(units):
             faults.append(f"{where}: units {wrong(units)}")
             continue
@@ -110,7 +110,7 @@ def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tup
     if any(type(j.chunks) is not tuple or j.chunks for j in made):
         with_chunks = [whole_chunks(j) for j in made]
         made = tuple(j for j, _ in with_chunks)
-        faults = [*faults, *(why for _, found in with_chunks for why in found)]
+        faults = [*faults, *(why for _, faults_of_chunks in with_chunks for why in faults_of_chunks)]
     others, more = whole_running(running)
     more += [
         f"running job {r.job.id!r} has chunks; each of its parts (Job.parts) is expected as a running job of its own"
@@ -136,8 +136,8 @@ def whole_running(running: Sequence[Running]) -> tuple[tuple[Running, ...], list
     """Return running jobs with Python's integers, and messages for values that are not whole."""
     jobs, faults = whole_records([r.job for r in running], JOB, lambda j: f"running job {j.id!r}")
     with_job = [r if r.job is j else replace(r, job=j) for r, j in zip(running, jobs, strict=True)]
-    found, more = whole_records(with_job, RUNNING, lambda r: f"running job {r.job.id!r}")
-    return found, [*faults, *more]
+    whole, more = whole_records(with_job, RUNNING, lambda r: f"running job {r.job.id!r}")
+    return whole, [*faults, *more]
 
 
 # --- The data of a dispatching problem: queues, jobs, and running jobs.
@@ -448,7 +448,8 @@ def lack(platform: Platform, chunks: Sequence[tuple[int, Vector]], states: int =
     'its chunks need 10 cores together, the platform has 8'
     """
     for k, resource in enumerate(platform.resources):
-        need, total = sum(units * request[k] for units, request in chunks), platform.total(resource)
+        need = sum(units * request[k] for units, request in chunks)
+        total = platform.total(resource)
         if need > total:
             return f"its chunks need {need} {resource} together, the platform has {total}"
     nodes = Counter({vector: len(names) for vector, names in platform.classes.items()})
@@ -491,7 +492,9 @@ class _Search:
     """A depth-first search over the classes of equal nodes, which remembers the states that have failed."""
 
     def __init__(self, requests: Sequence[Vector], classes: Sequence[tuple[Vector, int]], states: int) -> None:
-        self._requests, self._classes, self._states = requests, classes, states
+        self._requests = requests
+        self._classes = classes
+        self._states = states
         self._failed: set[tuple[int, int, Vector]] = set()
 
     def holds(self, c: int, used: int, left: Vector) -> bool | None:
@@ -512,12 +515,12 @@ class _Search:
             return None
         unknown = False
         for put in self._fillings(vector, left):
-            found = self.holds(c, used + 1, tuple(a - b for a, b in zip(left, put, strict=True))) if any(put) else (
+            holds_rest = self.holds(c, used + 1, tuple(a - b for a, b in zip(left, put, strict=True))) if any(put) else (
                 self.holds(c + 1, 0, left)
             )  # fmt: skip
-            if found:
+            if holds_rest:
                 return True
-            unknown = unknown or found is None
+            unknown = unknown or holds_rest is None
         if unknown:
             return None
         self._failed.add((c, used, left))
@@ -537,7 +540,7 @@ class _Search:
 
 def impossible(platform: Platform, jobs: Iterable[Job]) -> list[tuple[Job, str]]:
     """Return the jobs that do not fit the empty platform, each with a text that names the resource it exceeds."""
-    found = []
+    refused = []
     known: dict[tuple[int, ...], int] = {}
     together: dict[tuple[tuple[int, tuple[int, ...]], ...], str | None] = {}
     for job in jobs:
@@ -550,15 +553,15 @@ def impossible(platform: Platform, jobs: Iterable[Job]) -> list[tuple[Job, str]]
                 )
             if (known[request] if any(request) else units) < units:
                 tight = _tightest(platform, part, request)
-                found.append((job, f"asks for {how_many(units, 'unit')} of {dict(part.request)}, but {tight}"))
+                refused.append((job, f"asks for {how_many(units, 'unit')} of {dict(part.request)}, but {tight}"))
                 break
         else:
             if len(shape) > 1:
                 if shape not in together:
                     together[shape] = lack(platform, shape)
                 if why := together[shape]:
-                    found.append((job, why))
-    return found
+                    refused.append((job, why))
+    return refused
 
 
 def _tightest(platform: Platform, job: Job, request: tuple[int, ...]) -> str:

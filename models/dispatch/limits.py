@@ -68,13 +68,13 @@ def whole_limits(limits: object) -> dict[str, float]:
     """
     if not isinstance(limits, Mapping):
         raise ProblemError(f"limits are {shown(limits)}; expected {{objective: number}}, such as {{'late-jobs': 4}}")
-    found: dict[str, float] = {}
+    by_name: dict[str, float] = {}
     for name, value in limits.items():
         find_objective(name)
         if not is_number(value):
             raise ProblemError(f"the limit on {name} is {shown(value)}; expected a finite number")
-        found[name] = int(value) if is_whole(value) else float(value)
-    return found
+        by_name[name] = int(value) if is_whole(value) else float(value)
+    return by_name
 
 
 def tolerance(limit: float, exact: bool) -> float:
@@ -110,14 +110,14 @@ def origin_of(problem: WithCosts, name: str) -> int:
 
 def cost_limits(problem: WithCosts) -> tuple[CostLimit, ...]:
     """Return the limits of a problem as limits on costs, for models and searches."""
-    found = []
+    limits = []
     for name, limit in problem.limits.items():
         objective = find_objective(name)
         costs = objective.costs_of(problem)
         exact = costs.is_unweighted if isinstance(costs, Excess) else True
         most = limit if objective.sense == "minimize" else -limit
-        found.append(CostLimit(name, costs, most, tolerance(limit, exact), scale_of(problem, name, limit)))
-    return tuple(found)
+        limits.append(CostLimit(name, costs, most, tolerance(limit, exact), scale_of(problem, name, limit)))
+    return tuple(limits)
 
 
 def broken_limits(problem: DispatchData, schedule: Schedule) -> Iterator[Violation]:
@@ -176,18 +176,19 @@ def total_cost(costs: JobCosts, jobs: Sequence[Interval], submit: Sequence[int],
         shift: Number = -int(begun.sum())
         weights: list[Number] = [1] * len(jobs)
         if not costs.is_unweighted:
-            weights, shift = costs.weight.tolist(), float((costs.constant - costs.weight * begun).sum())
+            weights = costs.weight.tolist()
+            shift = float((costs.constant - costs.weight * begun).sum())
         # made directly: sl.sum would check weights again that are known to be finite
-        found = Linear({v.start: w for v, w in zip(jobs, weights, strict=True) if w}, shift)
-        return found if fixed is None else found + fixed
+        cost = Linear({v.start: w for v, w in zip(jobs, weights, strict=True) if w}, shift)
+        return cost if fixed is None else cost + fixed
     terms = cost_terms(costs, jobs, submit)
     if isinstance(costs, Late):
-        found = sl.sum(terms)
+        cost = sl.sum(terms)
     else:
-        found = sl.sum(terms, weights=None if costs.is_unweighted else costs.weight.tolist())
+        cost = sl.sum(terms, weights=None if costs.is_unweighted else costs.weight.tolist())
         if costs.constant.any():
-            found = found + float(costs.constant.sum())
-    return found if fixed is None else found + fixed
+            cost = cost + float(costs.constant.sum())
+    return cost if fixed is None else cost + fixed
 
 
 def cost_terms(costs: Excess | Late, jobs: Sequence[Interval], submit: Sequence[int]) -> list[Expression]:

@@ -73,8 +73,8 @@ def queue_priority_wait(problem: DispatchData, schedule: Schedule) -> float:
 
 def slowdown(problem: DispatchData, schedule: Schedule) -> float:
     """Return the sum of (wait + duration) / duration; a duration counts as at least 1 s."""
-    found = [(wait, max(1, problem.duration(j))) for j, wait, _ in _waits(problem, schedule)]
-    return math.fsum((wait + d) / d for wait, d in found)
+    waits = [(wait, max(1, problem.duration(j))) for j, wait, _ in _waits(problem, schedule)]
+    return math.fsum((wait + d) / d for wait, d in waits)
 
 
 SAME = 1e-6  # relative and absolute: smaller differences between a value and the costs are rounding errors
@@ -269,19 +269,19 @@ class Objective:
     def costs_of(self, problem: DispatchData) -> JobCosts:
         """Return the costs of the problem's jobs; raise ProblemError if their number is wrong, WrongAnswer if they are none."""
         try:
-            found = self.costs(problem)
+            costs = self.costs(problem)
         except SchedlabError:
             raise
         except Exception as e:
             raise WrongAnswer(f"objective {self.name!r}: costs raised {type(e).__name__}: {e}") from e
-        if not isinstance(found, Excess | Late | LastEnd):
+        if not isinstance(costs, Excess | Late | LastEnd):
             why = "expected the costs of the jobs: Excess, Late or LastEnd"
-            raise WrongAnswer(f"objective {self.name!r}: costs returned {excerpt(found)}; {why}")
-        if not isinstance(found, LastEnd) and found.jobs != len(problem.jobs):
+            raise WrongAnswer(f"objective {self.name!r}: costs returned {excerpt(costs)}; {why}")
+        if not isinstance(costs, LastEnd) and costs.jobs != len(problem.jobs):
             raise ProblemError(
-                f"objective {self.name!r} has costs of {how_many(found.jobs, 'job')}, not of {len(problem.jobs)}"
+                f"objective {self.name!r} has costs of {how_many(costs.jobs, 'job')}, not of {len(problem.jobs)}"
             )
-        return found
+        return costs
 
     def value_of(self, problem: DispatchData, schedule: Schedule) -> float:
         """Return the objective of a schedule; raise WrongAnswer if ``value`` raises, or returns no finite number.
@@ -289,14 +289,14 @@ class Objective:
         A KeyError is passed on if a job has no start.
         """
         try:
-            found = self.value(problem, schedule)
+            value = self.value(problem, schedule)
         except SchedlabError:
             raise
         except Exception as e:
             if isinstance(e, KeyError) and any(job.id not in schedule.start for job in problem.jobs):
                 raise
             raise WrongAnswer(f"objective {self.name!r}: value raised {type(e).__name__}: {e}") from e
-        return returned_number(f"objective {self.name!r}: value", found)
+        return returned_number(f"objective {self.name!r}: value", value)
 
     def checked_value(self, problem: DispatchData, schedule: Schedule) -> float:
         """Return the value of a schedule of all jobs.
@@ -334,7 +334,8 @@ class Objective:
             try:
                 alone = problem.replace(jobs=[job], limits={})
                 start = Schedule({job.id: schedule.start[job.id]}, {job.id: schedule.nodes.get(job.id, {})})
-                value, other = self.value(alone, start), self._of_costs(alone, start)
+                value = self.value(alone, start)
+                other = self._of_costs(alone, start)
             except Exception:  # the functions may need all jobs
                 return ""
             if not _same(value, other):

@@ -340,16 +340,16 @@ class Dispatch:
         """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""
         horizon = self.horizon if horizon is None else horizon
         last = horizon if job.deadline is None else min(horizon, job.deadline - self.duration(job))
-        found: tuple[Window, ...] = ((self.earliest(job), last),)
+        windows: tuple[Window, ...] = ((self.earliest(job), last),)
         if not job.windows and not self._queues[job.queue].daily:  # the common case, kept fast
-            return found if found[0][0] <= last else ()
+            return windows if windows[0][0] <= last else ()
         if job.windows:
-            found = _intersect(found, job.windows)
+            windows = _intersect(windows, job.windows)
         daily = self.calendar(job)
         if daily:
-            days = range(found[0][0] // DAY - 1, last // DAY + 1) if found else range(0)
-            found = _intersect(found, [(d * DAY + lo, d * DAY + hi) for d in days for lo, hi in daily])
-        return tuple((lo, hi) for lo, hi in found if lo <= hi)
+            days = range(windows[0][0] // DAY - 1, last // DAY + 1) if windows else range(0)
+            windows = _intersect(windows, [(d * DAY + lo, d * DAY + hi) for d in days for lo, hi in daily])
+        return tuple((lo, hi) for lo, hi in windows if lo <= hi)
 
     def calendar(self, job: Job) -> tuple[Window, ...]:
         """Return the daily windows in which the job may start; empty if it may start at any time."""
@@ -495,8 +495,8 @@ def contradictions(p: Dispatch) -> list[str]:
 
 def _intersect(some: Sequence[Window], others: Sequence[Window]) -> tuple[Window, ...]:
     """Return the common parts of two sets of windows."""
-    found = [(max(a, c), min(b, d)) for a, b in some for c, d in others if max(a, c) <= min(b, d)]
-    return tuple(sorted(found))
+    common = [(max(a, c), min(b, d)) for a, b in some for c, d in others if max(a, c) <= min(b, d)]
+    return tuple(sorted(common))
 
 
 def with_durations(problem: Dispatch, durations: Durations) -> Dispatch:

@@ -99,7 +99,8 @@ def rectangles(jobs: PlacedJobs, platform: Platform, requests: Mapping[str, Ints
         Sorted by job.
     """
     p = jobs.placement
-    job, held = np.repeat(np.arange(len(p.first) - 1), np.diff(p.first)), np.zeros(len(p.low))
+    job = np.repeat(np.arange(len(p.first) - 1), np.diff(p.first))
+    held = np.zeros(len(p.low))
     real = (jobs.end > jobs.start)[job] & (p.low >= 0) & (p.high < len(platform.nodes))
     held[real] = _held(platform, requests, job[real], p.low[real], p.units[real])
     on: dict[int, list[Run]] = {}
@@ -108,19 +109,19 @@ def rectangles(jobs: PlacedJobs, platform: Platform, requests: Mapping[str, Ints
         run = Run(int(jobs.start[j]), int(jobs.end[j]), j, float(held[k]))
         for node in range(p.low[k], p.high[k] + 1):
             on.setdefault(node, []).append(run)
-    found: list[Rectangle] = []
+    drawn: list[Rectangle] = []
     filled: dict[int, Rectangle] = {}  # job -> its last rectangle that fills its nodes
     for node in sorted(on):
         for run, top, bottom in _packed(sorted(on[node])):
             before = filled.get(run.job)
             if (top, bottom) != (0, 1):
-                found.append(Rectangle(run.job, run.start, run.end, node + top, node + bottom))
+                drawn.append(Rectangle(run.job, run.start, run.end, node + top, node + bottom))
             elif before is not None and before.bottom == node:
                 filled[run.job] = before._replace(bottom=node + 1)
             else:
-                found += [before] if before is not None else []
+                drawn += [before] if before is not None else []
                 filled[run.job] = Rectangle(run.job, run.start, run.end, node, node + 1)
-    return sorted([*found, *filled.values()])
+    return sorted([*drawn, *filled.values()])
 
 
 def _packed(runs: list[Run]) -> Iterator[tuple[Run, float, float]]:
@@ -194,23 +195,27 @@ def shares(
     p, (rows, columns) = jobs.placement, shape
     job = np.repeat(np.arange(len(p.first) - 1), np.diff(p.first))
     kept = (jobs.end > jobs.start)[job] & (p.high >= p.low) & (p.low >= 0) & (p.high < len(platform.nodes))
-    job, low, high, units = job[kept], p.low[kept], p.high[kept], p.units[kept]
+    job = job[kept]
+    low = p.low[kept]
+    high = p.high[kept]
+    units = p.units[kept]
     held = _held(platform, requests, job, low, units)
     width = max(end - begin, 1) / columns
     across = [np.clip((t[job] - begin) / width, 0, columns) for t in (jobs.start, jobs.end)]
     down = [low / each, (high + 1) / each]
-    found = np.zeros((categories, rows + 2, columns + 2))
+    covered = np.zeros((categories, rows + 2, columns + 2))
     for x, x_sign in zip(across, (1, -1), strict=True):
         for y, y_sign in zip(down, (1, -1), strict=True):
-            _corner(found, category[job], y, x, held * (x_sign * y_sign))
-    cells: Floats = found.cumsum(axis=1).cumsum(axis=2)[:, :rows, :columns]
+            _corner(covered, category[job], y, x, held * (x_sign * y_sign))
+    cells: Floats = covered.cumsum(axis=1).cumsum(axis=2)[:, :rows, :columns]
     full = np.minimum(each, len(platform.nodes) - each * np.arange(rows)) / each  # the last row may have fewer nodes
     return np.maximum(cells, 0) / full[None, :, None]
 
 
 def _corner(into: Floats, category: Ints, y: Floats, x: Floats, weight: Floats) -> None:
     """Add ``weight`` to the quadrant below and right of (y, x), stored as differences along both axes."""
-    row, column = y.astype(np.int64), x.astype(np.int64)
+    row = y.astype(np.int64)
+    column = x.astype(np.int64)
     for row_step, row_part in ((0, row + 1 - y), (1, y - row)):
         for column_step, column_part in ((0, column + 1 - x), (1, x - column)):
             at = np.ravel_multi_index((category, row + row_step, column + column_step), into.shape)
@@ -229,14 +234,19 @@ def _held(platform: Platform, requests: Mapping[str, Ints], job: Ints, low: Ints
 
 
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6")
-INK, PALE, CLOSED = "#333333", "#f4f4f4", "#e2e2e2"
+INK = "#333333"
+PALE = "#f4f4f4"
+CLOSED = "#e2e2e2"
 SHADES = (0.0, 0.22, 0.42)  # share of white in a colour, to separate neighbouring bars of one group
 LINES = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))  # of marks
 ALLOWED: Any = {"color": INK, "linewidth": 0.9, "linestyle": ":", "marker": "|", "markersize": 6}
 OUTLINED = 500  # bars up to which each has a white outline
 GAP = 0.12  # between two rows, as a share of a row
 GAPS = 60  # rows up to which there are gaps
-WIDTH, LEAST, MOST, AROUND = 10.0, 2.4, 14.0, 1.1  # inches: a figure; its least and greatest height; without the rows
+WIDTH = 10.0  # inches: a figure; its least and greatest height; without the rows
+LEAST = 2.4
+MOST = 14.0
+AROUND = 1.1
 ROW, DENSE = 0.28, 5.0  # inches: a row of height 1, all rows with labels by section
 LETTER, LINE = 0.065, 0.13  # inches: width and height of a letter of a label
 LONGEST = 28  # letters of a label of a row
@@ -373,8 +383,8 @@ def mixed(cells: Cells, colours: Sequence[str]) -> Floats:
     """
     held = cells.share / np.maximum(cells.share.sum(axis=0), 1.0)
     missing = np.array([[1 - c for c in _white(colour, 0)] for colour in colours])
-    found: Floats = np.clip(1 - np.tensordot(held, missing, axes=(0, 0)), 0, 1)
-    return found
+    mix: Floats = np.clip(1 - np.tensordot(held, missing, axes=(0, 0)), 0, 1)
+    return mix
 
 
 def boxes(box: Floats, **style: Any) -> PathPatch:
@@ -407,7 +417,8 @@ def _bars(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int, label
             *((bar.start - origin) / unit, (bar.end - origin) / unit),
             *(y.top(bar.row + bar.low), y.bottom(bar.row + bar.high)),
         )
-        colour, middle = colours[bar.group], (box[2] + box[3]) / 2
+        colour = colours[bar.group]
+        middle = (box[2] + box[3]) / 2
         white = SHADES[order[bar.label] % len(SHADES)] if chart.distinct else 0.0
         if bar.start == bar.end:
             ax.plot(box[0], middle, marker="X", color=colour, markersize=7, linestyle="", clip_on=False, zorder=4)
@@ -418,7 +429,7 @@ def _bars(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int, label
             ax.plot(ends, [middle, middle], **ALLOWED, zorder=3)
         if labels and bar.label and bar.label != chart.rows[bar.row].label:
             _label(ax, bar, box, _white(colour, 0.75 if bar.hatched else white), (wide, high))
-    for (colour, white, hatched), found in styles.items():
+    for (colour, white, hatched), bars_of_style in styles.items():
         style: dict[str, Any] = {
             "facecolor": _white(colour, white),
             "edgecolor": "white" if len(chart.bars) <= OUTLINED else "none",
@@ -426,13 +437,15 @@ def _bars(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int, label
         }
         if hatched:
             style = {"facecolor": _white(colour, 0.75), "edgecolor": colour, "linewidth": 0.3, "hatch": "////"}
-        ax.add_artist(boxes(np.array(found), zorder=2, **style))
+        ax.add_artist(boxes(np.array(bars_of_style), zorder=2, **style))
 
 
 def _inches(ax: Axes) -> tuple[float, float]:
     """Return the inches of a unit of the time axis and of a row of height 1, about."""
-    place, size = ax.get_position(), ax.get_figure(root=True).get_size_inches()  # type: ignore[union-attr]
-    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    place = ax.get_position()
+    size = ax.get_figure(root=True).get_size_inches()  # type: ignore[union-attr]
+    left, right = ax.get_xlim()
+    bottom, top = ax.get_ylim()
     return 0.9 * place.width * size[0] / max(right - left, 1e-9), 0.9 * place.height * size[1] / max(bottom - top, 1e-9)
 
 
@@ -482,18 +495,18 @@ def _legend(ax: Axes, chart: Gantt) -> None:
 
     hatched = {b.group for b in chart.bars if b.hatched}
     used = {b.group for b in chart.bars} if chart.cells is None else set(chart.groups)
-    found: list[Any] = []
+    handles: list[Any] = []
     if chart.legend:
         for name, colour in zip(chart.groups, colours_of(chart), strict=True):
             if name in hatched:
-                found.append(Patch(facecolor=_white(colour, 0.75), edgecolor=colour, hatch="////", label=name))
+                handles.append(Patch(facecolor=_white(colour, 0.75), edgecolor=colour, hatch="////", label=name))
             elif name and name in used:
-                found.append(Patch(facecolor=colour, label=name))
-    found += [Patch(facecolor=CLOSED, label=text) for text in dict.fromkeys(c.label for c in chart.closed)]
+                handles.append(Patch(facecolor=colour, label=name))
+    handles += [Patch(facecolor=CLOSED, label=text) for text in dict.fromkeys(c.label for c in chart.closed)]
     if any(b.allowed for b in chart.bars):
-        found.append(Line2D([], [], **ALLOWED, label="may run"))
+        handles.append(Line2D([], [], **ALLOWED, label="may run"))
     for k, mark in enumerate(chart.marks):
-        found.append(Line2D([], [], color=INK, linewidth=1.1, linestyle=LINES[k % len(LINES)], label=mark.label))
-    if found:
+        handles.append(Line2D([], [], color=INK, linewidth=1.1, linestyle=LINES[k % len(LINES)], label=mark.label))
+    if handles:
         place = (1.0, 1.0)
-        ax.legend(handles=found, frameon=False, fontsize=8, borderaxespad=0.3, loc="upper left", bbox_to_anchor=place)
+        ax.legend(handles=handles, frameon=False, fontsize=8, borderaxespad=0.3, loc="upper left", bbox_to_anchor=place)

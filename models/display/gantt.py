@@ -194,13 +194,13 @@ def pack(use: Iterable[tuple[int, int, int, int]], capacity: int) -> Iterator[Pi
 
 
 def _merged(spans: Sequence[Span]) -> list[Span]:
-    found: list[Span] = []
+    joined: list[Span] = []
     for low, high in sorted(spans):
-        if found and found[-1][1] == low:
-            found[-1] = (found[-1][0], high)
+        if joined and joined[-1][1] == low:
+            joined[-1] = (joined[-1][0], high)
         else:
-            found.append((low, high))
-    return found
+            joined.append((low, high))
+    return joined
 
 
 def _take(free: Sequence[Span], demand: int) -> tuple[list[Span], list[Span]]:

@@ -95,8 +95,8 @@ def _without(absent: int) -> str:
 
 def rows_of_assignment(answer: Assignment) -> list[dict[str, Cell]]:
     """Return a row for each interval: name, present, start, end (None for an absent one)."""
-    found = []
+    rows = []
     for v in answer.model.intervals:
         x = answer[v]
-        found.append({"name": v.name, "present": x.present, "start": x.start, "end": x.end})
-    return found
+        rows.append({"name": v.name, "present": x.present, "start": x.start, "end": x.end})
+    return rows

@@ -40,12 +40,12 @@ def frame(rows: Sequence[Mapping[str, object]], empty: Sequence[str]) -> pandas.
         import pandas
     except ImportError as e:
         raise MissingPackage("a table needs pandas: pip install 'schedlab[pandas]'") from e
-    found = pandas.DataFrame(rows, columns=list(rows[0]) if rows else list(empty))
-    for name in found.columns:
+    table = pandas.DataFrame(rows, columns=list(rows[0]) if rows else list(empty))
+    for name in table.columns:
         types = {type(row[name]) for row in rows}
         if type(None) in types and (types == {int, type(None)} or (name in TIMES and types == {type(None)})):
-            found[name] = found[name].astype("Int64")
-    return found
+            table[name] = table[name].astype("Int64")
+    return table
 
 
 # --- Small HTML tables for notebooks. All texts are escaped.

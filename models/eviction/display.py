@@ -110,12 +110,12 @@ def rows(problem: Eviction, plan: Schedule) -> list[dict[str, Any]]:
         the checkpoint, s from now), end (the nodes are free, s from now; None if the job is kept), loss (node-seconds).
     """
     written = dict(checkpoints(problem, _of(plan)))
-    found = []
+    entries = []
     for row in plan.rows():
         c = problem.by_id[row["job"]]
         times = written.get(c.id)
         killed = row["strategy"] == "kill"
-        found.append(
+        entries.append(
             {
                 **row,
                 "nodes": c.nodes,
@@ -124,7 +124,7 @@ def rows(problem: Eviction, plan: Schedule) -> list[dict[str, Any]]:
                 "loss": c.loss if killed else 0,
             }
         )
-    return found
+    return entries
 
 
 def _of(plan: Schedule) -> EvictionPlan:

@@ -16,7 +16,9 @@ from ..words import duration, listed
 from .jobs import EvictionCandidate
 from .problem import Eviction
 
-NODES, DEADLINE, BANDWIDTH = "nodes needed", "deadline", "bandwidth"
+NODES = "nodes needed"
+DEADLINE = "deadline"
+BANDWIDTH = "bandwidth"
 LOSS, TIME = "loss in node-seconds", "checkpoint time in seconds"
 
 
@@ -43,7 +45,8 @@ class EvictionElements(Elements):
 
     def part(self, kept: Collection[Element]) -> Eviction:
         """Return the problem with the kept elements alone."""
-        p, names = self.problem, {e.name for e in kept if e.kind != "job"}
+        p = self.problem
+        names = {e.name for e in kept if e.kind != "job"}
         jobs = {e.name for e in kept if e.kind == "job"}
         longest = sum(max(steps.values(), default=0) for steps in p.checkpoint_steps.values())
         draw = sum(c.mb_s or 0 for c in p.candidates)

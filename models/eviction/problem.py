@@ -129,7 +129,7 @@ class Eviction:
         }
         for name, value in values.items():
             object.__setattr__(self, name, int(value) if name in SETTINGS and is_whole(value) else value)
-        _raise([*_settings_faults(self), *(why for _, found in checked for why in found)])
+        _raise([*_settings_faults(self), *(why for _, faults_of_job in checked for why in faults_of_job)])
         _raise(wrong.of(j.id) for j in self.jobs for wrong in job_faults(j, self.now))
         object.__setattr__(self, "candidates", tuple(self._candidate(j) for j in self.jobs))
         _raise([*_too_few(self), *(_bandwidth_faults(self) if shared_bandwidth else ())])
@@ -273,10 +273,10 @@ class Eviction:
 
 
 def _raise(faults: Iterable[str]) -> None:
-    found = list(faults)
-    if found:
-        more = f"\n... and {len(found) - 10} more" if len(found) > 10 else ""
-        raise ProblemError("\n".join(found[:10]) + more)
+    listed = list(faults)
+    if listed:
+        more = f"\n... and {len(listed) - 10} more" if len(listed) > 10 else ""
+        raise ProblemError("\n".join(listed[:10]) + more)
 
 
 def _settings_faults(p: Eviction) -> Iterator[str]:
@@ -335,35 +335,36 @@ def verify(problem: Eviction, schedule: Schedule) -> list[Violation]:
     if fractions:
         return fractions
     known = problem.by_id
-    found = [Violation(j, 1, f"job {j!r} is not one of the problem") for j in schedule.strategy if j not in known]
+    violations = [Violation(j, 1, f"job {j!r} is not one of the problem") for j in schedule.strategy if j not in known]
     for c in problem.candidates:
         strategy = schedule.strategy.get(c.id)
         if strategy not in STRATEGIES:
-            found.append(
+            violations.append(
                 Violation(c.id, 1, f"job {c.id!r} must be one of {', '.join(STRATEGIES)}; given is {strategy!r}")
             )
         elif strategy in CHECKPOINTS and strategy not in problem.checkpoint_steps[c.id]:
-            found.append(Violation(c.id, 1, f"job {c.id!r} cannot take a checkpoint of kind {strategy!r}"))
+            violations.append(Violation(c.id, 1, f"job {c.id!r} cannot take a checkpoint of kind {strategy!r}"))
     freed = sum(known[j].nodes for j in schedule.evicted if j in known)
     if freed < problem.nodes_needed:
         missing = problem.nodes_needed - freed
-        found.append(
+        violations.append(
             Violation(
                 "nodes", missing, f"{how_many(freed, 'node', verb='are')} freed, {problem.nodes_needed} are needed"
             )
         )
-    if not found and problem.shared_bandwidth:
-        found += _in_parallel(problem, schedule)
-    if not found:
+    if not violations and problem.shared_bandwidth:
+        violations += _in_parallel(problem, schedule)
+    if not violations:
         late = _checkpoint_steps(problem, schedule) - problem.steps
         if late > 0:
-            took, limit = (problem.steps + late) * problem.step_s, problem.deadline_s
-            found.append(
+            took = (problem.steps + late) * problem.step_s
+            limit = problem.deadline_s
+            violations.append(
                 Violation(
                     "deadline", late * problem.step_s, f"the checkpoints take {took} s, the deadline is {limit} s"
                 )
             )
-    return found
+    return violations
 
 
 def _checkpoints(problem: Eviction, plan: EvictionPlan) -> Iterator[tuple[str, str]]:
@@ -390,7 +391,8 @@ def _in_parallel(problem: Eviction, plan: EvictionPlan) -> Iterator[Violation]:
         bandwidth = float(problem.by_id[job].mb_s or 0)
         if size:
             events += [(start, bandwidth, job), (start + size, -bandwidth, job)]
-    used, most = 0.0, float(problem.file_system_mb_s or 0)
+    used = 0.0
+    most = float(problem.file_system_mb_s or 0)
     for time, change, job in sorted(events):
         used += change
         if change > 0 and used > most * (1 + 1e-9):

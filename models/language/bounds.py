@@ -102,7 +102,8 @@ def points_within(points: Sequence[Breakpoint], lo: Number, hi: Number) -> tuple
     """
     given = tuple(points)
     if lo == hi:
-        lo, hi = lo - 1, hi + 1  # two points at least are needed
+        lo = lo - 1  # two points at least are needed
+        hi = hi + 1
     if not max(lo, given[0][0]) < min(hi, given[-1][0]):
         return given
     if lo > given[0][0]:
@@ -144,5 +145,6 @@ def attribute_bounds(interval: Interval, field: str) -> tuple[int, int]:
     elif field == "size":
         lo, hi = interval.size_lo, interval.size_hi
     else:
-        lo, hi = interval.start_lo + interval.size_lo, interval.start_hi + interval.size_hi
+        lo = interval.start_lo + interval.size_lo
+        hi = interval.start_hi + interval.size_hi
     return (min(lo, 0), max(hi, 0)) if interval.optional else (lo, hi)

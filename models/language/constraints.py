@@ -137,7 +137,8 @@ class ForbidExtent(Constrained):
         >>> ForbidExtent(a, ((-5, 2), (10, 40), (50, 60))).within_reach()
         ((0, 2), (10, 12))
         """
-        first, last = self.interval.start_lo, self.interval.start_hi + self.interval.size_hi
+        first = self.interval.start_lo
+        last = self.interval.start_hi + self.interval.size_hi
         cut = ((max(lo, first), min(hi, last)) for lo, hi in self.windows)
         return tuple(w for w in cut if w[0] < w[1])
 
@@ -205,16 +206,16 @@ class NoOverlap(Constrained):
         [2, 0, 1]
         """
         left = sorted((span, k) for k, span in enumerate(spans) if span is not None)
-        found = []
+        order = []
         while left:
             tied = [k for span, k in left if span == left[0][0]]
             first = next((k for k in tied if all(not self.transition(k, j) for j in tied if j != k)), None)
             if first is None and left[0][0][0] == left[0][0][1]:
                 return None
             chosen = tied[0] if first is None else first
-            found.append(chosen)
+            order.append(chosen)
             left = [(span, k) for span, k in left if k != chosen]
-        return found
+        return order
 
     def cyclic_points(self) -> tuple[tuple[int, ...], ...]:
         """Return sets of positions of possible points for which transition times at the same time can exclude each order.
@@ -226,7 +227,8 @@ class NoOverlap(Constrained):
         after = {i: [j for j in points if not self.transition(i, j) and self.transition(j, i)] for i in points}
         reached: dict[int, set[int]] = {}
         for i in points:
-            seen, stack = set[int](), list(after[i])
+            seen = set[int]()
+            stack = list(after[i])
             while stack:
                 j = stack.pop()
                 if j not in seen:

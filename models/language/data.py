@@ -140,7 +140,9 @@ class Assignment:
     def set(self, interval: Interval, start: int, end: int) -> None:
         """Make the interval present, as [start, end) in seconds."""
         i = interval.index
-        self.start[i], self.end[i], self.present[i] = start, end, True
+        self.start[i] = start
+        self.end[i] = end
+        self.present[i] = True
 
     __iter__ = None  # without it, Python would ask for the values of the variables 0, 1, ...
 

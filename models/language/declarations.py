@@ -26,21 +26,21 @@ from .quantities import ModelError, Number, Window, listed, pair, told, whole
 
 
 def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:
-    found = tuple(items if type(items) is list else listed(items, f"{where}: the intervals"))
-    for i in found:
+    intervals = tuple(items if type(items) is list else listed(items, f"{where}: the intervals"))
+    for i in intervals:
         if not isinstance(i, Interval):
             raise ModelError(f"{where}: {told(i)} is not an interval")
-    if len({id(i) for i in found}) != len(found):
-        repeated = next(i for k, i in enumerate(found) if any(i is j for j in found[:k]))
+    if len({id(i) for i in intervals}) != len(intervals):
+        repeated = next(i for k, i in enumerate(intervals) if any(i is j for j in intervals[:k]))
         raise ModelError(f"{where}: {repeated} is listed twice")
-    if len(found) < at_least:
-        raise ModelError(f"{where}: at least {how_many(at_least, 'interval', verb='are')} needed, not {len(found)}")
-    for i in found[1:]:
-        if i.model is not found[0].model:
+    if len(intervals) < at_least:
+        raise ModelError(f"{where}: at least {how_many(at_least, 'interval', verb='are')} needed, not {len(intervals)}")
+    for i in intervals[1:]:
+        if i.model is not intervals[0].model:
             raise ModelError(
-                f"{where}: {found[0]} belongs to model {found[0].model.name!r}, but {i} to model {i.model.name!r}"
+                f"{where}: {intervals[0]} belongs to model {intervals[0].model.name!r}, but {i} to model {i.model.name!r}"
             )
-    return found
+    return intervals
 
 
 def _named(interval: object) -> str:
@@ -82,16 +82,16 @@ def alternative(interval: Interval, options: Iterable[Interval], count: int = 1,
     """
     if unknown:
         refuse(alternative, unknown)
-    found = _intervals(
+    operands = _intervals(
         [interval, *listed(options, "the options of alternative()")], f"alternative({_named(interval)})", at_least=2
     )
-    for option in found[1:]:
+    for option in operands[1:]:
         if not option.optional:
             raise ModelError(f"alternative({interval}): the option {option} must be declared optional=True")
     k = whole(count, f"alternative({interval}): the count")
     if k < 1:
         raise ModelError(f"alternative({interval}): the count must be at least 1, not {k}")
-    return Alternative(interval, found[1:], min(k, len(found)))  # a greater count has no solution either
+    return Alternative(interval, operands[1:], min(k, len(operands)))  # a greater count has no solution either
 
 
 @named
@@ -128,14 +128,14 @@ def cumulative(
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
     >>> m.add(cumulative([a, b], demands=[2, 1], capacity=[(0, 2), (10, 3)]))
     """
-    found = _intervals(listed(intervals, "cumulative(): the intervals", True), "cumulative()")
+    operands = _intervals(listed(intervals, "cumulative(): the intervals", True), "cumulative()")
     given = listed(demands, "cumulative(): the demands", True)
-    if len(given) != len(found):
-        names = ", ".join(str(i) for i in found[:5]) + (", ..." if len(found) > 5 else "")
+    if len(given) != len(operands):
+        names = ", ".join(str(i) for i in operands[:5]) + (", ..." if len(operands) > 5 else "")
         raise ModelError(
-            f"cumulative([{names}]): {how_many(len(found), 'interval')} but {how_many(len(given), 'demand')}"
+            f"cumulative([{names}]): {how_many(len(operands), 'interval')} but {how_many(len(given), 'demand')}"
         )
-    return Cumulative(found, tuple(_demand(d, i) for d, i in zip(given, found, strict=True)), _steps(capacity))
+    return Cumulative(operands, tuple(_demand(d, i) for d, i in zip(given, operands, strict=True)), _steps(capacity))
 
 
 def _demand(demand: Number | Expression, interval: Interval) -> int | Linear:
@@ -208,11 +208,11 @@ def all_or_none(intervals: Iterable[Interval]) -> AllOrNone:
     >>> m = Model("m"); steps = [m.interval(f"step {k}", size=3, optional=True) for k in range(3)]
     >>> m.add(all_or_none(steps))
     """
-    found = _intervals(intervals, "all_or_none()")
-    for v in found:
+    operands = _intervals(intervals, "all_or_none()")
+    for v in operands:
         if not v.optional:
             raise ModelError(f"all_or_none(): {v} is always present; it must be declared optional=True")
-    return AllOrNone(found)
+    return AllOrNone(operands)
 
 
 @named
@@ -251,15 +251,15 @@ def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> For
     one = isinstance(windows, tuple) and len(windows) == 2 and not isinstance(windows[0], (tuple, list, np.ndarray))
     one = one or (isinstance(windows, np.ndarray) and windows.shape == (2,))
     given = [windows] if one else listed(windows, "the windows of forbid_extent()")
-    found: list[Window] = []
+    forbidden: list[Window] = []
     for lo, hi in sorted((whole(a, what), whole(b, what)) for a, b in (pair(w, what) for w in given)):
         if lo >= hi:
             raise ModelError(f"forbid_extent({interval}): the window ({lo}, {hi}) is empty; lo < hi is needed")
-        if found and lo <= found[-1][1]:
-            found[-1] = (found[-1][0], max(hi, found[-1][1]))
+        if forbidden and lo <= forbidden[-1][1]:
+            forbidden[-1] = (forbidden[-1][0], max(hi, forbidden[-1][1]))
         else:
-            found.append((lo, hi))
-    return ForbidExtent(interval, tuple(found))
+            forbidden.append((lo, hi))
+    return ForbidExtent(interval, tuple(forbidden))
 
 
 @named
@@ -300,15 +300,16 @@ def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int
     >>> m.add(no_overlap([a, b]))
     >>> m.add(no_overlap([a, b], transitions=[[0, 2], [5, 0]]))  # b starts 2 s after a ends, or a 5 s after b ends
     """
-    found = _intervals(
+    operands = _intervals(
         intervals if transitions is None else listed(intervals, "no_overlap(): the intervals", True), "no_overlap()"
     )
-    return NoOverlap(found) if transitions is None else NoOverlap(found, _transitions(found, transitions))
+    return NoOverlap(operands) if transitions is None else NoOverlap(operands, _transitions(operands, transitions))
 
 
 def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     """Return the checked matrix of transition times; empty if it requires nothing: all times and no sizes are 0."""
-    n, shape = len(intervals), "no_overlap(): transitions must have one row and one column for each interval"
+    n = len(intervals)
+    shape = "no_overlap(): transitions must have one row and one column for each interval"
     rows = [
         list(row) if isinstance(row, Iterable) else [] for row in listed(given, "no_overlap(): the transition times")
     ]
@@ -317,7 +318,7 @@ def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]
     for v, row in zip(intervals, rows, strict=True):
         if len(row) != n:
             raise ModelError(f"{shape}: the row of {v} must have {how_many(n, 'entry')}, not {len(row)}")
-    found = []
+    matrix = []
     for v, row in zip(intervals, rows, strict=True):
         times = [
             whole(t, f"no_overlap(): the transition time from {v} to {w}") for w, t in zip(intervals, row, strict=True)
@@ -325,10 +326,10 @@ def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]
         for w, t in zip(intervals, times, strict=True):
             if t < 0:
                 raise ModelError(f"no_overlap(): the transition time from {v} to {w} is {t}; it must be >= 0")
-        found.append(tuple(times))
+        matrix.append(tuple(times))
     needed = any(v.size_lo == 0 for v in intervals)
-    needed = needed or any(t for i, row in enumerate(found) for j, t in enumerate(row) if i != j)
-    return tuple(found) if needed else ()
+    needed = needed or any(t for i, row in enumerate(matrix) for j, t in enumerate(row) if i != j)
+    return tuple(matrix) if needed else ()
 
 
 @named
@@ -355,17 +356,20 @@ def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
     >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=3)
     >>> m.add(synchronize(a, [b]))
     """
-    found = _intervals([interval, *listed(others, "the others of synchronize()")], f"synchronize({_named(interval)})")
-    return Synchronize(found[0], found[1:])
+    operands = _intervals(
+        [interval, *listed(others, "the others of synchronize()")], f"synchronize({_named(interval)})"
+    )
+    return Synchronize(operands[0], operands[1:])
 
 
 def _precedence(before: Interval, after: Interval, delay: int, kind: PrecedenceKind, at_most: int | None) -> Precedence:
-    found, where = _intervals([before, after], kind), f"{kind}({before}, {after})"
+    operands = _intervals([before, after], kind)
+    where = f"{kind}({before}, {after})"
     least = whole(delay, f"{where}: the delay")
     most = None if at_most is None else whole(at_most, f"{where}: at_most")
     if most is not None and most < least:
         raise ModelError(f"{where}: at_most is {most}; it must be at least the delay, {least}")
-    return Precedence(found[0], found[1], least, kind, most)
+    return Precedence(operands[0], operands[1], least, kind, most)
 
 
 def end_before_start(

@@ -114,10 +114,10 @@ class Interval:
     def _attribute(self, field: AttributeName) -> Attribute:
         if self._attributes is None:
             self._attributes = {}
-        found = self._attributes.get(field)
-        if found is None:
-            found = self._attributes[field] = Attribute(self, field)
-        return found
+        attribute = self._attributes.get(field)
+        if attribute is None:
+            attribute = self._attributes[field] = Attribute(self, field)
+        return attribute
 
     @property
     def start(self) -> Attribute:

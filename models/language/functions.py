@@ -217,7 +217,8 @@ def overlap(interval: Interval, lo: int, hi: int) -> Linear:
     """
     if not isinstance(interval, Interval):
         raise ModelError(f"overlap({interval!r}, {lo}, {hi}): the first argument must be an interval")
-    lo, hi = whole(lo, "the window of overlap()"), whole(hi, "the window of overlap()")
+    lo = whole(lo, "the window of overlap()")
+    hi = whole(hi, "the window of overlap()")
     if lo > hi:
         raise ModelError(f"overlap({interval}, {lo}, {hi}): the window ends before it begins")
     return Linear({}, 0) if lo == hi else Linear({Overlap(interval, lo, hi): 1})

@@ -182,12 +182,12 @@ class Kink:
     @property
     def least(self) -> Number:
         """A lower bound of the max; -inf if there is none."""
-        found = [_lowest(f) for f in self.operands]
+        lowest = [_lowest(f) for f in self.operands]
         for f, g in combinations(self.operands, 2):
             share = _cancelling(f, g)
             if share is not None:
-                found.append(share * f.low + (1 - share) * g.low)
-        return max(found)
+                lowest.append(share * f.low + (1 - share) * g.low)
+        return max(lowest)
 
 
 def _cancelling(f: Form, g: Form) -> float | None:
@@ -258,7 +258,8 @@ class Forms:
             for u, k in part.levels.items():
                 made.levels[u] = made.levels.get(u, 0) + k
             made.kinks += part.kinks
-            made.low, made.high = made.low + part.low, made.high + part.high
+            made.low = made.low + part.low
+            made.high = made.high + part.high
         for v, of in both.items():
             self._time(made, v, of.get("start", 0), of.get("end", 0))
         made.levels = {u: c for u, c in made.levels.items() if c}
@@ -269,7 +270,8 @@ class Forms:
         if start and end:
             sizes = sorted((end * v.size_lo, end * v.size_hi))
             low, high = (min(sizes[0], 0), max(sizes[1], 0)) if v.optional else (sizes[0], sizes[1])
-            made.low, made.high = made.low + low, made.high + high
+            made.low = made.low + low
+            made.high = made.high + high
         one = Level(((v, "end" if end and not start else "start"),), fixed=v.optional)
         made.levels[one] = made.levels.get(one, 0) + start + end
 
@@ -405,7 +407,8 @@ class Derivation:
         key = (len(m.intervals), len(m.constraints), m.sense, *map(id, aims))
         if self._key == key:
             return self._known
-        self._key, self._kept = key, list(aims)  # kept, so that no other expression can have the same id
+        self._key = key  # kept, so that no other expression can have the same id
+        self._kept = list(aims)
         try:
             self._known = self._derive()
         except (OverflowError, ValueError):  # of infinite numbers
@@ -422,7 +425,8 @@ class Derivation:
         for name, c in m.constraints[self._done :]:
             self._constraint(name, c)
         self._done = len(m.constraints)
-        kept, seen = self._cases, set(self._seen)
+        kept = self._cases
+        seen = set(self._seen)
         narrow, wide = self._cases = tuple(replace(case, factors=list(case.factors)) for case in kept)  # type: ignore[assignment]
         try:
             return self._with_objective(narrow, wide)
@@ -438,16 +442,18 @@ class Derivation:
         if all(map(_contracting, aims)):
             for f in aims:
                 narrow.turns(f)
-            found, why = narrow.value(self._sizes), narrow.outside
+            horizon = narrow.value(self._sizes)
+            why = narrow.outside
         else:
             for f in aims:
                 self._corners("the objective", f)
-            found, why = wide.value(self._sizes), wide.outside
+            horizon = wide.value(self._sizes)
+            why = wide.outside
             endless = not self._bounded(aims)
             if endless:
-                found, why = None, ENDLESS
-        if found is not None:
-            return Horizon(found, True)
+                horizon, why = None, ENDLESS
+        if horizon is not None:
+            return Horizon(horizon, True)
         tops = self._latest()
         if all(v in tops for v in m.intervals):
             return Horizon(max(0, *(math.ceil(tops[v]) for v in m.intervals)), True)
@@ -692,11 +698,11 @@ Followers = dict[Interval, set[Interval]]
 
 
 def _followers(model: ModelData) -> Followers:
-    found: Followers = {}
+    followers: Followers = {}
     for _, c in model.constraints:
         if isinstance(c, Precedence) and not (c.before.optional or c.after.optional):
-            found.setdefault(c.before, set()).add(c.after)
-    return found
+            followers.setdefault(c.before, set()).add(c.after)
+    return followers
 
 
 def _bounded_below(f: Form, tops: Latest, followers: Followers) -> bool:

@@ -68,13 +68,13 @@ def text(data: Mapping[str, Any]) -> str:
 
 
 def _interval(v: Interval) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "name": str(v.name),
         "size": v.size_lo if v.size_lo == v.size_hi else [v.size_lo, v.size_hi],
     }
     if v.declared_windows is not None:
-        found["start"] = [list(w) for w in v.declared_windows]
-    return {**found, "optional": True} if v.optional else found
+        entry["start"] = [list(w) for w in v.declared_windows]
+    return {**entry, "optional": True} if v.optional else entry
 
 
 class _Writer:
@@ -147,13 +147,14 @@ class _Writer:
 
 def read(empty: Callable[[str, int | None], M], data: str | bytes | Mapping[str, Any]) -> M:
     """Return the model of a JSON text or of the dict that it contains; ``empty`` makes a model without content."""
-    found = _loaded(data) if isinstance(data, (str, bytes)) else data
-    _check_version(found)
-    _check_keys("the model", found, KEYS)
-    name, horizon = _typed("name", found.get("name"), str), found.get("horizon")
+    loaded = _loaded(data) if isinstance(data, (str, bytes)) else data
+    _check_version(loaded)
+    _check_keys("the model", loaded, KEYS)
+    name = _typed("name", loaded.get("name"), str)
+    horizon = loaded.get("horizon")
     with _at("horizon"):
         model = empty(name, None if horizon is None else _whole("horizon", horizon))
-    _Reader(model).read(found)
+    _Reader(model).read(loaded)
     return model
 
 
@@ -216,7 +217,8 @@ class _Reader:
 
     def interval(self, place: str, entry: Mapping[str, Any]) -> None:
         _check_keys(place, entry, ("name", "size"), ("start", "optional"))
-        size, start = entry["size"], entry.get("start")
+        size = entry["size"]
+        start = entry.get("start")
         ends = [_whole(f"{place}.size", s) for s in (size if isinstance(size, list) else [size])]
         if len(ends) > 2 or not ends:
             raise ModelError(f"{place}.size: expected a number or [lo, hi], not {size!r:.60}")
@@ -247,7 +249,8 @@ class _Reader:
         if get_origin(wanted) in (Union, UnionType):
             return self.value(place, value, _branch(value, get_args(wanted)))
         if get_origin(wanted) is tuple:
-            items, inner = _typed(place, value, list), get_args(wanted)
+            items = _typed(place, value, list)
+            inner = get_args(wanted)
             if inner[-1] is not Ellipsis and len(items) != len(inner):
                 raise ModelError(f"{place}: expected {how_many(len(inner), 'value')}, not {len(items)}")
             types = [inner[0]] * len(items) if inner[-1] is Ellipsis else inner
@@ -275,9 +278,9 @@ class _Reader:
     def linear(self, place: str, entry: Any) -> Linear:
         if isinstance(entry, (int, float)):
             return linear(_number(place, entry))
-        found = self.terms(place, entry)
+        terms = self.terms(place, entry)
         _check_keys(place, entry, ("terms",), ("constant",))
-        return found + _number(f"{place}.constant", entry.get("constant", 0))
+        return terms + _number(f"{place}.constant", entry.get("constant", 0))
 
     def terms(self, place: str, entry: Any) -> Linear:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("terms"), list):
@@ -298,8 +301,8 @@ class _Reader:
             case "function":
                 return _entry(place, index, self.functions, "functions before this one")
             case "start" | "end" | "size" | "presence":
-                found: Attribute = getattr(_entry(place, index, self.model.intervals, "intervals"), field)
-                return found
+                attribute: Attribute = getattr(_entry(place, index, self.model.intervals, "intervals"), field)
+                return attribute
         raise ModelError(f"{place}: expected start, end, size, presence, integer or function, not {field!r:.60}")
 
     def function(self, place: str, entry: Mapping[str, Any]) -> Linear:

@@ -144,7 +144,8 @@ class Linear(Expression):
 
     def pieces(self) -> Iterator[str]:
         """Yield the text of the sum; of more than 8 terms, 7 are shown."""
-        shown, plus = 8 if len(self.terms) <= 8 else 7, ""
+        shown = 8 if len(self.terms) <= 8 else 7
+        plus = ""
         for a, c in itertools.islice(self.terms.items(), shown):
             yield plus if c == 1 else f"{plus}{c}*"
             yield from a.pieces()
@@ -229,13 +230,13 @@ def brief(pieces: Iterable[str], most: int = 120) -> str:
     >>> brief(["max(", "a long name", ", b)"], most=12)
     'max(a lon...'
     """
-    found, length = [], 0
+    parts, length = [], 0
     for piece in pieces:
-        found.append(piece)
+        parts.append(piece)
         length += len(piece)
         if length > most:
             break
-    return one_line("".join(found), most)
+    return one_line("".join(parts), most)
 
 
 def linear(value: Expression | Number) -> Linear:
@@ -251,18 +252,18 @@ def common_model(atoms: Iterable[Atom], where: object) -> Owner | None:
     ModelError
         If the atoms belong to two models; the message names one atom of each.
     """
-    found: Owner | None = None
+    owner: Owner | None = None
     witness: Atom | None = None
     for atom in atoms:
         model = atom.model
-        if model is None or model is found:
+        if model is None or model is owner:
             continue
-        if found is not None:
+        if owner is not None:
             raise ModelError(
-                f"{where}: {witness} belongs to model {found.name!r}, but {atom} belongs to model {model.name!r}"
+                f"{where}: {witness} belongs to model {owner.name!r}, but {atom} belongs to model {model.name!r}"
             )
-        found, witness = model, atom
-    return found
+        owner, witness = model, atom
+    return owner
 
 
 def _combine(left: Expression, right: Expression | Number, sign: int) -> Linear:

@@ -118,7 +118,8 @@ def _shares(sizes: list[int], limit: int | None) -> list[int]:
     """
     if limit is None:
         return sizes
-    shares, left = list(sizes), max(0, limit)
+    shares = list(sizes)
+    left = max(0, limit)
     for position, k in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
         shares[k] = min(sizes[k], left // (len(sizes) - position))
         left -= shares[k]

@@ -175,7 +175,8 @@ class Model:
         if not (
             type(lo) is type(hi) is int and -LARGEST <= lo <= hi <= LARGEST
         ):  # else no texts are made: models have tens of thousands of integers
-            lo, hi = whole(lo, f"the lower bound of {name}"), whole(hi, f"the upper bound of {name}")
+            lo = whole(lo, f"the lower bound of {name}")
+            hi = whole(hi, f"the upper bound of {name}")
         if lo > hi:
             raise ModelError(f"integer {name!r}: the lower bound {lo} is above the upper bound {hi}")
         if THIS_CALL.end is not None:
@@ -207,8 +208,8 @@ class Model:
         if isinstance(constraint, Comparison):
             owner = constraint.model
         elif isinstance(constraint, SCHEDULING):
-            found = intervals_of(constraint)
-            owner = found[0].model if found else None
+            members = intervals_of(constraint)
+            owner = members[0].model if members else None
         else:
             raise ModelError(f"model {self.name!r}: {told(constraint)} is not a constraint{_not_added(constraint)}")
         if owner is not None and owner is not self:

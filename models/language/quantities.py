@@ -48,11 +48,11 @@ def number(value: object, what: str = "a coefficient") -> Number:
         return _moderate(int(value), what)
     if isinstance(value, numbers.Real):
         try:
-            found = float(value)
+            as_float = float(value)
         except OverflowError:  # of a fraction
             raise ModelError(_too_large(what)) from None
-        if math.isfinite(found):
-            return _moderate(found, what)
+        if math.isfinite(as_float):
+            return _moderate(as_float, what)
     if isinstance(value, Decimal) and value.is_finite():
         return number(Fraction(value) if value != int(value) else int(value), what)
     raise ModelError(f"{what} must be a finite number, not {told(value)}{_advice(value)}")
@@ -160,15 +160,15 @@ def windows_of(name: str, start: int | Window | Sequence[Window]) -> tuple[Windo
         pairs = start
     else:
         pairs = [(start, start)]
-    found: list[Window] = []
+    windows: list[Window] = []
     what = f"a start window of {name}"
     for a, b in sorted((whole(lo, what), whole(hi, what)) for lo, hi in (pair(p, what) for p in pairs)):
         if a > b:
             raise ModelError(f"interval {name!r}: the start window ({a}, {b}) ends before it begins")
-        if found and a <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(b, found[-1][1]))
+        if windows and a <= windows[-1][1] + 1:
+            windows[-1] = (windows[-1][0], max(b, windows[-1][1]))
         else:
-            found.append((a, b))
-    if not found:
+            windows.append((a, b))
+    if not windows:
         raise ModelError(f"interval {name!r}: the list of start windows is empty")
-    return tuple(found)
+    return tuple(windows)

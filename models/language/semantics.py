@@ -158,7 +158,8 @@ class Evaluator:
         if not first <= x <= last:
             raise UndefinedValue(f"{atom}: x is {x}, but the points cover only {first} to {last}")
         k = min(bisect_right(points, x, key=lambda p: p[0]), len(points) - 1)
-        (x0, y0), (x1, y1) = points[k - 1], points[k]
+        x0, y0 = points[k - 1]
+        x1, y1 = points[k]
         if all(isinstance(v, (int, Fraction)) for v in (x, x0, y0, x1, y1)):
             return Fraction(y0) + Fraction(y1 - y0) * Fraction(x - x0) / Fraction(x1 - x0)
         return y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
@@ -172,11 +173,13 @@ def check(model: ModelData, assignment: Assignment) -> list[Violation]:
     OutOfTime
         At the deadline of this thread (``clock.within``), if there is one.
     """
-    found = [v for i in model.intervals if (v := _domain(i, assignment))]
+    violations = [v for i in model.intervals if (v := _domain(i, assignment))]
     for x in model.integers:
         value = assignment.integer[x.index]
         if not x.lo <= value <= x.hi:
-            found.append(Violation(x.name, _outside(value, x.lo, x.hi), f"{x} = {value} is not in [{x.lo}, {x.hi}]"))
+            violations.append(
+                Violation(x.name, _outside(value, x.lo, x.hi), f"{x} = {value} is not in [{x.lo}, {x.hi}]")
+            )
     evaluator = Evaluator(assignment)
     for name, constraint in model.constraints:
         look()
@@ -185,13 +188,13 @@ def check(model: ModelData, assignment: Assignment) -> list[Violation]:
         except UndefinedValue as e:
             problem = (1.0, str(e))
         if problem:
-            found.append(Violation(name, problem[0], f"{name}: {problem[1]}"))
+            violations.append(Violation(name, problem[0], f"{name}: {problem[1]}"))
     for k, objective in enumerate(model.objectives):
         try:
             evaluator.value(objective)
         except UndefinedValue as e:
-            found.append(Violation(f"objective {k + 1}", 1.0, str(e)))
-    return found
+            violations.append(Violation(f"objective {k + 1}", 1.0, str(e)))
+    return violations
 
 
 def _outside(value: Number | Fraction, lo: Number, hi: Number) -> float:
@@ -202,7 +205,8 @@ def _domain(v: Interval, s: Assignment) -> Violation | None:
     i = v.index
     if not s.present[i]:
         return None if v.optional else Violation(v.name, 1.0, f"{v} is absent but not optional")
-    start, size = s.start[i], s.end[i] - s.start[i]
+    start = s.start[i]
+    size = s.end[i] - s.start[i]
     if not v.size_lo <= size <= v.size_hi:
         amount = _outside(size, v.size_lo, v.size_hi)
         return Violation(v.name, amount, f"{v} has size {size}, not in [{v.size_lo}, {v.size_hi}]")

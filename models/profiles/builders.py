@@ -56,8 +56,8 @@ class WishFault(NamedTuple):
     found: object
 
     def __str__(self) -> str:
-        found = "nothing" if self.found is None else excerpt(self.found)
-        return f"{self.field}: expected {self.expected}, found {found}"
+        value = "nothing" if self.found is None else excerpt(self.found)
+        return f"{self.field}: expected {self.expected}, found {value}"
 
 
 def own_fault(wish: Wish, period: int | None) -> WishFault | None:
@@ -160,9 +160,9 @@ def profile_of(
     steps: dict[tuple[str, str], Steps] = {}
     for group in platform.groups:
         for resource, capacity in group.capacity.items():
-            found = series.get((group.name, resource)) or series.get((EVERY, resource))
-            if found and capacity:
-                steps[group.name, resource] = _steps(found, float(capacity), period, end)
+            amounts = series.get((group.name, resource)) or series.get((EVERY, resource))
+            if amounts and capacity:
+                steps[group.name, resource] = _steps(amounts, float(capacity), period, end)
     power = None if POWER in platform.resources else series.get((EVERY, POWER))
     watts = None if power is None else _steps(power, math.inf, period, end)
     return DesiredProfile(platform, steps, watts, None if period else end)
@@ -456,7 +456,8 @@ def _use(change: Mapping[int, float], begin: int, end: int, step: int | None) ->
         return
     k = 0
     for cell in range(begin, end, step):
-        close, volume = min(end, cell + step), 0.0
+        close = min(end, cell + step)
+        volume = 0.0
         while True:
             until = times[k + 1] if k + 1 < len(times) else end
             volume += used[k] * (min(close, until) - max(cell, times[k]))

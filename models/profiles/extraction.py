@@ -193,10 +193,10 @@ def nodes_on(profile: DesiredProfile, t: int, ends: Mapping[str, int]) -> tuple[
     unknown = next((n for n in ends if n not in platform.capacity), None)
     if unknown is not None:
         raise ProblemError(f"there is no node {unknown!r}; the nodes are those of the profile's platform")
-    found: list[str] = []
+    names: list[str] = []
     for group in platform.groups:
         needed = count_on(profile, group, t)
         used = [n for n in group.nodes if ends.get(n, t) > t]
         ordered = [*sorted(used, key=lambda n: -ends[n]), *(n for n in group.nodes if ends.get(n, t) <= t)]
-        found += ordered[: max(needed, len(used))]
-    return tuple(found)
+        names += ordered[: max(needed, len(used))]
+    return tuple(names)

@@ -116,7 +116,8 @@ class Steps:
             else:
                 until = end if self.period is None else min(end, shift + self.period)
             yield begin, until, self.amounts[k]
-            begin, k = until, 0 if last else k + 1
+            begin = until
+            k = 0 if last else k + 1
             shift += (self.period or 0) if last else 0
 
     def next_change(self, t: int) -> int | None:
@@ -237,10 +238,10 @@ class EmptyMachine:
     def times(self) -> Ints:
         """The times at which amounts may change in seconds: those of two periods, or all after ``ALWAYS``."""
         begin, end = (0, 2 * self.profile.period) if self.profile.period else (ALWAYS, self.profile.last_change + 1)
-        found = {begin}
+        changes = {begin}
         for steps in self.profile.steps.values():
-            found.update(a for a, _, _ in steps.pieces(begin, end))
-        return np.array(sorted(found), np.int64)
+            changes.update(a for a, _, _ in steps.pieces(begin, end))
+        return np.array(sorted(changes), np.int64)
 
     @cached_property
     def amounts(self) -> Ints:
@@ -400,7 +401,8 @@ class DesiredProfile:
                     f"desired profile: the platform has no resource {excerpt(resource)}; "
                     f"{hint(resource, self.platform.resources, 'its resources are', 'it has no resources')}"
                 )
-            most, wished = capacity[group].get(resource, 0), max(steps.amounts)
+            most = capacity[group].get(resource, 0)
+            wished = max(steps.amounts)
             if wished > most * (1 + TOLERANCE):
                 raise ProblemError(
                     f"desired profile: {wished:g} {resource} on each node of group {group!r}; they have {most}"
@@ -421,8 +423,8 @@ class DesiredProfile:
 
     def of(self, group: str, resource: str) -> Steps:
         """Return the steps of the amount on each node of a group; constant at the capacity if there is no wish."""
-        found = self.steps.get((group, resource))
-        return Steps.constant(self._capacity[group].get(resource, 0)) if found is None else found
+        steps = self.steps.get((group, resource))
+        return Steps.constant(self._capacity[group].get(resource, 0)) if steps is None else steps
 
     def amount(self, group: str, resource: str, t: int) -> float:
         """Return the desired amount of a resource on each single node of a group at a time in seconds."""
@@ -440,8 +442,8 @@ class DesiredProfile:
         """
         if resource == POWER and POWER not in self.platform.resources:
             power = Steps.constant(math.inf) if self.power is None else self.power
-            found = [(a, amount) for a, _, amount in power.pieces(begin, end)]
-            return np.array([a for a, _ in found], np.int64), np.array([amount for _, amount in found], float)
+            pieces = [(a, amount) for a, _, amount in power.pieces(begin, end)]
+            return np.array([a for a, _ in pieces], np.int64), np.array([amount for _, amount in pieces], float)
         changes: dict[int, float] = {begin: 0.0}
         for group in self.platform.groups:
             before = 0.0

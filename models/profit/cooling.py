@@ -40,7 +40,8 @@ def along(points: Sequence[Point], x: float) -> float:
     8.0
     """
     k = min(max(1, bisect_right(points, x, key=lambda p: p[0])), len(points) - 1)
-    (a, c), (b, d) = points[k - 1], points[k]
+    a, c = points[k - 1]
+    b, d = points[k]
     return c + (d - c) * (x - a) / (b - a)
 
 
@@ -189,7 +190,8 @@ class Cooling:
         best, at = noise, None
         for (power, _), (before, after) in zip(points[1:-1], pairwise(slopes), strict=True):
             if power >= above * self.most * (1 - ROUNDING) and after - before > best + noise:
-                best, at = after - before, power
+                best = after - before
+                at = power
         return at
 
     def scaled(self, factor: float) -> Cooling:

@@ -149,7 +149,8 @@ class _Held(NamedTuple):
 def _rows(problem: Profit, held: Sequence[_Held], rest: Ints, now: int) -> Rows:
     """Return the jobs that hold nodes and the jobs to start."""
     before = JobArrays.of([h.job for h in held], problem.platform.resources)
-    arrays, nodes = before.joined(problem.dispatch.job_arrays.some(rest)), NodeArrays(problem.platform)
+    arrays = before.joined(problem.dispatch.job_arrays.some(rest))
+    nodes = NodeArrays(problem.platform)
     slot = offsets(np.minimum(arrays.units, len(problem.platform.nodes)))
     pieces, node, share = (np.zeros(size, np.int64) for size in (len(arrays), slot[-1], slot[-1]))
     for k, (_, on, _) in enumerate(held):
@@ -172,13 +173,13 @@ def _rows(problem: Profit, held: Sequence[_Held], rest: Ints, now: int) -> Rows:
 
 def _named(rows: Rows, ids: list[str], names: tuple[str, ...]) -> dict[str, dict[str, int]]:
     """Return {node: units} of each job that was started, by its id; nodes in the order of the platform."""
-    found = {}
+    named_nodes = {}
     first = rows.units.size - len(ids)
     for k, name in enumerate(ids, first):
         some = slice(int(rows.slot[k]), int(rows.slot[k] + rows.pieces[k]))
         on = sorted(zip(rows.node[some].tolist(), rows.share[some].tolist(), strict=True))
-        found[name] = {names[n]: units for n, units in on}
-    return found
+        named_nodes[name] = {names[n]: units for n, units in on}
+    return named_nodes
 
 
 @cache
@@ -195,8 +196,11 @@ def _is_loaded() -> bool:
 
 def _start_as_they_fit(rows: Rows, held: int, now: int, capacity: Ints) -> Ints:
     """Start all jobs after the first ``held`` ones; return the starts in seconds, and set their nodes in ``rows``."""
-    jobs, nodes, resources = rows.units.size, capacity.shape[0], capacity.shape[1]
-    free, start = capacity.copy(), np.empty(jobs, np.int64)
+    jobs = rows.units.size
+    nodes = capacity.shape[0]
+    resources = capacity.shape[1]
+    free = capacity.copy()
+    start = np.empty(jobs, np.int64)
     spare = np.zeros(resources, np.int64)  # free amounts of all nodes
     for n in range(nodes):
         for r in range(resources):
@@ -204,9 +208,14 @@ def _start_as_they_fit(rows: Rows, held: int, now: int, capacity: Ints) -> Ints:
     room = np.empty(jobs, np.int64)  # per kind: until a job ends, more units than that do not fit
     for k in range(jobs):
         room[k] = LAST
-    waiting, count, following = np.empty(jobs, np.int64), 0, 0
-    fit, score = np.empty(nodes, np.int64), np.empty(nodes, np.float64)
-    active, running, t = np.empty(jobs, np.int64), 0, now
+    waiting = np.empty(jobs, np.int64)
+    count = 0
+    following = 0
+    fit = np.empty(nodes, np.int64)
+    score = np.empty(nodes, np.float64)
+    active = np.empty(jobs, np.int64)
+    running = 0
+    t = now
     while t < LAST:
         before, running = running, 0
         for i in range(before):
@@ -223,11 +232,14 @@ def _start_as_they_fit(rows: Rows, held: int, now: int, capacity: Ints) -> Ints:
                     free[rows.node[k], r] += rows.share[k] * rows.request[j, r]
         while following < jobs and rows.release[following] <= t:
             waiting[count] = following
-            count, following = count + 1, following + 1
+            count = count + 1
+            following = following + 1
         kept = 0
         for i in range(count):
             j = waiting[i]
-            left, entry, fits = rows.units[j], rows.slot[j], room[rows.kind[j]]
+            left = rows.units[j]
+            entry = rows.slot[j]
+            fits = room[rows.kind[j]]
             for r in range(resources):
                 if left * rows.request[j, r] > spare[r]:
                     fits = 0
@@ -253,7 +265,9 @@ def _start_as_they_fit(rows: Rows, held: int, now: int, capacity: Ints) -> Ints:
                         if fit[n] > 0 and (best < 0 or score[n] < score[best]):
                             best = n
                     rows.node[entry], rows.share[entry] = best, min(left, fit[best])
-                    left, entry, fit[best] = left - rows.share[entry], entry + 1, 0
+                    left = left - rows.share[entry]
+                    entry = entry + 1
+                    fit[best] = 0
                 rows.pieces[j] = entry - rows.slot[j]
             for r in range(resources):
                 spare[r] -= rows.units[j] * rows.request[j, r]
@@ -361,15 +375,15 @@ class Fluid:
 
     def least(self, amounts: Floats) -> Floats:
         """Return the minimum over the jobs of each class."""
-        found = np.full(self.classes, np.inf)
-        np.minimum.at(found, self.of, amounts)
-        return found
+        lowest = np.full(self.classes, np.inf)
+        np.minimum.at(lowest, self.of, amounts)
+        return lowest
 
     def work(self, ran: Ints) -> Ints:
         """Return the core-seconds of each class, from the seconds of each job."""
-        found = np.zeros(self.classes, np.int64)
-        np.add.at(found, self.of, ran * self.problem.cores[self.jobs])
-        return found
+        core_seconds = np.zeros(self.classes, np.int64)
+        np.add.at(core_seconds, self.of, ran * self.problem.cores[self.jobs])
+        return core_seconds
 
     @cached_property
     def by_end(self) -> Ints:
@@ -396,7 +410,8 @@ def fluid(problem: Profit) -> Encoding:
 
 def encoding(data: Fluid) -> Encoding:
     """Make the model for these cells and classes."""
-    problem, cells = data.problem, len(data.times) - 1
+    problem = data.problem
+    cells = len(data.times) - 1
     model = sl.Model(
         f"fluid of {how_many(len(data.jobs), 'job')} in {how_many(data.classes, 'class')} and {how_many(cells, 'cell')}"
     )
@@ -441,7 +456,8 @@ def _variables(model: sl.Model, data: Fluid) -> Done:
 
 def _within(row: Sequence[sl.Integer | None], a: int, b: int) -> Linear:
     """Return the work in the cells a to b - 1."""
-    now, before = row[b - 1], row[a - 1] if a else None
+    now = row[b - 1]
+    before = row[a - 1] if a else None
     terms: dict[Atom, int | float] = {} if now is None else {now: 1}
     if before is not None:
         terms[before] = -1
@@ -484,9 +500,11 @@ def _objective(model: sl.Model, data: Fluid, done: Done) -> None:
     """Set the objective: the gain of all work, less the cost of energy and cooling in each segment."""
     problem = data.problem
     per_core = problem.watts[data.jobs] / problem.cores[data.jobs]
-    least, most = data.least(per_core), -data.least(-per_core)
+    least = data.least(per_core)
+    most = -data.least(-per_core)
     last = [row[-1] for row in done if row and row[-1] is not None]
-    price, running = problem.price / 3600, problem.running
+    price = problem.price / 3600
+    running = problem.running
     terms: list[sl.Expression | float] = [*last, running.by(problem.horizon_end)[0]]
     weights: list[float] = [price] * len(terms)
     for segment, before in zip(problem.segments, running.mean_watts, strict=True):
@@ -531,36 +549,38 @@ def _classes(problem: Profit, jobs: Ints, most: int) -> Ints:
     for i, k in enumerate(jobs.tolist()):
         kinds.setdefault(_kind(problem, k), []).append(i)
     per_core = problem.watts[jobs] / problem.cores[jobs]
-    found = np.zeros(len(jobs), np.int64)
+    class_of_job = np.zeros(len(jobs), np.int64)
     first = 0
     for members in kinds.values():
         n = len(members)
         parts = min(n, max(1, (most - len(kinds)) * n // len(jobs)))
-        found[np.array(members)[np.argsort(per_core[members], kind="stable")]] = first + np.arange(n) * parts // n
+        class_of_job[np.array(members)[np.argsort(per_core[members], kind="stable")]] = (
+            first + np.arange(n) * parts // n
+        )
         first += parts
-    return found
+    return class_of_job
 
 
 def _kind(problem: Profit, k: int) -> tuple[int, ...]:
     """Return for each resource the size class of a job's units, and on a log scale its demand relative to cores."""
     platform, job = problem.platform, problem.jobs[k]
-    found = []
+    sizes = []
     for r, resource in enumerate(platform.resources):
         request = job.request.get(resource, 0)
         if request:
             largest = max(vector[r] for vector in platform.classes)
             beside = request * job.units / platform.total(resource) * platform.total("cores") / problem.cores[k]
-            found += [1 + min(max(SHARES), largest // request), math.ceil(2 * math.log2(beside))]
+            sizes += [1 + min(max(SHARES), largest // request), math.ceil(2 * math.log2(beside))]
         else:
-            found += [0, 0]
-    return tuple(found)
+            sizes += [0, 0]
+    return tuple(sizes)
 
 
 def _starts(data: Fluid, done: Ints) -> dict[str, int]:
     """Return a start for each job: the work of a class goes to its jobs one after another, in order of release."""
     problem = data.problem
     middle = (data.times[:-1] + data.times[1:]) / 2
-    found = {j.id: max(problem.horizon_end, problem.dispatch.earliest(j)) for j in problem.jobs}
+    starts = {j.id: max(problem.horizon_end, problem.dispatch.earliest(j)) for j in problem.jobs}
     for k in range(data.classes):
         members = np.flatnonzero(data.of == k)
         members = members[np.argsort(data.arrays.release[members], kind="stable")]
@@ -569,14 +589,15 @@ def _starts(data: Fluid, done: Ints) -> dict[str, int]:
         parts = np.diff(done[k], prepend=0)
         reached = np.concatenate([[0], np.cumsum(parts)])
         moment = np.concatenate([[0.0], np.cumsum(parts * middle)])
-        lo, hi = np.minimum(work_end - amount, reached[-1]), np.minimum(work_end, reached[-1])
+        lo = np.minimum(work_end - amount, reached[-1])
+        hi = np.minimum(work_end, reached[-1])
         got = hi - lo
         mean = np.diff([np.interp(x, reached, moment) for x in (lo, hi)], axis=0)[0] / np.maximum(1, got)
         start = np.maximum(data.arrays.release[members], mean - problem.durations[data.jobs[members]] / 2)
         for i, s, worked in zip(members.tolist(), start.tolist(), got.tolist(), strict=True):
             if worked:
-                found[problem.jobs[data.jobs[i]].id] = int(s)
-    return found
+                starts[problem.jobs[data.jobs[i]].id] = int(s)
+    return starts
 
 
 # --- Formulations of the profit problem: those of the dispatching problem with another objective [Bridi2018, 6.5.3].
@@ -648,7 +669,8 @@ def profit_objective(problem: Profit, fixed: Fixed | None = None) -> SetObjectiv
         weights: list[float] = [1.0]
         both = zip(others.watts, problem.running.mean_watts, strict=True)
         for segment, other_watts in zip(problem.segments, map(sum, both), strict=True):
-            euro, length = segment.energy_price / JOULES, segment.end - segment.begin
+            euro = segment.energy_price / JOULES
+            length = segment.end - segment.begin
             some = [k for k, v in enumerate(b.jobs) if _reaches(v, segment)]
             ran = [sl.overlap(b.jobs[k], segment.begin, segment.end) for k in some]
             terms += ran

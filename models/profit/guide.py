@@ -104,8 +104,8 @@ class Guide:
     def from_json(cls, data: Any) -> Guide:
         """Return the guide of data in the form of ``as_json``; raise ProblemError that names the malformed place."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            found = data.get("format") if isinstance(data, dict) else data
-            raise ProblemError(f"not a guide: its format is {excerpt(found)}, {FORMAT!r} is expected")
+            format_of_data = data.get("format") if isinstance(data, dict) else data
+            raise ProblemError(f"not a guide: its format is {excerpt(format_of_data)}, {FORMAT!r} is expected")
         rules = data.get("rules")
         if not isinstance(rules, dict) or not rules:
             raise ProblemError(f"rules: expected an object with a rule per cooling, found {excerpt(rules)}")
@@ -359,7 +359,7 @@ def days(problem: Profit, schedule: Schedule, to_the_end: bool = False) -> Days:
     if to_the_end:
         end = max(end, -(-makespan(problem, schedule) // DAY) * DAY)
     segments = problem.segments_to(end)
-    found: list[Day] = []
+    known_days: list[Day] = []
     left_out: Counter[str] = Counter()
     whole = [a for a in daily(problem, schedule, end) if a.end - a.begin >= WHOLE]
     for before, today in pairwise(whole):
@@ -369,8 +369,8 @@ def days(problem: Profit, schedule: Schedule, to_the_end: bool = False) -> Days:
         elif point is None:
             left_out[f"cooling {problem.cooling.name!r} has no slope change at the temperatures of the day"] += 1
         else:
-            found.append(Day(today.begin, problem.cooling.name, before.utilisation, today.pue, point))
-    return Days(tuple(found), left_out)
+            known_days.append(Day(today.begin, problem.cooling.name, before.utilisation, today.pue, point))
+    return Days(tuple(known_days), left_out)
 
 
 def slope_change_pue(problem: Profit, segments: Sequence[Segment]) -> float | None:

@@ -300,7 +300,8 @@ def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Op
     segments = problem.segments if end == problem.horizon_end else problem.segments_to(end)
     starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
     bounds = np.array([segments[0].begin, *(s.end for s in segments)] if segments else [problem.begin], np.int64)
-    seconds, joules = np.zeros(bounds.size), np.zeros(bounds.size)
+    seconds = np.zeros(bounds.size)
+    joules = np.zeros(bounds.size)
     for k, t in enumerate(bounds.tolist()):
         ran = np.clip(t - starts, 0, problem.durations)
         before = problem.running.by(t)
@@ -360,7 +361,8 @@ def daily(problem: Profit, schedule: Schedule, end: int | None = None) -> Iterat
     end = _end(problem, end)
     whole = operation(problem, schedule, end)
     for day in range(problem.begin // DAY, -(-end // DAY)):
-        lo, hi = max(problem.begin, day * DAY), min(end, (day + 1) * DAY)
+        lo = max(problem.begin, day * DAY)
+        hi = min(end, (day + 1) * DAY)
         at = [k for k, s in enumerate(whole.segments) if lo <= s.begin < hi]
         part = tuple(whole.segments[k] for k in at)
         yield _sum_up(problem, Operation(part, whole.core_seconds[at], whole.watts[at], whole.cooling[at]), lo, hi)
@@ -384,7 +386,8 @@ def _end(problem: Profit, end: int | None) -> int:
 def _sum_up(problem: Profit, ran: Operation, begin: int, end: int) -> Account:
     length = np.array([s.end - s.begin for s in ran.segments], float)
     price = np.array([s.energy_price for s in ran.segments], float)
-    work, cooling = ran.watts * length / JOULES, ran.cooling * length / JOULES
+    work = ran.watts * length / JOULES
+    cooling = ran.cooling * length / JOULES
     hours = float(ran.core_seconds.sum()) / 3600
     available = problem.platform.total("cores") * max(1, end - begin) / 3600
     return Account(
@@ -523,14 +526,16 @@ class Profit:
     @cached_property
     def most_power(self) -> float:
         """An upper bound of the IT power in watts: all cores, filled with the jobs that need most power per core."""
-        left, total = float(self.platform.total("cores")), 0.0
+        left = float(self.platform.total("cores"))
+        total = 0.0
         all_watts = np.concatenate([self.watts, self.running.watts])
         all_cores = np.concatenate([self.cores, self.running.cores])
         order = np.argsort(-all_watts / np.maximum(1, all_cores), kind="stable")
         for watts, n in zip(all_watts[order].tolist(), all_cores[order].tolist(), strict=True):
             if n > left:
                 return float(total + watts * left / n)
-            left, total = left - n, total + watts
+            left = left - n
+            total = total + watts
         return total
 
     @cached_property
@@ -581,46 +586,46 @@ class Profit:
 
 def _faults(p: Profit) -> list[str]:
     """Return a message for each contradiction in the data."""
-    found = []
+    faults = []
     if p.dispatch.limits:
         limited = ", ".join(p.dispatch.limits)
-        found.append(
+        faults.append(
             f"the dispatching problem limits {limited}; a profit problem, which may postpone jobs, takes no limits"
         )
     if p.dispatch.desired is not None:
-        found.append(
+        faults.append(
             "the dispatching problem has a desired profile; a profit problem, which may postpone jobs, takes none"
         )
     if "cores" not in p.platform.resources:
-        found.append("the nodes have no resource 'cores', but the price is per core-hour")
+        faults.append("the nodes have no resource 'cores', but the price is per core-hour")
     if not (is_number(p.price) and p.price >= 0):
-        found.append(f"the price is {shown(p.price)} euro per core-hour; a number of at least 0 is expected")
+        faults.append(f"the price is {shown(p.price)} euro per core-hour; a number of at least 0 is expected")
     if not isinstance(p.energy_price, StepFunction) and not is_number(p.energy_price):
-        found.append(
+        faults.append(
             f"the energy price is {shown(p.energy_price)} euro per kWh; a number or a StepFunction is expected"
         )
     if p.watts_per_core is not None and not is_number(p.watts_per_core):
-        return [*found, f"watts_per_core is {shown(p.watts_per_core)}; a number, or None, is expected"]
-    found.extend(
+        return [*faults, f"watts_per_core is {shown(p.watts_per_core)}; a number, or None, is expected"]
+    faults.extend(
         f"job {job.id!r} has several chunks; a profit problem takes jobs of equal units only, Dispatch takes both"
         for job in p.jobs
         if job.chunks
     )
-    found.extend(f"job {job.id!r}{fault}" for job in p.jobs if (fault := _power_fault(p, job)))
+    faults.extend(f"job {job.id!r}{fault}" for job in p.jobs if (fault := _power_fault(p, job)))
     for r in p.dispatch.running:
         if fault := _power_fault(p, r.job):
-            found.append(f"running job {r.job.id!r}{fault}")
+            faults.append(f"running job {r.job.id!r}{fault}")
         if sum(r.nodes.values()) != r.job.units:
-            found.append(
+            faults.append(
                 f"running job {r.job.id!r}: {sum(r.nodes.values())} of its {how_many(r.job.units, 'unit', verb='are')} on nodes; "
                 "give the nodes of all of them"
             )
     if p.horizon_end <= p.begin:
-        found.append(
+        faults.append(
             f"the period has no length: it begins at {p.begin} s and horizon_end is {p.horizon_end} s; "
             "if no job is submitted after the begin, give horizon_end, the time at which profit no longer counts"
         )
-    return found or [*_uncovered(p)]
+    return faults or [*_uncovered(p)]
 
 
 def _power_fault(p: Profit, job: Job) -> str:
@@ -642,25 +647,25 @@ def _uncovered(p: Profit) -> list[str]:
     series = {"temperatures": p.temperature}
     if isinstance(p.energy_price, StepFunction):
         series["energy prices"] = p.energy_price
-    found = [
+    gaps = [
         f"the {what} go from {s.begin} s to {s.end} s, which does not cover {p.begin} s to {p.horizon_end} s"
         for what, s in series.items()
         if s.begin > p.begin or s.end < p.horizon_end
     ]
     if p.most_power > p.cooling.most * (1 + 1e-9):
-        found.append(
+        gaps.append(
             f"cooling {p.cooling.name!r} is known up to {p.cooling.most:g} W of IT power, but the jobs can take "
             f"{p.most_power:.0f} W together; give a table up to a greater IT power, or scale it"
         )
-    if not found:
+    if not gaps:
         low, high = p.cooling.temperatures[0], p.cooling.temperatures[-1]
-        found += [
+        gaps += [
             f"the temperature is {v:g} degrees at {a} s, but cooling {p.cooling.name!r} is known "
             f"from {low:g} to {high:g} degrees"
             for a, _, v in p.temperature.pieces(p.begin, p.horizon_end)
             if not low <= v <= high
         ]
-    return found
+    return gaps
 
 
 # --- What a profit problem takes from its dispatching problem: the Gantt chart, the table, and the removable elements.

@@ -34,13 +34,14 @@ class Band(NamedTuple):
 def scheduled(project: Project, schedule: Schedule) -> list[TaskRow]:
     """Return each task that has a start, with its mode and its times."""
     renewable = {r.name for r in project.resources if r.renewable}
-    found = []
+    rows = []
     for task in project.tasks:
         if task.name in schedule.start:
-            mode, start = _mode(task, schedule), schedule.start[task.name]
+            mode = _mode(task, schedule)
+            start = schedule.start[task.name]
             used = {r: amount for r, amount in mode.demands.items() if amount and r in renewable}
-            found.append(TaskRow(task.name, mode.name, start, start + mode.duration, used))
-    return found
+            rows.append(TaskRow(task.name, mode.name, start, start + mode.duration, used))
+    return rows
 
 
 def capacities(project: Project) -> dict[str, int]:
@@ -55,15 +56,15 @@ def bands(tasks: Iterable[TaskRow], capacity: Mapping[str, int]) -> list[Band]:
     the index of its task.
     """
     known = list(enumerate(tasks))
-    found = []
+    drawn = []
     for name, units in capacity.items():
         use = [(k, t.start, t.end, t.demands.get(name, 0)) for k, t in known]
-        found.append(Band(name, units, list(pack([row for row in use if row[3] and row[2] > row[1]], units))))
+        drawn.append(Band(name, units, list(pack([row for row in use if row[3] and row[2] > row[1]], units))))
     alone = [(k, t.start, t.end, 1) for k, t in known if t.end > t.start and not any(t.demands.values())]
     if alone:
         pieces = list(pack(alone, len(alone)))
-        found.append(Band(OTHERS, max(p.high for p in pieces), pieces))
-    return found
+        drawn.append(Band(OTHERS, max(p.high for p in pieces), pieces))
+    return drawn
 
 
 def chart(tasks: Iterable[TaskRow], capacity: Mapping[str, int], several: Container[str] = ()) -> Gantt:
@@ -84,7 +85,8 @@ def chart(tasks: Iterable[TaskRow], capacity: Mapping[str, int], several: Contai
         Times are in the time unit of the project.
     """
     known = list(tasks)
-    shown, bars = bands(known, capacity), []
+    shown = bands(known, capacity)
+    bars = []
     for k, band in enumerate(shown):
         unit = 1 / max(band.capacity, 1)
         for piece in band.pieces:

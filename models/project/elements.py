@@ -55,7 +55,8 @@ class ProjectElements(Elements):
 
     def sentence(self, found: Sequence[Element]) -> str:
         """Return which tasks need too much of a resource, follow one another, or cannot be done by the limit."""
-        part, names = self.part(found), named(found, "resource")
+        part = self.part(found)
+        names = named(found, "resource")
         of_conflict = [r for r in part.resources if r.name in names]
         if len(of_conflict) == 1 and not of_conflict[0].renewable and {e.kind for e in found} == {"resource", "task"}:
             resource = of_conflict[0]
@@ -85,13 +86,13 @@ def _least(part: Project, resource: Resource) -> int:
 
 def _names(links: Sequence[Link]) -> dict[str, Link]:
     """Return the precedences by distinct names; equal pairs of tasks are numbered."""
-    found: dict[str, Link] = {}
+    names: dict[str, Link] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for link in links:
         seen[link[:2]] += 1
         number = seen[link[:2]]
-        found[f"{link[0]} -> {link[1]}" + (f" ({number})" if number > 1 else "")] = link
-    return found
+        names[f"{link[0]} -> {link[1]}" + (f" ({number})" if number > 1 else "")] = link
+    return names
 
 
 def _capacity(r: Resource) -> str:

@@ -49,19 +49,19 @@ def exclusive_sets(project: Project) -> Iterator[list[str]]:
     left = apart & pairs & ~ordered & ~machine
     if not left.any():
         return
-    for found in (_cover if len(names) <= PLAIN else _cover_many)(exclusive, left):
-        yield [names[k] for k in found]
+    for members in (_cover if len(names) <= PLAIN else _cover_many)(exclusive, left):
+        yield [names[k] for k in members]
 
 
 def _cover(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
     """Yield sets of tasks that cover all pairs of ``left``, which are deleted."""
     missing = left.sum(axis=1)  # pairs of each task that are in no set
     while missing.any():
-        found = _grow(exclusive, left, int(missing.argmax()))
-        inside = np.ix_(found, found)
-        missing[found] -= left[inside].sum(axis=1)
+        members = _grow(exclusive, left, int(missing.argmax()))
+        inside = np.ix_(members, members)
+        missing[members] -= left[inside].sum(axis=1)
         left[inside] = False
-        yield found.tolist()
+        yield members.tolist()
 
 
 def _cover_many(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
@@ -73,7 +73,8 @@ def _cover_many(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
 def _kept_apart(project: Project) -> tuple[Bools, Bools]:
     """Return the pairs of tasks that together exceed a resource, and those that exceed a resource of capacity 1."""
     n = len(project.tasks)
-    apart, machine = np.zeros((n, n), dtype=bool), np.zeros((n, n), dtype=bool)
+    apart = np.zeros((n, n), dtype=bool)
+    machine = np.zeros((n, n), dtype=bool)
     for r in project.resources:
         if r.renewable:
             demands = [min(m.demands.get(r.name, 0) for m in project.possible(t)) for t in project.tasks]
@@ -105,7 +106,7 @@ def _grow(exclusive: Bools, left: Bools, first: int) -> NDArray[np.intp]:
     The next task is the one that brings most of these pairs; of several ones, the one that excludes most of the tasks that
     can still be added.
     """
-    found = [first]
+    members = [first]
     candidates = np.flatnonzero(exclusive[first])
     brings = left[first, candidates].astype(np.int64)
     while candidates.size:
@@ -114,24 +115,25 @@ def _grow(exclusive: Bools, left: Bools, first: int) -> NDArray[np.intp]:
             room = exclusive[np.ix_(candidates[best], candidates)].sum(axis=1)
             best = best[[room.argmax()]]
         chosen = candidates[best[0]]
-        found.append(int(chosen))
+        members.append(int(chosen))
         kept = exclusive[chosen, candidates]
         candidates, brings = candidates[kept], brings[kept]
         brings += left[chosen, candidates]
-    return np.array(sorted(found), dtype=np.intp)
+    return np.array(sorted(members), dtype=np.intp)
 
 
 # --- Compiled search for sets of tasks that exclude each other, for large projects. A row of bits per task holds the tasks it excludes.
 
 Bits = NDArray[np.uint64]
 
-ODD, PAIRS, NIBBLES = (
-    np.uint64(0x5555555555555555),
-    np.uint64(0x3333333333333333),
-    np.uint64(0x0F0F0F0F0F0F0F0F),
-)
+ODD = np.uint64(0x5555555555555555)
+PAIRS = np.uint64(0x3333333333333333)
+NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
 BYTES = np.uint64(0x0101010101010101)
-ONE, TWO, FOUR, TOP = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+ONE = np.uint64(1)
+TWO = np.uint64(2)
+FOUR = np.uint64(4)
+TOP = np.uint64(56)
 
 
 def rows_of_bits(matrix: NDArray[np.bool_]) -> Bits:
@@ -164,9 +166,13 @@ def cover(exclusive: Bits, left: Bits, most: int) -> tuple[Ints, Ints]:
         The place of the first task of each set in ``members``, and the number of all members.
     """
     n, words = exclusive.shape
-    members, first = np.empty(most + n, np.int64), np.zeros(most // 2 + 2, np.int64)
-    candidates, brings, inside = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(words, np.uint64)
-    missing, sets = np.empty(n, np.int64), 0
+    members = np.empty(most + n, np.int64)
+    first = np.zeros(most // 2 + 2, np.int64)
+    candidates = np.empty(n, np.int64)
+    brings = np.empty(n, np.int64)
+    inside = np.empty(words, np.uint64)
+    missing = np.empty(n, np.int64)
+    sets = 0
     for k in range(n):
         missing[k] = shared(left[k], left[k])
     while first[sets] < most:
@@ -346,8 +352,8 @@ def modes_with_lags(project: ProjectMax) -> Encoding:
     """Make the formulation ``modes`` with a linear constraint per maximal lag."""
     tasks = intervals(project)
     for first, second, most in project.lags:
-        found = tasks.of_task[second].start <= tasks.of_task[first].start + most
-        tasks.model.add(found, f"{first} -> {second} within {most}")
+        constraint = tasks.of_task[second].start <= tasks.of_task[first].start + most
+        tasks.model.add(constraint, f"{first} -> {second} within {most}")
     return Encoding(tasks.model, tasks.read, tasks.write)
 
 

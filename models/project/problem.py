@@ -294,12 +294,12 @@ def _longest(project: Project, forward: bool) -> dict[str, int]:
 
     graph = project.graph if forward else project.graph.reverse(copy=False)
     shortest = {t.name: min(m.duration for m in project.possible(t)) for t in project.tasks}
-    found: dict[str, int] = {}
+    paths_from: dict[str, int] = {}
     for name in nx.topological_sort(graph):
-        paths = (found[other] + shortest[other] + edge["delay"] for other, edge in graph.pred[name].items())
-        found[name] = max(paths, default=0)
-        found[name] = max(found[name], 0)
-    return found
+        paths = (paths_from[other] + shortest[other] + edge["delay"] for other, edge in graph.pred[name].items())
+        paths_from[name] = max(paths, default=0)
+        paths_from[name] = max(paths_from[name], 0)
+    return paths_from
 
 
 def _make_whole(p: Project) -> list[str]:
@@ -311,10 +311,10 @@ def _make_whole(p: Project) -> list[str]:
         if modes_are_whole and type(t.modes) is tuple and type(t.name) is str:  # the common case, kept fast
             tasks.append(t)
             continue
-        modes, found = whole_records(t.modes, MODE, lambda m, t=t: f"task {t.name!r}, mode {m.name!r}")  # type: ignore[misc]
+        modes, faults_of_modes = whole_records(t.modes, MODE, lambda m, t=t: f"task {t.name!r}, mode {m.name!r}")  # type: ignore[misc]
         (named,), wrong_names = whole_records([t], TASK, lambda t: f"task {t.name!r}")
-        tasks.append(named if modes is t.modes or found else Task(named.name, modes))
-        faults += [*wrong_names, *found]
+        tasks.append(named if modes is t.modes or faults_of_modes else Task(named.name, modes))
+        faults += [*wrong_names, *faults_of_modes]
     for before, after, delay in p.precedences:
         if not is_whole(delay):
             faults.append(f"precedence {before!r} -> {after!r}: the delay {wrong(delay)}")
@@ -397,26 +397,26 @@ def verify(project: Project, schedule: Schedule) -> list[Violation]:
     if fractions:
         return fractions
     known = {t.name for t in project.tasks}
-    found = [Violation(t, 1, f"task {t!r} is not one of the problem") for t in schedule.start if t not in known]
+    violations = [Violation(t, 1, f"task {t!r} is not one of the problem") for t in schedule.start if t not in known]
     done: dict[str, tuple[int, Mode]] = {}
     for task in project.tasks:
         start = schedule.start.get(task.name)
         if start is None:
-            found.append(Violation(task.name, 1, f"task {task.name!r} has no start"))
+            violations.append(Violation(task.name, 1, f"task {task.name!r} has no start"))
             continue
         if start < 0:
-            found.append(Violation(task.name, -start, f"task {task.name!r} starts at {start}, before 0"))
+            violations.append(Violation(task.name, -start, f"task {task.name!r} starts at {start}, before 0"))
         mode = mode_of(task, schedule)
         if mode is None:
             given = schedule.nodes.get(task.name, {})
             text = f"task {task.name!r} must run in one of {[m.name for m in task.modes]}, given is {given}"
-            found.append(Violation(task.name, 1, text))
+            violations.append(Violation(task.name, 1, text))
             continue
         done[task.name] = (start, mode)
-    found.extend(_precedences(project, done))
+    violations.extend(_precedences(project, done))
     for resource in project.resources:
-        found.extend(_renewable(resource, done) if resource.renewable else _total(resource, done))
-    return found
+        violations.extend(_renewable(resource, done) if resource.renewable else _total(resource, done))
+    return violations
 
 
 def mode_of(task: Task, schedule: Schedule) -> Mode | None:
@@ -545,11 +545,12 @@ class ProjectMax(Project):
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, from the data alone."""
-        found = super().verify(schedule)
+        violations = super().verify(schedule)
         for first, second, most in self.lags:
             if first in schedule.start and second in schedule.start:
-                start, late = schedule.start[first], schedule.start[second] - schedule.start[first] - most
+                start = schedule.start[first]
+                late = schedule.start[second] - schedule.start[first] - most
                 if late > 0:
                     text = f"task {second!r} starts at {schedule.start[second]}, {late} too late: {first!r} starts at {start}"
-                    found.append(Violation(f"{first} -> {second}", late, f"{text}, the maximal lag is {most}"))
-        return found
+                    violations.append(Violation(f"{first} -> {second}", late, f"{text}, the maximal lag is {most}"))
+        return violations

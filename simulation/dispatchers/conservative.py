@@ -118,7 +118,10 @@ def is_stuck(stuck: Stuck, kind: int, units: int, duration: int, start: int) -> 
 def remember_stuck(stuck: Stuck, kind: int, units: int, duration: int, start: int) -> None:
     """Remember a reservation that cannot move."""
     at = stuck.number[0] % SLOTS
-    stuck.kind[at], stuck.units[at], stuck.duration[at], stuck.start[at] = kind, units, duration, start
+    stuck.kind[at] = kind
+    stuck.units[at] = units
+    stuck.duration[at] = duration
+    stuck.start[at] = start
     stuck.number[0] += 1
 
 
@@ -130,7 +133,10 @@ def may_move(profile: Profile, stuck: Stuck, trace: TraceArrays, state: State, j
     """
     if trace.capacity.shape[0] > 1 or has_chunks(trace, j) or trace.own[j] >= 0 or trace.daily[j] >= 0:
         return True
-    kind, units, duration, start = trace.kind[j], trace.units[j], state.expected[j], state.reserved[j]
+    kind = trace.kind[j]
+    units = trace.units[j]
+    duration = state.expected[j]
+    start = state.reserved[j]
     fits_before = False
     if start > state.clock[NOW]:
         before = profile.free[0, segment(profile, 0, start - 1)]
@@ -152,7 +158,8 @@ def may_move(profile: Profile, stuck: Stuck, trace: TraceArrays, state: State, j
 @internal_borrowing
 def _has_room(profile: Profile, request: Ints, units: int, duration: int, now: int, start: int) -> bool:
     """Return whether the units fit at place 0 for the duration, from some time from now on, before ``start``."""
-    i, first = segment(profile, 0, now), -1
+    i = segment(profile, 0, now)
+    first = -1
     while i < profile.length[0] and profile.time[0, i] < start:
         if units_that_fit(profile.free[0, i], request, units) < units:
             first = -1
@@ -243,9 +250,11 @@ def running_profile(trace: TraceArrays, state: State) -> Profile:
         for r in range(resources):
             profile.free[p, 0, r] = state.free[p, r]
     for i in range(n):
-        j, end = state.running[i], max(state.running_end[i], now + 1)
+        j = state.running[i]
+        end = max(state.running_end[i], now + 1)
         for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
-            p, row = state.place[k], row_of(trace, state, j, k)
+            p = state.place[k]
+            row = row_of(trace, state, j, k)
             last = profile.length[p] - 1
             if profile.time[p, last] < end:
                 profile.time[p, last + 1] = end
@@ -264,7 +273,8 @@ def hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int) 
 
     The returned profile is a larger copy if there was no room for more breakpoints.
     """
-    begin_, end = state.reserved[j], state.reserved[j] + state.expected[j]
+    begin_ = state.reserved[j]
+    end = state.reserved[j] + state.expected[j]
     if trace.machine_capacity.size > 0:
         change_ahead(state, begin_, end, trace.machine_request[j], sign)
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
@@ -280,16 +290,16 @@ def hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int) 
 def _least_free(profile: Profile, start: int, end: int) -> Ints:
     """Return the least free amounts of each place in [start, end), shape (places, resources)."""
     places, _, resources = profile.free.shape
-    found = np.empty((places, resources), np.int64)
+    least = np.empty((places, resources), np.int64)
     for p in range(places):
         i = segment(profile, p, start)
         for r in range(resources):
-            found[p, r] = profile.free[p, i, r]
+            least[p, r] = profile.free[p, i, r]
         while i + 1 < profile.length[p] and profile.time[p, i + 1] < end:
             i += 1
             for r in range(resources):
-                found[p, r] = min(found[p, r], profile.free[p, i, r])
-    return found
+                least[p, r] = min(least[p, r], profile.free[p, i, r])
+    return least
 
 
 @internal
@@ -310,7 +320,8 @@ def _keep_chunks(profile: Profile, trace: TraceArrays, state: State, j: int) -> 
 @internal
 def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
     """Return whether the reservation of job j still fits into the profile."""
-    start, end = state.reserved[j], state.reserved[j] + state.expected[j]
+    start = state.reserved[j]
+    end = state.reserved[j] + state.expected[j]
     if trace.machine_capacity.size > 0 and first_ahead(trace, state, j, start, state.expected[j]) != start:
         return False
     if has_chunks(trace, j):
@@ -365,8 +376,11 @@ def _earliest(
     profile: Profile, s: Scratch, trace: TraceArrays, state: State, j: int, first: int, latest: int, best: bool
 ) -> int:
     """Return the earliest start of job j in [first, latest] that nodes, machine and calendars allow; -1 if there is none."""
-    request, units, duration = trace.request[j], trace.units[j], max(1, state.expected[j])
-    start, until = first_ahead(trace, state, j, allowed_from(trace, j, first), duration), -NEVER
+    request = trace.request[j]
+    units = trace.units[j]
+    duration = max(1, state.expected[j])
+    start = first_ahead(trace, state, j, allowed_from(trace, j, first), duration)
+    until = -NEVER
     while start <= latest:
         if start >= until:
             until = _set_most(trace, state, s, request, units, start)
@@ -426,7 +440,9 @@ def backfill_on(profile: Profile, kept: bool, trace: TraceArrays, state: State, 
     clock = state.clock
     now = clock[NOW]
     moving = not kept or clock[EARLY] > 0 or rules.dynamic
-    s, stuck, held = _new_scratch(trace.capacity.shape[0]), new_stuck(), 0
+    s = _new_scratch(trace.capacity.shape[0])
+    stuck = new_stuck()
+    held = 0
     for i in range(min(clock[WAITING], rules.candidates)):
         j = state.waiting[i]
         full = held >= rules.reservations
@@ -496,7 +512,9 @@ def replay(
     events: int,
 ) -> bool:
     """Replay at most ``events`` events; return False if nothing happens any more."""
-    clock, known, before = state.clock, False, -NEVER  # known: ``free`` is that of the last event
+    clock = state.clock  # known: ``free`` is that of the last event
+    known = False
+    before = -NEVER
     for _ in range(events):
         if not step(trace, state, period):
             return False
@@ -541,7 +559,8 @@ def _hold_all(state: State, amounts: Ints, free: Free) -> bool:
     now, n = state.clock[NOW], state.clock[WAITING]
     for i in range(n):
         j = state.waiting[i]
-        start, end = state.reserved[j], state.reserved[j] + state.expected[j]
+        start = state.reserved[j]
+        end = state.reserved[j] + state.expected[j]
         if start < 0:
             continue
         if start < now or least_free(free, start, end) < amounts[j]:
@@ -588,14 +607,15 @@ def _move(free: Free, bounds: Bounds, amount: int, duration: int, start: int, no
     least = min(least, begin_before(free, amount, start))
     if least == start:
         return start
-    found = earlier(free, amount, duration, start, least)
-    remember(bounds, amount, duration, found)
-    if found < start:
-        taken_end, freed = min(start, found + duration), max(start, found + duration)
-        add(free, found, taken_end, -amount)
+    new_start = earlier(free, amount, duration, start, least)
+    remember(bounds, amount, duration, new_start)
+    if new_start < start:
+        taken_end = min(start, new_start + duration)
+        freed = max(start, new_start + duration)
+        add(free, new_start, taken_end, -amount)
         add(free, freed, start + duration, amount)
         note_freed(bounds, freed)
-    return found
+    return new_start
 
 
 @internal
@@ -604,12 +624,16 @@ def _decide(
 ) -> None:
     """Make one decision; ``kept``: no reservation was deleted."""
     rank(state, rules.base, rules.slope, rules.dynamic)
-    clock, waiting, reserved = state.clock, state.waiting, state.reserved
+    clock = state.clock
+    waiting = state.waiting
+    reserved = state.reserved
     now, moving = clock[NOW], kept and (clock[EARLY] > 0 or rules.dynamic)
     bounds.number[0] = 0
     for i in range(clock[WAITING]):
         j = waiting[i]
-        start, duration, amount = reserved[j], state.expected[j], amounts[j]
+        start = reserved[j]
+        duration = state.expected[j]
+        amount = amounts[j]
         if start < 0:
             start = earliest_with_room(free, amount, duration)
             if not 0 <= start <= NEVER // 2:

@@ -204,17 +204,21 @@ def plan_of(
     """
     from ...solve import solve  # lazy: it imports the methods
 
-    began, now = time.perf_counter(), moment.now
+    began = time.perf_counter()
+    now = moment.now
     end = now + HOUR * step.hours
-    problem, gained, starts = offline_problem(step.centre, moment, expected, end), 0.0, dict[str, int]()
+    problem = offline_problem(step.centre, moment, expected, end)
+    gained = 0.0
+    starts = dict[str, int]()
     coming = StepFunction.constant(0, now, end)
     if problem.jobs or problem.dispatch.running:
-        found = solve(problem, step.method, time_limit=step.limit, threads=step.threads, seed=step.seed)
-        if found.schedule is None:
-            why = f"{step.method} found no schedule: {found.message or found.status}"
+        result = solve(problem, step.method, time_limit=step.limit, threads=step.threads, seed=step.seed)
+        if result.schedule is None:
+            why = f"{step.method} found no schedule: {result.message or result.status}"
             return without_schedule(moment, step.hours, why, time.perf_counter() - began)
-        coming, gained = use_of(problem.dispatch, found.schedule), problem.value(found.schedule)
-        starts = dict(found.schedule.start)
+        coming = use_of(problem.dispatch, result.schedule)
+        gained = problem.value(result.schedule)
+        starts = dict(result.schedule.start)
     before = StepFunction.constant(0, now - DAY, now) if real is None else real
     use = joined(before, coming, end)
     pieces = list(use.pieces(now, end))
@@ -236,7 +240,8 @@ def plan_of(
 
 def without_schedule(moment: Moment, hours: int, why: str, seconds: float) -> DayPlan:
     """Return the plan for a period without a schedule: all nodes stay on."""
-    everything, end = flat(moment.platform, 1.0), moment.now + HOUR * hours
+    everything = flat(moment.platform, 1.0)
+    end = moment.now + HOUR * hours
     return DayPlan(moment.now, end, everything, None, len(moment.waiting), 0, "", None, seconds, why)
 
 
@@ -282,7 +287,10 @@ class Planner:
             raise WrongValue(f"{name}: hours is {plain(hours)}; expected whole hours, such as 24 or 48")
         if isinstance(method, str):
             parse_method(method)
-        self.name, self.centre, self.hours, self.seed = name, centre, int(hours), 0
+        self.name = name
+        self.centre = centre
+        self.hours = int(hours)
+        self.seed = 0
         self._method, self._limit = method, limit or None
         self._forecast = parse_forecast(forecast).make() if isinstance(forecast, str) else forecast
 
@@ -299,7 +307,8 @@ class Planner:
                 f"{self.name} plans for profit: expected cooling, weather and prices, such as centre=Centre(...) in Python, "
                 "or bench simulate PROFIT_INSTANCE --scenario air,summer,cheap"
             )
-        begin, last = int(workload.submit[0]), int(workload.submit[-1])
+        begin = int(workload.submit[0])
+        last = int(workload.submit[-1])
         check_covers("temperatures", self.centre.temperature, begin, last)
         self.centre.tariff.check_covers(begin, last)
         self._log = workload
@@ -308,13 +317,17 @@ class Planner:
 
     def plan(self, moment: Moment, offset: float, real: StepFunction | None) -> DayPlan:
         """Forecast the jobs of the next hours and plan them; ``offset`` and ``real`` as in ``day_plan``."""
-        now, end = moment.now, moment.now + HOUR * self.hours
+        now = moment.now
+        end = moment.now + HOUR * self.hours
         assert self.centre is not None
-        expected, name, reasons = None, "", dict[str, None]()
+        expected = None
+        name = ""
+        reasons = dict[str, None]()
         for forecast in (self._forecast, Persistence()):
             try:
                 history = history_at(self._log, now, self._ended(moment))
-                expected, name = forecast_jobs(forecast, history, now, end), forecast.name
+                expected = forecast_jobs(forecast, history, now, end)
+                name = forecast.name
                 break
             except EmptyForecast as e:
                 reasons[str(e)] = None

@@ -99,7 +99,8 @@ def nothing_returned(trace: TraceArrays) -> Returned:
 @internal
 def _profile_beside(trace: TraceArrays, state: State, holds: Holds, returned: Returned) -> Profile:
     """Return what is free over time beside the running jobs and what is kept; set that of the whole machine in the state."""
-    profile, now = running_profile(trace, state), state.clock[NOW]
+    profile = running_profile(trace, state)
+    now = state.clock[NOW]
     for e in range(returned.end.size if returned.amounts.shape[1] > 0 else 0):
         change_ahead(state, returned.end[e], NEVER, returned.amounts[e], -1)
     for e in range(holds.node.size):
@@ -115,7 +116,8 @@ def _profile_beside(trace: TraceArrays, state: State, holds: Holds, returned: Re
 def _shortest_first(state: State, order: Ints, first: int, last: int) -> None:
     """Sort the jobs ``order[first:last]`` by their expected durations, ties in their order."""
     count = max(0, last - first)
-    places, expected = np.empty(count, np.int64), np.empty(count, np.float64)
+    places = np.empty(count, np.int64)
+    expected = np.empty(count, np.float64)
     for k in range(count):
         places[k], expected[k] = k, state.expected[order[first + k]]
     sort_by(places, count, expected)
@@ -145,7 +147,8 @@ def decide_beside(
     if not kept:
         profile = _profile_beside(trace, state, holds, returned)
     moving = not kept or clock[EARLY] > 0 or rules.dynamic
-    s, held = _new_scratch(trace.capacity.shape[0]), 0
+    s = _new_scratch(trace.capacity.shape[0])
+    held = 0
     last = min(clock[WAITING], rules.candidates)
     order = np.empty(last, np.int64)
     for i in range(last):
@@ -219,17 +222,29 @@ def shadow_of(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     which the calendars of the head are open and enough capacity is free, on nodes and of the whole machine, if all running
     jobs end as expected. A job that runs longer than expected is taken to end at now + 1.
     """
-    units, request, now, then = trace.units[head], trace.request[head], state.clock[NOW], state.extra
-    fit, place, share, ends, running = state.fit, state.place, state.share, state.running_end, state.running
+    units = trace.units[head]
+    request = trace.request[head]
+    now = state.clock[NOW]
+    then = state.extra
+    fit = state.fit
+    place = state.place
+    share = state.share
+    ends = state.running_end
+    running = state.running
     usable, machine = state.open, state.machine_extra
     for r in range(machine.size):
         machine[r] = state.machine_free[r]
-    requests, firsts, counts = trace.request, trace.first, state.pieces
+    requests = trace.request
+    firsts = trace.first
+    counts = state.pieces
     for p in range(then.shape[0]):
         for r in range(then.shape[1]):
             then[p, r] = state.free[p, r]
-    total, several = count_fits(then, request, units, usable, fit), has_chunks(trace, head)
-    i, n, end = 0, state.clock[RUNNING], now
+    total = count_fits(then, request, units, usable, fit)
+    several = has_chunks(trace, head)
+    i = 0
+    n = state.clock[RUNNING]
+    end = now
     while True:
         enough = total >= units and not exceeds(trace.machine_request, head, machine)
         if enough and (not several or choose_places(trace, state, then, then, usable, head, best) > 0):
@@ -264,7 +279,9 @@ def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     Set ``state.extra`` and ``state.machine_extra`` to what is free at the shadow time beside the head, ``state.both`` to
     the minimum of ``extra`` and what is free now.
     """
-    shadow, extra, request = shadow_of(trace, state, head, best), state.extra, trace.request
+    shadow = shadow_of(trace, state, head, best)
+    extra = state.extra
+    request = trace.request
     take_of_machine(trace, state.machine_extra, head, 1)
     if shadow < NEVER and has_chunks(trace, head):
         take_chosen(trace, state, extra, head, choose_places(trace, state, extra, extra, state.open, head, best))
@@ -291,7 +308,10 @@ def next_candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
 
     Such a job has an open calendar and requests no more than all places together, and the whole machine, have free.
     """
-    units, request, spare, waiting = trace.units, trace.request, state.spare, state.waiting
+    units = trace.units
+    request = trace.request
+    spare = state.spare
+    waiting = state.waiting
     room, kind = state.room, trace.kind
     of_machine, machine = trace.machine_request, state.machine_free
     while i < n:
@@ -306,10 +326,10 @@ def next_candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
 @internal
 def unknown_room(state: State) -> Ints:
     """Return an array like ``state.room`` in which nothing is known."""
-    found = np.empty(state.room.size, np.int64)
-    for k in range(found.size):
-        found[k] = NEVER
-    return found
+    room = np.empty(state.room.size, np.int64)
+    for k in range(room.size):
+        room[k] = NEVER
+    return room
 
 
 @internal_borrowing
@@ -332,7 +352,10 @@ def reserve_for_head(trace: TraceArrays, state: State, rules: Rules) -> tuple[in
     Return the index of the first of the later jobs that may fit now, the number of waiting jobs that are examined, and
     the shadow time. No later job may start if the first two are equal.
     """
-    at, i, n, shadow = -1, -1, 1, NEVER
+    at = -1
+    i = -1
+    n = 1
+    shadow = NEVER
     never = unknown_room(state)  # most units that fit when all jobs have ended
     while i < n and shadow == NEVER:
         at = start_in_order(trace, state, rules, True, True, at + 1)
@@ -413,7 +436,8 @@ def easy_shortest_first(trace: TraceArrays, state: State, rules: Rules) -> None:
     """Make one decision of EASY in which later jobs are tried in the order of their expected durations."""
     rank(state, rules.base, rules.slope, rules.dynamic)
     i, n, shadow = reserve_for_head(trace, state, rules)
-    later, count = np.empty(max(0, n - i), np.int64), 0
+    later = np.empty(max(0, n - i), np.int64)
+    count = 0
     while i < n:
         later[count] = i
         count += 1
@@ -448,11 +472,15 @@ def correct_ends(state: State, walltime: Ints, increments: Ints) -> None:
     increments
         Increments in seconds.
     """
-    now, n, ends, running = state.clock[NOW], state.clock[RUNNING], state.running_end, state.running
+    now = state.clock[NOW]
+    n = state.clock[RUNNING]
+    ends = state.running_end
+    running = state.running
     i = 0
     while i < n and ends[i] <= now:
         j = running[i]
-        end, last = state.start[j] + state.expected[j], state.start[j] + walltime[j]
+        end = state.start[j] + state.expected[j]
+        last = state.start[j] + walltime[j]
         for step in increments:
             if end > now:
                 break

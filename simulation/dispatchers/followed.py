@@ -53,7 +53,9 @@ def replay(trace: TraceArrays, state: State, rules: Rules, s: Slices, period: in
 
     Return OVER if nothing happens any more, GOING after the events, FULL before a decision that needs more slices.
     """
-    clock, known, before = state.clock, False, -NEVER  # known: the slices are those of the last event
+    clock = state.clock  # known: the slices are those of the last event
+    known = False
+    before = -NEVER
     for _ in range(events):
         if s.number[PENDING] == 0 and not step(trace, state, period):
             return OVER
@@ -117,14 +119,14 @@ def _moved(s: Slices, trace: TraceArrays, state: State, j: int, best: bool) -> b
     """
     start = state.reserved[j]
     first = slice_at(s, start)
-    found = earliest_allowed(s, trace, state, j, state.clock[NOW], start - 1, first)
-    if found < 0:
+    new_start = earliest_allowed(s, trace, state, j, state.clock[NOW], start - 1, first)
+    if new_start < 0:
         least_within(s, trace, state, j, first, slice_at(s, start + state.expected[j]))
         if same_choice(s, trace, state, j, first, best):
             return False
-        found = start
+        new_start = start
     let_go(s, trace, state, j, start)
-    state.reserved[j] = found
+    state.reserved[j] = new_start
     return True
 
 
@@ -133,7 +135,9 @@ def _decide(s: Slices, trace: TraceArrays, state: State, rules: Rules, kept: boo
     """Make one decision (step 4 of ``conservative``); ``kept``: no reservation was deleted."""
     rank(state, rules.base, rules.slope, rules.dynamic)
     clock, reserved = state.clock, state.reserved
-    now, moving, held = clock[NOW], not kept or clock[EARLY] > 0 or rules.dynamic, 0
+    now = clock[NOW]
+    moving = not kept or clock[EARLY] > 0 or rules.dynamic
+    held = 0
     for i in range(min(clock[WAITING], rules.candidates)):
         j = state.waiting[i]
         full = held >= rules.reservations

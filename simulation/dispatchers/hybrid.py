@@ -123,7 +123,8 @@ def wished(profile: DesiredProfile, begin: int, hours: int, now: int, ends: Ints
     >>> wished(half, 0, 1, 0, ends=np.array([0, 0, 0, 900]), ready=np.array([300, 0, 0, 0]))[0].tolist()
     [False, True, False, True]
     """
-    found, first = np.zeros((hours, ends.size), np.bool_), 0
+    wishes = np.zeros((hours, ends.size), np.bool_)
+    first = 0
     for group in profile.platform.groups:
         nodes = np.arange(first, first + group.count)
         first += group.count
@@ -132,8 +133,8 @@ def wished(profile: DesiredProfile, begin: int, hours: int, now: int, ends: Ints
         for h in range(hours):
             t = begin + HOUR * h
             used = int(np.count_nonzero(until > max(t, now)))
-            found[h, order[: max(used, count_on(profile, group, t))]] = True
-    return found
+            wishes[h, order[: max(used, count_on(profile, group, t))]] = True
+    return wishes
 
 
 def limits_of(platform: Platform, nodes: Bools, begin: int) -> Limits:

@@ -72,11 +72,11 @@ def new_known(kinds: int) -> Known:
 @internal
 def not_before(known: Known, kind: int, units: int, duration: int, now: int) -> int:
     """Return a time in seconds, at least ``now``, before which such a job cannot start."""
-    found = now
+    earliest = now
     for i in range(min(SLOTS, known.number[kind])):
-        if known.start[kind, i] > found and known.units[kind, i] <= units and known.duration[kind, i] <= duration:
-            found = known.start[kind, i]
-    return int(found)
+        if known.start[kind, i] > earliest and known.units[kind, i] <= units and known.duration[kind, i] <= duration:
+            earliest = known.start[kind, i]
+    return int(earliest)
 
 
 @internal
@@ -87,9 +87,13 @@ def remember(known: Known, kind: int, units: int, duration: int, start: int) -> 
     for i in range(min(SLOTS, n)):
         implied = known.units[kind, i] >= units and known.duration[kind, i] >= duration
         if implied and known.start[kind, i] <= start:
-            known.units[kind, i], known.duration[kind, i], known.start[kind, i] = units, duration, start
+            known.units[kind, i] = units
+            known.duration[kind, i] = duration
+            known.start[kind, i] = start
             return
-    known.units[kind, at], known.duration[kind, at], known.start[kind, at] = units, duration, start
+    known.units[kind, at] = units
+    known.duration[kind, at] = duration
+    known.start[kind, at] = start
     known.number[kind] = n + 1
 
 
@@ -121,11 +125,11 @@ def _add(trace: TraceArrays, ahead: Floats, j: int, seconds: int) -> None:
 @internal_borrowing
 def _machine_time(ahead: Floats, total: Floats) -> float:
     """Return the seconds that the whole machine needs for the work ``ahead``; ``total``: its capacity."""
-    found = 0.0
+    machine_seconds = 0.0
     for r in range(ahead.size):
         if total[r] > 0:
-            found = max(found, ahead[r] / total[r])
-    return found
+            machine_seconds = max(machine_seconds, ahead[r] / total[r])
+    return machine_seconds
 
 
 @internal_borrowing
@@ -143,7 +147,9 @@ def observe(trace: TraceArrays, state: State, planning: Planning, base: Floats) 
     """
     clock, resources = state.clock, trace.request.shape[1]
     amounts = resources + trace.machine_capacity.size
-    total, ahead, work = np.zeros(amounts), np.zeros(amounts), 0.0
+    total = np.zeros(amounts)
+    ahead = np.zeros(amounts)
+    work = 0.0
     for r in range(resources, amounts):
         total[r] = trace.machine_capacity[r - resources]
     for p in range(trace.capacity.shape[0]):
@@ -186,7 +192,8 @@ def overdue_first(state: State, planning: Planning) -> tuple[Ints, int]:
     These go first, in the order of the trace.
     """
     n, now = state.clock[WAITING], state.clock[NOW]
-    order, late = np.empty(n, np.int64), 0
+    order = np.empty(n, np.int64)
+    late = 0
     for i in range(n):
         j = state.waiting[i]
         if now > due(state, planning, j):
@@ -215,7 +222,9 @@ def place_one(
     profile: Profile, s: Scratch, known: Known, trace: TraceArrays, state: State, j: int, best: bool
 ) -> tuple[Profile, int]:
     """Place job j at its earliest start; return the profile or a larger copy, and the start (-1: none) in seconds."""
-    kind, units, duration = trace.kind[j], trace.units[j], state.expected[j]
+    kind = trace.kind[j]
+    units = trace.units[j]
+    duration = state.expected[j]
     alike = not has_chunks(trace, j) and trace.machine_capacity.size == 0  # jobs of one kind take different power
     first = not_before(known, kind, units, duration, state.clock[NOW]) if alike else state.clock[NOW]
     profile = reserve(profile, s, trace, state, j, first, LAST, best)
@@ -284,7 +293,9 @@ class Search(NamedTuple):
 def new_search(state: State, rules: Rules, order: Ints, late: int) -> Search:
     """Return the search for an order of the first jobs after the ``late`` ones that are overdue; it changes ``order``."""
     size = min(order.size - late, rules.planning.depth)
-    head, random, mean = order[: late + size], np.empty(1, np.int64), 0.0
+    head = order[: late + size]
+    random = np.empty(1, np.int64)
+    mean = 0.0
     random[0] = rules.planning.seed * 7919 + state.clock[DECISIONS] * 104729 + 12345
     for i in range(head.size):
         mean += max(1, state.expected[head[i]]) / head.size
@@ -335,9 +346,12 @@ def cost_of(
     most: float,
 ) -> float:
     """Return the objective of the plan of these jobs, or a number of at least ``most`` if it is not below ``most``."""
-    planned, known, cost = _copy(profile), new_known(state.room.size), 0.0
+    planned = _copy(profile)
+    known = new_known(state.room.size)
+    cost = 0.0
     steps = state.ahead_length[0]
-    time, free = state.ahead_time[0, :steps].copy(), state.ahead_free[0, :steps].copy()
+    time = state.ahead_time[0, :steps].copy()
+    free = state.ahead_free[0, :steps].copy()
     for i in range(order.size):
         planned, start = place_one(planned, s, known, trace, state, order[i], rules.best)
         if start >= 0:  # else it never starts, in every order
@@ -365,7 +379,8 @@ def improve(
     if search.size < 2:
         return
     s = _new_scratch(trace.capacity.shape[0])
-    best, better = cost_of(profile, s, trace, state, rules, search, search.head, np.inf), False
+    best = cost_of(profile, s, trace, state, rules, search, search.head, np.inf)
+    better = False
     for _ in range(rules.planning.rounds):
         if try_change(search):
             cost = cost_of(profile, s, trace, state, rules, search, search.tried, best)
@@ -430,7 +445,8 @@ def last_that_fits(trace: TraceArrays, state: State, order: Ints, first: int, la
 def place_next(profile: Profile, trace: TraceArrays, state: State, rules: Rules, order: Ints) -> Profile:
     """Place the jobs in this order; those whose start is now begin. Return the profile or a larger copy."""
     now = state.clock[NOW]
-    s, known = _new_scratch(trace.capacity.shape[0]), new_known(state.room.size)
+    s = _new_scratch(trace.capacity.shape[0])
+    known = new_known(state.room.size)
     last = last_that_fits(trace, state, order, 0, min(order.size, rules.candidates) - 1)
     i = 0
     while i <= last:
@@ -562,9 +578,13 @@ def plan_named(name: str, search: str | None) -> Policy:
     if search is not None:
         if search.startswith("lns-"):  # the predictor stands before the search
             raise UnknownName("dispatcher", text, [f"{name}{search.removeprefix('lns')}@lns"])
-        found = SEARCHES.find(search).make()
+        search_policy = SEARCHES.find(search).make()
         try:
-            plan = replace(plan, rounds=found.rounds, depth=plan.depth if found.depth is None else found.depth)
+            plan = replace(
+                plan,
+                rounds=search_policy.rounds,
+                depth=plan.depth if search_policy.depth is None else search_policy.depth,
+            )
         except WrongValue as e:
             raise WrongOption(str(e)) from e
     return replace(policy, name=text, plan=plan)

@@ -261,8 +261,8 @@ class Policy:
         )
         for argument, right, expected in wanted:
             if not right:
-                found = excerpt(getattr(self, argument))
-                raise WrongArgument(f"policy {self.name!r}: {argument} is {found}; expected {expected}")
+                value = excerpt(getattr(self, argument))
+                raise WrongArgument(f"policy {self.name!r}: {argument} is {value}; expected {expected}")
 
     @property
     def needs(self) -> frozenset[str]:
@@ -366,7 +366,8 @@ def needs_of(dispatcher: Any) -> frozenset[str]:
         If it needs something unknown, lacks the attribute of a need, or declares a need by an attribute as earlier
         versions of schedlab expected.
     """
-    name, needs = dispatcher.name, getattr(dispatcher, "needs", None)
+    name = dispatcher.name
+    needs = getattr(dispatcher, "needs", None)
     if needs is None:
         earlier = [what for what in EARLIER if hasattr(dispatcher, what)]
         if not earlier:

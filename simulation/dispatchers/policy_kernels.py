@@ -88,7 +88,8 @@ def _easy_corrected(
 
 @compiled
 def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
-    profile, known = running_profile(trace, state), False  # known: the profile was that of the last event
+    profile = running_profile(trace, state)  # known: the profile was that of the last event
+    known = False
     for _ in range(events):
         if not step(trace, state, period):
             return False
@@ -139,11 +140,11 @@ def _decide_backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
 @compiled
 def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
     """Return the mask of the waiting jobs that their calendars, and what is free of the whole machine, allow to start now."""
-    found = np.empty(state.clock[WAITING], np.bool_)
-    for i in range(found.size):
+    mask = np.empty(state.clock[WAITING], np.bool_)
+    for i in range(mask.size):
         j = state.waiting[i]
-        found[i] = may_start(trace, j, state.clock[NOW]) and not exceeds(trace.machine_request, j, state.machine_free)
-    return found
+        mask[i] = may_start(trace, j, state.clock[NOW]) and not exceeds(trace.machine_request, j, state.machine_free)
+    return mask
 
 
 @compiled
@@ -204,7 +205,9 @@ def kernel_of_decisions(engine: Replay, rules: Rules, shortest_first: bool) -> K
 
 def kernel_of_replay(engine: Replay, rules: Rules) -> Kernel:
     """Return the compiled functions of a replay: where nodes are counted, the faster ones of ``counting`` and ``counted``."""
-    usual, trace, state = kernel(rules), engine.trace, engine.state
+    usual = kernel(rules)
+    trace = engine.trace
+    state = engine.state
     if corrects_alone(engine):
         return usual._replace(replay=_corrected(engine))
     if usual is BACKFILLING and counted.suits(trace, state, rules):

@@ -149,7 +149,8 @@ def surroundings(
     timeline_of: Callable[[Ints, int, Usage], NodeTimeline] = NodeTimeline,
 ) -> tuple[Waiting, Surroundings]:
     """Return the jobs with the durations that they take, and their surroundings; ``timeline_of`` makes a timeline."""
-    fixed, names = fixed_jobs(moment, nodes), moment.platform.nodes
+    fixed = fixed_jobs(moment, nodes)
+    names = moment.platform.nodes
     if not moment.reserved:
         timeline = timeline_of(nodes.capacity, moment.now, usage.expected)
         return jobs, Surroundings(usage.expected, fixed, timeline, names)
@@ -170,15 +171,15 @@ AGED = (20_000, 40_000)  # seconds of an earlier submission that outweigh the me
 
 
 def _by_units(jobs: Waiting) -> Floats:
-    found: Floats = jobs.duration * jobs.all_units / jobs.weight
-    return found
+    keys: Floats = jobs.duration * jobs.all_units / jobs.weight
+    return keys
 
 
 def _aged(jobs: Waiting, seconds: int) -> Floats:
     """Return the submit time plus the key of units, scaled to a mean of ``seconds``."""
     key = _by_units(jobs)
-    found: Floats = jobs.submit + seconds * key / key.mean()
-    return found
+    keys: Floats = jobs.submit + seconds * key / key.mean()
+    return keys
 
 
 ORDERS: Mapping[str, Callable[[Waiting], Floats | Ints]] = {
@@ -230,14 +231,15 @@ def first_plan(
     for name, keys in ORDERS.items():
         if best is not None and deadline is not None and time.perf_counter() > deadline:
             break
-        found = timeline.copy().place(requests, np.argsort(keys(jobs), kind="stable"))
-        if (found.start < 0).any():
+        plan = timeline.copy().place(requests, np.argsort(keys(jobs), kind="stable"))
+        if (plan.start < 0).any():
             continue
-        value = cost.value(found.start - jobs.submit, found.start + jobs.duration)
+        value = cost.value(plan.start - jobs.submit, plan.start + jobs.duration)
         if problem.over is not None:
-            value += problem.over.value(found.start, found.start + jobs.duration)
+            value += problem.over.value(plan.start, plan.start + jobs.duration)
         if value < least:
-            best, least = Plan(found, name), value
+            best = Plan(plan, name)
+            least = value
     return best
 
 
@@ -266,10 +268,10 @@ CHECKS: tuple[Check, ...] = (fits_nodes_that_are_up,)
 
 def eligible(moment: Moment, jobs: Waiting, nodes: NodeArrays) -> Bools:
     """Return the mask of the jobs that pass all checks."""
-    found = np.ones(len(jobs.jobs), np.bool_)
+    mask = np.ones(len(jobs.jobs), np.bool_)
     for check in CHECKS:
-        found &= check(moment, jobs, nodes)
-    return found
+        mask &= check(moment, jobs, nodes)
+    return mask
 
 
 def overused(moment: Moment, nodes: NodeArrays) -> list[str]:
@@ -304,9 +306,12 @@ def without_overuse(starts: Sequence[Start], jobs: Waiting, free: Ints, names: S
     """
     row = {job.id: j for j, job in enumerate(jobs.jobs)}
     number = {name: n for n, name in enumerate(names)}
-    rows, left, kept = jobs.rows, free.copy(), []
+    rows = jobs.rows
+    left = free.copy()
+    kept = []
     for start in starts:
-        need, j = np.zeros_like(free), row[start.job]
+        need = np.zeros_like(free)
+        j = row[start.job]
         chunks = [j, *range(rows.first[j], rows.first[j + 1])]
         for chunk, nodes in zip(chunks, (start.nodes, *start.further), strict=True):
             index = [number[name] for name in nodes]
@@ -436,7 +441,10 @@ class CPModel(ProfileFollower):
         length = limit_of(limit, deterministic)
         self.follows(profile, over_cost, True)
         self.name = f"cpmodel{self.suffix}@{backend}{f':{objective}' if objective else ''}"
-        self.backend, self.formulation, self.seed, self.warm_start = backend, formulation, seed, warm_start
+        self.backend = backend
+        self.formulation = formulation
+        self.seed = seed
+        self.warm_start = warm_start
         self.objective = objective or "weighted-wait"
         find_objective(self.objective)
         attempts = 1 if warm_start else 5
@@ -465,15 +473,15 @@ class CPModel(ProfileFollower):
         if unchanged:
             wake = None if self.following is None or not rest.waiting else self.following.wake(moment.now)
             return Decision(empty, seconds=clock.seconds, wake=wake)
-        found = self._cycle(rest, waiting, clock)
-        self._left = _after(state, found.starts, rest)
-        if found.ended == "nothing" and not (moment.running or empty):
-            found.wake = self._retry = moment.now + RETRY
-        found.starts = [*empty, *on_open_nodes(list(found.starts), rest)]
-        found.seconds = clock.seconds
+        decision = self._cycle(rest, waiting, clock)
+        self._left = _after(state, decision.starts, rest)
+        if decision.ended == "nothing" and not (moment.running or empty):
+            decision.wake = self._retry = moment.now + RETRY
+        decision.starts = [*empty, *on_open_nodes(list(decision.starts), rest)]
+        decision.seconds = clock.seconds
         if self.following is not None and rest.waiting:
-            found.wake = earlier(found.wake, self.following.wake(moment.now))
-        return found
+            decision.wake = earlier(decision.wake, self.following.wake(moment.now))
+        return decision
 
     def _cycle(self, moment: Moment, waiting: Waiting, clock: PhaseClock) -> Decision:
         """Perform steps 2 to 7 of a cycle."""
@@ -511,16 +519,18 @@ class CPModel(ProfileFollower):
         which = self.control.first(keys)
         model = ModelJobs(jobs.some(which), [windows[i] for i in which.tolist()])
         start = None if plan is None else beside.completed(plan.schedule(jobs, requests, which, self._nodes))
-        found, decision = self._solve(moment, model, beside, start, deadline, clock)
-        if found is None:
+        solved, decision = self._solve(moment, model, beside, start, deadline, clock)
+        if solved is None:
             return decision
         if plan is None:  # the jobs outside the model wait
-            jobs, which, behind = model.jobs, np.arange(which.size), np.empty(0, np.int64)
+            jobs = model.jobs
+            which = np.arange(which.size)
+            behind = np.empty(0, np.int64)
             requests = requests_of(jobs, model.windows, len(self._nodes))
         else:
             behind = plan.allocation.start
         with clock.phase("allocate"):
-            decision.starts = self._starts_of(found, which, jobs, requests, beside.timeline, behind)
+            decision.starts = self._starts_of(solved, which, jobs, requests, beside.timeline, behind)
             decision.starts = without_overuse(decision.starts, jobs, moment.free, self._nodes)
         return decision
 
@@ -651,7 +661,8 @@ class Portfolio:
     def __init__(self, backend: str = "cpsat", threshold: float = THRESHOLD, **options: Any) -> None:
         if isinstance(threshold, bool) or not threshold >= 0:
             raise WrongValue(f"portfolio: threshold is {threshold!r}; expected a number of at least 0")
-        self.model, self.threshold = CPModel(backend, **options), threshold
+        self.model = CPModel(backend, **options)
+        self.threshold = threshold
         self.name = self.model.name.replace("cpmodel", "portfolio", 1)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
@@ -677,6 +688,6 @@ class Portfolio:
         """Return the jobs that start now, or the policy that starts them."""
         if self.load(moment) > self.threshold:
             return Decision((), policy=POLICIES[HEAVY], used=HEAVY)
-        found = self.model.decide(moment)
-        found.used = "cpmodel"
-        return found
+        decision = self.model.decide(moment)
+        decision.used = "cpmodel"
+        return decision

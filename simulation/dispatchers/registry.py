@@ -430,8 +430,8 @@ def _split_ranker(text: str) -> tuple[str, str | None]:
     >>> _split_ranker("easy+psp:aging=1d"), _split_ranker("easy++"), _split_ranker("easy+++psp")
     (('easy', 'psp:aging=1d'), ('easy++', None), ('easy++', 'psp'))
     """
-    found = DISPATCHERS.name_in(text)
+    name = DISPATCHERS.name_in(text)
     plus = text.rpartition("+") if "=" not in text else text[: text.index("=")].rpartition("+")
-    if not plus[1] or (found is not None and "+" not in text.removeprefix(found)):
+    if not plus[1] or (name is not None and "+" not in text.removeprefix(name)):
         return text, None
     return plus[0], text[len(plus[0]) + 1 :]

@@ -80,7 +80,9 @@ def _plan(s: Slices, trace: TraceArrays, state: State, rules: Rules) -> None:
 @internal
 def _place(s: Slices, known: Known, trace: TraceArrays, state: State, j: int, best: bool) -> int:
     """Place job j at its earliest start; return it in seconds (-1: none)."""
-    kind, units, duration = trace.kind[j], trace.units[j], state.expected[j]
+    kind = trace.kind[j]
+    units = trace.units[j]
+    duration = state.expected[j]
     first = not_before(known, kind, units, duration, state.clock[NOW])
     start = earliest_allowed(s, trace, state, j, first, LAST, NEVER)
     if start >= 0:
@@ -94,7 +96,8 @@ def _place(s: Slices, known: Known, trace: TraceArrays, state: State, j: int, be
 @internal
 def _place_next(s: Slices, trace: TraceArrays, state: State, rules: Rules, order: Ints) -> None:
     """Place the jobs in this order; those whose start is now begin."""
-    now, known = state.clock[NOW], new_known(state.room.size)
+    now = state.clock[NOW]
+    known = new_known(state.room.size)
     last = last_that_fits(trace, state, order, 0, min(order.size, rules.candidates) - 1)
     i = 0
     while i <= last:
@@ -111,7 +114,9 @@ def _cost_of(
     s: Slices, trace: TraceArrays, state: State, rules: Rules, search: Search, order: Ints, most: float
 ) -> float:
     """Return ``search.cost_of`` of the plan of these jobs."""
-    known, cost, placed = new_known(state.room.size), 0.0, 0
+    known = new_known(state.room.size)
+    cost = 0.0
+    placed = 0
     starts = np.empty(order.size, np.int64)
     for i in range(order.size):
         starts[i] = _place(s, known, trace, state, order[i], rules.best)
@@ -132,7 +137,8 @@ def _improve(s: Slices, trace: TraceArrays, state: State, rules: Rules, order: I
     search = new_search(state, rules, order, late)
     if search.size < 2:
         return
-    best, better = _cost_of(s, trace, state, rules, search, search.head, np.inf), False
+    best = _cost_of(s, trace, state, rules, search, search.head, np.inf)
+    better = False
     for _ in range(rules.planning.rounds):
         if try_change(search):
             cost = _cost_of(s, trace, state, rules, search, search.tried, best)

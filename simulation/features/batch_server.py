@@ -51,8 +51,12 @@ class ServerEvents:
         private_jobs: PrivateJobs,
         takes_chunks: bool,
     ) -> None:
-        self._engine, self._log, self._takes_chunks = engine, log, takes_chunks
-        self._queues, self._bookings, self._private = queues, bookings, private_jobs
+        self._engine = engine
+        self._log = log
+        self._takes_chunks = takes_chunks
+        self._queues = queues
+        self._bookings = bookings
+        self._private = private_jobs
         self._effects: dict[str, Callable[[ServerEvent], str]] = {
             "stop-queue": self._stop_queue,
             "start-queue": self._start_queue,
@@ -123,7 +127,8 @@ class ServerEvents:
             return f"job {event.subject!r} has start windows of its own, private queues take no such jobs"
         if j in w.chunks and not private and not self._takes_chunks:
             return f"job {event.subject!r} has several chunks, which dispatcher {self._engine.name} does not take"
-        before, w.queue[j] = int(w.queue[j]), target
+        before = int(w.queue[j])
+        w.queue[j] = target
         self._log.moves.append(Change(self._engine.now, j, before, target))
         self._queues.take_calendar(j)
         self._queues.place_again([j])
@@ -136,7 +141,8 @@ class ServerEvents:
         if why:
             return why
         engine, ledger = self._engine, self._engine.ledger
-        w, new = engine.workload, int(event.value or 0)
+        w = engine.workload
+        new = int(event.value or 0)
         before = int(w.walltime[j])
         why = self._too_long(j, new) if self._runs(j) else ""
         if why:
@@ -144,7 +150,8 @@ class ServerEvents:
         w.walltime[j] = new
         self._log.walltimes.append(Change(engine.now, j, before, new))
         if engine.options.kill:
-            less, full = ledger.log.less(j), int(w.runtime[j])
+            less = ledger.log.less(j)
+            full = int(w.runtime[j])
             left = max(1, min(full, new) - less) if full > less else 0
             self._set_runtime(j, left)
             ledger.killed[j] = new < full
@@ -167,7 +174,8 @@ class ServerEvents:
     def _too_long(self, j: int, new: int) -> str:
         """Return why a running job cannot have this walltime: it would run into a reservation."""
         engine, ledger = self._engine, self._engine.ledger
-        name, start = engine.workload.ids[j], ledger.start_of(j)
+        name = engine.workload.ids[j]
+        start = ledger.start_of(j)
         end = start + max(1, new - ledger.log.less(j))
         if j in self._private.running:
             booking = self._bookings.listed[self._private.running[j].k]
@@ -182,7 +190,8 @@ class ServerEvents:
         trace, state = engine.trace, engine.state
         slots = slice(int(trace.first[j]), int(trace.first[j]) + int(state.pieces[j]))
         places = list(zip(state.place[slots].tolist(), state.share[slots].tolist(), strict=True))
-        now, start = engine.now, ledger.start_of(j)
+        now = engine.now
+        start = ledger.start_of(j)
         end_now(trace, state, j)
         engine.predict_again(j)
         ledger.count(j, 1)
@@ -247,7 +256,9 @@ class BatchServer(Feature):
     def __init__(
         self, reservations: Sequence[Reservation], events: Sequence[ServerEvent], takes_chunks: bool = True
     ) -> None:
-        self.reservations, self.events, self.takes_chunks = tuple(reservations), tuple(events), takes_chunks
+        self.reservations = tuple(reservations)
+        self.events = tuple(events)
+        self.takes_chunks = takes_chunks
         self.log = ProductionLog(self.reservations, self.events)
         self.calendars: Mapping[Hours, int] = {}
 

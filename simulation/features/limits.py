@@ -63,14 +63,14 @@ def desired_of(desired: DesiredProfile | str | Path | None, platform: Platform, 
     """
     if desired is None:
         return None
-    found = read_profile(desired, platform) if isinstance(desired, str | Path) else desired
-    if not isinstance(found, DesiredProfile):
-        raise WrongValue(f"desired is {shown(found)}; expected a DesiredProfile or the name of a file")
-    if found.platform != platform:
-        raise WrongValue(f"desired: a profile of {found.platform!r}; expected one of {platform!r}")
+    profile = read_profile(desired, platform) if isinstance(desired, str | Path) else desired
+    if not isinstance(profile, DesiredProfile):
+        raise WrongValue(f"desired is {shown(profile)}; expected a DesiredProfile or the name of a file")
+    if profile.platform != platform:
+        raise WrongValue(f"desired: a profile of {profile.platform!r}; expected one of {platform!r}")
     begin = int(workload.submit.min()) if workload.begin is None else workload.begin
-    found.check_covers(begin, max(begin, int(workload.submit.max())))
-    return found
+    profile.check_covers(begin, max(begin, int(workload.submit.max())))
+    return profile
 
 
 @contextmanager
@@ -103,18 +103,18 @@ def limits_of(
         raise WrongValue(
             f"dispatcher {chosen.name} keeps to a desired profile; give one (desired=..., bench simulate --desired FILE)"
         )
-    found = []
+    profiles = []
     if desired is not None and "profile-limits" in chosen.needs:
-        found.append(desired)
+        profiles.append(desired)
     if power_cap is None:
-        return tuple(found)
+        return tuple(profiles)
     if isinstance(power_cap, DesiredProfile):
         if power_cap.wished != ("power",):
             raise WrongValue(f"power_cap: a profile with wishes for {', '.join(power_cap.wished)}; expected power only")
-        return (*found, power_cap)
+        return (*profiles, power_cap)
     if not is_real(power_cap) or not 0 < power_cap < np.inf:
         raise WrongValue(f"power_cap is {shown(power_cap)}; expected watts above 0")
-    return (*found, cap_of(platform, power_cap))
+    return (*profiles, cap_of(platform, power_cap))
 
 
 def check_power(workload: Workload, cap: DesiredProfile) -> None:
@@ -143,7 +143,9 @@ class Limits(Feature):
     def __init__(
         self, within: Sequence[DesiredProfile], running: Callable[[], Collection[int]], by_policy: bool
     ) -> None:
-        self.within, self._running, self._by_policy = tuple(within), running, by_policy
+        self.within = tuple(within)
+        self._running = running
+        self._by_policy = by_policy
         self._power = [profile.power for profile in self.within if profile.power is not None]
 
     def arrays(self, trace: TraceArrays, workload: Workload, by_count: bool) -> TraceArrays:
@@ -195,8 +197,10 @@ class Limits(Feature):
     def _held_at(self, t: int) -> tuple[Ints, Ints]:
         """Return the amounts that no start at ``t`` may use: of places, and of the whole machine."""
         trace = self._engine.trace
-        whole, nodes = trace.machine_capacity, len(self._engine.platform.nodes)
-        held, of_machine = np.zeros_like(trace.capacity), np.zeros_like(whole)
+        whole = trace.machine_capacity
+        nodes = len(self._engine.platform.nodes)
+        held = np.zeros_like(trace.capacity)
+        of_machine = np.zeros_like(whole)
         if self._power:
             of_machine[0] = max(whole[0] - least(MILLI * power.at(t), int(whole[0])) for power in self._power)
         if self._by_number:
@@ -273,11 +277,11 @@ def nodes_at(profile: DesiredProfile, t: int) -> int:
     >>> nodes_at(flat(Platform([NodeGroup("n", 10, {"cores": 16})]), 0.75), 0)
     7
     """
-    found = 0
+    total = 0
     for group in profile.platform.groups:
         shares = [profile.amount(group.name, r, t) / c for r, c in group.capacity.items() if c]
-        found += least(min(shares, default=1.0) * group.count, group.count)
-    return found
+        total += least(min(shares, default=1.0) * group.count, group.count)
+    return total
 
 
 def least(amount: float, most: int) -> int:

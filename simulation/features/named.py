@@ -41,7 +41,7 @@ def settings_of_features() -> Mapping[str, tuple[str, Described]]:
 
     Features that cannot be used are left out, and settings whose name another feature has as well.
     """
-    found: dict[str, tuple[str, Described]] = {}
+    settings: dict[str, tuple[str, Described]] = {}
     for name in FEATURES:
         try:
             made: Any = FEATURES.find(name).what
@@ -49,8 +49,8 @@ def settings_of_features() -> Mapping[str, tuple[str, Described]]:
         except Exception:  # a faulty package must not take the options of others; bench doctor names it
             continue
         for option, described in own.items():
-            found.setdefault(option, (name, described))
-    return found
+            settings.setdefault(option, (name, described))
+    return settings
 
 
 def texts_of(given: Mapping[str, Any]) -> tuple[str, ...]:

@@ -118,7 +118,9 @@ def _wait_for_ends(trace: TraceArrays, state: State, j: int, then: Ints, trial: 
     ``then``: what is free now, without other waiting jobs; it is changed. ``trial``: scratch.
     """
     machine = state.machine_free.copy()
-    now, i, n = state.clock[NOW], 0, state.clock[RUNNING]
+    now = state.clock[NOW]
+    i = 0
+    n = state.clock[RUNNING]
     time = now
     while True:
         _copy(trial, then)
@@ -155,7 +157,9 @@ def needs(trace: TraceArrays, state: State, rank: Ints, planned: Bools, strict: 
     needed
         In and out: seconds, shape (places,).
     """
-    now, places, resources = state.clock[NOW], trace.capacity.shape[0], trace.capacity.shape[1]
+    now = state.clock[NOW]
+    places = trace.capacity.shape[0]
+    resources = trace.capacity.shape[1]
     whole = np.empty((places, resources), np.int64)
     total = np.zeros(resources, np.int64)
     for p in range(places):
@@ -163,7 +167,9 @@ def needs(trace: TraceArrays, state: State, rank: Ints, planned: Bools, strict: 
             whole[p, r] = state.free[p, r]
             if rank[p] < UNUSABLE:
                 total[r] += max(0, whole[p, r])
-    free, trial, waits = whole.copy(), np.empty_like(whole), False
+    free = whole.copy()
+    trial = np.empty_like(whole)
+    waits = False
     machine = state.machine_free.copy()
     for i in range(state.clock[WAITING]):
         j = state.waiting[i]
@@ -217,7 +223,9 @@ class NodePower(Feature):
     """
 
     def __init__(self, policy: NodePolicy, switching: Switching, desired: DesiredProfile | None) -> None:
-        self.policy, self.times, self._desired = policy, switching, desired
+        self.policy = policy
+        self.times = switching
+        self._desired = desired
         self.still = isinstance(policy, AlwaysOn)  # no node is ever switched off: the replay is that without a policy
         self.watches = self.follows_nodes = not self.still
         self.changes: list[tuple[int, int, int]] = []  # time, node, state
@@ -225,14 +233,18 @@ class NodePower(Feature):
     def begin(self, engine: Replay) -> None:
         """Prepare the policy; all nodes are on."""
         self._engine = engine
-        nodes, begin = len(engine.platform.nodes), engine.workload.begin
+        nodes = len(engine.platform.nodes)
+        begin = engine.workload.begin
         if begin is None:
             begin = int(engine.trace.release[engine.trace.order].min()) if engine.trace.order.size else 0
         self.state: Ints = np.full(nodes, ON)
-        self.since, self.idle_since = np.full(nodes, begin), np.full(nodes, begin)
+        self.since = np.full(nodes, begin)
+        self.idle_since = np.full(nodes, begin)
         self._wanted: NDArray[np.bool_] = np.zeros(nodes, np.bool_)  # the policy has decided to boot them
         self._boot_at = np.full(nodes, NEVER)
-        self._wake, self._calls, self._stuck = NEVER, 0, -1
+        self._wake = NEVER
+        self._calls = 0
+        self._stuck = -1
         self._entries: list[Entry] = []  # of this feature on the agenda
         try:
             self.policy.begin(engine.platform, self.times, self._desired)
@@ -250,7 +262,8 @@ class NodePower(Feature):
         """Put the next boot, end of a boot, and call of the policy on the agenda."""
         booting = self.state == BOOTING
         ready = int(self.since[booting].min()) + self.times.boot if booting.any() else NEVER
-        due, agenda = min(ready, int(self._boot_at.min())), self._engine.agenda
+        due = min(ready, int(self._boot_at.min()))
+        agenda = self._engine.agenda
         for entry in self._entries:
             agenda.cancel(entry)
         self._entries = []
@@ -287,15 +300,15 @@ class NodePower(Feature):
 
         It is after now for a node that is not on, even if it boots in no time: it is on after this decision.
         """
-        found = np.where(self.state == BOOTING, self.since, self._earliest_boot()) + self.times.boot
-        ready: Ints = np.where(self.state == ON, self.now, np.maximum(found, self.now + 1))
+        times_ready = np.where(self.state == BOOTING, self.since, self._earliest_boot()) + self.times.boot
+        ready: Ints = np.where(self.state == ON, self.now, np.maximum(times_ready, self.now + 1))
         return ready
 
     def _earliest_boot(self) -> Ints:
         """Return when the nodes that are off or shut down can begin to boot, in seconds."""
         shut_down = np.where(self.state == SHUTTING_DOWN, self.times.shut_down, 0)
-        found: Ints = np.maximum(self.now, self.since + shut_down + self.times.min_off)
-        return found
+        times_off: Ints = np.maximum(self.now, self.since + shut_down + self.times.min_off)
+        return times_off
 
     def before_decision(self) -> None:
         """Bring the states of the nodes, and the times at which they can be on, up to date."""
@@ -311,8 +324,11 @@ class NodePower(Feature):
         """Boot the nodes that are needed, and ask the policy."""
         if self.still or self._engine.idle:
             return
-        engine, now, nodes = self._engine, self.now, self.state.size
-        used, until = np.zeros(nodes, np.bool_), np.full(nodes, now)
+        engine = self._engine
+        now = self.now
+        nodes = self.state.size
+        used = np.zeros(nodes, np.bool_)
+        until = np.full(nodes, now)
         survey(engine.trace, engine.state, used, until)
         self.idle_since[~used & (self.idle_since >= NEVER)] = now
         self.idle_since[used] = NEVER
@@ -331,7 +347,9 @@ class NodePower(Feature):
     def _note_needs(self, needed: Ints, until: Ints) -> None:
         """Note when nodes are needed, by planned starts, waiting jobs, reservations and other features, and until when."""
         engine = self._engine
-        state, trace, number = engine.state, engine.trace, engine.timeline.number
+        state = engine.state
+        trace = engine.trace
+        number = engine.timeline.number
         planned = np.zeros(trace.release.size, np.bool_)
         for name, start in engine.plans.by_id.items():
             j = engine.ledger.row[name]
@@ -361,7 +379,8 @@ class NodePower(Feature):
         """Boot the nodes that are needed as late as possible; all of them if nothing else can happen."""
         now, clock = self.now, self._engine.state.clock
         if self._nothing_else(needed):
-            needed, self._stuck = np.full(needed.size, now), int(clock[STARTED])
+            needed = np.full(needed.size, now)
+            self._stuck = int(clock[STARTED])
         out = (self.state == OFF) | (self.state == SHUTTING_DOWN)
         at = np.maximum(self._earliest_boot(), np.minimum(needed, NEVER) - self.times.boot)
         self._boot_at = np.where(out & (needed < NEVER), at, NEVER)
@@ -382,7 +401,9 @@ class NodePower(Feature):
 
     def _ask(self, needed: Ints, until: Ints, may: Any) -> None:
         """Ask the policy and carry out its decision."""
-        now, policy, engine = self.now, self.policy, self._engine
+        now = self.now
+        policy = self.policy
+        engine = self._engine
         moment = NodeMoment(
             now, engine.platform, self.state.copy(), self.since.copy(), self.ready(),
             np.where(self.state == ON, self.idle_since, NEVER), until, needed, may,
@@ -415,7 +436,9 @@ class NodePower(Feature):
 
     def _check(self, answer: object, may: Any) -> None:
         """Raise SimulationError if the decision of the policy breaks a rule."""
-        who, now, nodes = f"node policy {self.policy.name} at {self.now}", self.now, self.state.size
+        who = f"node policy {self.policy.name} at {self.now}"
+        now = self.now
+        nodes = self.state.size
         if not isinstance(answer, NodeDecision):
             raise SimulationError(f"{who}: it returned {shown(answer)}; expected a NodeDecision", time=now)
         for what, listed in (("off", answer.off), ("on", answer.on)):

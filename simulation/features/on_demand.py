@@ -91,8 +91,11 @@ class Claims:
     """
 
     def __init__(self, engine: Replay, reserved: int) -> None:
-        self._engine, self._state, self._timeline = engine, engine.state, engine.timeline
-        self._names, self._request = engine.platform.nodes, next(iter(engine.platform.groups)).capacity
+        self._engine = engine
+        self._state = engine.state
+        self._timeline = engine.timeline
+        self._names = engine.platform.nodes
+        self._request = next(iter(engine.platform.groups)).capacity
         self.waiting: list[WaitingJob] = []
         nodes = len(self._names)
         self._reserved = reserved
@@ -227,7 +230,9 @@ class Checkpointed:
     @classmethod
     def of(cls, workload: Workload, settings: Preemption, on_demand: Collection[int]) -> Checkpointed:
         """Return the checkpoints of the jobs of a workload; ``on_demand``: rows of jobs without checkpoints."""
-        storage, model, n = settings.storage, settings.checkpoints, len(workload)
+        storage = settings.storage
+        model = settings.checkpoints
+        n = len(workload)
         interval, system, application = np.zeros((3, n), np.int64)
         bandwidths = [Fraction(0)] * n
         fs, own = storage.file_system_mb_s, storage.node_mb_s
@@ -237,7 +242,8 @@ class Checkpointed:
             # by id, so that a job has the same memory in every part of a log
             memory, share = storage.draw(Random(f"{storage.seed} {workload.ids[j]}"))
             writing = checkpoint_seconds(nodes, memory * exact(share), fs, own)
-            application[j], system[j] = ceil(writing), ceil(checkpoint_seconds(nodes, memory, fs, own))
+            application[j] = ceil(writing)
+            system[j] = ceil(checkpoint_seconds(nodes, memory, fs, own))
             bandwidths[j] = min(exact(fs), nodes * exact(own))
             try:
                 seconds = model.interval(workload.ids[j], nodes, float(writing))
@@ -310,7 +316,8 @@ def problem_of(
         return None
     candidates = []
     for r in jobs:
-        taken, wait = checkpoints.taken(r.row, r.worked), checkpoints.wait(r.row, r.worked)
+        taken = checkpoints.taken(r.row, r.worked)
+        wait = checkpoints.wait(r.row, r.worked)
         wait = None if wait is None else max(0, wait - busy)
         lost = r.worked - taken if taken else now - r.start
         application = None if wait is None else wait + int(checkpoints.application[r.row])
@@ -344,7 +351,8 @@ def departures_of(
     Killed jobs leave at ``kill_at``. Checkpoints are written one after another, those with the shortest wait first, or
     at the times of the plan.
     """
-    running, known = {r.id: r for r in jobs}, problem.by_id
+    running = {r.id: r for r in jobs}
+    known = problem.by_id
     for name, what in plan.strategy.items():
         if what == "kill":
             yield running[name], what, kill_at, kill_at, kill_at
@@ -463,7 +471,8 @@ class OnDemand(Feature):
 
     def forbids_change(self, row: int) -> str:
         """Return why no server event may change a job now; an empty text if it may."""
-        name, gone = self._engine.workload.ids[row], self.leaving.get(row)
+        name = self._engine.workload.ids[row]
+        gone = self.leaving.get(row)
         if row in self.on_demand:
             return f"job {name!r} is an on-demand job"
         return "" if gone is None else f"job {name!r} leaves for on-demand job {gone.owner.job.id!r}"
@@ -515,7 +524,9 @@ class OnDemand(Feature):
 
     def _start(self, waits: WaitingJob) -> None:
         """Start an on-demand job on the nodes that are kept for it; jobs that have not begun to write stay."""
-        engine, j, now = self._engine, waits.row, self._engine.now
+        engine = self._engine
+        j = waits.row
+        now = self._engine.now
         nodes = self.claims.release(waits)
         names = engine.platform.nodes
         engine.state.expected[j] = waits.job.duration
@@ -542,7 +553,10 @@ class OnDemand(Feature):
             return
         jobs = self._candidates(waits)
         busy = max((gone.end - now for gone in self.leaving.values() if gone.strategy != "kill"), default=0)
-        row, needed, began, enough = {r.id: r.row for r in jobs}, max(1, needed), time.perf_counter(), False
+        row = {r.id: r.row for r in jobs}
+        needed = max(1, needed)
+        began = time.perf_counter()
+        enough = False
         while not enough:  # while the jobs that leave take too little power, more nodes than needed are freed
             problem = problem_of(jobs, self.checkpoints, self.settings, needed, now, waits.due - now, busy)
             decided = None if problem is None else self._plan_of(self.settings.evictor, problem, waits)
@@ -579,14 +593,17 @@ class OnDemand(Feature):
 
     def _candidates(self, waits: WaitingJob) -> list[RunningJob]:
         """Return the batch jobs that may leave for an on-demand job: not those on nodes that are reserved before it is over."""
-        engine, held = self._engine, self.claims.reserved_before(waits)
-        w, found = engine.workload, []
+        engine = self._engine
+        held = self.claims.reserved_before(waits)
+        w, candidates = engine.workload, []
         for j in sorted(engine.state.running[: engine.state.clock[RUNNING]].tolist()):
             free = j not in self.on_demand and j not in self.leaving
             if free and (held is None or not held[engine.ledger.places_of(j)].any()):
                 start = engine.ledger.start_of(j)
-                found.append(RunningJob(j, w.ids[j], int(w.units[j]), start, engine.now - start - self._restart(j)))
-        return found
+                candidates.append(
+                    RunningJob(j, w.ids[j], int(w.units[j]), start, engine.now - start - self._restart(j))
+                )
+        return candidates
 
     def _send_away(self, gone: Leaving) -> None:
         """Plan the departure of a job."""
@@ -615,7 +632,8 @@ class OnDemand(Feature):
             return
         worked = max(0, gone.stop - ledger.start_of(row) - self._restart(row))
         kept = self.checkpoints.taken(row, worked) if gone.strategy == "kill" else worked
-        number, nodes = ledger.log.counts[row] + 1, ledger.places_of(row).tolist()
+        number = ledger.log.counts[row] + 1
+        nodes = ledger.places_of(row).tolist()
         del self.leaving[row]
         self._engine.put_back(row, f"evicted ({gone.strategy}): {gone.owner.job.id}", kept)
         self.departures.append(
@@ -626,7 +644,8 @@ class OnDemand(Feature):
 
     def result(self, now: int) -> Mapping[str, Any]:
         """Return the record, and the restarts of later attempts."""
-        decisions, departures = tuple(self.decisions), tuple(self.departures)
+        decisions = tuple(self.decisions)
+        departures = tuple(self.departures)
         first = dict(self.first_start)
         return {"preemption": PreemptionRecord(self.settings, self.rows, decisions, departures, first, self.requeue)}
 

@@ -49,8 +49,10 @@ def with_calendars(
                 {str(event.value)} if event.kind == "move" else set()
             )
             walltimes[j] |= {int(jobs.walltime[j])} | ({int(event.value or 0)} if event.kind == "walltime" else set())
-    found = {(bool(index[q].daily), index[q].hours(w)) for j in queues for q in queues[j] for w in walltimes[j]}
-    listed = sorted(hours for limited, hours in found if limited)
+    calendar_hours = {
+        (bool(index[q].daily), index[q].hours(w)) for j in queues for q in queues[j] for w in walltimes[j]
+    }
+    listed = sorted(hours for limited, hours in calendar_hours if limited)
     count = trace.period.size
     flat = np.array([w for hours in listed for w in hours], np.int64).reshape(-1, 2)
     first = trace.first_window[-1] + np.cumsum([len(hours) for hours in listed], dtype=np.int64)
@@ -78,7 +80,9 @@ class Queues:
     """
 
     def __init__(self, engine: Replay, private: set[str], calendars: Mapping[Hours, int]) -> None:
-        self._engine, self.private_queues, self._calendars = engine, private, calendars
+        self._engine = engine
+        self.private_queues = private
+        self._calendars = calendars
         self.stopped: dict[str, int] = {}
         self.of_stopped: dict[int, None] = {}
         self.private: dict[int, None] = {}
@@ -94,9 +98,9 @@ class Queues:
         away = [j for j in arrived if self._set_of(j) is not None]
         self._withdraw(away)
         for j in away:
-            found = self._set_of(j)
-            assert found is not None
-            found[j] = None
+            queue_set = self._set_of(j)
+            assert queue_set is not None
+            queue_set[j] = None
 
     def _set_of(self, j: int) -> dict[int, None] | None:
         """Return the set of the jobs of its queue; None: they are for the dispatcher."""
@@ -203,20 +207,24 @@ class Bookings:
     def examine(self, k: int) -> bool:
         """Accept or refuse a reservation that was requested; return whether it was accepted."""
         engine, booking = self._engine, self.listed[k]
-        timeline, now, platform = engine.timeline, engine.now, engine.platform
+        timeline = engine.timeline
+        now = engine.now
+        platform = engine.platform
         asked = Occurrence(booking.reservation, 1, booking.start, booking.end)
         uses = [*engine.running_uses(), *timeline.reserved_uses()]
         for o in overuse(platform, Usage.of(platform, uses), now, now + 1):
             why = f"{o.used} {o.resource} are in use on node {o.node!r}, which has {o.capacity}"
             raise SimulationError(f"at {now}: {why}", node=o.node, time=now)
         usage = Usage.of(platform, [*uses, *engine.kept_free()])
-        found = place(platform, usage, asked, timeline.bookable(booking.start))
-        if isinstance(found, Refusal):
+        places = place(platform, usage, asked, timeline.bookable(booking.start))
+        if isinstance(places, Refusal):
             booking.outcome = "refused"
-            booking.why = str(found).replace(f"{asked.label!r}", f"{booking.label!r}", 1)
+            booking.why = str(places).replace(f"{asked.label!r}", f"{booking.label!r}", 1)
             return False
-        booking.outcome, booking.nodes, booking.accepted = "accepted", found, now
-        held = Use(found, booking.reservation.request, booking.start, booking.end)
+        booking.outcome = "accepted"
+        booking.nodes = places
+        booking.accepted = now
+        held = Use(places, booking.reservation.request, booking.start, booking.end)
         timeline.hold(k, Hold(booking.label, booking.reservation.queue, held))
         return True
 
@@ -227,7 +235,9 @@ class Bookings:
         """
         engine, booking = self._engine, self.listed[k]
         booking.outcome = "started"
-        now, ledger, platform = engine.now, engine.ledger, engine.platform
+        now = engine.now
+        ledger = engine.ledger
+        platform = engine.platform
         rows = engine.state.running[: engine.state.clock[RUNNING]].tolist()
         running = {j: ledger.uses_of(j, now, now + 1) for j in rows}
         ended: dict[int, str] = {}
@@ -256,7 +266,8 @@ class Bookings:
         if booking.holds:
             self._engine.timeline.release(k)
             booking.ended = self._engine.now
-        booking.outcome, booking.why = cast("Any", outcome), why
+        booking.outcome = cast("Any", outcome)
+        booking.why = why
 
 
 # --- The inside of a started reservation: its nodes, what jobs leave of them, and places for the chunks of a job.
@@ -284,10 +295,10 @@ class Places(NamedTuple):
 
     def by_name(self, names: Sequence[str], chunks: int) -> list[Mapping[str, int]]:
         """Return {node: units} of each chunk."""
-        found: list[dict[str, int]] = [{} for _ in range(chunks)]
+        by_chunk: list[dict[str, int]] = [{} for _ in range(chunks)]
         for n, u, c in zip(self.nodes.tolist(), self.units.tolist(), self.chunk.tolist(), strict=True):
-            found[c][names[n]] = u
-        return list(found)
+            by_chunk[c][names[n]] = u
+        return list(by_chunk)
 
 
 @dataclass(eq=False)
@@ -319,15 +330,16 @@ class Inside:
         """
         barred = blocked[self.nodes]
         for turn in range(len(chunks)):
-            left, found = self.left.copy(), dict[int, list[tuple[int, int]]]()
+            left = self.left.copy()
+            taken = dict[int, list[tuple[int, int]]]()
             for c in [*range(turn, len(chunks)), *range(turn)]:
                 put = self._put(left, barred, *chunks[c])
                 if put is None:
                     break
-                found[c] = put
+                taken[c] = put
             else:
                 self.left = left
-                rows = [(self.nodes[i], u, c, u * chunks[c][1]) for c in range(len(chunks)) for i, u in found[c]]
+                rows = [(self.nodes[i], u, c, u * chunks[c][1]) for c in range(len(chunks)) for i, u in taken[c]]
                 node, units, chunk, used = (np.array(column, np.int64) for column in zip(*rows, strict=True))
                 return Places(node, units, chunk, used)
         return None
@@ -342,14 +354,14 @@ class Inside:
         if fits.sum() < units:
             return None
         share = np.divide(left, self.whole, out=np.zeros(left.shape), where=self.whole > 0)
-        found = []
+        nodes_taken = []
         for i in np.argsort(share.sum(axis=1), kind="stable").tolist():
             put = min(units, int(fits[i]))
             if put:
-                found.append((i, put))
+                nodes_taken.append((i, put))
                 left[i] -= put * request
                 units -= put
-        return found
+        return nodes_taken
 
 
 # --- The jobs of private queues: they run inside of the reservations of their queues [Bridi2018, 4.4].
@@ -373,7 +385,10 @@ class PrivateJobs:
     """The jobs inside of the reservations of one replay; ``running``: row of a job -> its run."""
 
     def __init__(self, engine: Replay, log: ProductionLog, bookings: Bookings, queues: Queues) -> None:
-        self._engine, self._log, self._bookings, self._queues = engine, log, bookings, queues
+        self._engine = engine
+        self._log = log
+        self._bookings = bookings
+        self._queues = queues
         self.running: dict[int, Run] = {}
         self._inside: dict[int, Inside] = {}
 
@@ -397,7 +412,8 @@ class PrivateJobs:
 
     def _chunks(self, j: int) -> list[tuple[int, Ints]]:
         """Return units and request of each chunk of job j."""
-        trace, resources = self._engine.trace, len(self._engine.platform.resources)
+        trace = self._engine.trace
+        resources = len(self._engine.platform.resources)
         chunks = self._engine.workload.chunks.get(j, ())
         first = int(trace.first_further[j])
         further = [(c.units, trace.further_request[first + k]) for k, c in enumerate(chunks[1:])]
@@ -413,7 +429,9 @@ class PrivateJobs:
         places = self._inside[k].take(self._chunks(j), ~engine.timeline.open)
         if places is None:
             return
-        state, now, first = engine.state, engine.now, int(engine.trace.first[j])
+        state = engine.state
+        now = engine.now
+        first = int(engine.trace.first[j])
         slots = slice(first, first + places.nodes.size)
         state.place[slots], state.share[slots] = places.nodes, places.units
         state.pieces[j], state.start[j] = places.nodes.size, now

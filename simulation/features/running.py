@@ -44,7 +44,11 @@ class RunningAtBegin(Feature):
     def __init__(
         self, kill: bool, known: bool, by_policy: bool, best: bool, up: Sequence[bool] | None, rank: Ints | None = None
     ) -> None:
-        self._kill, self._known, self._by_policy, self._best, self._up = kill, known, by_policy, best, up
+        self._kill = kill
+        self._known = known
+        self._by_policy = by_policy
+        self._best = best
+        self._up = up
         self._rank = rank
         self.rows_at_begin: dict[int, tuple[Running, ...]] = {}
 
@@ -75,14 +79,15 @@ def chunks_together(running: Iterable[Running]) -> list[tuple[Running, ...]]:
     A job is the next chunk of another one if it has the name, the start and the ends of it.
     """
     by_id = {r.job.id: r for r in running}
-    found, further = [], set[str]()
+    groups = []
+    further = set[str]()
     for r in by_id.values():
         parts = [r]
         while (part := by_id.get(part_name(r.job.id, len(parts)))) is not None and _times(part) == _times(r):
             parts.append(part)
-        found.append(tuple(parts))
+        groups.append(tuple(parts))
         further.update(part.job.id for part in parts[1:])
-    return [parts for parts in found if parts[0].job.id not in further]
+    return [parts for parts in groups if parts[0].job.id not in further]
 
 
 def _times(r: Running) -> tuple[int, ...]:
@@ -104,7 +109,8 @@ def with_rows(workload: Workload, listed: Sequence[tuple[Running, ...]]) -> Work
     if not listed:
         return workload
     back = [parts[0] for parts in listed]
-    w, jobs = workload, [r.job for r in back]
+    w = workload
+    jobs = [r.job for r in back]
     queues = {q.name: k for k, q in enumerate(w.queues)}
     new = [Queue(name, 1) for name in dict.fromkeys(j.queue for j in jobs) if name not in queues]
     queues |= {q.name: k for k, q in enumerate(new, len(w.queues))}
@@ -199,7 +205,8 @@ def with_places(
     foreign = [r for r in running if any(n > 0 and name not in machine.resources for name, n in r.job.request.items())]
     kept = [r for r in running if r not in foreign]
     if by_policy and is_counted(with_rows(replace(jobs, running=tuple(kept)), [(r,) for r in kept]), machine):
-        free, order = len(machine.nodes), sorted(range(len(kept)), key=lambda k: kept[k].start)
+        free = len(machine.nodes)
+        order = sorted(range(len(kept)), key=lambda k: kept[k].start)
         fits = set[int]()
         for k in order:
             if kept[k].job.units <= free:

@@ -48,5 +48,7 @@ class UserRequests(Feature):
         start = np.where(engine.state.start < 0, -1, engine.state.start)
         new = self._requests.submit(engine.now, np.array(rows, np.int64), start)
         for j in new.tolist() if engine.options.kill else ():
-            limit, runtime = int(engine.workload.walltime[j]), int(engine.workload.runtime[j])
-            engine.trace.runtime[j], ledger.killed[j] = min(limit, runtime), limit < runtime
+            limit = int(engine.workload.walltime[j])
+            runtime = int(engine.workload.runtime[j])
+            engine.trace.runtime[j] = min(limit, runtime)
+            ledger.killed[j] = limit < runtime

@@ -40,7 +40,9 @@ NEEDED = (
     "finish_time",
     "allocated_resources",
 )
-DONE, KILLED, FAILED = "COMPLETED_SUCCESSFULLY", "COMPLETED_WALLTIME_REACHED", "COMPLETED_FAILED"
+DONE = "COMPLETED_SUCCESSFULLY"
+KILLED = "COMPLETED_WALLTIME_REACHED"
+FAILED = "COMPLETED_FAILED"
 WAITING = "SUBMITTED"
 
 SPECIAL = ',"\r\n'  # a CSV cell with one of these characters needs quotes
@@ -109,11 +111,16 @@ class JobsTable:
         job = np.repeat(np.arange(len(self)), count)
         if job.size == len(self):
             return self, job
-        p, row = self.placement, np.cumsum(count) - count
-        units, first, kind = self.units[job], np.append(p.first[:-1][job], p.first[-1]), self.kind[job]
+        p = self.placement
+        row = np.cumsum(count) - count
+        units = self.units[job]
+        first = np.append(p.first[:-1][job], p.first[-1])
+        kind = self.kind[job]
         kinds = list(self.kinds)
         for k in np.flatnonzero(count > 1).tolist():
-            known, at, here = self.kinds[self.kind[k]], int(row[k]), slice(p.first[k], p.first[k + 1])
+            known = self.kinds[self.kind[k]]
+            at = int(row[k])
+            here = slice(p.first[k], p.first[k + 1])
             each = (p.units * (p.high - p.low + 1))[here]
             begun = np.cumsum(each) - each
             units[at] -= sum(c.units for c in known.further)
@@ -177,11 +184,13 @@ class JobsTable:
 
     def _nodes_of(self, k: int, platform: Platform) -> dict[str, int]:
         """Return the units of job k on each node; nodes that do not exist are named by their number."""
-        p, names, found = self.placement, platform.nodes, dict[str, int]()
+        p = self.placement
+        names = platform.nodes
+        units_on = dict[str, int]()
         for at in range(int(p.first[k]), int(p.first[k + 1])):
             for n in range(int(p.low[at]), min(int(p.high[at]), len(names)) + 1):
-                found[names[n] if n < len(names) else str(n)] = int(p.units[at])
-        return found
+                units_on[names[n] if n < len(names) else str(n)] = int(p.units[at])
+        return units_on
 
 
 def read_jobs(path: Path) -> JobsTable:
@@ -265,7 +274,8 @@ def _part(text: Mapping[str, list[str]], where: str, line: int, kinds: dict[str,
     names = ("submission_time", "starting_time", "finish_time", "requested_time", "requested_number_of_resources")
     numbers = [_numbers(text.get(name, [""] * rows), name, where, line) for name in names]
     killed = np.array([state == KILLED for state in text.get("final_state", [""] * rows)], np.bool_)
-    count, kind = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    count = np.zeros(rows, np.int64)
+    kind = np.zeros(rows, np.int64)
     ranges: list[int] = []
     for k, (nodes, meta) in enumerate(zip(text["allocated_resources"], text.get("metadata", [""] * rows), strict=True)):
         base, _, units = meta.partition(";units=")
@@ -289,14 +299,14 @@ def _numbers(cells: list[str], name: str, where: str, line: int) -> Ints:
     try:
         if "_" in together or not together.isascii():  # which numpy would convert
             raise WrongValue
-        found = np.array([cell or NEVER for cell in cells], np.float64)
+        as_floats = np.array([cell or NEVER for cell in cells], np.float64)
     except ValueError:
-        found = np.array([_number(cell) for cell in cells], np.float64)
-    wrong = np.flatnonzero(~(np.abs(found) < LARGE))
+        as_floats = np.array([_number(cell) for cell in cells], np.float64)
+    wrong = np.flatnonzero(~(np.abs(as_floats) < LARGE))
     if wrong.size:
         k = int(wrong[0])
         raise JobsError(f"{where} {line + k}: {name} is {excerpt(cells[k])}; expected a number below 2^53")
-    return np.rint(found).astype(np.int64)
+    return np.rint(as_floats).astype(np.int64)
 
 
 def _number(cell: str) -> float:
@@ -314,15 +324,15 @@ def _ranges(text: str) -> list[int]:
     >>> _ranges("0-3:2 7")
     [0, 3, 2, 7, 7, 1]
     """
-    found: list[int] = []
+    bounds: list[int] = []
     for piece in text.split():
         nodes, _, several = piece.partition(":")
         begin, _, end = nodes.partition("-")
         low, high, units = (whole_of(word, most=LARGE) for word in (begin, end or begin, several or "1"))
         if low is None or high is None or units is None or low > high:
             raise WrongValue
-        found += (low, high, units)
-    return found
+        bounds += (low, high, units)
+    return bounds
 
 
 def _kind(text: str) -> Kind:

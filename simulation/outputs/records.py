@@ -250,7 +250,8 @@ class OutageJson(TypedDict, closed=True):
 
 def production_json(record: ProductionRecord, workload: Workload) -> ProductionJson:
     """Return a record as JSON data."""
-    ids, queues = workload.ids, [q.name for q in workload.queues]
+    ids = workload.ids
+    queues = [q.name for q in workload.queues]
     return {
         "bookings": [
             {
@@ -314,7 +315,7 @@ def read_production(
     """
     later = tuple(sorted((e for e in events if e.kind != "reserve"), key=lambda e: e.time))
     expected = bookings_of(reservations)
-    found = _bookings(data["bookings"], expected)
+    bookings = _bookings(data["bookings"], expected)
     rows = {name: k for k, name in enumerate(workload.ids)}
     queues = {q.name: k for k, q in enumerate(workload.queues)}
     moves = tuple(
@@ -336,13 +337,13 @@ def read_production(
                 )
             column[c.row] = c.after
     private = tuple(
-        PrivateRun(_known(rows, p["job"], "job"), p["start"], _booking_index(p["booking"], found))
+        PrivateRun(_known(rows, p["job"], "job"), p["start"], _booking_index(p["booking"], bookings))
         for p in data["private"]
     )
     refused = tuple(RefusedEvent(_event_of(r, later), r["why"]) for r in data["refused"])
     left = {_known(rows, name, "job"): why for name, why in data["left"].items()}
     left_at = {_known(rows, name, "job"): int(time) for name, time in data.get("left_at", {}).items()}
-    return changed, ProductionRecord(tuple(found), later, left, refused, moves, walltimes, private, left_at)
+    return changed, ProductionRecord(tuple(bookings), later, left, refused, moves, walltimes, private, left_at)
 
 
 def _bookings(listed: Sequence[BookingJson], expected: Sequence[Booking]) -> list[Booking]:
@@ -383,7 +384,7 @@ def _booking_index(index: int, bookings: Sequence[Booking]) -> int:
 
 def _event_of(data: RefusedJson, events: Sequence[ServerEvent]) -> ServerEvent:
     wanted = {name: value for name, value in data.items() if name != "why"}
-    found = next((e for e in events if _event_json(e) == wanted), None)
-    if found is None:
+    event = next((e for e in events if _event_json(e) == wanted), None)
+    if event is None:
         raise JobsError(f"production: refused event {excerpt(wanted)} is no event of the replay")
-    return found
+    return event

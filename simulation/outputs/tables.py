@@ -62,11 +62,12 @@ def write_attempts(simulation: Simulation, path: Path) -> bool:
     OSError
         If the file cannot be written.
     """
-    found = simulation.history
-    if found is None:
+    history = simulation.history
+    if history is None:
         return False
-    ids, known = simulation.workload.ids, Counter(found.rows.tolist())
-    final = {(ids[k], known[k] + 1) for k in found.dropped} | {(a.job, a.number) for a in found.gone}
+    ids = simulation.workload.ids
+    known = Counter(history.rows.tolist())
+    final = {(ids[k], known[k] + 1) for k in history.dropped} | {(a.job, a.number) for a in history.gone}
     last = [a for a in attempts_of(simulation) if (a.job, a.number) in final]
     number = {name: n for n, name in enumerate(simulation.platform.nodes)}
     rows = [
@@ -77,7 +78,7 @@ def write_attempts(simulation: Simulation, path: Path) -> bool:
             ),
             *(a.why, a.work_done, int(back)),
         )
-        for back, listed in ((True, found.early), (False, last))
+        for back, listed in ((True, history.early), (False, last))
         for a in listed
     ]
     write_whole(path, to_csv(ATTEMPT_COLUMNS, rows))
@@ -109,10 +110,10 @@ def read_attempts(path: Path, workload: Workload, platform: Platform) -> tuple[W
     JobsError
         If the file is not valid; the message has the file and the line.
     """
-    found = list(_attempts(path, platform))
+    listed = list(_attempts(path, platform))
     at_begin = {parts[0].job.id: parts for parts in chunks_together(workload.running)}
-    back = {a.job for _, a, comes_back in found if comes_back and a.job in at_begin}
-    gone = [a for _, a, _ in found if a.job in at_begin and a.job not in back]
+    back = {a.job for _, a, comes_back in listed if comes_back and a.job in at_begin}
+    gone = [a for _, a, _ in listed if a.job in at_begin and a.job not in back]
     returned = [parts for name, parts in at_begin.items() if name in back]
     left = [r for name, parts in at_begin.items() if name not in back for r in parts]
     whole = with_rows(workload, returned)
@@ -121,7 +122,7 @@ def read_attempts(path: Path, workload: Workload, platform: Platform) -> tuple[W
     early: list[Attempt] = []
     rows: list[int] = []
     dropped: dict[int, str] = {}
-    for line, attempt, comes_back in found:
+    for line, attempt, comes_back in listed:
         k = row_of.get(attempt.job)
         if k is None and attempt.job not in at_begin:
             raise JobsError(f"{path}, line {line}: {excerpt(attempt.job)} is no job of workload {workload.name}")
@@ -208,7 +209,8 @@ def read_node_states(path: Path, platform: Platform, policy: str, switching: Swi
     listed = csv_rows(path, split_lines(read_text(path)))
     if tuple(next(listed, (1, []))[1]) != STATE_COLUMNS:
         raise JobsError(f"{path}, line 1: not a node_states.csv; expected the columns {', '.join(STATE_COLUMNS)}")
-    number, rows = {name: n for n, name in enumerate(platform.nodes)}, list[tuple[int, int, int]]()
+    number = {name: n for n, name in enumerate(platform.nodes)}
+    rows = list[tuple[int, int, int]]()
     for line, cells in listed:
         try:
             node, time, state = cells
@@ -216,5 +218,5 @@ def read_node_states(path: Path, platform: Platform, policy: str, switching: Swi
         except (ValueError, LookupError) as e:
             expected = f"a node of the platform, whole seconds, and one of {', '.join(STATE_NAMES)}"
             raise JobsError(f"{path}, line {line}: expected {expected} ({e})") from None
-    found = np.array(rows, np.int64).reshape(-1, 3)
-    return PowerRecord(policy, switching, found[:, 0], found[:, 1], found[:, 2])
+    changes = np.array(rows, np.int64).reshape(-1, 3)
+    return PowerRecord(policy, switching, changes[:, 0], changes[:, 1], changes[:, 2])

@@ -61,21 +61,27 @@ def write_jobs(simulation: ReplayData, path: Path) -> None:
     with whole_file(path) as f:
         f.write(LINE % JOB_COLUMNS)
         for part in parts:
-            meta, jobs = _Meta.of(part.workload), len(part.workload)
+            meta = _Meta.of(part.workload)
+            jobs = len(part.workload)
             for begin in range(0, jobs, CHUNK):
                 f.writelines(map(LINE.__mod__, _rows(part, slice(begin, min(begin + CHUNK, jobs)), meta)))
 
 
 def _rows(replay: ReplayData, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...]]:
     """Return the rows of some jobs as tuples of cells; texts are quoted if CSV requires it."""
-    w, start, end, killed = replay.workload, replay.start[at], replay.end[at], replay.killed[at]
+    w = replay.workload
+    start = replay.start[at]
+    end = replay.end[at]
+    killed = replay.killed[at]
     dropped = () if replay.history is None else tuple(replay.history.dropped)
     failed = np.isin(np.arange(at.start, at.stop), dropped) if dropped else np.zeros_like(killed)
     p = replay.placement
     first = p.first[at.start : at.stop + 1]
     low, high, units = (a[first[0] : first[-1]] for a in (p.low, p.high, p.units))
     placement = NodeRanges(first - first[0], low, high, units)
-    submit, started, took = w.submit[at], start != NEVER, end - start
+    submit = w.submit[at]
+    started = start != NEVER
+    took = end - start
     stretch = np.where(took > 0, (end - submit) / np.maximum(took, 1), np.nan)
     programs = _quoted(w.programs)
     further = {k - at.start: chunks[1:] for k, chunks in w.chunks.items() if at.start <= k < at.stop}
@@ -159,16 +165,16 @@ class _Meta(NamedTuple):
         ``further``: the further chunks of heterogeneous jobs, by row; their units are always there, chunk after chunk.
         """
         rows = zip(queue.tolist(), user.tolist(), request.tolist(), strict=True)
-        found = [self.queues[q] + self.users[u] + self.requests[r] for q, u, r in rows]
+        texts = [self.queues[q] + self.users[u] + self.requests[r] for q, u, r in rows]
         several = np.flatnonzero(placement.units != 1)
         first, low, high, units = (a.tolist() for a in placement)
         own = np.searchsorted(placement.first, several, side="right") - 1
         for k in np.unique(np.concatenate([own, np.array(list(further), np.int64)])).tolist():
             if k in further:
-                found[k] += f";further={'+'.join(f'{c.units} {_pairs(c.request)}'.strip() for c in further[k])}"
+                texts[k] += f";further={'+'.join(f'{c.units} {_pairs(c.request)}'.strip() for c in further[k])}"
             pieces = (f"{_interval(low[r], high[r])}:{units[r]}" for r in range(first[k], first[k + 1]))
-            found[k] += f";units={' '.join(pieces)}"
-        return found
+            texts[k] += f";units={' '.join(pieces)}"
+        return texts
 
 
 def _request(request: Mapping[str, int]) -> str:
@@ -208,7 +214,8 @@ def _intervals(placement: NodeRanges, nodes: int) -> list[str]:
     job = np.repeat(np.arange(len(count)), count)
     order = np.lexsort((placement.low, job))
     job, shift = job[order], job[order] * (nodes + 2)  # far enough apart that no range reaches the next job's
-    low, reach = placement.low[order] + shift, np.maximum.accumulate(placement.high[order] + shift)
+    low = placement.low[order] + shift
+    reach = np.maximum.accumulate(placement.high[order] + shift)
     begins = np.concatenate([[True], low[1:] > reach[:-1] + 1])[: len(low)]
     ends = np.concatenate([begins[1:], [True]])[: len(low)]
     pairs = zip((low - shift)[begins].tolist(), (reach - shift)[ends].tolist(), strict=True)

@@ -87,25 +87,25 @@ def faults_of(job: OnDemandJob) -> Iterator[tuple[str, str, object]]:
 
 def check_jobs(jobs: Sequence[OnDemandJob], platform: Platform | None = None) -> None:
     """Raise WrongValue if jobs have wrong values or the same id, or need more nodes than a machine has."""
-    found = [
+    faults = [
         f"on-demand job {shown(j.id)}: {where}: expected {expected}, found {shown(value)}"
         for j in jobs
         for where, expected, value in faults_of(j)
     ]
-    found += [
+    faults += [
         f"on-demand job {name!r} is listed {how_many(n, 'time')}"
         for name, n in Counter(j.id for j in jobs).items()
         if n > 1
     ]
-    if platform is not None and not found:
+    if platform is not None and not faults:
         most = len(platform.nodes)
-        found += [
+        faults += [
             f"on-demand job {j.id!r}: nodes: expected at most {most}, the nodes of the machine, found {j.nodes}"
             for j in jobs
             if j.nodes > most
         ]
-    if found:
-        raise WrongValue("\n".join(found[:10]) + (f"\n... and {len(found) - 10} more" if len(found) > 10 else ""))
+    if faults:
+        raise WrongValue("\n".join(faults[:10]) + (f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""))
 
 
 # --- Random streams of on-demand jobs. The distribution is our own: [Maurya2020] has single jobs only.
@@ -163,22 +163,25 @@ class Stream:
 
     def draw(self, begin: int, end: int, nodes: int) -> tuple[OnDemandJob, ...]:
         """Return the jobs submitted from ``begin`` to ``end`` (seconds); sizes above ``nodes`` are left out."""
-        random, found = Random(int(self.seed)), list[OnDemandJob]()
+        random = Random(int(self.seed))
+        jobs_drawn = list[OnDemandJob]()
         pairs = [(n, w) for n, w in zip(self.sizes, self.weights, strict=True) if n <= nodes]
         if not pairs:
             pairs = [(nodes, 1.0)]
         time = float(begin)
         while True:
             time -= math.log(1 - random.random()) * DAY / self.rate
-            ticket, length = random.random() * sum(w for _, w in pairs), random.random()
+            ticket = random.random() * sum(w for _, w in pairs)
+            length = random.random()
             if time > end:
-                return tuple(found)
+                return tuple(jobs_drawn)
             k = 0
             while ticket >= pairs[k][1] and k + 1 < len(pairs):
-                ticket, k = ticket - pairs[k][1], k + 1
+                ticket = ticket - pairs[k][1]
+                k = k + 1
             duration = self.shortest * (self.longest / self.shortest) ** length
-            name = f"od-{len(found) + 1}"
-            found.append(
+            name = f"od-{len(jobs_drawn) + 1}"
+            jobs_drawn.append(
                 OnDemandJob(name, int(time), pairs[k][0], int(self.start_within), int(duration), int(self.notice))
             )
 
@@ -228,9 +231,11 @@ def read_on_demand(path: str | Path, platform: Platform | None = None) -> tuple[
         If the file cannot be read.
     """
     sheet = _sheet(path, JOB_COLUMNS, ("notice", "power"))
-    found, lines = list[OnDemandJob](), dict[str, int]()
+    jobs_read = list[OnDemandJob]()
+    lines = dict[str, int]()
     for row in sheet.rows():
-        before, name = len(sheet.faults), row.cells["id"]
+        before = len(sheet.faults)
+        name = row.cells["id"]
         if not name or name in lines:
             expected = "a text" if not name else f"another id than that of line {lines[name]}"
             row.add_fault("id", expected, name or None)
@@ -240,47 +245,49 @@ def read_on_demand(path: str | Path, platform: Platform | None = None) -> tuple[
             row.add_fault("nodes", f"at most {len(platform.nodes)}, the nodes of the machine", row.cells["nodes"])
         if len(sheet.faults) == before:
             lines[name] = row.number
-            found.append(OnDemandJob(name, **values, power=power))
+            jobs_read.append(OnDemandJob(name, **values, power=power))
     sheet.raise_faults()
-    return tuple(found)
+    return tuple(jobs_read)
 
 
 def _watts(row: SheetRow) -> float | None:
     """Return the power of a row in watts; a fault is noted."""
     try:
-        found = float(row.cells["power"])
+        watts = float(row.cells["power"])
     except ValueError:
-        found = 0.0
-    if not 0 < found < float("inf"):
+        watts = 0.0
+    if not 0 < watts < float("inf"):
         row.add_fault("power", "watts above 0", row.cells["power"])
         return None
-    return found
+    return watts
 
 
 def read_failures(path: str | Path, platform: Platform) -> list[Failure]:
     """Read failures: the columns time (s), node, and, if wished, repair (s, default 3600). Raises InstanceError."""
-    sheet, known = _sheet(path, ("time", "node"), ("repair",)), set(platform.nodes)
-    found = []
+    sheet = _sheet(path, ("time", "node"), ("repair",))
+    known = set(platform.nodes)
+    failures = []
     for row in sheet.rows():
-        time, node = _whole(row, "time", -LATEST), row.cells["node"]
+        time = _whole(row, "time", -LATEST)
+        node = row.cells["node"]
         repair = _whole(row, "repair", 1) if row.cells.get("repair") else REPAIR
         if node not in known:
             row.add_fault("node", f"a node of the machine, {platform.nodes[0]} ... {platform.nodes[-1]}", node or None)
-        found.append(Failure(time, node, repair))
+        failures.append(Failure(time, node, repair))
     sheet.raise_faults()
-    return found
+    return failures
 
 
 def read_checkpoints(path: str | Path) -> dict[str, int]:
     """Read the checkpoint intervals of jobs: the columns id and interval (s of work). Raises InstanceError."""
     sheet = _sheet(path, ("id", "interval"), ())
-    found: dict[str, int] = {}
+    checkpoints: dict[str, int] = {}
     for row in sheet.rows():
-        if row.cells["id"] in found or not row.cells["id"]:
+        if row.cells["id"] in checkpoints or not row.cells["id"]:
             row.add_fault("id", "an id that is not listed before", row.cells["id"] or None)
-        found[row.cells["id"]] = _whole(row, "interval", 1)
+        checkpoints[row.cells["id"]] = _whole(row, "interval", 1)
     sheet.raise_faults()
-    return found
+    return checkpoints
 
 
 def _sheet(path: str | Path, columns: Sequence[str], more: Sequence[str]) -> Sheet:
@@ -348,19 +355,21 @@ class FailureRate:
 
     def draw(self, begin: int, end: int, nodes: Iterable[str]) -> list[Failure]:
         """Return the failures from ``begin`` to ``end`` (seconds); a node does not fail while it is down."""
-        names, random, found = list(nodes), Random(int(self.seed)), list[Failure]()
+        names = list(nodes)
+        random = Random(int(self.seed))
+        failures = list[Failure]()
         if not self.rate or not names:
-            return found
+            return failures
         up: dict[str, int] = {}
         time = float(begin)
         while True:
             time -= math.log(1 - random.random()) * YEAR / (self.rate * len(names))
             node = names[int(random.random() * len(names))]
             if time > end:
-                return found
+                return failures
             at = math.ceil(time)
             if up.get(node, at) <= at:
-                found.append(Failure(at, node, int(self.repair)))
+                failures.append(Failure(at, node, int(self.repair)))
                 up[node] = at + int(self.repair)
 
 
@@ -373,14 +382,14 @@ def events_of(failures: Iterable[Failure]) -> tuple[NodeEvent, ...]:
     [(60, 'node-down'), (660, 'node-up')]
     """
     up: dict[str, int] = {}
-    found = []
+    changes = []
     for f in sorted(failures):
         if f.time < up.get(f.node, f.time):
             continue
         up[f.node] = f.time + f.repair
         down = NodeEvent(f.time, "node-down", [f.node])
-        found += [down, NodeEvent(min(f.time + f.repair, LATEST), "node-up", [f.node])]
-    return tuple(sorted(found, key=lambda e: (e.time, e.kind == "node-down")))
+        changes += [down, NodeEvent(min(f.time + f.repair, LATEST), "node-up", [f.node])]
+    return tuple(sorted(changes, key=lambda e: (e.time, e.kind == "node-down")))
 
 
 def failures_of(text: str, platform: Platform, begin: int, end: int) -> tuple[NodeEvent, ...]:

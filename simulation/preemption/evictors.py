@@ -82,7 +82,8 @@ class Kill:
 
     def decide(self, problem: Eviction) -> EvictionPlan | None:
         """Return the plan."""
-        strategy, freed = dict.fromkeys((c.id for c in problem.candidates), "keep"), 0
+        strategy = dict.fromkeys((c.id for c in problem.candidates), "keep")
+        freed = 0
         for c in sorted(problem.candidates, key=lambda c: c.loss):
             if freed >= problem.nodes_needed:
                 break
@@ -179,10 +180,10 @@ class MethodEvictor:
         """Return the plan; None if none was found."""
         from ...solve import solve
 
-        found = solve(problem, self.method, time_limit=self.time_limit, threads=1, seed=0)
-        if found.status in ("unavailable", "error"):
-            raise PluginError(f"evictor {self.method}: {found.message}")
-        return found.schedule if isinstance(found.schedule, EvictionPlan) else None
+        result = solve(problem, self.method, time_limit=self.time_limit, threads=1, seed=0)
+        if result.status in ("unavailable", "error"):
+            raise PluginError(f"evictor {self.method}: {result.message}")
+        return result.schedule if isinstance(result.schedule, EvictionPlan) else None
 
 
 def none() -> NoEvictor:

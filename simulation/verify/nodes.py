@@ -34,13 +34,14 @@ def attempt_faults(replay: ReplayData, others: Iterable[tuple[str, int]] = ()) -
 
     ``others``: nodes that stop for reasons that the replay does not record, each with the time.
     """
-    found, ids = replay.history, replay.workload.ids
-    if found is None:
+    history, ids = replay.history, replay.workload.ids
+    if history is None:
         return
-    left, stops = departed(replay), Stops(replay, others)
+    left = departed(replay)
+    stops = Stops(replay, others)
     ended: dict[int, int] = {}
     count: dict[int, int] = {}
-    for k, a in zip(found.rows.tolist(), found.early, strict=True):
+    for k, a in zip(history.rows.tolist(), history.early, strict=True):
         count[k] = count.get(k, 0) + 1
         if a.job != ids[k] or a.number != count[k]:
             yield _fault(a.job, 1, f"attempt {a.number} stands where attempt {count[k]} of job {ids[k]!r} is expected")
@@ -56,9 +57,9 @@ def attempt_faults(replay: ReplayData, others: Iterable[tuple[str, int]] = ()) -
     for k, last in ended.items():
         if 0 <= replay.start[k] < last:
             yield _fault(ids[k], 1, f"starts at {replay.start[k]}, before the end of its attempt before, {last}")
-    yield from _begun_faults(replay, found, stops, left)
+    yield from _begun_faults(replay, history, stops, left)
     names, p = replay.platform.nodes, replay.placement
-    for k in found.dropped:
+    for k in history.dropped:
         ranges = range(p.first[k], p.first[k + 1])
         nodes = dict.fromkeys((n for r in ranges for n in names[p.low[r] : p.high[r] + 1]), 1)
         if not stops.any_of(nodes, int(replay.end[k])) and not ends_early(replay, k, nodes):
@@ -119,7 +120,8 @@ class Stops:
         """Return whether one of the nodes does not run jobs from this time on."""
         if any((name, time) in self._others for name in nodes):
             return True
-        change, number = self._change.get(time), self._number
+        change = self._change.get(time)
+        number = self._number
         return change is not None and any(not change.runs[number[name]] for name in nodes if name in number)
 
 
@@ -138,7 +140,8 @@ class Barred(NamedTuple):
 
 def _barred(changes: Sequence[Change], flag: str) -> list[Barred]:
     """Return the times in which ``flag`` of a node, ``starts`` or ``runs``, is false."""
-    found, begun = list[Barred](), dict[int, tuple[int, str]]()
+    barred = list[Barred]()
+    begun = dict[int, tuple[int, str]]()
     before: Bools | None = None
     for change in changes:
         allowed: Bools = getattr(change, flag)
@@ -147,9 +150,9 @@ def _barred(changes: Sequence[Change], flag: str) -> list[Barred]:
             begun[n] = change.time, change.names[n]
         for n in np.flatnonzero(~before & allowed).tolist():
             since, name = begun.pop(n)
-            found.append(Barred(n, since, change.time, name))
+            barred.append(Barred(n, since, change.time, name))
         before = allowed
-    return [*found, *(Barred(n, since, FOREVER, name) for n, (since, name) in begun.items())]
+    return [*barred, *(Barred(n, since, FOREVER, name) for n, (since, name) in begun.items())]
 
 
 def state_faults(runs: Runs) -> Iterator[Violation]:
@@ -179,13 +182,16 @@ def _on(runs: Runs, barred: Sequence[Barred], mask: Bools) -> Iterator[tuple[Bar
     """Yield each barred time of a node with each run of a mask that uses the node."""
     if not barred or not mask.any():
         return
-    nodes, p = np.unique([b.node for b in barred]), runs.placement
+    nodes = np.unique([b.node for b in barred])
+    p = runs.placement
     job = np.repeat(np.arange(len(mask)), np.diff(p.first))
     low = np.searchsorted(nodes, p.low)
     count = np.where(mask[job], np.maximum(0, np.searchsorted(nodes, p.high, side="right") - low), 0)
-    run, at = np.repeat(job, count), np.repeat(low - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
+    run = np.repeat(job, count)
+    at = np.repeat(low - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
     order = np.argsort(at, kind="stable")
-    run, first = run[order], np.searchsorted(at[order], np.arange(len(nodes) + 1))
+    run = run[order]
+    first = np.searchsorted(at[order], np.arange(len(nodes) + 1))
     place = {n: i for i, n in enumerate(nodes.tolist())}
     for b in barred:
         i = place[b.node]
@@ -206,7 +212,9 @@ def power_faults(replay: ReplayData, runs: Runs) -> Iterator[Violation]:
     """Yield the faults of the states of nodes, and the runs on nodes that were not on."""
     if replay.power is None:
         return
-    record, nodes, times = replay.power, replay.platform.nodes, replay.power.switching
+    record = replay.power
+    nodes = replay.platform.nodes
+    times = replay.power.switching
     state = dict.fromkeys(range(len(nodes)), ON)
     since = dict[int, int]()
     wrong = next((n for n in record.node.tolist() if not 0 <= n < len(nodes)), None)
@@ -238,19 +246,25 @@ def _runs_away(runs: Runs, away: list[tuple[int, int, int]]) -> Iterator[Violati
     """Yield the runs on a node in a time [begin, until) in which it is not on; ``away``: (node, begin, until)."""
     if not away:
         return
-    p, names, running = runs.placement, runs.platform.nodes, runs.workload.running
+    p = runs.placement
+    names = runs.platform.nodes
+    running = runs.workload.running
     count = np.maximum(p.high - p.low + 1, 0)
     piece = np.repeat(np.arange(count.size), count)
     node = p.low[piece] + np.arange(piece.size) - np.repeat(np.cumsum(count) - count, count)
     job = np.repeat(np.arange(len(runs.start)), np.diff(p.first))[piece]
     kept = runs.started[job]
-    node, job, ids = node[kept], job[kept], list(runs.workload.ids)
+    node = node[kept]
+    job = job[kept]
+    ids = list(runs.workload.ids)
     start, end = runs.start[job], runs.end[job]
     number = {name: n for n, name in enumerate(names)}
     held = [(number[name], len(ids) + k, r) for k, r in enumerate(running) for name in r.nodes if name in number]
     ids += [r.job.id for r in running]
-    node, job = np.append(node, [n for n, _, _ in held]), np.append(job, [k for _, k, _ in held])
-    start, end = np.append(start, [r.start for _, _, r in held]), np.append(end, [r.true_end for _, _, r in held])
+    node = np.append(node, [n for n, _, _ in held])
+    job = np.append(job, [k for _, k, _ in held])
+    start = np.append(start, [r.start for _, _, r in held])
+    end = np.append(end, [r.true_end for _, _, r in held])
     node, job, start, end = (a.astype(np.int64) for a in (node, job, start, end))
     listed = np.array(sorted(away), np.int64)
     # intervals of a node are disjoint: of those that begin before the end of a run, the last one ends last
@@ -295,7 +309,8 @@ def limit_faults(runs: Runs, within: Sequence[DesiredProfile], on_each_node: boo
 
 def _exempt(runs: Runs) -> NDArray[np.bool_]:
     """Return the runs that keep to no desired use: of on-demand jobs, and of jobs inside reservations."""
-    ids, names = runs.workload.ids, set[str]()
+    ids = runs.workload.ids
+    names = set[str]()
     if runs.preemption is not None:
         names.update(job.id for job in runs.preemption.settings.jobs)
     if runs.production is not None:
@@ -304,7 +319,8 @@ def _exempt(runs: Runs) -> NDArray[np.bool_]:
 
 
 def _can_be_counted(runs: Runs) -> bool:
-    vectors, w = set(runs.platform.capacity.values()), runs.workload
+    vectors = set(runs.platform.capacity.values())
+    w = runs.workload
     if len(vectors) > 1 or w.chunks:
         return False
     whole = dict(zip(runs.platform.resources, next(iter(vectors)), strict=True))
@@ -351,7 +367,10 @@ def _node_faults(runs: Runs, profile: DesiredProfile, pieces: Pieces) -> Iterato
     sign = np.repeat([-1, 1], len(of))
     place = np.concatenate([node, node])
     order = np.lexsort((sign, time, place))
-    both, time, sign, place = both[order], time[order], sign[order], place[order]
+    both = both[order]
+    time = time[order]
+    sign = sign[order]
+    place = place[order]
     last = np.append((np.diff(place) > 0) | (np.diff(time) > 0), True)[: len(place)]
     own = np.append(runs.own, False)[pieces.row]  # row -1: one that ran at the begin
     last &= (sign > 0) & own[both] & (pieces.end > pieces.start)[both]
@@ -359,7 +378,8 @@ def _node_faults(runs: Runs, profile: DesiredProfile, pieces: Pieces) -> Iterato
     for r, resource in enumerate(runs.platform.resources):
         used = np.cumsum(sign * pieces.amount[both, r])  # all that begins on a node ends there: each node adds up to 0
         for k in np.flatnonzero(last).tolist():
-            t, name = int(time[k]), runs.platform.groups[group[place[k]]].name
+            t = int(time[k])
+            name = runs.platform.groups[group[place[k]]].name
             allowed = profile.amount(name, resource, t)
             if used[k] > allowed + TOLERANCE:
                 where = runs.platform.nodes[place[k]]

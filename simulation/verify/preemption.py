@@ -49,8 +49,8 @@ def _job(name: str, nodes: int, found: PreemptionRecord) -> _Job:
 
 def departed(replay: ReplayData) -> set[tuple[int, int, int]]:
     """Return (row, number of the attempt, end in seconds) of the attempts that ended by an eviction."""
-    found = replay.preemption
-    return set() if found is None else {(d.row, d.attempt, d.end) for d in found.departures}
+    record = replay.preemption
+    return set() if record is None else {(d.row, d.attempt, d.end) for d in record.departures}
 
 
 def may_write_until(replay: ReplayData, job: str, start: int, own_end: int) -> int:
@@ -64,8 +64,8 @@ def may_write_until(replay: ReplayData, job: str, start: int, own_end: int) -> i
     start, own_end : int
         When an attempt of the job begins, and when it would end by itself, in seconds.
     """
-    found = replay.preemption
-    plans = () if found is None else ((d, d.plan, d.problem) for d in found.decisions)
+    record = replay.preemption
+    plans = () if record is None else ((d, d.plan, d.problem) for d in record.decisions)
     deadlines = [
         d.time + d.busy + problem.deadline_s
         for d, plan, problem in plans
@@ -77,30 +77,31 @@ def may_write_until(replay: ReplayData, job: str, start: int, own_end: int) -> i
 
 def preemption_faults(replay: ReplayData, runs: Runs, disturbed: bool) -> Iterator[Violation]:
     """Yield the faults of a replay with on-demand jobs; ``disturbed``: a third party's feature ends jobs on some nodes early."""
-    found = replay.preemption
-    if found is None:
+    record = replay.preemption
+    if record is None:
         return
     early = {} if replay.history is None else _early(replay.history.rows.tolist(), replay.history.early)
-    w, known = replay.workload, {row for row, _ in early} | {d.row for d in found.departures}
-    jobs = {k: _job(w.ids[k], int(w.units[k]), found) for k in known}
-    on_demand = set(found.rows)
-    left = {(d.row, d.attempt): d for d in found.departures}
+    w = replay.workload
+    known = {row for row, _ in early} | {d.row for d in record.departures}
+    jobs = {k: _job(w.ids[k], int(w.units[k]), record) for k in known}
+    on_demand = set(record.rows)
+    left = {(d.row, d.attempt): d for d in record.departures}
     for (row, number), attempt in early.items():
         if row not in on_demand:
-            yield from _work(attempt, jobs[row], left.get((row, number)), found, number)
-    plans = {(d.job, d.time): d for d in found.decisions}
-    for d in found.departures:
+            yield from _work(attempt, jobs[row], left.get((row, number)), record, number)
+    plans = {(d.job, d.time): d for d in record.decisions}
+    for d in record.departures:
         a = early.get((d.row, d.attempt))
         if a is None or a.end != d.end:
             yield _fault(replay.workload.ids[d.row], f"has no attempt {d.attempt} that ended at {d.end}, when it left")
             continue
-        yield from _departure(d, a, jobs[d.row], plans.get((d.cause, d.decided)), found)
-    yield from _bandwidth(found, jobs, replay.workload.ids)
-    for decision in found.decisions:
-        yield from _decision(decision, replay, early, found)
+        yield from _departure(d, a, jobs[d.row], plans.get((d.cause, d.decided)), record)
+    yield from _bandwidth(record, jobs, replay.workload.ids)
+    for decision in record.decisions:
+        yield from _decision(decision, replay, early, record)
     if not disturbed:
-        yield from _in_time(replay, found)
-    yield from _reserved(runs, found)
+        yield from _in_time(replay, record)
+    yield from _reserved(runs, record)
 
 
 def _early(rows: list[int], early: tuple[Attempt, ...]) -> dict[tuple[int, int], Attempt]:
@@ -154,9 +155,11 @@ def _bandwidth(found: PreemptionRecord, jobs: dict[int, _Job], ids: Sequence[str
     written = [(d.write, d.end, d.row) for d in found.departures if d.end > d.write]
     most = Fraction(str(found.settings.storage.file_system_mb_s))
     events = sorted((time, sign, row) for a, b, row in written for time, sign in ((a, 1), (b, -1)))
-    used, count = Fraction(0), 0
+    used = Fraction(0)
+    count = 0
     for time, sign, row in events:
-        used, count = used + sign * jobs[row].mb_s, count + sign
+        used = used + sign * jobs[row].mb_s
+        count = count + sign
         if count > 1 and not found.settings.shared_bandwidth:
             yield _fault(ids[row], f"begins to write at {time}, while another checkpoint is written")
         elif used > most * (1 + Fraction(1, 10**9)):
@@ -168,7 +171,9 @@ def _decision(
     decision: EvictionDecision, replay: ReplayData, early: dict[tuple[int, int], Attempt], found: PreemptionRecord
 ) -> Iterator[Violation]:
     """Check the eviction problem and the plan of a decision."""
-    problem, plan, now = decision.problem, decision.plan, decision.time
+    problem = decision.problem
+    plan = decision.plan
+    now = decision.time
     if problem is None:
         return
     if plan is not None:
@@ -176,7 +181,8 @@ def _decision(
     row = {name: k for k, name in enumerate(replay.workload.ids)}
     others = {r.job.id: r for r in replay.workload.running}  # those at the begin that did not come back
     for c in problem.candidates:
-        k, other = row.get(c.id), others.get(c.id)
+        k = row.get(c.id)
+        other = others.get(c.id)
         run = None if k is None else _run_at(replay, early, k, now)
         if other is not None and other.start <= now <= other.true_end:
             run = other.start, 1
@@ -185,7 +191,8 @@ def _decision(
             continue
         start, number = run
         units = int(replay.workload.units[k]) if k is not None else other.job.units if other is not None else 0
-        job, worked = _job(c.id, units, found), now - _base(start, number, found)
+        job = _job(c.id, units, found)
+        worked = now - _base(start, number, found)
         kept = job.whole(worked)
         lost = job.nodes * (worked - kept if kept else now - start)
         wait = max(0, kept + job.every - worked - decision.busy) if job.every else None
@@ -224,7 +231,8 @@ def _reserved(runs: Runs, found: PreemptionRecord) -> Iterator[Violation]:
     """Check that no batch job runs on a reserved node."""
     if not found.settings.reserved:
         return
-    first, p = len(runs.platform.nodes) - found.settings.reserved, runs.placement
+    first = len(runs.platform.nodes) - found.settings.reserved
+    p = runs.placement
     job = np.repeat(np.arange(len(runs.workload)), np.diff(p.first))
     there = np.unique(job[p.high >= first])
     names = {runs.workload.ids[k] for k in there[runs.own[there]].tolist()}

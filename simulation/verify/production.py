@@ -33,7 +33,8 @@ def as_started(runs: Runs, rows: Ints) -> Runs:
     if record is None or not (record.moves or record.walltimes):
         return runs
     w = runs.workload
-    queue, walltime = w.queue.copy(), w.walltime.copy()
+    queue = w.queue.copy()
+    walltime = w.walltime.copy()
     for column, changes in ((queue, record.moves), (walltime, record.walltimes)):
         for k, row in enumerate(rows.tolist()):
             mine = [c for c in changes if c.row == row]
@@ -106,14 +107,16 @@ def _private(
     w = runs.workload
     private = {b.reservation.queue for b in record.bookings}
     for k in range(len(w)):
-        queue, user = w.queues[int(w.queue[k])].name, w.users[int(w.user[k])]
+        queue = w.queues[int(w.queue[k])].name
+        user = w.users[int(w.user[k])]
         if runs.start[k] < 0 or (queue not in private and k not in inside):
             continue
         if k not in inside:
             yield _fault(w.ids[k], f"of private queue {queue!r} starts at {runs.start[k]} outside of a reservation")
             continue
         b = record.bookings[inside[k].booking]
-        start, end = int(runs.start[k]), int(runs.end[k])
+        start = int(runs.start[k])
+        end = int(runs.end[k])
         if b.accepted is None or not b.start <= start <= end <= _end(b):
             yield _fault(w.ids[k], f"runs from {start} to {end}, not inside of reservation {b.label!r}")
         if start + _rest(runs, rows, k) > b.end:
@@ -137,13 +140,14 @@ def _rest(runs: ReplayData, rows: Ints, k: int) -> int:
 
 
 def _early_rows(runs: ReplayData) -> Sequence[int]:
-    found: list[int] = [] if runs.history is None else runs.history.rows.tolist()
-    return found
+    rows: list[int] = [] if runs.history is None else runs.history.rows.tolist()
+    return rows
 
 
 def _reserved_amounts(runs: ReplayData, record: ProductionRecord, inside: dict[int, PrivateRun]) -> Iterator[Violation]:
     """Yield uses of reserved amounts by other jobs, and uses beyond the reserved amounts by the jobs inside."""
-    accepted, platform = _accepted(record), runs.platform
+    accepted = _accepted(record)
+    platform = runs.platform
     capacity = np.array(list(platform.capacity.values()), np.int64)
     private = np.zeros(len(runs.workload), np.bool_)
     private[list(inside)] = True
@@ -166,7 +170,8 @@ def _sweep(runs: ReplayData, mask: Bools, bookings: Sequence[Booking], capacity:
     p, platform = runs.placement, runs.platform
     rows = chunk_rows(runs)
     on = mask & (runs.start >= 0)
-    start, end = runs.start[rows.job], np.where(on, runs.end, runs.start)[rows.job]
+    start = runs.start[rows.job]
+    end = np.where(on, runs.end, runs.start)[rows.job]
     number = {name: n for n, name in enumerate(platform.nodes)}
     held = [[(number[n], u) for n, u in b.nodes.items() if n in number] for b in bookings]
     flat = np.array([pair for pairs in held for pair in pairs], np.int64).reshape(-1, 2)
@@ -174,7 +179,7 @@ def _sweep(runs: ReplayData, mask: Bools, bookings: Sequence[Booking], capacity:
     of_jobs = np.column_stack([column.get(r, np.zeros(len(rows.job), np.int64)) for r in platform.resources])
     asked = [[b.reservation.request.get(r, 0) for r in platform.resources] for b in bookings]
     of_bookings = np.array(asked, np.int64).reshape(len(bookings), len(platform.resources))
-    found = excesses(
+    excess = excesses(
         np.append(start, [b.start for b in bookings]).astype(np.int64),
         np.append(end, [_end(b) for b in bookings]).astype(np.int64),
         np.append(rows.first, rows.first[-1] + np.cumsum([len(pairs) for pairs in held], dtype=np.int64)),
@@ -184,7 +189,7 @@ def _sweep(runs: ReplayData, mask: Bools, bookings: Sequence[Booking], capacity:
         np.vstack([of_jobs, of_bookings]),
         capacity,
     )
-    for node, r, time, used, _ in zip(*(column.tolist() for column in found), strict=True):
+    for node, r, time, used, _ in zip(*(column.tolist() for column in excess), strict=True):
         limit = int(capacity[node, r])
         yield f"node {platform.nodes[node]!r} at {time}: {used} {platform.resources[r]} in use of {limit}"
 
@@ -270,8 +275,10 @@ def _left(runs: ReplayData, rows: Ints, record: ProductionRecord) -> Iterator[Vi
 
 def _left_at(runs: ReplayData, record: ProductionRecord, row: int) -> Iterator[Violation]:
     """Yield that a job left at a time at which it was not deleted and its queue still had starts, or did not wait."""
-    w, time = runs.workload, record.left_at.get(row)
-    job, queue = w.ids[row], w.queues[int(w.queue[row])].name
+    w = runs.workload
+    time = record.left_at.get(row)
+    job = w.ids[row]
+    queue = w.queues[int(w.queue[row])].name
     ends = [] if runs.history is None else [a.end for a in runs.history.early if a.job == job]
     if time is None or time < max(int(w.release[row]), *ends, 0):
         yield _fault(job, f"has left at {time}; expected a time at which it waits")
@@ -286,10 +293,12 @@ def limits_of_killed(replay: ReplayData, due: Ints) -> Ints:
     record = replay.production
     if record is None or not record.walltimes:
         return due
-    found, w = due.copy(), replay.workload
+    limits = due.copy()
+    w = replay.workload
     saved = np.zeros(len(w), np.int64) if replay.history is None else replay.history.saved
     for row in {c.row for c in record.walltimes if replay.killed[c.row]}:
-        start, changes = int(replay.start[row]), [c for c in record.walltimes if c.row == row]
+        start = int(replay.start[row])
+        changes = [c for c in record.walltimes if c.row == row]
         limit = max(1, changes[0].before - int(saved[row]))
         for c in changes:
             if start + limit <= c.time and c.time > start:
@@ -297,8 +306,8 @@ def limits_of_killed(replay: ReplayData, due: Ints) -> Ints:
             limit = max(1, c.after - int(saved[row]))
             if start + limit <= c.time:
                 limit = max(0, c.time - start) or limit  # its new walltime had passed: it ends at once
-        found[row] = min(limit, int(w.runtime[row]) - int(saved[row]))
-    return found
+        limits[row] = min(limit, int(w.runtime[row]) - int(saved[row]))
+    return limits
 
 
 def ends_early(replay: ReplayData, row: int, nodes: Mapping[str, int]) -> bool:
@@ -306,7 +315,9 @@ def ends_early(replay: ReplayData, row: int, nodes: Mapping[str, int]) -> bool:
     record = replay.production
     if record is None:
         return False
-    job, start, end = replay.workload.ids[row], int(replay.start[row]), int(replay.end[row])
+    job = replay.workload.ids[row]
+    start = int(replay.start[row])
+    end = int(replay.end[row])
     if any(e.kind == "delete" and e.subject == job and e.time == end for e in record.events):
         return True
     for b in record.bookings:

@@ -84,20 +84,20 @@ def violations(
     missing = ~started
     if replay.production is not None:
         missing[list(replay.production.left)] = False
-    found = [] if partial else _listed(missing, replay.workload.ids, lambda k: (1, "never started"))
-    found += _durations(replay, started)
-    found += _predecessors(replay, started)
+    missing_jobs = [] if partial else _listed(missing, replay.workload.ids, lambda k: (1, "never started"))
+    missing_jobs += _durations(replay, started)
+    missing_jobs += _predecessors(replay, started)
     runs = runs_of(replay)
     if replay.production is not None:
         runs = as_started(runs, rows_of(replay))
     for check in (_releases, _daily, _windows):
-        found += check(runs, runs.own)
-    found += _units(runs, runs.started)
-    found += _fits(runs, runs.started)
+        missing_jobs += check(runs, runs.own)
+    missing_jobs += _units(runs, runs.started)
+    missing_jobs += _fits(runs, runs.started)
     for faults in _of_features(replay, runs, within, on_each_node, listed_stops):
         listed = list(faults)
-        found += listed[:MOST] + _more(len(listed), listed[:MOST])
-    return [*found, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]
+        missing_jobs += listed[:MOST] + _more(len(listed), listed[:MOST])
+    return [*missing_jobs, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]
 
 
 def _of_features(
@@ -124,7 +124,8 @@ def _of_features(
 
 def _shape(replay: ReplayData) -> str:
     """Return what is wrong with the lengths of the arrays, or an empty string."""
-    n, p = len(replay.workload), replay.placement
+    n = len(replay.workload)
+    p = replay.placement
     for name in ("start", "end", "killed"):
         if len(getattr(replay, name)) != n:
             return f"array {name!r} has {how_many(len(getattr(replay, name)), 'entry')}; expected {n}, one per job"
@@ -144,11 +145,11 @@ def _listed(wrong: Bools, ids: Sequence[str], describe: Callable[[int], tuple[fl
     ``describe`` returns (amount, text) of the job in row k.
     """
     rows = np.flatnonzero(wrong).tolist()
-    found = []
+    listed = []
     for k in rows[:MOST]:
         amount, text = describe(k)
-        found.append(Violation(ids[k], amount, f"job {ids[k]!r} {text}"))
-    return found + _more(len(rows), found)
+        listed.append(Violation(ids[k], amount, f"job {ids[k]!r} {text}"))
+    return listed + _more(len(rows), listed)
 
 
 def _more(count: int, listed: list[Violation]) -> list[Violation]:
@@ -176,8 +177,11 @@ def _releases(replay: ReplayData, started: Bools) -> list[Violation]:
 
 
 def _predecessors(replay: ReplayData, started: Bools) -> list[Violation]:
-    w, wrong, first = replay.workload, np.zeros(len(replay.workload), np.bool_), replay.start.copy()
-    ended, gone = replay.end.copy(), replay.start == NEVER
+    w = replay.workload
+    wrong = np.zeros(len(replay.workload), np.bool_)
+    first = replay.start.copy()
+    ended = replay.end.copy()
+    gone = replay.start == NEVER
     if replay.production is not None:  # a job that leaves without a start has ended then
         for row, time in replay.production.left_at.items():
             ended[row], gone[row] = time, False
@@ -230,7 +234,8 @@ def _windows(replay: ReplayData, started: Bools) -> list[Violation]:
 
 
 def _durations(replay: ReplayData, started: Bools) -> list[Violation]:
-    w, took = replay.workload, replay.end - replay.start
+    w = replay.workload
+    took = replay.end - replay.start
     due = np.where(replay.killed, np.minimum(w.runtime, w.walltime), w.runtime)
     if replay.history is not None:
         due = due - replay.history.saved
@@ -261,14 +266,14 @@ def _units(replay: ReplayData, started: Bools) -> list[Violation]:
     p = replay.placement
     names, job, expected, first = chunk_rows(replay)
     each = np.concatenate([[0], np.cumsum(p.units * np.maximum(p.high - p.low + 1, 0))])
-    found = each[first[1:]] - each[first[:-1]]
+    counted = each[first[1:]] - each[first[:-1]]
     due = np.where(started[job], expected, 0)
 
     def describe(k: int) -> tuple[float, str]:
         at = f"starts at {replay.start[job[k]]}" if started[job[k]] else "never started"
-        return abs(int(found[k] - due[k])), f"{at} and has {how_many(found[k], 'unit')} on nodes; expected {due[k]}"
+        return abs(int(counted[k] - due[k])), f"{at} and has {how_many(counted[k], 'unit')} on nodes; expected {due[k]}"
 
-    return _listed(found != due, names, describe)
+    return _listed(counted != due, names, describe)
 
 
 def _fits(replay: ReplayData, started: Bools) -> list[Violation]:
@@ -295,23 +300,24 @@ def _fits(replay: ReplayData, started: Bools) -> list[Violation]:
 
 def _nodes(replay: ReplayData) -> list[Violation]:
     """Return the ranges that are not valid: nodes that do not exist, low above high, fewer than 1 unit."""
-    p, count = replay.placement, len(replay.platform.nodes)
+    p = replay.placement
+    count = len(replay.platform.nodes)
     wrong = np.flatnonzero((p.low < 0) | (p.high >= count) | (p.high < p.low) | (p.units < 1))
     jobs = np.searchsorted(p.first, wrong, side="right") - 1
-    found = []
+    faults = []
     for k, job in zip(wrong.tolist()[:MOST], jobs.tolist(), strict=False):
         name = replay.workload.ids[job]
         text = (
             f"job {name!r}, started at {replay.start[job]}, has {how_many(p.units[k], 'unit')} on each of the nodes {p.low[k]} to "
             f"{p.high[k]}; the platform has nodes 0 to {count - 1}"
         )
-        found.append(Violation(name, 1, text))
-    return found + _more(len(wrong), found)
+        faults.append(Violation(name, 1, text))
+    return faults + _more(len(wrong), faults)
 
 
 def _running(replay: ReplayData) -> list[Violation]:
     """Return the jobs that run at the begin without all their units on nodes of the platform."""
-    known, found = replay.platform.capacity, []
+    known, faults = replay.platform.capacity, []
     for r in replay.workload.running:
         unknown = [node for node in r.nodes if node not in known]
         placed = sum(units for units in r.nodes.values() if units > 0)
@@ -322,12 +328,14 @@ def _running(replay: ReplayData) -> list[Violation]:
                 else f"with {how_many(placed, 'unit')} on nodes"
             )
             text = f"job {r.job.id!r} runs at the begin {on}; expected {how_many(r.job.units, 'unit')} on nodes of the platform"
-            found.append(Violation(r.job.id, 1, text))
-    return found
+            faults.append(Violation(r.job.id, 1, text))
+    return faults
 
 
 def _capacity(replay: ReplayData, started: Bools) -> Iterator[Violation]:
-    w, p, platform = replay.workload, replay.placement, replay.platform
+    w = replay.workload
+    p = replay.placement
+    platform = replay.platform
     rows = chunk_rows(replay)
     ids, job_of, _, first = rows
     column = chunk_requests(replay, rows)
@@ -341,8 +349,11 @@ def _capacity(replay: ReplayData, started: Bools) -> Iterator[Violation]:
         lambda k: (1, f"requests {', '.join(foreign)}, which the platform does not have"),
     )
     capacity = np.array(list(platform.capacity.values()), np.int64)
-    start, end = replay.start[job_of], np.where(started, replay.end, replay.start)[job_of]
-    low, high, units = p.low, p.high, p.units
+    start = replay.start[job_of]
+    end = np.where(started, replay.end, replay.start)[job_of]
+    low = p.low
+    high = p.high
+    units = p.units
     if w.running:
         number = {name: n for n, name in enumerate(platform.nodes)}
         held = [[(number[n], u) for n, u in r.nodes.items() if n in number] for r in w.running]
@@ -353,13 +364,14 @@ def _capacity(replay: ReplayData, started: Bools) -> Iterator[Violation]:
         end = np.append(end, [r.true_end for r in w.running])
         request = np.vstack([request, [[r.job.request.get(n, 0) for n in platform.resources] for r in w.running]])
         ids = [*ids, *(r.job.id for r in w.running)]
-    found = excesses(start, end, first, low, high, units, request, capacity)
+    excess = excesses(start, end, first, low, high, units, request, capacity)
     listed = []
-    for node, r, time, used, job in list(zip(*(column.tolist() for column in found), strict=True))[:MOST]:
-        name, limit = platform.nodes[node], int(capacity[node, r])
+    for node, r, time, used, job in list(zip(*(column.tolist() for column in excess), strict=True))[:MOST]:
+        name = platform.nodes[node]
+        limit = int(capacity[node, r])
         text = (
             f"node {name!r} at {time}: {used} {platform.resources[r]} in use, it has {limit} (job {ids[job]!r} starts)"
         )
         listed.append(Violation(name, used - limit, text))
     yield from listed
-    yield from _more(len(found.node), listed)
+    yield from _more(len(excess.node), listed)

@@ -91,13 +91,16 @@ def chunk_rows(replay: ReplayData) -> ChunkRows:
     The ranges of a heterogeneous job are in the order of its chunks: a chunk has the ranges in which its units begin.
     """
     w, p = replay.workload, replay.placement
-    jobs, ids = len(w), w.ids
+    jobs = len(w)
+    ids = w.ids
     if not w.chunks:
         return ChunkRows(ids, np.arange(jobs), w.units, p.first)
     count = np.ones(jobs, np.int64)
     for k, chunks in w.chunks.items():
         count[k] = len(chunks)
-    job, due, first = np.repeat(np.arange(jobs), count), np.repeat(w.units, count), np.repeat(p.first[:-1], count)
+    job = np.repeat(np.arange(jobs), count)
+    due = np.repeat(w.units, count)
+    first = np.repeat(p.first[:-1], count)
     names = [ids[k] for k in job.tolist()]
     row = np.cumsum(count) - count
     units = p.units * np.maximum(p.high - p.low + 1, 0)

@@ -42,16 +42,16 @@ def _study(options: argparse.Namespace, console: Console) -> None:
         evictor_of(name)
     logs = [open_trace(path, nodes=options.nodes, cores=1, first=options.first) for path in options.logs]
     seeds = parse_seeds(options.seeds)
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for seed in seeds:
         methods = [*METHODS, *(solvers if seed == seeds[0] else ())]
         for log, platform in logs:
             for evictor in evictors:
                 result = result_of(Path(options.out), log, platform, seed, evictor, methods, options.rate)
-                found.append(result)
+                results.append(result)
                 for message in result["violations"]:
                     console.print(f"{log.name}, seed {seed}, {evictor}: {message}", style="bold red", markup=False)
-    for grid in (totals(found, evictors), differences(found, evictors), methods_table(found)):
+    for grid in (totals(results, evictors), differences(results, evictors), methods_table(results)):
         console.print()
         console.print(grid)
         console.print(grid.meaning, style="dim")

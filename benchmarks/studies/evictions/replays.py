@@ -48,15 +48,16 @@ def result_of(
     name = f"{Path(log.name).stem}.{len(log)}.{rate:g}.{seed}.{evictor.replace(':', '-')}.json"
     path = folder / name
     if path.exists():
-        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        return found
+        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return content
     stream = Stream(rate=rate, seed=seed).draw(int(log.submit.min()), int(log.submit.max()), len(platform.nodes))
     began = time.process_time()
     run = simulate(log, platform, "easy", preemption=Preemption(stream, evictor))  # type: ignore[arg-type]
-    seconds, measured = time.process_time() - began, metrics(run)
+    seconds = time.process_time() - began
+    measured = metrics(run)
     assert run.preemption is not None
     problems = [d.problem for d in run.preemption.decisions if d.problem is not None]
-    found = {
+    content = {
         "log": log.name,
         "seed": seed,
         "evictor": evictor,
@@ -69,8 +70,8 @@ def result_of(
         "compared": compared(problems, methods) if evictor == COMPARED else [],
     }
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(found) + "\n")
-    return found
+    write_whole(path, json.dumps(content) + "\n")
+    return content
 
 
 def compared(problems: Sequence[Eviction], methods: Sequence[str]) -> list[dict[str, Any]]:

@@ -79,9 +79,9 @@ def differences(results: Sequence[Result], evictors: Sequence[str]) -> Grid:
         seeds = sorted(set(of[evictor]) & set(worse))
         if evictor == "kill" or not seeds:
             continue
-        found = paired([of[evictor][s] for s in seeds], [worse[s] for s in seeds])
-        half = "-" if found.half is None else f"{found.half:,.0f}"
-        rows.append([evictor, f"{found.mean:,.0f}", half, str(found.days), found.verdict])
+        test = paired([of[evictor][s] for s in seeds], [worse[s] for s in seeds])
+        half = "-" if test.half is None else f"{test.half:,.0f}"
+        rows.append([evictor, f"{test.mean:,.0f}", half, str(test.days), test.verdict])
     heads = ["evictor", "node h less\nthan kill", "± 95 %", "seeds", "less?"]
     return Grid.of_texts("node-hours lost, paired by seed", heads, rows, "Mean difference per log, and its interval.")
 

@@ -66,9 +66,9 @@ def _study(options: argparse.Namespace, console: Console) -> None:
     results: dict[str, dict[str, dict[str, Result]]] = {i.name: {} for i in instances}
     for instance in instances:
         for variant in (*rules, *variants):
-            found = results_of(Path(options.out), instance, variant, scenarios, options.seed, options.deterministic)
-            results[instance.name][variant.text] = found
-            faults: list[str] = next((r["violations"] for r in found.values() if r["violations"]), [])
+            of_trace = results_of(Path(options.out), instance, variant, scenarios, options.seed, options.deterministic)
+            results[instance.name][variant.text] = of_trace
+            faults: list[str] = next((r["violations"] for r in of_trace.values() if r["violations"]), [])
             console.print(f"{instance.name} {variant.text}: done", markup=False, highlight=False)
             for message in faults:
                 console.print(f"{instance.name} {variant.text}: {message}", style="bold red", markup=False)
@@ -94,19 +94,17 @@ def _bounds(
     """Return the table of the bounds, over all schedules that end when the latest of the replays does."""
     bounds: dict[str, dict[str, float]] = {}
     for i in instances:
-        first, longest = (
-            min(j.submit for j in i.jobs),
-            max(r["makespan"] for of in results[i.name].values() for r in of.values()),
-        )
+        first = min(j.submit for j in i.jobs)
+        longest = max(r["makespan"] for of in results[i.name].values() for r in of.values())
         bounds[i.name] = {s: bound_of(i, s, first + longest) for s in scenarios}
     return bounds_table(results, bounds)
 
 
 def _instance(path: str) -> Instance:
-    found = load(path)
-    if not found.scenarios or found.path is None:
+    instance = load(path)
+    if not instance.scenarios or instance.path is None:
         raise WrongUse(f"{path}: expected a profit instance with scenarios, such as a folder of bench import curie")
-    return found
+    return instance
 
 
 def _draw(

@@ -89,18 +89,24 @@ def bound_of_problem(problem: Profit, end: int) -> float:
     """Return the bound of ``bound_of`` for a problem."""
     check_valid(problem)
     log = Workload.of(problem.dispatch)
-    submit, lasts, watts = log.submit, log.runtime, log.power
+    submit = log.submit
+    lasts = log.runtime
+    watts = log.power
     cores = log.job_arrays.amounts[:, log.resources.index("cores")]
-    begin, first_end = int(submit.min()), int((submit + lasts).max())
+    begin = int(submit.min())
+    first_end = int((submit + lasts).max())
     price = problem.energy_price
     prices = price.lasting(end) if isinstance(price, StepFunction) else StepFunction.constant(price, begin, end)
     temperature = problem.temperature.lasting(end)
     most = most_power(cores, watts, problem.platform.total("cores"))
-    possible, slices, before = list[float](), list[Slice](), begin
+    possible = list[float]()
+    slices = list[Slice]()
+    before = begin
     for k, s in enumerate(segments_between(begin, end, temperature, prices, problem.cooling)):
         curve = s.curve if s.end <= first_end else least_curve(problem.cooling, temperature, s.begin, s.end)
         inside = float(watts @ np.clip(s.end - np.maximum(before, submit), 0, lasts))
-        length, before = s.end - s.begin, s.end
+        length = s.end - s.begin
+        before = s.end
         possible.append(float(watts @ np.clip(s.end - submit, 0, lasts)))
         slices += slices_of(k, curve, s.energy_price / JOULES, length, min(inside, most * length))
     cost = least_cost(slices, np.array(possible), float(watts @ lasts))
@@ -138,15 +144,15 @@ def convex(points: list[Point]) -> list[Point]:
     >>> convex([(0, 0), (1, 2), (2, 2), (3, 6)])
     [(0, 0), (2, 2), (3, 6)]
     """
-    found: list[Point] = []
+    hull: list[Point] = []
     for x, y in points:
-        while len(found) > 1:
-            (a, c), (b, d) = found[-2:]
+        while len(hull) > 1:
+            (a, c), (b, d) = hull[-2:]
             if (d - c) * (x - b) < (y - d) * (b - a):
                 break
-            found.pop()
-        found.append((x, y))
-    return found
+            hull.pop()
+        hull.append((x, y))
+    return hull
 
 
 def slices_of(
@@ -167,13 +173,14 @@ def slices_of(
     most : float
         The greatest energy in joules.
     """
-    found, left = list[Slice](), most
+    slices = list[Slice]()
+    left = most
     for (a, c), (b, d) in pairwise(convex(list(curve))):
         joules = min((b - a) * length, left)
         if joules > 0:
-            found.append((euro * (1 + (d - c) / (b - a)), segment, joules))
+            slices.append((euro * (1 + (d - c) / (b - a)), segment, joules))
         left -= joules
-    return found
+    return slices
 
 
 def least_cost(slices: list[Slice], possible: Floats, total: float) -> float | None:
@@ -193,9 +200,12 @@ def least_cost(slices: list[Slice], possible: Floats, total: float) -> float | N
     >>> least_cost([(1.0, 0, 5.0), (3.0, 0, 5.0), (2.0, 1, 4.0)], np.array([7.0, 20.0]), 10.0)
     16.0
     """
-    room, cost, left = possible.astype(np.float64), 0.0, total
+    room = possible.astype(np.float64)
+    cost = 0.0
+    left = total
     for price, segment, most in sorted(slices):
         amount = min(most, left, max(0.0, float(room[segment:].min())))
         room[segment:] -= amount
-        cost, left = cost + price * amount, left - amount
+        cost = cost + price * amount
+        left = left - amount
     return cost if left <= 1e-9 * total else None

@@ -26,7 +26,8 @@ def curves(run: Simulation, states: OffIntervals, instance: Instance) -> Mapping
     instance : Instance
         The instance, for its number of nodes.
     """
-    begin, end = int(run.workload.submit.min()) // HOUR * HOUR, int(run.end.max())
+    begin = int(run.workload.submit.min()) // HOUR * HOUR
+    end = int(run.end.max())
     bounds = np.append(np.arange(begin, end, HOUR), end)
     nodes = len(instance.platform.nodes)
     w = run.workload
@@ -50,8 +51,8 @@ def hourly(begin: Ints, end: Ints, amount: Floats, bounds: Ints) -> Floats:
         moment = np.concatenate([[0.0], np.cumsum(amount[order] * time[order])])
         k = np.searchsorted(time[order], bounds, side="right")
         at += sign * (total[k] * bounds - moment[k])
-    found: Floats = np.diff(at) / np.diff(bounds)
-    return found
+    per_hour: Floats = np.diff(at) / np.diff(bounds)
+    return per_hour
 
 
 def _in_use(run: Simulation, bounds: Ints) -> Floats:

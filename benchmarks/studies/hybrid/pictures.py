@@ -25,7 +25,9 @@ def profits(results: Results, variants: Sequence[str], scenarios: Sequence[str])
     """Return figure 7.2: for each scenario, the profit of the variants over the best rule, by trace."""
 
     def panel(scenario: str) -> Callable[[Axes], None]:
-        groups = {t: [gain(found, name, scenario) for name in variants] for t, found in results.items()}
+        groups = {
+            t: [gain(results_of_trace, name, scenario) for name in variants] for t, results_of_trace in results.items()
+        }
 
         def draw(ax: Axes) -> None:
             draw_grouped(ax, groups, variants, "profit over the rule, %")
@@ -54,7 +56,7 @@ def means(results: Results, variants: Sequence[str], scenarios: Sequence[str]) -
         return 1000 * (float(r["overhead"]) - float(r["offline_seconds"]) / float(r["jobs"]))
 
     def panel(title: str, label: str, of: Callable[[Result], float]) -> Callable[[Axes], None]:
-        groups = {t: [values(found, name, of) for name in names] for t, found in results.items()}
+        groups = {t: [values(results_of_trace, name, of) for name in names] for t, results_of_trace in results.items()}
 
         def draw(ax: Axes) -> None:
             draw_grouped(ax, groups, names, label)
@@ -73,12 +75,14 @@ def means(results: Results, variants: Sequence[str], scenarios: Sequence[str]) -
 def over_time(instance: Instance, scenario: str, result: Result) -> str:
     """Return the nodes on and in use, the profile, planned and real use, power, PUE and temperature of a replay."""
     problem = instance.scenario(scenario)
-    c, nodes = result["curves"], len(instance.platform.nodes)
+    c = result["curves"]
+    nodes = len(instance.platform.nodes)
     total = instance.platform.total("cores")
     hours = len(c["on"])
     begin = c["begin"]
     at = (begin + HOUR * np.arange(hours)) / DAY
-    on, use = np.array(c["on"]), np.array(c["cores"]) / total
+    on = np.array(c["on"])
+    use = np.array(c["cores"]) / total
     centre = centre_of(problem, begin + HOUR * (hours + 1))
     celsius = np.array([centre.temperature.at(max(centre.temperature.begin, begin + HOUR * h)) for h in range(hours)])
     per_node = total / nodes
@@ -125,7 +129,8 @@ def over_time(instance: Instance, scenario: str, result: Result) -> str:
 
 def _of_plans(plans: Sequence[Mapping[str, Any]], key: str) -> tuple[list[float], list[float]]:
     """Return times in days and hourly values of all plans, NaN between plans that have none."""
-    times, values = list[float](), list[float]()
+    times = list[float]()
+    values = list[float]()
     for plan in plans:
         listed = plan[key] or [float("nan")]
         times += [(plan["begin"] + HOUR * h) / DAY for h in range(len(listed))]

@@ -103,14 +103,14 @@ def results_of(
     dict
         For each scenario the figures of the replay (``Result``).
     """
-    found = {}
+    results = {}
     made = parse_dispatcher(variant.dispatcher).make()
     planning = getattr(made, "plans_for_profit", False)
     for scenario in scenarios:
         of, accounted = (scenario, [scenario]) if planning else (ALL, list(SCENARIOS))
         stored = _stored(folder, instance, variant, of, accounted, dispatcher_seed, deterministic)
-        found[scenario] = {**stored, **stored["accounts"][scenario]}
-    return found
+        results[scenario] = {**stored, **stored["accounts"][scenario]}
+    return results
 
 
 def _stored(
@@ -144,7 +144,7 @@ def _stored(
     began = time.process_time()
     run = simulate(log, instance.platform, dispatcher, predictor=named.predictor, seed=seed, **options)
     seconds = time.process_time() - began
-    found = {
+    entry = {
         "trace": instance.name,
         "variant": variant.text,
         "scenario": of,
@@ -155,8 +155,8 @@ def _stored(
         "curves": curves(run, states_of(run), instance),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(found) + "\n")
-    return found
+    write_whole(path, json.dumps(entry) + "\n")
+    return entry
 
 
 def figures(run: Simulation) -> dict[str, Any]:
@@ -192,16 +192,19 @@ def runs_of(run: Simulation) -> Runs:
 def accounts(instance: Instance, scenario: str, run: Simulation) -> Mapping[str, Any]:
     """Return the accounts of a replay in a scenario, for each idle power: at the last end, and at the last submission."""
     problem = instance.scenario(scenario)
-    runs, states = runs_of(run), states_of(run)
-    begin, last, end = int(runs.submit.min()), int(runs.submit.max()), int(runs.end.max())
+    runs = runs_of(run)
+    states = states_of(run)
+    begin = int(runs.submit.min())
+    last = int(runs.submit.max())
+    end = int(runs.end.max())
     centre = centre_of(problem, end)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for idle in IDLE:
         power = power_of(Machine(instance.platform, idle), runs, states, begin, end)
         for when, until in (("end", end), ("submission", last)):
             a = account(centre, power, begin, until)
-            found[f"{when},{idle:g}"] = {
+            values[f"{when},{idle:g}"] = {
                 "profit": a.profit, "gain": a.gain, "cost": a.cost, "busy_kwh": a.busy_kwh, "idle_kwh": a.idle_kwh,
                 "boot_kwh": a.boot_kwh, "cooling_kwh": a.cooling_kwh, "pue": a.pue,
             }  # fmt: skip
-    return found
+    return values

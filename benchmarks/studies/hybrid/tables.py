@@ -59,9 +59,9 @@ def tables(results: Results, variants: Sequence[str]) -> Iterator[Grid]:
     yield _by_idle(results, variants)
     yield _makespans(results, variants)
     yield _overheads(results, variants)
-    for trace, found in results.items():
+    for trace, results_of_trace in results.items():
         for scenario in _scenarios(results):
-            yield _energy(trace, scenario, found)
+            yield _energy(trace, scenario, results_of_trace)
 
 
 def bounds_table(results: Results, bounds: Mapping[str, Mapping[str, float]]) -> Grid:
@@ -88,7 +88,7 @@ def bounds_table(results: Results, bounds: Mapping[str, Mapping[str, float]]) ->
 
 
 def _scenarios(results: Results) -> list[str]:
-    known = {s for found in results.values() for of in found.values() for s in of}
+    known = {s for results_of_trace in results.values() for of in results_of_trace.values() for s in of}
     return [s for s in SCENARIOS if s in known]
 
 
@@ -97,10 +97,11 @@ def _percent(value: float | None) -> str:
 
 
 def _table_7_1(results: Results, name: str) -> Grid:
-    scenarios, rows = _scenarios(results), []
-    for trace, found in results.items():
-        ours = [gain(found, name, s) for s in scenarios]
-        rules = [best_rule(found, s) or "-" for s in scenarios]
+    scenarios = _scenarios(results)
+    rows = []
+    for trace, results_of_trace in results.items():
+        ours = [gain(results_of_trace, name, s) for s in scenarios]
+        rules = [best_rule(results_of_trace, s) or "-" for s in scenarios]
         rows.append([trace, "ours", *map(_percent, ours)])
         theirs = TABLE_7_1.get(trace)
         if theirs is not None and name.startswith("hybrid:70"):
@@ -116,10 +117,10 @@ def _table_7_1(results: Results, name: str) -> Grid:
 
 def _by_idle(results: Results, variants: Sequence[str]) -> Grid:
     rows = []
-    for trace, found in results.items():
+    for trace, results_of_trace in results.items():
         for name in variants:
-            for scenario in found.get(name, {}):
-                cells = [gain(found, name, scenario, idle) for idle in IDLE]
+            for scenario in results_of_trace.get(name, {}):
+                cells = [gain(results_of_trace, name, scenario, idle) for idle in IDLE]
                 rows.append([trace, name, scenario.removesuffix(",cheap"), *map(_percent, cells)])
     meaning = "Profit at the last end of a job over that of the best rule, in percent, by the watts of an idle core."
     return Grid.of_texts("idle power", ["trace", "", "scenario", *(f"{i:g} W" for i in IDLE)], rows, meaning)
@@ -127,13 +128,13 @@ def _by_idle(results: Results, variants: Sequence[str]) -> Grid:
 
 def _makespans(results: Results, variants: Sequence[str]) -> Grid:
     rows = []
-    for trace, found in results.items():
+    for trace, results_of_trace in results.items():
         for name in [*variants, "best rule"]:
             values = []
             for s in _scenarios(results):
-                chosen = best_rule(found, s) if name == "best rule" else name
-                if chosen is not None and s in found.get(chosen, {}):
-                    values.append(found[chosen][s]["makespan"] / DAY)
+                chosen = best_rule(results_of_trace, s) if name == "best rule" else name
+                if chosen is not None and s in results_of_trace.get(chosen, {}):
+                    values.append(results_of_trace[chosen][s]["makespan"] / DAY)
             if values:
                 rows.append([trace, name, f"{fmean(values):.2f}", f"{pstdev(values):.3f}"])
     heads = ["trace", "", "makespan,\ndays", "std.\ndev."]
@@ -142,9 +143,9 @@ def _makespans(results: Results, variants: Sequence[str]) -> Grid:
 
 def _overheads(results: Results, variants: Sequence[str]) -> Grid:
     rows = []
-    for trace, found in results.items():
-        for name in [n for n in found if n in variants or n.startswith("rule:")]:
-            of = list(found[name].values())
+    for trace, results_of_trace in results.items():
+        for name in [n for n in results_of_trace if n in variants or n.startswith("rule:")]:
+            of = list(results_of_trace[name].values())
             values = [(r["overhead"] * r["jobs"] - r["offline_seconds"]) / r["jobs"] for r in of]
             offline = fmean(r["offline_seconds"] for r in of)
             rows.append([trace, name, short(1000 * fmean(values)), short(1000 * pstdev(values)), short(offline)])

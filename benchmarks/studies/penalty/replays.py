@@ -96,28 +96,31 @@ def replay(instance: Instance, seed: int, scenario: str, dispatchers: Sequence[s
 def waits(run: Simulation, classes: NDArray[np.int64]) -> Waits:
     """Return the waits of a replay; ``classes``: of the users."""
     own = accuracy_class(request_accuracy(run.workload.runtime, run.workload.walltime))
-    found = run.metrics
-    slowdown, used = float(found.bounded_slowdown.mean or 0), float(found.utilisation["cores"] or 0)
+    metrics = run.metrics
+    slowdown = float(metrics.bounded_slowdown.mean or 0)
+    used = float(metrics.utilisation["cores"] or 0)
     return Waits(mean_by_user(run), classes, run.wait, own, slowdown, used)
 
 
 def mean_by_user(run: Simulation) -> Floats:
     """Return the mean wait of each user in seconds."""
-    user, users = run.workload.user, len(run.workload.users)
-    found: Floats = np.bincount(user, run.wait, users) / np.maximum(1, np.bincount(user, minlength=users))
-    return found
+    user = run.workload.user
+    users = len(run.workload.users)
+    average: Floats = np.bincount(user, run.wait, users) / np.maximum(1, np.bincount(user, minlength=users))
+    return average
 
 
 def final_accuracy(run: Simulation, last: int | None) -> Floats:
     """Return the mean accuracy of each user's jobs, or of the ``last`` ones that have ended."""
     w = run.workload
-    accuracy, order = request_accuracy(w.runtime, w.walltime), np.argsort(run.end, kind="stable")
-    found = np.ones(len(w.users))
+    accuracy = request_accuracy(w.runtime, w.walltime)
+    order = np.argsort(run.end, kind="stable")
+    last_accuracy = np.ones(len(w.users))
     for user in range(len(w.users)):
         mine = order[w.user[order] == user]
         if mine.size:
-            found[user] = accuracy[mine if last is None else mine[-last:]].mean()
-    return found
+            last_accuracy[user] = accuracy[mine if last is None else mine[-last:]].mean()
+    return last_accuracy
 
 
 def means_of_classes(values: Floats | NDArray[np.int64], classes: NDArray[np.int64]) -> list[float | None]:

@@ -75,7 +75,8 @@ def _ratios(results: Results, dispatchers: Sequence[str]) -> Grid:
     rows = []
     for scenario in (s for s in results if ratio(TABLE_3[s]) is not None):
         for name in dispatchers:
-            ours, theirs = of_users(results[scenario][name]), TABLE_3[scenario]
+            ours = of_users(results[scenario][name])
+            theirs = TABLE_3[scenario]
             cells = [scenario, name]
             for numbers in (ours, theirs) if name == dispatchers[0] else (ours, ()):
                 compared = [ratio(numbers), *(_against(results, name, s, numbers, ours) for s in ("be", "ge"))]
@@ -108,12 +109,17 @@ def _against(results: Results, name: str, scenario: str, row: Row, ours: Row) ->
 
 def _waits(results: Results, dispatchers: Sequence[str]) -> list[Grid]:
     users, jobs = [], []
-    for scenario, found in results.items():
-        number = np.bincount(np.concatenate([w.user_class for w in found[dispatchers[0]]]), minlength=CLASSES + 1)[1:]
+    for scenario, waits_of_variants in results.items():
+        number = np.bincount(
+            np.concatenate([w.user_class for w in waits_of_variants[dispatchers[0]]]), minlength=CLASSES + 1
+        )[1:]
         users.append([scenario, "users", *map(str, number.tolist())])
-        users += [["", name, *map(_text, of_users(found[name]))] for name in dispatchers]
+        users += [["", name, *map(_text, of_users(waits_of_variants[name]))] for name in dispatchers]
         users.append(["", "paper", *map(_text, TABLE_3[scenario])])
-        jobs += [[scenario if k == 0 else "", d, *map(_text, of_jobs(found[d]))] for k, d in enumerate(dispatchers)]
+        jobs += [
+            [scenario if k == 0 else "", d, *map(_text, of_jobs(waits_of_variants[d]))]
+            for k, d in enumerate(dispatchers)
+        ]
     heads = ["scenario", "", *CLASS_HEADS]
     meaning = "a1 to a5: classes of accuracy from 0-0.2 to 0.8-1. Users of all workloads together; users: their number."
     return [
@@ -124,9 +130,10 @@ def _waits(results: Results, dispatchers: Sequence[str]) -> list[Grid]:
 
 def _whole(results: Results, dispatchers: Sequence[str]) -> Grid:
     rows = []
-    for scenario, found in results.items():
+    for scenario, waits_of_variants in results.items():
         for name in dispatchers:
-            waits, classes = found[name], [v for v in of_users(found[name]) if v is not None]
+            waits = waits_of_variants[name]
+            classes = [v for v in of_users(waits_of_variants[name]) if v is not None]
             wait = np.concatenate([w.by_job for w in waits]) / MINUTE
             theirs = [v for v in TABLE_3[scenario] if v is not None] if name == dispatchers[0] else []
             figures = [

@@ -61,25 +61,25 @@ def projects_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Project]:
 
 def tasks_of(records: Iterable[Mapping[str, Any]], projects: Container[str]) -> list[Task]:
     """Return what PyJobShop solves: each project of the records once for each seed, with their limits and threads."""
-    found = {}
+    tasks_by_key = {}
     for r in records:
         if r["instance"] in projects and r["time_limit"] is not None and r["threads"] is not None:
             task = Task(r["instance"], r["seed"], r["time_limit"], r["threads"])
-            found[task.instance, task.seed] = task
-    return [found[key] for key in sorted(found)]
+            tasks_by_key[task.instance, task.seed] = task
+    return [tasks_by_key[key] for key in sorted(tasks_by_key)]
 
 
 def results_of(records: Iterable[Mapping[str, Any]], projects: Container[str], answers: Iterable[Answer]) -> Results:
     """Return the results of all methods on projects; only verified schedules count."""
-    found: Results = {}
+    results: Results = {}
     for r in records:
         if r["instance"] in projects:
             held = r["objective"] is not None and r["verified"]
             value = Value(r["objective"] if held else None, held and r["status"] == "optimal", r["seconds"]["total"])
-            found.setdefault(r["method"], {})[r["instance"], r["seed"]] = value
+            results.setdefault(r["method"], {})[r["instance"], r["seed"]] = value
     for a in answers:
-        found.setdefault(NAME, {})[a.instance, a.seed] = Value(a.objective, a.proven, a.seconds)
-    return found
+        results.setdefault(NAME, {})[a.instance, a.seed] = Value(a.objective, a.proven, a.seconds)
+    return results
 
 
 def table(results: Results, best: Mapping[str, float]) -> Grid:

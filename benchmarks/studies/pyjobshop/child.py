@@ -40,15 +40,15 @@ def solved(data: dict[str, Any]) -> dict[str, Any]:
         model.add_end_before_start(tasks[before], tasks[after], delay)
     left = max(0.0, data["seconds"] - (time.perf_counter() - began))
     result = model.solve(time_limit=left, display=False, num_workers=data["threads"], random_seed=data["seed"])
-    found = [(t.start, t.mode - k) for t, k in zip(result.best.tasks, first, strict=False)]
-    has = len(found) == len(tasks) > 0
+    starts = [(t.start, t.mode - k) for t, k in zip(result.best.tasks, first, strict=False)]
+    has = len(starts) == len(tasks) > 0
     return {
         "status": result.status.value,
         "objective": result.objective if has else None,
         "bound": result.lower_bound if has else None,
         "seconds": time.perf_counter() - began,
-        "starts": [start for start, _ in found] if has else None,
-        "modes": [mode for _, mode in found] if has else None,
+        "starts": [start for start, _ in starts] if has else None,
+        "modes": [mode for _, mode in starts] if has else None,
     }
 
 

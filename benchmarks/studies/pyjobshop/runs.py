@@ -135,8 +135,8 @@ def known(folder: Path, instance: str, seed: int, seconds: float, threads: int) 
     path = _path(folder, instance, seed, seconds, threads)
     if not path.is_file():
         return None
-    found = json.loads(path.read_text())
-    return Answer(*(found[name] for name in Answer._fields))
+    content = json.loads(path.read_text())
+    return Answer(*(content[name] for name in Answer._fields))
 
 
 def _path(folder: Path, instance: str, seed: int, seconds: float, threads: int) -> Path:

@@ -15,13 +15,17 @@ from .state import NOW, RUNNING, State, TraceArrays, exceeds
 @native
 def begin_ahead(trace: TraceArrays, state: State) -> None:
     """Set the free amounts over time from the running jobs; one that runs longer than expected ends at now + 1 s."""
-    length, time, free = state.ahead_length, state.ahead_time, state.ahead_free
+    length = state.ahead_length
+    time = state.ahead_time
+    free = state.ahead_free
     now, amounts = state.clock[NOW], trace.machine_capacity.size
     length[0], time[0, 0] = 1, now
     for r in range(amounts):
         free[0, 0, r] = state.machine_free[r]
     for i in range(state.clock[RUNNING]):
-        j, end, last = state.running[i], max(state.running_end[i], now + 1), length[0] - 1
+        j = state.running[i]
+        end = max(state.running_end[i], now + 1)
+        last = length[0] - 1
         if time[0, last] < end:
             time[0, last + 1] = end
             for r in range(amounts):
@@ -43,7 +47,9 @@ def first_ahead(trace: TraceArrays, state: State, j: int, start: int, duration: 
     """Return the first time from ``start`` on at which the machine has what job j takes for ``duration`` seconds; NEVER: none."""
     if trace.machine_capacity.size == 0 or start >= NEVER:
         return start
-    length, time, free = state.ahead_length[0], state.ahead_time, state.ahead_free
+    length = state.ahead_length[0]
+    time = state.ahead_time
+    free = state.ahead_free
     i = segment(Profile(state.ahead_length, time, free), 0, start)
     while i < length:
         end = time[0, i + 1] if i + 1 < length else NEVER

@@ -96,8 +96,13 @@ def new_free(most: int) -> Free:
 def set_free(free: Free, now: int, amount: int) -> None:
     """Let the same amount be free from now on."""
     r = free.row[0]
-    free.blocks[0], free.length[r], free.offset[r] = 1, 1, 0
-    free.time[r, 0], free.amount[r, 0], free.least[r], free.most[r] = now, amount, amount, amount
+    free.blocks[0] = 1
+    free.length[r] = 1
+    free.offset[r] = 0
+    free.time[r, 0] = now
+    free.amount[r, 0] = amount
+    free.least[r] = amount
+    free.most[r] = amount
 
 
 @internal_borrowing
@@ -131,7 +136,10 @@ def step_at(free: Free, r: int, t: int) -> int:
 @internal_borrowing
 def drop_past(free: Free, now: int) -> None:
     """Let the step function begin now."""
-    row, time, amount, past = free.row, free.time, free.amount, block_at(free, now)
+    row = free.row
+    time = free.time
+    amount = free.amount
+    past = block_at(free, now)
     for _ in range(past):
         remove_block(free.blocks, free.row, 0)
     r = row[0]
@@ -153,7 +161,10 @@ def add(free: Free, begin: int, end: int, amount: int) -> None:
         return
     _split(free, end)
     _split(free, begin)
-    row, length, time, b = free.row, free.length, free.time, block_at(free, begin)
+    row = free.row
+    length = free.length
+    time = free.time
+    b = block_at(free, begin)
     r = row[b]
     i = step_at(free, r, begin)
     while True:
@@ -169,7 +180,8 @@ def add(free: Free, begin: int, end: int, amount: int) -> None:
             _bound(free, r)
         if last or time[row[b + 1], 0] >= end:
             break
-        b, i = b + 1, 0
+        b = b + 1
+        i = 0
         r = row[b]
     _merge(free, end)
     _merge(free, begin)
@@ -178,7 +190,11 @@ def add(free: Free, begin: int, end: int, amount: int) -> None:
 @internal_borrowing
 def _split(free: Free, t: int) -> None:
     """Insert a breakpoint at time t if there is none."""
-    b, row, length, time, amount = block_at(free, t), free.row, free.length, free.time, free.amount
+    b = block_at(free, t)
+    row = free.row
+    length = free.length
+    time = free.time
+    amount = free.amount
     r = row[b]
     i = step_at(free, r, t)
     if time[r, i] == t:
@@ -189,11 +205,13 @@ def _split(free: Free, t: int) -> None:
         half = BLOCK // 2
         for k in range(half, BLOCK):
             time[upper, k - half], amount[upper, k - half] = time[r, k], amount[r, k]
-        length[r], length[upper] = half, BLOCK - half
+        length[r] = half
+        length[upper] = BLOCK - half
         _bound(free, r)
         _bound(free, upper)
         if i >= half:
-            r, i = upper, i - half
+            r = upper
+            i = i - half
     for k in range(length[r], i + 1, -1):
         time[r, k], amount[r, k] = time[r, k - 1], amount[r, k - 1]
     time[r, i + 1], amount[r, i + 1] = t, amount[r, i]
@@ -203,7 +221,11 @@ def _split(free: Free, t: int) -> None:
 @internal_borrowing
 def _merge(free: Free, t: int) -> None:
     """Remove the breakpoint at time t if the free amount does not change there."""
-    b, row, length, time, amount = block_at(free, t), free.row, free.length, free.time, free.amount
+    b = block_at(free, t)
+    row = free.row
+    length = free.length
+    time = free.time
+    amount = free.amount
     r = row[b]
     i = step_at(free, r, t)
     if i > 0:
@@ -232,7 +254,8 @@ def _bound(free: Free, r: int) -> None:
     amount = free.amount
     least = most = amount[r, 0]
     for i in range(1, free.length[r]):
-        least, most = min(least, amount[r, i]), max(most, amount[r, i])
+        least = min(least, amount[r, i])
+        most = max(most, amount[r, i])
     free.least[r], free.most[r] = least + free.offset[r], most + free.offset[r]
 
 
@@ -247,12 +270,17 @@ def _new_block(free: Free, b: int) -> int:
 @internal_borrowing
 def _join(free: Free, b: int) -> None:
     """Join block b with a neighbour if both together are at most half a block."""
-    row, length, time, amount = free.row, free.length, free.time, free.amount
+    row = free.row
+    length = free.length
+    time = free.time
+    amount = free.amount
     for lower in (b - 1, b):
         if lower >= 0 and lower + 1 < free.blocks[0]:
-            left, right = row[lower], row[lower + 1]
+            left = row[lower]
+            right = row[lower + 1]
             if length[left] + length[right] <= BLOCK // 2:
-                at, shift = length[left], free.offset[right] - free.offset[left]
+                at = length[left]
+                shift = free.offset[right] - free.offset[left]
                 for k in range(length[right]):
                     time[left, at + k], amount[left, at + k] = time[right, k], amount[right, k] + shift
                 length[left] += length[right]
@@ -265,102 +293,118 @@ def _join(free: Free, b: int) -> None:
 @internal_borrowing
 def earliest_with_room(free: Free, amount: int, duration: int) -> int:
     """Return the first time from which on the amount is free for a duration in seconds; -1 if there is none."""
-    row, length, time, found = free.row, free.length, free.time, -1
+    row = free.row
+    length = free.length
+    time = free.time
+    place = -1
     for b in range(free.blocks[0]):
         r = row[b]
         if free.least[r] >= amount:
-            if found < 0:
-                found = time[r, 0]
+            if place < 0:
+                place = time[r, 0]
             continue
-        if found >= 0 and time[r, 0] - found >= duration:
-            return int(found)
+        if place >= 0 and time[r, 0] - place >= duration:
+            return int(place)
         if free.most[r] < amount:
-            found = -1
+            place = -1
             continue
         needed = amount - free.offset[r]
         for i in range(length[r]):
             if free.amount[r, i] < needed:
-                if found >= 0 and time[r, i] - found >= duration:
-                    return int(found)
-                found = -1
-            elif found < 0:
-                found = time[r, i]
-    return int(found)
+                if place >= 0 and time[r, i] - place >= duration:
+                    return int(place)
+                place = -1
+            elif place < 0:
+                place = time[r, i]
+    return int(place)
 
 
 @internal_borrowing
 def earlier(free: Free, amount: int, duration: int, start: int, least: int) -> int:
     """Return the earliest start, at or after ``least``, of a reservation that begins at ``start`` and holds its own amount."""
-    row, length, time, found, b = free.row, free.length, free.time, -1, block_at(free, least)
+    row = free.row
+    length = free.length
+    time = free.time
+    place = -1
+    b = block_at(free, least)
     i = step_at(free, row[b], least)
     while b < free.blocks[0]:
         r = row[b]
         if i == 0:
             if time[r, 0] >= start:
                 break
-            if found >= 0 and time[r, 0] - found >= duration:
-                return int(found)
+            if place >= 0 and time[r, 0] - place >= duration:
+                return int(place)
             if free.most[r] < amount:
-                found = -1
+                place = -1
                 b += 1
                 continue
             if free.least[r] >= amount:
-                if found < 0:
-                    found = max(least, time[r, 0])
+                if place < 0:
+                    place = max(least, time[r, 0])
                 b += 1
                 continue
         needed = amount - free.offset[r]
         while i < length[r] and time[r, i] < start:
             if free.amount[r, i] < needed:
-                if found >= 0 and time[r, i] - found >= duration:
-                    return int(found)
-                found = -1
-            elif found < 0:
-                found = max(least, time[r, i])
+                if place >= 0 and time[r, i] - place >= duration:
+                    return int(place)
+                place = -1
+            elif place < 0:
+                place = max(least, time[r, i])
             i += 1
-        b, i = b + 1, 0
-    return int(start if found < 0 else found)
+        b = b + 1
+        i = 0
+    return int(start if place < 0 else place)
 
 
 @internal_borrowing
 def least_free(free: Free, begin: int, end: int) -> int:
     """Return the least free amount in [begin, end), begin < end."""
-    row, length, time, b = free.row, free.length, free.time, block_at(free, begin)
+    row = free.row
+    length = free.length
+    time = free.time
+    b = block_at(free, begin)
     r = row[b]
-    i, found = step_at(free, r, begin), NEVER
+    i = step_at(free, r, begin)
+    least = NEVER
     while True:
         last = b + 1 == free.blocks[0]
         if i == 0 and not last and time[row[b + 1], 0] <= end:
-            found = min(found, free.least[r])
+            least = min(least, free.least[r])
         else:
             while i < length[r] and time[r, i] < end:
-                found = min(found, free.amount[r, i] + free.offset[r])
+                least = min(least, free.amount[r, i] + free.offset[r])
                 i += 1
         if last or time[row[b + 1], 0] >= end:
-            return int(found)
-        b, i = b + 1, 0
+            return int(least)
+        b = b + 1
+        i = 0
         r = row[b]
 
 
 @internal_borrowing
 def begin_before(free: Free, amount: int, t: int) -> int:
     """Return the first time from which on the amount is free up to time t, which is not the first one; t if there is none."""
-    row, time, b, found = free.row, free.time, block_at(free, t - 1), t
+    row = free.row
+    time = free.time
+    b = block_at(free, t - 1)
+    begin = t
     r = row[b]
     i = step_at(free, r, t - 1)
     while True:
         needed = amount - free.offset[r]
         while i >= 0 and free.amount[r, i] >= needed:
-            found = time[r, i]
+            begin = time[r, i]
             i -= 1
         if i >= 0:
-            return int(found)
+            return int(begin)
         b -= 1
         while b >= 0 and free.least[row[b]] >= amount:
-            found = time[row[b], 0]
+            begin = time[row[b], 0]
             b -= 1
         if b < 0:
-            return int(found)
+            return int(begin)
         r = row[b]
         i = free.length[r] - 1
 
@@ -411,7 +455,10 @@ def new_bounds() -> Bounds:
 @internal_borrowing
 def bound(bounds: Bounds, amount: int, duration: int, least: int) -> int:
     """Return the greatest ``m`` of the module docstring for an amount and a duration in seconds; at least ``least``."""
-    amounts, durations, start, freed = bounds.amount, bounds.duration, bounds.start, bounds.freed
+    amounts = bounds.amount
+    durations = bounds.duration
+    start = bounds.start
+    freed = bounds.freed
     for i in range(min(SLOTS, bounds.number[0])):
         if amounts[i] <= amount and durations[i] <= duration:
             least = max(least, min(start[i], freed[i]))
@@ -422,7 +469,10 @@ def bound(bounds: Bounds, amount: int, duration: int, least: int) -> int:
 def remember(bounds: Bounds, amount: int, duration: int, start: int) -> None:
     """Store the earliest start of a reservation in seconds, before it is moved there."""
     i = bounds.number[0] % SLOTS
-    bounds.amount[i], bounds.duration[i], bounds.start[i], bounds.freed[i] = amount, duration, start, NEVER
+    bounds.amount[i] = amount
+    bounds.duration[i] = duration
+    bounds.start[i] = start
+    bounds.freed[i] = NEVER
     bounds.number[0] += 1
 
 

@@ -8,9 +8,13 @@ from . import rules, state
 from . import rules as replay
 from .state import State, TraceArrays
 
-_step, _advance, _begin = replay.step, state.advance, state.begin
+_step = replay.step
+_advance = state.advance
+_begin = state.begin
 _try_start = rules.try_start
-_keep_places, _compact, _may_start = state.keep_places, state.compact, state.may_start
+_keep_places = state.keep_places
+_compact = state.compact
+_may_start = state.may_start
 _pop_end, _finish = state.pop_end, state.finish
 _release_followers, _arrive_due = state.release_followers, state.arrive_due
 

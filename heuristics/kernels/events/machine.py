@@ -95,15 +95,19 @@ def trace_of(
         The arrays.
     """
     arrays = jobs.job_arrays
-    rows, slots = arrays.rows, np.minimum(arrays.units, 1 if by_count else len(platform.nodes))
+    rows = arrays.rows
+    slots = np.minimum(arrays.units, 1 if by_count else len(platform.nodes))
     further = rows.units[len(arrays) :]
     if arrays.further is not None:
         np.add.at(slots, arrays.further.job, np.minimum(further, len(platform.nodes)))
     if by_count:
-        capacity, request = np.array([[len(platform.nodes)]], np.int64), np.ones((len(arrays), 1), np.int64)
+        capacity = np.array([[len(platform.nodes)]], np.int64)
+        request = np.ones((len(arrays), 1), np.int64)
         kind = np.zeros(len(arrays), np.int64)
     else:
-        capacity, request, kind = NodeArrays(platform).capacity, arrays.request, arrays.kind
+        capacity = NodeArrays(platform).capacity
+        request = arrays.request
+        kind = arrays.kind
     own, daily, windows = _calendars(jobs)
     flat = np.array([(lo, hi) for listed, _ in windows for lo, hi in listed], np.int64).reshape(-1, 2)
     first_follower, follower, think = _followers(after or {}, len(arrays))
@@ -152,7 +156,8 @@ def _calendars(jobs: JobTable) -> tuple[Ints, Ints, list[tuple[tuple[tuple[int, 
     with_hours = [k for k, q in enumerate(jobs.queues) if q.daily]
     number = np.full(len(jobs.queues), -1, np.int64)
     number[with_hours] = np.arange(len(with_hours))
-    own, daily = np.full(len(jobs), -1, np.int64), number[jobs.queue]
+    own = np.full(len(jobs), -1, np.int64)
+    daily = number[jobs.queue]
     for k in [k for k in with_hours if jobs.queues[k].whole_run]:
         here = np.flatnonzero(jobs.queue == k)
         for walltime in np.unique(jobs.walltime[here]).tolist():
@@ -182,13 +187,13 @@ def by_name(ranges: Ranges, names: Sequence[str]) -> list[dict[str, int]]:
     [{'n-1': 1, 'n-2': 1}]
     """
     first, low, high, units = (part.tolist() for part in ranges)
-    found = []
+    placed = []
     for here, following in pairwise(first):
         used: dict[str, int] = {}
         for k in range(here, following):
             used.update(dict.fromkeys(names[low[k] : high[k] + 1], units[k]))
-        found.append(used)
-    return found
+        placed.append(used)
+    return placed
 
 
 def of_chunks(ranges: Ranges, job: int, units: Sequence[int], names: Sequence[str]) -> list[dict[str, int]]:
@@ -201,16 +206,16 @@ def of_chunks(ranges: Ranges, job: int, units: Sequence[int], names: Sequence[st
     [{'n-1': 2}, {'n-0': 1}]
     """
     first, low, high, each = ranges
-    found: list[dict[str, int]] = [{} for _ in units]
+    placed: list[dict[str, int]] = [{} for _ in units]
     chunk, left = 0, units[0]
     for k in range(int(first[job]), int(first[job + 1])):
         while left == 0 and chunk + 1 < len(units):
             chunk += 1
             left = units[chunk]
         nodes = names[int(low[k]) : int(high[k]) + 1]
-        found[chunk].update(dict.fromkeys(nodes, int(each[k])))
+        placed[chunk].update(dict.fromkeys(nodes, int(each[k])))
         left -= len(nodes) * int(each[k])
-    return found
+    return placed
 
 
 def named_parts(
@@ -248,11 +253,14 @@ def _ranges(trace: TraceArrays, state: State, started: NDArray[np.bool_]) -> Ran
     count = np.where(started, state.pieces, 0)
     job = np.repeat(np.arange(count.size), count)
     slot = np.repeat(trace.first[:-1] - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
-    place, share = state.place[slot].astype(np.int64), state.share[slot].astype(np.int64)
+    place = state.place[slot].astype(np.int64)
+    share = state.share[slot].astype(np.int64)
     several = trace.further_units.size > 0  # a further key makes the sort slower
     chunk = _chunk_of_slot(trace, job, share) if several else job
     order = np.lexsort((place, chunk, job) if several else (place, job))
-    job, place, share = job[order], place[order], share[order]
+    job = job[order]
+    place = place[order]
+    share = share[order]
     apart = np.ones(job.size, np.bool_)
     apart[1:] = (job[1:] != job[:-1]) | (place[1:] != place[:-1] + 1) | (share[1:] != share[:-1])
     if several:
@@ -266,9 +274,9 @@ def _ranges(trace: TraceArrays, state: State, started: NDArray[np.bool_]) -> Ran
 
 def _chunk_of_slot(trace: TraceArrays, job: Ints, share: Ints) -> Ints:
     """Return the number of the chunk at each slot; the slots are given job after job, by the job and the units there."""
-    found = np.zeros(job.size, np.int64)
+    chunk = np.zeros(job.size, np.int64)
     if not trace.further_units.size:
-        return found
+        return chunk
     before = np.cumsum(share) - share
     first = np.searchsorted(job, job)
     for j in np.flatnonzero(np.diff(trace.first_further)).tolist():
@@ -276,8 +284,8 @@ def _chunk_of_slot(trace: TraceArrays, job: Ints, share: Ints) -> Ints:
         ends = trace.units[j] + np.concatenate(
             [[0], np.cumsum(trace.further_units[trace.first_further[j] : trace.first_further[j + 1]])]
         )
-        found[at] = np.searchsorted(ends, before[at] - before[first[at]], side="right")
-    return found
+        chunk[at] = np.searchsorted(ends, before[at] - before[first[at]], side="right")
+    return chunk
 
 
 # --- Jobs that run when a replay begins: rows of the trace after the other jobs, which never arrive and have started.
@@ -421,5 +429,5 @@ def on_nodes(
             state.clock[NOW] = 0
             try_start(trace, state, j, best)
     nodes = by_name(ranges_of(trace, state, False), platform.nodes)
-    found = {k: replace(r, nodes=r.nodes or nodes[j]) for j, (k, r) in enumerate(zip(order, listed, strict=True))}
-    return [found[k] for k in range(len(running)) if found[k].nodes]
+    placed = {k: replace(r, nodes=r.nodes or nodes[j]) for j, (k, r) in enumerate(zip(order, listed, strict=True))}
+    return [placed[k] for k in range(len(running)) if placed[k].nodes]

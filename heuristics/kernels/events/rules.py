@@ -128,7 +128,8 @@ class Standstill:
     def _last_opening(self) -> int:
         """Return the time in seconds by which every window of a waiting job has opened."""
         trace, state = self._trace, self._state
-        last, round_ = int(state.clock[NOW]), 0
+        last = int(state.clock[NOW])
+        round_ = 0
         for c in np.flatnonzero(state.opened > 0).tolist():
             if trace.period[c] > 0:
                 round_ = max(round_, int(trace.period[c]))
@@ -327,7 +328,10 @@ def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: boo
     first
         Place in ``waiting`` to begin at; 0 in the first call of a decision.
     """
-    spare, units, request, waiting = state.spare, trace.units, trace.request, state.waiting
+    spare = state.spare
+    units = trace.units
+    request = trace.request
+    waiting = state.waiting
     room, kind = state.room, trace.kind
     of_machine, machine = trace.machine_request, state.machine_free
     if first == 0:  # later calls of one decision go on with what is left

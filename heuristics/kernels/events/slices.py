@@ -134,7 +134,9 @@ def _rows(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
 @internal_borrowing
 def slice_at(s: Slices, t: int) -> int:
     """Return the index of the last slice that begins at or before time t (0 if there is none)."""
-    lo, hi, time = 0, s.number[SLICES], s.time
+    lo = 0
+    hi = s.number[SLICES]
+    time = s.time
     while hi - lo > 1:
         middle = (lo + hi) // 2
         if time[middle] <= t:
@@ -165,9 +167,12 @@ def cut(s: Slices, t: int) -> int:
     _move_slices(s, k + 2, k + 1)
     s.number[SLICES] += 1
     s.number[UNUSED] -= 1
-    row, size = s.unused[s.number[UNUSED]], s.free.shape[1] * s.free.shape[2]
+    row = s.unused[s.number[UNUSED]]
+    size = s.free.shape[1] * s.free.shape[2]
     move_items(s.free, row * size, s.row[k] * size, size)
-    s.time[k + 1], s.row[k + 1], s.uses[k + 1] = t, row, 0
+    s.time[k + 1] = t
+    s.row[k + 1] = row
+    s.uses[k + 1] = 0
     for r in range(s.total.shape[0]):
         s.total[r, k + 1] = s.total[r, k]
     return k + 1
@@ -201,12 +206,18 @@ def drop_past(s: Slices, now: int) -> None:
 @internal_borrowing
 def _add(s: Slices, trace: TraceArrays, state: State, j: int, first: int, last: int, sign: int) -> bool:
     """Add the amounts of job j (sign 1) to slices, or subtract them (-1); return whether none of them is negative now."""
-    begin, end, fits = trace.first[j], trace.first[j] + state.pieces[j], True
-    place, share, free = state.place, state.share, s.free
+    begin = trace.first[j]
+    end = trace.first[j] + state.pieces[j]
+    fits = True
+    place = state.place
+    share = state.share
+    free = s.free
     for r in range(free.shape[1]):
         unit = sign * trace.request[j, r]
         for k in range(first, last):
-            row, change, least = s.row[k], 0, 0
+            row = s.row[k]
+            change = 0
+            least = 0
             for i in range(begin, end):
                 had = np.int64(free[row, r, place[i]])
                 has = had + unit * share[i]
@@ -258,24 +269,32 @@ def run_on(s: Slices, trace: TraceArrays, state: State, j: int) -> bool:
 def set_running(s: Slices, trace: TraceArrays, state: State) -> None:
     """Set what is free beside the running jobs. One that runs longer than expected is taken to end at now + 1 s."""
     room, resources, _ = s.free.shape
-    now, least = state.clock[NOW], -2 * SMALL if s.free.itemsize == 2 else -2 * LARGE
+    now = state.clock[NOW]
+    least = -2 * SMALL if s.free.itemsize == 2 else -2 * LARGE
     for k in range(room - 1):
         s.unused[k] = room - 1 - k
-    s.number[SLICES], s.number[UNUSED] = 1, room - 1
-    s.time[0], s.row[0], s.uses[0] = now, 0, 1
+    s.number[SLICES] = 1
+    s.number[UNUSED] = room - 1
+    s.time[0] = now
+    s.row[0] = 0
+    s.uses[0] = 1
     for r in range(resources):
         s.total[r, 0] = 0
         for p in range(trace.capacity.shape[0]):
             s.free[0, r, p] = max(least, state.free[p, r])
             s.total[r, 0] += max(0, s.free[0, r, p])
-    size, last = resources * s.free.shape[2], 0
+    size = resources * s.free.shape[2]
+    last = 0
     for i in range(state.clock[RUNNING]):
-        j, end = state.running[i], max(state.running_end[i], now + 1)
+        j = state.running[i]
+        end = max(state.running_end[i], now + 1)
         if s.time[last] < end:
             s.number[UNUSED] -= 1
             row = s.unused[s.number[UNUSED]]
             move_items(s.free, row * size, s.row[last] * size, size)
-            s.time[last + 1], s.row[last + 1], s.uses[last + 1] = end, row, 0
+            s.time[last + 1] = end
+            s.row[last + 1] = row
+            s.uses[last + 1] = 0
             for r in range(resources):
                 s.total[r, last + 1] = s.total[r, last]
             last += 1
@@ -341,15 +360,15 @@ def _copy_least(to: NDArray[Any], source: NDArray[Any]) -> None:
 @internal_borrowing
 def _last_lack(s: Slices, request: Ints, units: int, first: int, last: int) -> int:
     """Return the last of the slices first .. last in which all nodes together have too little; -1: none."""
-    found = -1
+    last_lacking = -1
     for r in range(request.size):
         need = units * request[r]
         k = last
         while k >= first and s.total[r, k] >= need:
             k -= 1
         if k >= first:
-            found = max(found, k)
-    return found
+            last_lacking = max(last_lacking, k)
+    return last_lacking
 
 
 @internal_borrowing
@@ -359,7 +378,9 @@ def _last_short(s: Slices, trace: TraceArrays, state: State, j: int, first: int,
     If there is none, ``s.least`` has the least amounts from first to last. ``held``: job j holds its stored places from
     this slice on, and may use them again.
     """
-    request, units, end = trace.request[j], trace.units[j], last + 1
+    request = trace.request[j]
+    units = trace.units[j]
+    end = last + 1
     _begin_least(s)
     if held < end:
         _lower(s, max(first, held), end)
@@ -389,8 +410,13 @@ def earliest(s: Slices, trace: TraceArrays, state: State, j: int, lo: int, hi: i
     At the result, ``s.least`` has the least amounts of the nodes. ``held``: as in ``_last_short``; the job then starts
     before this slice. Else NEVER.
     """
-    request, units, duration = trace.request[j], trace.units[j], state.expected[j]
-    n, k, t, tested = s.number[SLICES], slice_at(s, lo), lo, -1
+    request = trace.request[j]
+    units = trace.units[j]
+    duration = state.expected[j]
+    n = s.number[SLICES]
+    k = slice_at(s, lo)
+    t = lo
+    tested = -1
     while t <= hi:
         last = k
         end = t + duration
@@ -445,7 +471,10 @@ def choose(s: Slices, trace: TraceArrays, state: State, j: int, k: int, best: bo
 
     The places are those of ``fit.spread``; they are written to ``state.chosen`` and ``state.put``.
     """
-    request, units, row, fit = trace.request[j], trace.units[j], s.row[k], state.fit
+    request = trace.request[j]
+    units = trace.units[j]
+    row = s.row[k]
+    fit = state.fit
     if best and s.alike and request[0] > 0:
         return _choose_alike(s, state, units, request[0], row)
     places, resources = trace.capacity.shape
@@ -460,15 +489,21 @@ def choose(s: Slices, trace: TraceArrays, state: State, j: int, k: int, best: bo
 @internal_borrowing
 def _choose_alike(s: Slices, state: State, units: int, request: int, row: int) -> int:
     """Choose places by best fit among equal nodes with one resource: those with the same amount, one after another."""
-    chosen, put, equal, at = state.chosen, state.put, state.fit, row * s.free.shape[2]
-    left, entries, amount = units, 0, -1
+    chosen = state.chosen
+    put = state.put
+    equal = state.fit
+    at = row * s.free.shape[2]
+    left = units
+    entries = 0
+    amount = -1
     while left > 0:
         amount = next_amount(s.free, at, s.least, amount, request)
         for i in range(nodes_with(s.free, at, s.least, amount, request, equal)):
             fits = int(s.least[0, equal[i]])
             if request > 1:
                 fits //= request
-            chosen[entries], put[entries] = equal[i], min(left, fits)
+            chosen[entries] = equal[i]
+            put[entries] = min(left, fits)
             left -= put[entries]
             entries += 1
             if left == 0:
@@ -506,18 +541,24 @@ def _change_row(s: Slices, trace: TraceArrays, state: State, j: int, k: int, sig
 @internal_borrowing
 def _same_alike(s: Slices, trace: TraceArrays, state: State, j: int, k: int) -> bool:
     """Return ``same_choice`` for best fit among equal nodes with one resource."""
-    request, units, row = trace.request[j], trace.units[j], s.row[k]
-    first, last = trace.first[j], trace.first[j] + state.pieces[j] - 1
+    request = trace.request[j]
+    units = trace.units[j]
+    row = s.row[k]
+    first = trace.first[j]
+    last = trace.first[j] + state.pieces[j] - 1
     before = -1
     for i in range(first, last + 1):  # still in the order of the choice, and on all units of each but the last?
         q, share = state.place[i], state.share[i]
-        amount, fits = s.free[row, 0, q] + share * request[0], _fit(s.least, q, request, units)
+        amount = s.free[row, 0, q] + share * request[0]
+        fits = _fit(s.least, q, request, units)
         if fits < share or (i < last and fits > share):
             return False
         if i > first and (amount < before or (amount == before and q < state.place[i - 1])):
             return False
         before = amount
-    limit, p, free = before, state.place[last], s.free[row, 0]
+    limit = before
+    p = state.place[last]
+    free = s.free[row, 0]
     others = count_before(s.free, row * s.free.shape[2], s.numbers, limit, p, s.least, request[0])
     for i in range(first, last + 1):  # these are places of the job
         q = state.place[i]

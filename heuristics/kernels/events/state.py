@@ -85,11 +85,13 @@ def spread(free: Ints, capacity: Ints, rank: Ints, fit: Ints, units: int, best: 
             if fit[p] > 0:
                 take = min(left, fit[p])
                 chosen[entries], put[entries] = p, take
-                entries, left = entries + 1, left - take
+                entries = entries + 1
+                left = left - take
                 if left == 0:
                     break
         return entries
-    room, rooms = np.empty(fit.size, np.int64), 0
+    room = np.empty(fit.size, np.int64)
+    rooms = 0
     score: Floats = np.empty(fit.size, np.float64)
     for p in range(fit.size):
         if fit[p] > 0:
@@ -105,7 +107,8 @@ def spread(free: Ints, capacity: Ints, rank: Ints, fit: Ints, units: int, best: 
     for i in range(rooms):
         take = min(left, fit[room[i]])
         chosen[entries], put[entries] = room[i], take
-        entries, left = entries + 1, left - take
+        entries = entries + 1
+        left = left - take
         if left == 0:
             break
     return entries
@@ -126,7 +129,8 @@ def has_chunks(trace: TraceArrays, j: int) -> bool:
 @internal_borrowing
 def row_of(trace: TraceArrays, state: State, j: int, k: int) -> int:
     """Return the row in ``further_request`` of the chunk at slot k of job j; -1: the first chunk, or the only one."""
-    row, last = trace.first_further[j], trace.first_further[j + 1]
+    row = trace.first_further[j]
+    last = trace.first_further[j + 1]
     if row == last:
         return -1
     before, end = 0, trace.units[j]
@@ -184,11 +188,15 @@ def choose_places(
     to ``state.chosen`` and ``state.put``, chunk after chunk.
     """
     first = trace.first_further[j]
-    chunks, (places, resources) = trace.first_further[j + 1] - first + 1, free.shape
-    left, fit = np.empty((places, resources), np.int64), np.empty(places, np.int64)
+    chunks = trace.first_further[j + 1] - first + 1
+    places, resources = free.shape
+    left = np.empty((places, resources), np.int64)
+    fit = np.empty(places, np.int64)
     seen = np.empty((places, resources), np.int64)
-    chosen, put = np.empty(state.chosen.size, np.int64), np.empty(state.chosen.size, np.int64)
-    begin, count = np.zeros(chunks, np.int64), np.zeros(chunks, np.int64)
+    chosen = np.empty(state.chosen.size, np.int64)
+    put = np.empty(state.chosen.size, np.int64)
+    begin = np.zeros(chunks, np.int64)
+    count = np.zeros(chunks, np.int64)
     for turn in range(chunks):
         for p in range(places):
             for r in range(resources):
@@ -410,11 +418,14 @@ class State(NamedTuple):
 def new_state(trace: TraceArrays, expected: Ints) -> State:
     """Return the state before the first event; ``expected``: expected durations in seconds, shape (jobs,)."""
     jobs, places = trace.release.size, trace.capacity.shape[0]
-    slots, most = int(trace.first[-1]), max(places, int(np.diff(trace.first).max(initial=0)))
+    slots = int(trace.first[-1])
+    most = max(places, int(np.diff(trace.first).max(initial=0)))
     amounts = trace.machine_capacity.size
     steps = 2 * jobs + 2 if amounts else 1  # each job begins and ends once in a plan
     clock = np.zeros(SCALARS, np.int64)
-    clock[NOW], clock[WAKE], clock[STOP] = -NEVER, NEVER, NEVER
+    clock[NOW] = -NEVER
+    clock[WAKE] = NEVER
+    clock[STOP] = NEVER
     return State(
         clock=clock,
         free=trace.capacity.copy(),
@@ -471,14 +482,14 @@ def is_open(trace: TraceArrays, c: int, t: int) -> bool:
 @internal_borrowing
 def next_opening(trace: TraceArrays, c: int, t: int) -> int:
     """Return the first time after t at which a window of calendar c begins; NEVER if there is none."""
-    found, period = NEVER, trace.period[c]
+    opening, period = NEVER, trace.period[c]
     for w in range(trace.first_window[c], trace.first_window[c + 1]):
         at = trace.lo[w]
         if period > 0:
             at += ((t - at) // period + 1) * period
-        if t < at < found:
-            found = at
-    return found
+        if t < at < opening:
+            opening = at
+    return opening
 
 
 @internal_borrowing
@@ -526,7 +537,9 @@ def next_event(trace: TraceArrays, state: State) -> int:
 def advance(trace: TraceArrays, state: State, t: int) -> None:
     """Go to time t, at or before the next event: first jobs end (``ended[:clock[ENDED]]``), then jobs arrive."""
     clock = state.clock
-    clock[NOW], clock[ENDED], clock[EARLY] = t, 0, 0
+    clock[NOW] = t
+    clock[ENDED] = 0
+    clock[EARLY] = 0
     if clock[WAKE] <= t:
         clock[WAKE] = NEVER
     while clock[RUNNING] > 0 and state.ends[0] <= t:
@@ -570,7 +583,8 @@ def release_followers(trace: TraceArrays, state: State, j: int) -> None:
     end = state.clock[NOW] if state.start[j] == UNSTARTED else state.start[j] + trace.runtime[j]
     due, due_of = state.due, state.due_of
     for f in range(trace.first_follower[j], trace.first_follower[j + 1]):
-        at, k = max(trace.earliest[f], end + trace.think[f]), state.clock[DUE]
+        at = max(trace.earliest[f], end + trace.think[f])
+        k = state.clock[DUE]
         while k > 0 and (due[k - 1] < at or (due[k - 1] == at and due_of[k - 1] < trace.follower[f])):
             due[k], due_of[k] = due[k - 1], due_of[k - 1]
             k -= 1
@@ -593,7 +607,9 @@ def pop_end(state: State) -> int:
     """Remove the job that ends first from the heap and return it."""
     first = state.end_of[0]
     size = state.clock[RUNNING] - 1
-    key, j, i = state.ends[size], state.end_of[size], 0
+    key = state.ends[size]
+    j = state.end_of[size]
+    i = 0
     while 2 * i + 1 < size:
         child = 2 * i + 1
         if child + 1 < size and state.ends[child + 1] < state.ends[child]:
@@ -723,7 +739,10 @@ def begin(trace: TraceArrays, state: State, j: int) -> None:
 @internal_borrowing
 def compact(state: State) -> None:
     """Remove the started jobs from ``waiting``; the others keep their order."""
-    clock, waiting, start, kept = state.clock, state.waiting, state.start, 0
+    clock = state.clock
+    waiting = state.waiting
+    start = state.start
+    kept = 0
     before = clock[SORTED]
     for i in range(clock[WAITING]):
         j = waiting[i]

@@ -47,11 +47,16 @@ class Work(NamedTuple):
 def _set_bound(w: Work, count: int, capacity: int) -> int:
     """Return the greatest min head + ceil(energy / capacity) + min tail of a set of the first ``count`` entries."""
     for i in range(1, count):  # sort by falling tails, by insertion
-        head, tail, energy, k = w.heads[i], w.tails[i], w.energy[i], i
+        head = w.heads[i]
+        tail = w.tails[i]
+        energy = w.energy[i]
+        k = i
         while k > 0 and w.tails[k - 1] < tail:
             w.heads[k], w.tails[k], w.energy[k] = w.heads[k - 1], w.tails[k - 1], w.energy[k - 1]
             k -= 1
-        w.heads[k], w.tails[k], w.energy[k] = head, tail, energy
+        w.heads[k] = head
+        w.tails[k] = tail
+        w.energy[k] = energy
     best = UNRELATED
     for i in range(count):
         first, total = w.heads[i], 0
@@ -140,7 +145,8 @@ def _least(t: Tasks, g: Groups, k: int, i: int, head: int, end: int, since: int,
     least = NEVER
     for m in range(t.mode_first[i], t.mode_first[i + 1]):
         d = t.duration[m]
-        left, right = head + d - since, until - (end - d)  # as far to the left, to the right as possible
+        left = head + d - since  # as far to the left, to the right as possible
+        right = until - (end - d)
         inside = min(min(until - since, d), min(left, right))
         least = min(least, max(0, inside) * g.demand[k, m])
     return least
@@ -167,7 +173,8 @@ def refuted(t: Tasks, g: Groups, w: Work, heads: Ints, tails: Ints, makespan: in
                 until = makespan - tails[j] if b % 2 == 0 else heads[j] + w.shortest[j]
                 if g.energy[k, j] == 0 or until <= since:
                     continue
-                total, room = 0, g.capacity[k] * (until - since)
+                total = 0
+                room = g.capacity[k] * (until - since)
                 for x in range(n):
                     if g.energy[k, x] > 0:
                         total += _least(t, g, k, x, heads[x], makespan - tails[x], since, until)

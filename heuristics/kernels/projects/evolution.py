@@ -119,7 +119,9 @@ def _connected(t: Tasks, state: Ints, chosen: Ints, found: Ints) -> int:
     """Choose a task and tasks that are near in the network of precedences; return their number."""
     n = t.rank.size
     most = min(n, 2 + below(state, MOST_LINKED))
-    found[0], count, at = below(state, n), 1, 0
+    found[0] = below(state, n)
+    count = 1
+    at = 0
     chosen[found[0]] = 1
     while at < count and count < most:
         k = found[at]
@@ -147,10 +149,14 @@ def scatter(state: Ints, values: Floats, found: Ints, count: int, keys: Floats) 
     """
     low, high = np.inf, -np.inf
     for i in range(count):
-        low, high = min(low, keys[found[i]]), max(high, keys[found[i]])
-    width, how, noise = high - low + 1.0, below(state, 3), draw(state)
+        low = min(low, keys[found[i]])
+        high = max(high, keys[found[i]])
+    width = high - low + 1.0
+    how = below(state, 3)
+    noise = draw(state)
     for i in range(count):
-        k, u = found[i], draw(state)
+        k = found[i]
+        u = draw(state)
         if how == 0:
             keys[k] = low + u * width
         elif how == 1:
@@ -165,7 +171,8 @@ def loosen(t: Tasks, room: Room, state: Ints, found: Ints, count: int, modes: In
     spend(t, room, modes)
     for i in range(count):
         k = found[i]
-        first, options = t.mode_first[k], t.mode_first[k + 1] - t.mode_first[k]
+        first = t.mode_first[k]
+        options = t.mode_first[k + 1] - t.mode_first[k]
         if options > 1 and draw(state) < FREE:
             new = first + below(state, options)
             if draw(state) < 0.5:

@@ -118,7 +118,9 @@ def new_room(tasks: Tasks) -> Room:
 def clear(room: Room) -> None:
     """Make all resources free at every time."""
     for r in range(room.breakpoints.size):
-        room.times[r, 0], room.used[r, 0], room.breakpoints[r] = 0, 0, 1
+        room.times[r, 0] = 0
+        room.used[r, 0] = 0
+        room.breakpoints[r] = 1
 
 
 @internal_borrowing
@@ -153,15 +155,16 @@ def _free_from(times: Ints, used: Ints, count: int, start: int, duration: int, m
 def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
     """Return the first time from ``ready`` on at which all resources are free for a mode."""
     start, duration = ready, t.duration[mode]
-    first, last = t.demand_first[mode], t.demand_first[mode + 1]
+    first = t.demand_first[mode]
+    last = t.demand_first[mode + 1]
     agreed, k = 0, first
     while agreed < last - first:
         r = t.resource[k]
-        found = _free_from(
+        begin = _free_from(
             room.times[r], room.used[r], room.breakpoints[r], start, duration, t.capacity[r] - t.demand[k]
         )
-        agreed = agreed + 1 if found == start else 1
-        start = found
+        agreed = agreed + 1 if begin == start else 1
+        start = begin
         k = k + 1 if k + 1 < last else first
     return start
 
@@ -169,7 +172,9 @@ def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
 @internal_borrowing
 def _breakpoint(room: Room, r: int, time: int) -> int:
     """Return the position of the breakpoint of a resource at a time; insert it if there is none."""
-    times, used, count = room.times[r], room.used[r], room.breakpoints[r]
+    times = room.times[r]
+    used = room.used[r]
+    count = room.breakpoints[r]
     k = _last_before(times, count, time)
     if times[k] == time:
         return k
@@ -211,7 +216,8 @@ def _push(t: Tasks, heap: Ints, size: int, keys: Floats, task: int) -> int:
 @internal_borrowing
 def _pop(t: Tasks, heap: Ints, size: int, keys: Floats) -> int:
     """Remove the first task of a heap of at least one, by moving it behind the others; return the new size."""
-    top, task = heap[0], heap[size - 1]
+    top = heap[0]
+    task = heap[size - 1]
     size -= 1
     k = 0
     while 2 * k + 1 < size:
@@ -232,7 +238,8 @@ def begin(t: Tasks, room: Room, modes: Ints) -> None:
     """Make the resources free, count the predecessors of each task and what the modes spend."""
     clear(room)
     for k in range(t.rank.size):
-        room.missing[k], room.ready[k] = t.before_first[k + 1] - t.before_first[k], 0
+        room.missing[k] = t.before_first[k + 1] - t.before_first[k]
+        room.ready[k] = 0
     spend(t, room, modes)
 
 
@@ -306,9 +313,9 @@ def serial(t: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: 
             old = mode
             for m in range(t.mode_first[k], t.mode_first[k + 1]):
                 if m == old or change_allowed(t, room, old, m):
-                    found = earliest(t, room, m, room.ready[k])
-                    if start == NEVER or found + t.duration[m] < start + t.duration[mode]:
-                        start, mode = found, m
+                    starts_at = earliest(t, room, m, room.ready[k])
+                    if start == NEVER or starts_at + t.duration[m] < start + t.duration[mode]:
+                        start, mode = starts_at, m
             change(t, room, old, mode)
             modes[k] = mode
         occupy(t, room, mode, start)
@@ -332,7 +339,9 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
     """
     n = t.rank.size
     begin(t, room, modes)
-    size, makespan, time = 0, 0, 0
+    size = 0
+    makespan = 0
+    time = 0
     for k in range(n):
         if room.missing[k] == 0:
             size = _push(t, room.heap, size, keys, k)

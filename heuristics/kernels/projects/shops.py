@@ -83,7 +83,9 @@ def new_paths(tasks: Tasks) -> Paths:
 @internal_borrowing
 def remove(machine: Ints, plan: Plan, task: int) -> None:
     """Take a task off its machine."""
-    b, a, k = plan.before[task], plan.after[task], machine[plan.mode[task]]
+    b = plan.before[task]
+    a = plan.after[task]
+    k = machine[plan.mode[task]]
     if k == NONE:
         return
     if b == NONE:
@@ -154,27 +156,29 @@ def tail_of(plan: Plan, tail: Ints, task: int, rest: int) -> int:
 @internal_borrowing
 def ready_at(t: Tasks, plan: Plan, head: Ints, task: int) -> int:
     """Return the earliest start of a task by its predecessors."""
-    found = 0
+    ready = 0
     for e in range(t.before_first[task], t.before_first[task + 1]):
         i = t.before[e]
-        found = max(found, head[i] + plan.duration[i] + t.before_delay[e])
-    return found
+        ready = max(ready, head[i] + plan.duration[i] + t.before_delay[e])
+    return ready
 
 
 @internal_borrowing
 def rest_after(t: Tasks, plan: Plan, tail: Ints, task: int) -> int:
     """Return the longest path from the end of a task over its successors."""
-    found = 0
+    rest = 0
     for e in range(t.after_first[task], t.after_first[task + 1]):
         i = t.after[e]
-        found = max(found, t.after_delay[e] + plan.duration[i] + tail[i])
-    return found
+        rest = max(rest, t.after_delay[e] + plan.duration[i] + tail[i])
+    return rest
 
 
 @native
 def longest(t: Tasks, plan: Plan, p: Paths) -> int:
     """Compute the longest paths of a plan; return the makespan, -1 if the graph has a cycle."""
-    n, size, makespan = p.order.size, 0, 0
+    n = p.order.size
+    size = 0
+    makespan = 0
     for k in range(n):
         p.missing[k] = t.before_first[k + 1] - t.before_first[k] + (plan.before[k] != NONE)
         if p.missing[k] == 0:
@@ -291,12 +295,12 @@ def estimate_after(plan: Plan, p: Paths, room: Room, u: int, v: int) -> int:
         end = room.head[w] + plan.duration[w]
     head = max(p.ready[u], end)
     path = plan.duration[u] + max(p.rest[u], 0 if a == NONE else plan.duration[a] + p.tail[a])
-    found = head + path
+    longest = head + path
     while w != u:
         path = plan.duration[w] + max(p.rest[w], path)
-        found = max(found, room.head[w] + path)
+        longest = max(longest, room.head[w] + path)
         w = plan.before[w]
-    return int(found)
+    return int(longest)
 
 
 @internal_borrowing
@@ -312,18 +316,21 @@ def estimate_before(plan: Plan, p: Paths, room: Room, v: int, u: int) -> int:
         path += plan.duration[w]
     tail = max(p.rest[v], path)
     end = plan.duration[v] + max(p.ready[v], 0 if b == NONE else p.head[b] + plan.duration[b])
-    found = end + tail
+    longest = end + tail
     while w != v:
         end = plan.duration[w] + max(p.ready[w], end)
-        found = max(found, end + room.tail[w])
+        longest = max(longest, end + room.tail[w])
         w = plan.after[w]
-    return int(found)
+    return int(longest)
 
 
 @internal_borrowing
 def critical_path(t: Tasks, plan: Plan, p: Paths, room: Room, state: Ints, makespan: int) -> int:
     """Fill ``room.path`` with a random critical path from its end to its begin; return the number of tasks."""
-    n, count, ties, k = p.order.size, 0, 0, NONE
+    n = p.order.size
+    count = 0
+    ties = 0
+    k = NONE
     for i in range(n):
         if p.head[i] + plan.duration[i] == makespan:
             ties += 1
@@ -332,16 +339,18 @@ def critical_path(t: Tasks, plan: Plan, p: Paths, room: Room, state: Ints, makes
     while k != NONE:
         room.path[count] = k
         count += 1
-        found, ties, b = NONE, 0, plan.before[k]
+        last = NONE
+        ties = 0
+        b = plan.before[k]
         if b != NONE and p.head[b] + plan.duration[b] == p.head[k]:
-            found, ties = b, 1
+            last, ties = b, 1
         for e in range(t.before_first[k], t.before_first[k + 1]):
             i = t.before[e]
             if p.head[i] + plan.duration[i] + t.before_delay[e] == p.head[k]:
                 ties += 1
                 if below(state, ties) == 0:
-                    found = i
-        k = found
+                    last = i
+        k = last
     return count
 
 
@@ -352,7 +361,9 @@ def without(t: Tasks, plan: Plan, p: Paths, room: Room, v: int) -> int:
     v keeps its precedences, but it is on no machine and has no duration.
     """
     n, at = p.order.size, p.rank[v]
-    b, a, kept = plan.before[v], plan.after[v], plan.duration[v]
+    b = plan.before[v]
+    a = plan.after[v]
+    kept = plan.duration[v]
     plan.duration[v] = 0
     if a != NONE:
         plan.before[a] = b
@@ -384,11 +395,15 @@ def insertion(t: Tasks, machine: Ints, plan: Plan, room: Room, v: int, mode: int
 
     ``room`` is that of ``without``. The task is ``NONE`` if v is the first one of its machine, or in a mode without a machine.
     """
-    head, tail, duration = room.head[v], room.tail[v], t.duration[mode]
+    head = room.head[v]
+    tail = room.tail[v]
+    duration = t.duration[mode]
     k = machine[mode]
     if k == NONE:
         return head + duration + tail, NONE
-    best, place, ties = -1, NONE, 0
+    best = -1
+    place = NONE
+    ties = 0
     x, y = NONE, plan.first[k]
     while True:
         if y == v:
@@ -513,7 +528,10 @@ def _offer(memory: Memory, state: Ints, value: int, tabu: bool, task: int, mode:
         choice[TIES] = 0
     choice[TIES] += 1
     if below(state, choice[TIES]) == 0:
-        choice[VALUE], choice[TASK], choice[MODE], choice[BEFORE] = value, task, mode, before
+        choice[VALUE] = value
+        choice[TASK] = task
+        choice[MODE] = mode
+        choice[BEFORE] = before
 
 
 @internal_borrowing
@@ -560,7 +578,8 @@ def _offer_modes(
     t: Tasks, machine: Ints, plan: Plan, p: Paths, room: Room, memory: Memory, state: Ints, v: int
 ) -> None:
     """Offer the best insertion of task v in each other mode."""
-    first, end = t.mode_first[v], t.mode_first[v + 1]
+    first = t.mode_first[v]
+    end = t.mode_first[v + 1]
     if end - first == 1:
         return
     longest_without = without(t, plan, p, room, v)
@@ -574,7 +593,9 @@ def _offer_modes(
 @native
 def choose(t: Tasks, machine: Ints, plan: Plan, p: Paths, room: Room, memory: Memory, state: Ints) -> int:
     """Choose a move; return its row of ``memory.choice``, ``NONE`` if there is none."""
-    memory.choice[ALLOWED, VALUE], memory.choice[ALLOWED, TIES], memory.choice[TABU, TIES] = NEVER, 0, 0
+    memory.choice[ALLOWED, VALUE] = NEVER
+    memory.choice[ALLOWED, TIES] = 0
+    memory.choice[TABU, TIES] = 0
     count = critical_path(t, plan, p, room, state, memory.numbers[MAKESPAN])
     since = 0
     for i in range(count):
@@ -593,7 +614,9 @@ def choose(t: Tasks, machine: Ints, plan: Plan, p: Paths, room: Room, memory: Me
 @internal_borrowing
 def _make(t: Tasks, machine: Ints, plan: Plan, p: Paths, memory: Memory, row: int, until: int) -> None:
     """Make the chosen move; forbid until an iteration what would undo it."""
-    task, mode, before = memory.choice[row, TASK], memory.choice[row, MODE], memory.choice[row, BEFORE]
+    task = memory.choice[row, TASK]
+    mode = memory.choice[row, MODE]
+    before = memory.choice[row, BEFORE]
     if mode != plan.mode[task]:
         memory.modes[plan.mode[task]] = until
     elif before != NONE and p.rank[before] > p.rank[task]:
@@ -663,7 +686,9 @@ def tabu_search(
     stop
         The iterations end when it is not 0, shape (1,).
     """
-    numbers, n, machines = memory.numbers, plan.mode.size, max(1, plan.first.size)
+    numbers = memory.numbers
+    n = plan.mode.size
+    machines = max(1, plan.first.size)
     shortest = 10.0 + n / (machines * machines)
     for done in range(most):
         if stop[0] != 0 or numbers[BEST] <= least or numbers[ITERATION] - numbers[IMPROVED] >= patience:

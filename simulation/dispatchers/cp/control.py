@@ -148,8 +148,13 @@ class AdaptiveLimit:
             raise WrongValue(f"adaptive limit: longest is {longest!r}; expected a number of at least k1 = {k1:g}")
         if not growth > 1.0:
             raise WrongValue(f"adaptive limit: growth is {growth!r}; expected a number above 1")
-        self.k1, self.k2, self.attempts, self.growth = k1, k2, attempts, growth
-        self.longest, self.long, self.patience = longest, long, patience
+        self.k1 = k1
+        self.k2 = k2
+        self.attempts = attempts
+        self.growth = growth
+        self.longest = longest
+        self.long = long
+        self.patience = patience
         self.reset()
 
     @classmethod
@@ -378,7 +383,10 @@ def search(
     recorder = Recorder(model, model, compiled.exactness, Deadline(), None, None)
     if warm is not None:
         recorder.solution(warm)
-    start, spent, stalled, step = recorder.objective, 0.0, 0, 0
+    start = recorder.objective
+    spent = 0.0
+    stalled = 0
+    step = 0
     length, ended = control.first, "limit"
     while stalled < control.patience:
         left = control.total - spent if control.deterministic else min(control.total, deadline - time.perf_counter())
@@ -395,7 +403,10 @@ def search(
         improved = recorder.objective is not None and (
             before is None or recorder.sign * (before - recorder.objective) > least * abs(before - origin)
         )
-        stalled, spent, length, step = 0 if improved else stalled + 1, spent + length, 2 * length, step + 1
+        stalled = 0 if improved else stalled + 1
+        spent = spent + length
+        length = 2 * length
+        step = step + 1
     else:
         ended = "no-gain"
     if recorder.best is None:
@@ -524,19 +535,23 @@ class _Attempts:
     """The attempts of one decision on one compiled model, each from the best solution so far."""
 
     def __init__(self, compiled: Compiled, recorder: Recorder, control: AdaptiveControl, seed: int) -> None:
-        self.compiled, self.recorder, self.control, self.seed = compiled, recorder, control, seed
+        self.compiled = compiled
+        self.recorder = recorder
+        self.control = control
+        self.seed = seed
         self.ended: Ended = "limit"
 
     def __call__(self, limits: AttemptLimits) -> Attempt:
-        began, left = time.perf_counter(), limits.length
+        began = time.perf_counter()
+        left = limits.length
         stop = limits.first_only or left > limits.patience
         first, status, running = self._run(left, stop)
         if status in ("optimal", "infeasible"):
             self.ended = "optimal" if status == "optimal" else "infeasible"
             return Attempt(status == "optimal", self._known(first), True)
-        found = first is not None or status == "feasible"
-        if not found or limits.first_only or running:
-            return Attempt(found, self._known(first), running)
+        has_answer = first is not None or status == "feasible"
+        if not has_answer or limits.first_only or running:
+            return Attempt(has_answer, self._known(first), running)
         # of a run that stopped at its first solution, the spent units are not known: a slice stands for them
         spent = limits.patience if self.control.deterministic else time.perf_counter() - began
         self._improve(left - spent if stop else 0.0, limits.patience)
@@ -546,7 +561,8 @@ class _Attempts:
         """Run on in slices until one improves nothing (rule 3)."""
         shortest = 0.0 if self.control.deterministic else SHORTEST
         while left > shortest:
-            before, began = self.recorder.objective, time.perf_counter()
+            before = self.recorder.objective
+            began = time.perf_counter()
             _, status, running = self._run(min(left, patience), False)
             if status == "optimal":
                 self.ended = "optimal"

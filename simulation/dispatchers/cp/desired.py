@@ -80,7 +80,8 @@ class Following:
         """Return the jobs; those that fit at no time within a hard profile are shorter."""
         if not self.hard or not self.profile.steps:
             return jobs
-        duration, walltime = jobs.duration.copy(), jobs.walltime.copy()
+        duration = jobs.duration.copy()
+        walltime = jobs.walltime.copy()
         for k, job in enumerate(jobs.jobs):
             shape = shape_of(job, self.profile.platform.resources)
             for lengths in (duration, walltime):
@@ -107,12 +108,12 @@ class Following:
 
     def held(self, now: int, usage: Usage) -> Ints:
         """Return what a hard profile keeps from starts now beside what is in use, shape (nodes, resources)."""
-        found = np.zeros_like(self.nodes.capacity)
+        held = np.zeros_like(self.nodes.capacity)
         blocks = self.blocks(now, usage, now + 1)
         if blocks is not None:
             here = (blocks.begin <= now) & (now < blocks.end)
-            np.add.at(found, blocks.node[here], blocks.amount[here])
-        return found
+            np.add.at(held, blocks.node[here], blocks.amount[here])
+        return held
 
     def terms(self, now: int, until: int) -> Mapping[str, Any]:
         """Return the profile and its cost as arguments of ``Dispatch``, as seen from now on."""
@@ -123,7 +124,8 @@ class Following:
 
     def changed(self, now: int) -> bool:
         """Return whether the profile has changed since the last call."""
-        changed, later = now >= self._next, self.profile.next_change(now)
+        changed = now >= self._next
+        later = self.profile.next_change(now)
         self._next = FOREVER if later is None else later
         return changed
 

@@ -192,7 +192,11 @@ class CPDispatcher(ProfileFollower):
         if not is_whole(version) or not 0 <= version <= 3:
             raise WrongValue(f"CPDispatcher: version is {excerpt(version)}; expected a whole number from 0 to 3")
         length = limit_of(limit, deterministic)
-        self.family, self.version, self.backend, self.m, self.seed = family, version, backend, m, seed
+        self.family = family
+        self.version = version
+        self.backend = backend
+        self.m = m
+        self.seed = seed
         self.follows(profile, over_cost, version >= 2)
         self.name = f"{family}{version or ''}{self.suffix}@{backend}{f':{objective}' if objective else ''}"
         self.formulation = formulation or FORMULATIONS[family]
@@ -236,11 +240,11 @@ class CPDispatcher(ProfileFollower):
         """Return the jobs that start now."""
         empty, rest = start_empty(moment)
         with uncollected():
-            found = self._decide(rest)
-        found.starts = [*empty, *on_open_nodes(list(found.starts), rest)]
+            decision = self._decide(rest)
+        decision.starts = [*empty, *on_open_nodes(list(decision.starts), rest)]
         if self.following is not None and rest.waiting:
-            found.wake = self.following.wake(moment.now)
-        return found
+            decision.wake = self.following.wake(moment.now)
+        return decision
 
     def _decide(self, moment: Moment) -> Decision:
         began = time.perf_counter()
@@ -292,15 +296,17 @@ class CPDispatcher(ProfileFollower):
     ) -> NDArray[np.bool_]:
         """Return the mask of the jobs that can start now, each alone, beside the reservations."""
         index = np.flatnonzero(startable)
-        found = np.zeros_like(startable)
-        found[index] = timeline.fits_now(self._requests_now(waiting.some(index), now, True)) > 0
-        return found
+        allowed = np.zeros_like(startable)
+        allowed[index] = timeline.fits_now(self._requests_now(waiting.some(index), now, True)) > 0
+        return allowed
 
     def _decide_chosen(
         self, moment: Moment, chosen: Waiting, runs: RunningUsage, timeline: NodeTimeline, held: Held, began: float
     ) -> Decision:
         """Decide about the chosen jobs; if all of them can start now, without the solver."""
-        first, urgent, strict = held.starts(self._nodes), held.urgent, bool(held.allocations or moment.reserved)
+        first = held.starts(self._nodes)
+        urgent = held.urgent
+        strict = bool(held.allocations or moment.reserved)
         requests = self._requests_now(chosen, moment.now, strict)
         allocation = timeline.copy().place(requests, np.arange(len(chosen.jobs)))
         if (allocation.start >= 0).all() and self.is_free(moment, chosen, runs.expected):
@@ -339,7 +345,8 @@ class CPDispatcher(ProfileFollower):
         jobs = chosen.joined(held.jobs)
         own = windows if self.naive or self.following is not None else without_horizon(windows, moment.now)
         problem = problem_of(moment, jobs, [*own, *held.windows], runs.modelled, self.objective)
-        names, fixed = [j.id for j in jobs.jobs], [w[0][0] for w in held.windows]
+        names = [j.id for j in jobs.jobs]
+        fixed = [w[0][0] for w in held.windows]
 
         requests = cache(partial(requests_of, chosen, windows, len(self._nodes)))
         timeline = cache(lambda: held.reserve_on(self.timeline(self._capacity, moment.now, runs.modelled)))
@@ -376,12 +383,12 @@ class CPDispatcher(ProfileFollower):
         else:
             nodes = {i: nodes_in(schedule, chosen.jobs[i]) for i in here.tolist()}
             begun = requests.on_nodes(nodes, timeline.now, self._nodes)
-        found = self._starts(chosen, requests, begun)
+        started = self._starts(chosen, requests, begun)
         if self.other_objective and not self.is_soft:
             later = requests_of(by_walltime(chosen) if strict else chosen, windows, len(self._nodes))
-            found += self._starts(chosen, later, moved_to_now(timeline.copy(), later, begun, starts))
-        return found
+            started += self._starts(chosen, later, moved_to_now(timeline.copy(), later, begun, starts))
+        return started
 
     def _starts(self, jobs: Waiting, requests: Requests, allocation: Allocation) -> list[Start]:
-        found = np.flatnonzero(allocation.start >= 0).tolist()
-        return [start_of(jobs.jobs[i], allocation.nodes(requests, i, self._nodes)) for i in found]
+        started = np.flatnonzero(allocation.start >= 0).tolist()
+        return [start_of(jobs.jobs[i], allocation.nodes(requests, i, self._nodes)) for i in started]

@@ -47,14 +47,14 @@ def by_queue(now: int, jobs: Waiting) -> Floats:
 
     ``ewt`` is the expected waiting time of the job's queue, the maximum is over all queues.
     """
-    found: Floats = jobs.weight * (now - jobs.submit)
-    return found
+    keys: Floats = jobs.weight * (now - jobs.submit)
+    return keys
 
 
 def by_slowdown(now: int, jobs: Waiting) -> Floats:
     """Return ``(now - submit + duration) / duration`` for each job: its slowdown if it starts now."""
-    found: Floats = (now - jobs.submit + jobs.duration) / jobs.duration
-    return found
+    keys: Floats = (now - jobs.submit + jobs.duration) / jobs.duration
+    return keys
 
 
 def ordered(priority: Floats, jobs: Waiting) -> Ints:
@@ -185,8 +185,8 @@ def moved_to_now(timeline: NodeTimeline, requests: Requests, begun: Allocation, 
     """
     timeline.hold(requests, begun)
     later = np.flatnonzero(begun.start < 0)
-    found = timeline.place(requests, later[np.argsort(starts[later], kind="stable")])
-    return found._replace(start=np.where(found.start == timeline.now, found.start, -1))
+    placed = timeline.place(requests, later[np.argsort(starts[later], kind="stable")])
+    return placed._replace(start=np.where(placed.start == timeline.now, placed.start, -1))
 
 
 def pooled_start(
@@ -327,7 +327,8 @@ def _barred(moment: Moment, capacity: Ints, node: Ints, used: Ints, held: Ints) 
     until = np.full(rows.size, moment.now + FOLLOWED)
     if moment.ready is not None:
         away = np.setdiff1d(np.flatnonzero(moment.ready > moment.now), rows)
-        rows, until = np.append(rows, away), np.append(until, moment.ready[away])
+        rows = np.append(rows, away)
+        until = np.append(until, moment.ready[away])
     free = capacity.copy()
     np.subtract.at(free, node, used)
     kept = np.maximum(0, kept_free(moment, free) - held)
@@ -446,13 +447,13 @@ def windows_of_model(
     last = end_of_horizon(moment, jobs)
     latest = (last - jobs.duration).tolist()
     whole = windows_of(moment, jobs, last)
-    found = [tuple((lo, min(hi, to)) for lo, hi in w if lo <= to) for w, to in zip(whole, latest, strict=True)]
-    if not all(found):
+    windows = [tuple((lo, min(hi, to)) for lo, hi in w if lo <= to) for w, to in zip(whole, latest, strict=True)]
+    if not all(windows):
         return None
     if fixed and moment.running:
         begins = np.maximum(moment.now, last - jobs.duration[-fixed:]).tolist()
-        found[-fixed:] = [((begin, begin),) for begin in begins]
-    return found
+        windows[-fixed:] = [((begin, begin),) for begin in begins]
+    return windows
 
 
 def without_horizon(windows: Sequence[tuple[Window, ...]], now: int) -> list[tuple[Window, ...]]:
@@ -502,8 +503,10 @@ def problem_of(
         requests, kind = numbered_rows(list(map(tuple, jobs.request.tolist())), jobs.requests.shape[1])
         release = np.maximum(jobs.submit, moment.now)
         arrays = JobArrays(jobs.submit, release, jobs.duration, jobs.units, requests, kind)
-    now, queues = moment.now, _open_queues(tuple(moment.queues))
-    running, returns = MergedRunning(moment.platform, now, usage), Returns.of(*usage[1:], now)
+    now = moment.now
+    queues = _open_queues(tuple(moment.queues))
+    running = MergedRunning(moment.platform, now, usage)
+    returns = Returns.of(*usage[1:], now)
     return Dispatch.unchecked(moment.platform, listed, queues, objective, now, running, arrays, returns)
 
 
@@ -567,12 +570,14 @@ def _merged(platform: Platform, now: int, usage: Usage) -> list[Running]:
     keys, which = numbered_rows(list(zip(ends.tolist(), node.tolist(), strict=True)), 2)
     total = np.zeros((len(keys), amounts.shape[1]), np.int64)
     np.add.at(total, which, amounts)
-    names, resources, found = platform.nodes, platform.resources, []
+    names = platform.nodes
+    resources = platform.resources
+    merged = []
     for (end, n), row in zip(keys.tolist(), total.tolist(), strict=True):
         request = {r: q for r, q in zip(resources, row, strict=True) if q}
         job = Job(f"(until {end} on {n})", now, end - now, 1, request, "")
-        found.append(Running(job, now, {names[n]: 1}, end))
-    return found
+        merged.append(Running(job, now, {names[n]: 1}, end))
+    return merged
 
 
 # --- Protection against starvation (``max_stretch``): urgent jobs start first, or hold a reservation.
@@ -646,10 +651,10 @@ class Held(NamedTuple):
 
     def nodes(self, names: tuple[str, ...]) -> dict[str, dict[str, int]]:
         """Return {node name: units} of each chunk by its name; ``names`` are the names of all nodes."""
-        found: dict[str, dict[str, int]] = {}
+        by_job: dict[str, dict[str, int]] = {}
         for k, job in enumerate(self.jobs.jobs):
-            found |= by_part(job, self._nodes_of_job(k, names))
-        return found
+            by_job |= by_part(job, self._nodes_of_job(k, names))
+        return by_job
 
     def _nodes_of_job(self, k: int, names: tuple[str, ...]) -> tuple[Nodes, ...]:
         """Return {node name: units} of each chunk of job k."""
@@ -686,7 +691,9 @@ class Guard:
     """
 
     def __init__(self, max_stretch: float, resources: tuple[str, ...], totals: Ints) -> None:
-        self.max_stretch, self.resources, self.totals = max_stretch, resources, totals
+        self.max_stretch = max_stretch
+        self.resources = resources
+        self.totals = totals
         self._fair: dict[str, float] = {}
 
     def observe(self, moment: Moment, jobs: Waiting) -> None:
@@ -718,9 +725,10 @@ class Guard:
 
         The running jobs of the timeline must end at their walltimes (``RunningUsage.by_walltime``).
         """
-        now, rest = moment.now, np.ones(len(jobs.jobs), np.bool_)
+        now = moment.now
+        rest = np.ones(len(jobs.jobs), np.bool_)
         kept: list[int] = []
-        found: list[Allocation] = []
+        held: list[Allocation] = []
         for reason, most in zip((self.overdue(now, jobs), self.stretched(now, jobs)), SLOTS, strict=True):
             slots = most
             for j in reason[rest[reason]].tolist():
@@ -729,11 +737,11 @@ class Guard:
                     continue
                 rest[j] = False
                 kept.append(j)
-                found.append(allocation)
+                held.append(allocation)
                 slots -= int(allocation.start[0] > now)
                 if slots == 0:
                     break
-        return Held(jobs.some(np.array(kept, np.int64)), found, rest, now)
+        return Held(jobs.some(np.array(kept, np.int64)), held, rest, now)
 
     def _place(self, moment: Moment, one: Waiting, timeline: NodeTimeline) -> Allocation:
         # follow calendars to the end: a reservation at a time when they are closed would leave its nodes idle

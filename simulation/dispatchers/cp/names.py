@@ -64,10 +64,12 @@ def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
     if name in MODELS:
         return _of_thesis(name, backend or "cpsat", **options)
     if name in FOLLOWING:
-        name, options = name.removesuffix(PROFILE), {**options, "profile": True}
+        name = name.removesuffix(PROFILE)
+        options = {**options, "profile": True}
     family: Family = "pcp" if name.startswith("pcp") else "hcp"
     version = int(name.removeprefix(family) or 0)
-    backend, soft = backend or "cpsat", options.get("over_cost") is not None
+    backend = backend or "cpsat"
+    soft = options.get("over_cost") is not None
     if soft and not options.get("adaptive"):  # the presolve of such a model ignores the deterministic limit
         options = {"m": SOFT, "parameters": NO_PRESOLVE.get(backend), **options}
     return CPDispatcher(family, version, backend, **options)
@@ -82,6 +84,6 @@ def _of_thesis(name: str, backend: str, slack: float | None = None, **options: A
         raise WrongArgument(f"{name} keeps no objectives, so that it takes no slack; mks+wt+nl does")
     keep = dict.fromkeys(kept, SLACK if slack is None else slack)
     usual = {"m": ALL_JOBS, "planned": PLANNED, "parameters": QUICK.get(backend)}
-    found = CPDispatcher("pcp", 0, backend, objective=main, keep=keep, **{**usual, **options})
-    found.name = f"{name}@{backend}"
-    return found
+    dispatcher = CPDispatcher("pcp", 0, backend, objective=main, keep=keep, **{**usual, **options})
+    dispatcher.name = f"{name}@{backend}"
+    return dispatcher

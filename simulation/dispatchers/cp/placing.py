@@ -37,8 +37,8 @@ Nodes = Mapping[str, int]
 
 def have_chunks(requests: Requests) -> Bools:
     """Return the mask of the heterogeneous jobs."""
-    found: Bools = np.diff(requests.first_further) > 0
-    return found
+    with_chunks: Bools = np.diff(requests.first_further) > 0
+    return with_chunks
 
 
 def units_of_chunks(requests: Requests, j: int) -> list[int]:
@@ -88,16 +88,17 @@ def nodes_of_parts(
     allocation: Allocation, requests: Requests, jobs: Mapping[int, Job], names: Sequence[str]
 ) -> dict[str, dict[str, int]]:
     """Return the nodes of allocated jobs, given by their indices, as a schedule has them."""
-    found: dict[str, dict[str, int]] = {}
+    by_job: dict[str, dict[str, int]] = {}
     if requests.further_units.size:
         for j, job in jobs.items():
-            found |= by_part(job, allocation.nodes(requests, j, names))
-        return found
+            by_job |= by_part(job, allocation.nodes(requests, j, names))
+        return by_job
     slot, pieces, node, put = (a.tolist() for a in (requests.slot, allocation.pieces, allocation.node, allocation.put))
     for j, job in jobs.items():
-        at, end = slot[j], slot[j] + pieces[j]
-        found[job.id] = {names[n]: units for n, units in zip(node[at:end], put[at:end], strict=True)}
-    return found
+        at = slot[j]
+        end = slot[j] + pieces[j]
+        by_job[job.id] = {names[n]: units for n, units in zip(node[at:end], put[at:end], strict=True)}
+    return by_job
 
 
 def nodes_in(schedule: Schedule, job: Job) -> list[Nodes]:
@@ -184,8 +185,8 @@ class Waiting(JobArrays):
     @property
     def demand(self) -> Floats:
         """``share * duration`` of each job, in seconds."""
-        found: Floats = self.share * self.duration
-        return found
+        demand: Floats = self.share * self.duration
+        return demand
 
 
 class Register:
@@ -213,8 +214,10 @@ class Register:
             self._note(new, moment.waiting)
         submit, release, units, walltime, kind, ewt = self._table[:, column(map(self._row.__getitem__, ids), len(ids))]
         duration = column(map(moment.expected.__getitem__, ids), len(ids))
-        share, weight = units * self._share[kind], self.greatest / ewt
-        duration, further = np.maximum(duration, 1), self._chunks_of(ids)
+        share = units * self._share[kind]
+        weight = self.greatest / ewt
+        duration = np.maximum(duration, 1)
+        further = self._chunks_of(ids)
         if further is not None:
             np.add.at(share, further.job, further.units * self._share[further.kind])
         return Waiting(
@@ -235,10 +238,12 @@ class Register:
             self._table = self._table[:, column(map(self._row.__getitem__, kept), len(kept))]
             self._row = {name: row for row, name in enumerate(kept)}
             self._further = {name: self._further[name] for name in kept if name in self._further}
-        begin, end = len(self._row), len(self._row) + len(new)
+        begin = len(self._row)
+        end = len(self._row) + len(new)
         if end > self._table.shape[1]:
             self._table = np.concatenate([self._table, np.empty((6, end), np.int64)], axis=1)
-        kinds, resources = len(self._kind), self.nodes.platform.resources
+        kinds = len(self._kind)
+        resources = self.nodes.platform.resources
         for row, (job, request) in enumerate(zip(new, request_rows(new, resources), strict=True), begin):
             kind = self._kind_of(request)
             self._row[job.id] = row
@@ -269,12 +274,12 @@ def can_start_now(free: Ints, jobs: Waiting) -> Bools:
         fits[used] = np.minimum(fits[used], amount // request[used, None])
     room = np.zeros(len(jobs.requests), np.int64)
     room[kinds] = np.where(requests.any(axis=1), np.maximum(fits, 0).sum(axis=1), NEVER)
-    found: Bools = jobs.units <= room[jobs.kind]
+    startable: Bools = jobs.units <= room[jobs.kind]
     if jobs.further is not None:
         job, units, kind_of_chunk = jobs.further
         together = (jobs.amounts <= free.clip(0).sum(axis=0)).all(axis=1)
-        np.logical_and.at(found, job, (units <= room[kind_of_chunk]) & together[job])
-    return found
+        np.logical_and.at(startable, job, (units <= room[kind_of_chunk]) & together[job])
+    return startable
 
 
 def requested(jobs: Waiting, resources: Sequence[str]) -> dict[str, int]:
@@ -314,12 +319,12 @@ def on_open_nodes(starts: Sequence[Start], moment: Moment) -> list[Start]:
         return list(starts)
     node = next(compress(moment.platform.nodes, takes))
     jobs = {job.id: job for job in moment.waiting}
-    found = []
+    startable = []
     for start in starts:
         parts = zip(jobs[start.job].parts, (start.nodes, *start.further), strict=True)
         nodes = [on if any(part.request.values()) else {node: part.units} for part, on in parts]
-        found.append(Start(start.job, nodes[0], tuple(nodes[1:])))
-    return found
+        startable.append(Start(start.job, nodes[0], tuple(nodes[1:])))
+    return startable
 
 
 def _takes_starts(moment: Moment) -> list[bool]:
@@ -374,14 +379,15 @@ class Requests(NamedTuple):
 
         ``nodes`` has the nodes of each chunk of these jobs by their indices, ``names`` are the names of all nodes.
         """
-        found = no_allocation(self)
+        allocation = no_allocation(self)
         index = {name: n for n, name in enumerate(names)}
         for j, chunks in nodes.items():
-            found.start[j], found.pieces[j] = start, sum(map(len, chunks))
+            allocation.start[j] = start
+            allocation.pieces[j] = sum(map(len, chunks))
             listed = [pair for chunk in chunks for pair in chunk.items()]
             for e, (name, units) in enumerate(listed, self.slot[j]):
-                found.node[e], found.put[e] = index[name], units
-        return found
+                allocation.node[e], allocation.put[e] = index[name], units
+        return allocation
 
 
 class Allocation(NamedTuple):
@@ -414,7 +420,8 @@ class Allocation(NamedTuple):
 
 def no_allocation(requests: Requests) -> Allocation:
     """Return an allocation with no job: the start of each is -1."""
-    n, slots = requests.units.size, int(requests.slot[-1])
+    n = requests.units.size
+    slots = int(requests.slot[-1])
     return Allocation(
         np.full(n, -1, np.int64), np.zeros(n, np.int64), np.empty(slots, np.int64), np.empty(slots, np.int64)
     )
@@ -423,11 +430,9 @@ def no_allocation(requests: Requests) -> Allocation:
 def requests_of(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nodes: int) -> Requests:
     """Return the arrays of some jobs with their start windows; ``nodes`` is the number of nodes of the platform."""
     flat = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
-    further, slots, first_further = (
-        jobs.further or NO_CHUNKS,
-        np.minimum(jobs.units, nodes),
-        np.zeros(len(jobs) + 1, np.int64),
-    )
+    further = jobs.further or NO_CHUNKS
+    slots = np.minimum(jobs.units, nodes)
+    first_further = np.zeros(len(jobs) + 1, np.int64)
     if jobs.further is not None:
         np.add.at(slots, further.job, np.minimum(further.units, nodes))
         first_further = offsets(further.counts(len(jobs)))
@@ -482,7 +487,9 @@ class NodeTimeline:
     def copy(self) -> NodeTimeline:
         """Return a copy; changes of the copy do not affect this timeline."""
         made = object.__new__(NodeTimeline)
-        made.now, made.machine, made._scratch = self.now, self.machine, self._scratch
+        made.now = self.now
+        made.machine = self.machine
+        made._scratch = self._scratch
         made._profile = Profile(*(a.copy() for a in self._profile))
         return made
 
@@ -510,17 +517,19 @@ class NodeTimeline:
 
         The jobs must have a start now as their only window.
         """
-        found = _fit_now(self._profile, self.machine, self._scratch, requests, self.now)
-        for j in np.flatnonzero(have_chunks(requests) & (found > 0)).tolist():
-            found[j] = self.copy().place(requests, np.array([j])).start[j] == self.now
-        return found
+        units = _fit_now(self._profile, self.machine, self._scratch, requests, self.now)
+        for j in np.flatnonzero(have_chunks(requests) & (units > 0)).tolist():
+            units[j] = self.copy().place(requests, np.array([j])).start[j] == self.now
+        return units
 
 
 def warm_up_kernels() -> None:
     """Use the kernels once on an empty node, so that their compilation is no part of the first decision."""
     timeline = NodeTimeline(np.ones((1, 1), np.int64), 0, (*np.zeros((2, 0), np.int64), np.zeros((0, 1), np.int64)))
-    one, zero = np.ones(1, np.int64), np.zeros(1, np.int64)
-    ends, none = np.array([0, 1]), np.zeros(2, np.int64)
+    one = np.ones(1, np.int64)
+    zero = np.zeros(1, np.int64)
+    ends = np.array([0, 1])
+    none = np.zeros(2, np.int64)
     requests = Requests(
         one, one, np.ones((1, 1), np.int64), ends, zero, zero, ends, none, zero[:0], np.zeros((0, 1), np.int64)
     )
@@ -534,7 +543,8 @@ def _place_all(
 ) -> Profile:
     nodes, resources = machine.capacity.shape
     free = np.empty((nodes, resources), np.int64)
-    chosen, put = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    chosen = np.empty(nodes, np.int64)
+    put = np.empty(nodes, np.int64)
     unranked = np.empty(0, np.int64)
     for k in range(order.size):
         j = order[k]
@@ -561,9 +571,11 @@ def _hold_all(profile: Profile, requests: Requests, allocation: Allocation) -> P
     for j in range(requests.units.size):
         if allocation.start[j] < 0:
             continue
-        row, left = requests.first_further[j] - 1, requests.units[j]
+        row = requests.first_further[j] - 1
+        left = requests.units[j]
         for e in range(requests.slot[j], requests.slot[j] + allocation.pieces[j]):
-            n, end = allocation.node[e], allocation.start[j] + requests.duration[j]
+            n = allocation.node[e]
+            end = allocation.start[j] + requests.duration[j]
             if profile.length[n] + 2 > profile.time.shape[1]:
                 profile = grown(profile)
             if left == 0:  # the next chunk
@@ -599,12 +611,12 @@ def _earliest(profile: Profile, machine: Machine, s: Scratch, requests: Requests
 
 @compiled
 def _fit_now(profile: Profile, machine: Machine, s: Scratch, requests: Requests, now: int) -> Ints:
-    found = np.zeros(requests.units.size, np.int64)
+    units = np.zeros(requests.units.size, np.int64)
     for j in range(requests.units.size):
         fill_most(machine, s, requests.request[j], requests.units[j])
         start = earliest(profile, s, None, j, requests.request[j], requests.units[j], requests.duration[j], now, now)
-        found[j] = start == now
-    return found
+        units[j] = start == now
+    return units
 
 
 # --- Reservations of the machine in the CP dispatchers: jobs with a fixed start and fixed nodes.
@@ -667,11 +679,14 @@ def fixed_jobs(moment: Moment, nodes: NodeArrays) -> FixedJobs:
         )
         for r, start in zip(listed, starts, strict=True)
     ]
-    count, lengths = len(jobs), column((j.walltime for j in jobs), len(jobs))
+    count = len(jobs)
+    lengths = column((j.walltime for j in jobs), len(jobs))
     requests = np.array(request_rows(jobs, moment.platform.resources), np.int64).reshape(
         count, len(moment.platform.resources)
     )
-    units, begin, zeros = column((j.units for j in jobs), count), column(starts, count), np.zeros(count)
+    units = column((j.units for j in jobs), count)
+    begin = column(starts, count)
+    zeros = np.zeros(count)
     waiting = Waiting(
         begin, begin, lengths, units, requests, np.arange(count), jobs, lengths, zeros, np.ones(count)
     )  # fmt: skip
@@ -680,7 +695,8 @@ def fixed_jobs(moment: Moment, nodes: NodeArrays) -> FixedJobs:
 
 def _allocation(reserved: Reserved, start: int, nodes: NodeArrays) -> Allocation:
     slots = min(sum(reserved.nodes.values()), len(nodes.platform.nodes))
-    node, put = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+    node = np.zeros(slots, np.int64)
+    put = np.zeros(slots, np.int64)
     for k, (name, units) in enumerate(reserved.nodes.items()):
         node[k], put[k] = nodes.index[name], units
     return Allocation(np.array([start]), np.array([len(reserved.nodes)]), node, put)

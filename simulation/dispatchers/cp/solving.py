@@ -150,10 +150,10 @@ class Solver:
         encoding, compiled = made
         warm = None if begin is None else encoding.write(begin)
         solving = time.perf_counter()
-        found = self.control.search(compiled, encoding.model, warm, seed, deadline, origin_of(problem), jobs)
-        schedule = None if found.best is None else encoding.read(found.best)
+        answer = self.control.search(compiled, encoding.model, warm, seed, deadline, origin_of(problem), jobs)
+        schedule = None if answer.best is None else encoding.read(answer.best)
         spent = modelling - began, solving - modelling, time.perf_counter() - solving
-        return Solved(schedule, encoding.relaxation, found.ended, found.gain, *spent)
+        return Solved(schedule, encoding.relaxation, answer.ended, answer.gain, *spent)
 
     def solve_relaxed_first(
         self,
@@ -199,10 +199,10 @@ class Solver:
             return Solved(best, False, "optimal", gain, *spent)
         if jobs * len(problem.platform.nodes) > VARIABLES * self.control.total:
             return Solved(best, False, "limit" if relaxed.ended == "limit" else "no-gain", gain, *spent)
-        found = self.solve(problem, lambda: best, seed, deadline, jobs)
-        if found.schedule is not None:
-            gain = relative_gain(first, cost_of(problem, found.schedule), 1, origin_of(problem))
-        return found._replace(gain=gain).after(*spent)
+        solved = self.solve(problem, lambda: best, seed, deadline, jobs)
+        if solved.schedule is not None:
+            gain = relative_gain(first, cost_of(problem, solved.schedule), 1, origin_of(problem))
+        return solved._replace(gain=gain).after(*spent)
 
     def with_share(self, share: float) -> Solver:
         """Return the solver with a share of the limit of a decision; adaptive limits have no shares."""
@@ -247,22 +247,23 @@ class Solver:
         spent = 0.0, 0.0, 0.0
         for k, name in enumerate(slack, 1):
             alone = problem.replace(objective=name)
-            found = self.with_share(share).solve(alone, start, seed, begin + k * share * self.control.total, jobs)
-            found = found.after(*spent)
-            spent = found.starting, found.modelling, found.solving
-            if found.schedule is None:
-                return found
-            known[name], theta[name] = found.schedule, alone.value(found.schedule)
+            solved = self.with_share(share).solve(alone, start, seed, begin + k * share * self.control.total, jobs)
+            solved = solved.after(*spent)
+            spent = solved.starting, solved.modelling, solved.solving
+            if solved.schedule is None:
+                return solved
+            known[name] = solved.schedule
+            theta[name] = alone.value(solved.schedule)
         bounded = problem.replace(limits=limits_of(problem, theta, slack))
         own = start()
         candidates = known if own is None else {**known, "": own}
         last = self.with_share(1 - PURE_SHARE) if self.control.deterministic else self
         best = best_kept(bounded, candidates)
-        found = replace(last, searched=False).solve(bounded, lambda: best, seed, deadline, jobs)
-        if found.schedule is None:
+        solved = replace(last, searched=False).solve(bounded, lambda: best, seed, deadline, jobs)
+        if solved.schedule is None:
             chosen = nearest(bounded, known)
-            found = found._replace(schedule=None if chosen is None else known[chosen])
-        return found.after(*spent)
+            solved = solved._replace(schedule=None if chosen is None else known[chosen])
+        return solved.after(*spent)
 
     def solve_few(
         self,
@@ -291,7 +292,8 @@ class Solver:
         tuple of Solved and int
             The solution, and the number of jobs in the model.
         """
-        plan, fixed = None, len(problem.jobs) - few.waiting
+        plan = None
+        fixed = len(problem.jobs) - few.waiting
         if few.most is not None and few.waiting > few.most:
             plan = best_start(problem, start(), None if self.control.deterministic else deadline)
             if plan is not None:
@@ -299,20 +301,21 @@ class Solver:
                 start = partial(Schedule, {j.id: plan.start[j.id] for j in problem.jobs}, plan.nodes)
         number = len(problem.jobs)
         if placed is not None:
-            found = self.solve_relaxed_first(problem, placed, start, seed, deadline, number - fixed, pooled)
+            solved = self.solve_relaxed_first(problem, placed, start, seed, deadline, number - fixed, pooled)
         elif slack:
-            found = self.solve_keeping(problem, slack, start, seed, deadline, number - fixed)
+            solved = self.solve_keeping(problem, slack, start, seed, deadline, number - fixed)
         else:
-            found = self.solve(problem, start, seed, deadline, number - fixed, pooled)
-        if plan is not None and found.schedule is not None:
-            found = found._replace(schedule=followed_by(found.schedule, plan))
-        return found, number
+            solved = self.solve(problem, start, seed, deadline, number - fixed, pooled)
+        if plan is not None and solved.schedule is not None:
+            solved = solved._replace(schedule=followed_by(solved.schedule, plan))
+        return solved, number
 
 
 @cache
 def warm_up(backend: str, formulation: str) -> None:
     """Solve a tiny problem, so that imports of the solver and of kernels are no part of the first decision."""
-    problem, deadline = tiny(), time.perf_counter() + 1
+    problem = tiny()
+    deadline = time.perf_counter() + 1
     with suppress(SolverUnavailable):  # raised again by the first decision that needs the solver
         if (made := modelled(problem, formulation, backend, None)) is not None:
             search(made[1], made[0].model, None, Control(0.1, 1.0), 0, deadline)

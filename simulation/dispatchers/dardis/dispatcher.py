@@ -103,22 +103,22 @@ class Plan:
 
     def due(self, now: int) -> list[Planned]:
         """Return the planned jobs whose starts are not after now, in the order of their starts; they stay planned."""
-        found = []
+        due = []
         while self._starts and self._starts[0][0] <= now:
             start, _, name = heappop(self._starts)
             job = self.planned.get(name)
             if job is not None and job.start == start:
-                found.append(job)
-        return found
+                due.append(job)
+        return due
 
     def expired(self, now: int) -> list[str]:
         """Return the running jobs whose reservations have ended."""
-        found = []
+        expired = []
         while self._ends and self._ends[0][0] <= now:
             end, name = heappop(self._ends)
             if name in self.running and self.running[name].end == end:
-                found.append(name)
-        return found
+                expired.append(name)
+        return expired
 
     def next_end(self) -> int | None:
         """Return when the next reservation of a running job ends; None if no job runs."""
@@ -131,32 +131,32 @@ class Plan:
 
     def first_on(self, nodes: Iterable[int], depth: int) -> list[str]:
         """Return the first ``depth`` planned jobs on each of these nodes, in the order of their starts."""
-        found: set[tuple[int, int, str]] = set()
+        entries: set[tuple[int, int, str]] = set()
         for node in nodes:
-            found.update(islice(self._on.get(node, ()), depth))
-        return [name for _, _, name in sorted(found)]
+            entries.update(islice(self._on.get(node, ()), depth))
+        return [name for _, _, name in sorted(entries)]
 
     def before(self, nodes: Iterable[int], end: int) -> list[str]:
         """Return the planned jobs that start before ``end`` on any of these nodes, in the order of their starts."""
-        found: set[tuple[int, int, str]] = set()
+        entries: set[tuple[int, int, str]] = set()
         for node in nodes:
             listed = self._on.get(node, [])
-            found.update(listed[: bisect_left(listed, (end,))])
-        return [name for _, _, name in sorted(found)]
+            entries.update(listed[: bisect_left(listed, (end,))])
+        return [name for _, _, name in sorted(entries)]
 
     def on(self, nodes: Iterable[int]) -> list[str]:
         """Return the planned jobs on any of these nodes, in the order of their starts."""
-        found = {entry for node in nodes for entry in self._on.get(node, ())}
-        return [name for _, _, name in sorted(found)]
+        entries = {entry for node in nodes for entry in self._on.get(node, ())}
+        return [name for _, _, name in sorted(entries)]
 
     def ends(self) -> dict[int, int]:
         """Return, for each node with running or planned jobs, when the last of them ends."""
-        found: dict[int, int] = {}
+        units_by_end: dict[int, int] = {}
         for jobs in (self.running, self.planned):
             for job in jobs.values():
                 for node in job.placed.placement.nodes.tolist():
-                    found[node] = max(found.get(node, job.end), job.end)
-        return found
+                    units_by_end[node] = max(units_by_end.get(node, job.end), job.end)
+        return units_by_end
 
     def end_of_all(self) -> int:
         """Return the end of the last reservation; a time before all others if there is none."""
@@ -223,8 +223,13 @@ class Dardis:
         for what, value, least in (("depth", depth, 0), ("later", later, 0)):
             if value is not None and value < least:
                 raise WrongValue(f"dardis: {what} is {value}; expected at least {least}")
-        self.name, self._setup, self.desired = f"dardis:{setup}", SETUPS[setup], desired
-        self._depth, self._one_per_node, self._later, self._connect = depth, one_per_node, later, connect
+        self.name = f"dardis:{setup}"
+        self._setup = SETUPS[setup]
+        self.desired = desired
+        self._depth = depth
+        self._one_per_node = one_per_node
+        self._later = later
+        self._connect = connect
         self.attempts: dict[str, str] = {}
 
     @property
@@ -250,10 +255,12 @@ class Dardis:
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
         """Prepare for a replay."""
-        self._platform, self._queues = platform, {q.name: q for q in queues}
+        self._platform = platform
+        self._queues = {q.name: q for q in queues}
         capacity = self._capacity = np.array([platform.capacity[n] for n in platform.nodes], np.int64)
         limits = None if self.desired is None else _limits(self.desired, platform)
-        nodes, generator = len(platform.nodes), self._setup.generator
+        nodes = len(platform.nodes)
+        generator = self._setup.generator
         self._transport = self._connect(capacity, generator, limits)
         self._tasks = TaskManager(
             self._transport, nodes, self._setup.policy, seed, limits is not None, self._one_per_node, self._later
@@ -261,20 +268,23 @@ class Dardis:
         cores = platform.resources.index("cores") if "cores" in platform.resources else 0
         self._reach = int(capacity[:, cores].max()) if self._depth is None else self._depth
         self._number = {name: n for n, name in enumerate(platform.nodes)}
-        self._plan, self._unplaced = Plan(), dict[str, tuple[Task, int]]()
+        self._plan = Plan()
+        self._unplaced = dict[str, tuple[Task, int]]()
         self._withdrawn = set[str]()  # jobs whose planned starts the simulator still has
         self._states: tuple[str, ...] = ("up",) * nodes
         self._silent = 0
         self._away: list[str] = []  # the reservations that are not for the jobs of the queue
         self._kept: Ints | None = None
-        self._total, self._amounts = int(capacity.sum()), dict[str, int]()  # of the machine; of each running job
+        self._total = int(capacity.sum())  # of the machine; of each running job
+        self._amounts = dict[str, int]()
         self._extensions: dict[str, int] = {}
         self._retry: int | None = None
         self.attempts.clear()
 
     def decide(self, moment: Moment) -> Decision:
         """Return the starts now and the changes of the plan."""
-        now, changed = moment.now, dict[str, Planned]()
+        now = moment.now
+        changed = dict[str, Planned]()
         self._walltime = {job.id: job.walltime for job in moment.waiting}
         displaced = self._begun(moment)
         nodes = self._ended(moment)
@@ -316,7 +326,8 @@ class Dardis:
 
     def _begun(self, moment: Moment) -> list[Planned]:
         """Note the planned starts that have taken place; return the jobs whose starts were not possible."""
-        failed, displaced = {f.job for f in moment.failed}, []
+        failed = {f.job for f in moment.failed}
+        displaced = []
         for job in self._plan.due(moment.now):
             if job.task.id in failed:
                 displaced.append(job)
@@ -390,7 +401,8 @@ class Dardis:
         nodes = np.flatnonzero(moment.ready > moment.now)
         alike = np.column_stack([moment.ready[nodes], self._capacity[nodes]])
         for k, row in enumerate(np.unique(alike, axis=0)):
-            name, here = f" not on, {k}", nodes[(alike == row).all(axis=1)]
+            name = f" not on, {k}"
+            here = nodes[(alike == row).all(axis=1)]
             units = np.ones(here.size, np.int64)
             self._hold_for(Placement(name, moment.now, int(row[0]), here, units, row[1:] + 1, moment.now))
 
@@ -420,7 +432,8 @@ class Dardis:
         rows = np.flatnonzero(kept.any(axis=1))
         for k, request in enumerate(np.unique(kept[rows], axis=0)):
             here = rows[(kept[rows] == request).all(axis=1)]
-            ones, end = np.ones(here.size, np.int64), moment.now + KEPT
+            ones = np.ones(here.size, np.int64)
+            end = moment.now + KEPT
             self._hold_for(Placement(f" kept free, {k}", moment.now, end, here, ones, request, moment.now))
 
     def _used(self, r: Running) -> int:
@@ -439,7 +452,8 @@ class Dardis:
         if moment.states != self._states:
             self._transport.post(Answering(up))
             self._retry = moment.now
-        self._states, self._silent = moment.states, int(silent.size)
+        self._states = moment.states
+        self._silent = int(silent.size)
         up[silent] = False
         return [self._plan.planned[name] for name in self._plan.on(np.flatnonzero(~up).tolist())]
 
@@ -482,7 +496,8 @@ class Dardis:
     def _to_place(self, moment: Moment, changed: Mapping[str, Planned]) -> list[tuple[Task, int]]:
         """Return the waiting jobs without a plan, in the order of the queue: new ones, after others if it is time."""
         known = len(self._plan.planned) + len(self._unplaced) + sum(job.start <= moment.now for job in changed.values())
-        new, missing = list[Job](), len(moment.waiting) - known
+        new = list[Job]()
+        missing = len(moment.waiting) - known
         for job in reversed(moment.waiting):
             if missing <= 0:
                 break
@@ -491,7 +506,8 @@ class Dardis:
                 missing -= 1
         again = list[tuple[Task, int]]()
         if self._unplaced and self._retry is not None and self._retry <= moment.now:
-            again, self._retry = list(self._unplaced.values()), None
+            again = list(self._unplaced.values())
+            self._retry = None
             self._unplaced.clear()
         return [*again, *((self._task(job), self._plan.number()) for job in reversed(new))]
 
@@ -511,7 +527,8 @@ class Dardis:
         duration = moment.expected[task.id]
         if moment.reserved:  # a start whose walltime runs into a reservation is refused
             duration = max(duration, self._walltime[task.id])
-        task, timeouts = task._replace(duration=duration), self.costs.timeouts
+        task = task._replace(duration=duration)
+        timeouts = self.costs.timeouts
         placed = self._tasks.place(task, moment.now, self._plan.end_of_all)
         if placed is None:
             self._unplaced[task.id] = task, number
@@ -530,7 +547,9 @@ class Dardis:
             self._plan.put(job)
 
     def _decision(self, moment: Moment, changed: Mapping[str, Planned]) -> Decision:
-        now, starts, plan = moment.now, list[Start](), list[PlannedStart]()
+        now = moment.now
+        starts = list[Start]()
+        plan = list[PlannedStart]()
         for name, job in changed.items():
             placement, names = job.placed.placement, self._platform.nodes
             on = dict(zip([names[n] for n in placement.nodes], placement.units.tolist(), strict=True))
@@ -543,7 +562,8 @@ class Dardis:
                 plan.append(PlannedStart(name, on, job.start))
         calls = [self._plan.next_end(), self._retry]
         wake = min((time for time in calls if time is not None and time > now), default=None)
-        withdrawn, self._withdrawn = self._withdrawn - changed.keys(), set()
+        withdrawn = self._withdrawn - changed.keys()
+        self._withdrawn = set()
         return Decision(starts, plan=plan or None, wake=wake, withdrawn=withdrawn)
 
     def _on_open_nodes(self, on: dict[str, int], moment: Moment) -> dict[str, int]:

@@ -173,7 +173,8 @@ def no_offers(nodes: int = 0, seconds: float = 0.0) -> Offers:
 def joined(offers: list[Offers]) -> Offers:
     """Return the offers of several groups of nodes, in the order of the nodes."""
     ordered = sorted((o for o in offers if o.node.size), key=lambda o: int(o.node[0]))
-    seconds, nodes = sum(o.seconds for o in offers), sum(o.nodes for o in offers)
+    seconds = sum(o.seconds for o in offers)
+    nodes = sum(o.nodes for o in offers)
     if not ordered:
         return no_offers(nodes, seconds)
     arrays = [np.concatenate(parts) for parts in zip(*(o[:4] for o in ordered), strict=True)]
@@ -298,7 +299,8 @@ class Costs:
     @property
     def counts(self) -> dict[str, int]:
         """The numbers of jobs, runs, messages, timeouts and restarts; those that a transport over processes measures."""
-        traffic, measured = self.traffic, dict[str, int]()
+        traffic = self.traffic
+        measured = dict[str, int]()
         if traffic is not None:
             measured = {"packets": traffic.packets, "packet_bytes": traffic.bytes, "silent_nodes": self.silent}
         return {
@@ -317,8 +319,8 @@ class Costs:
 
     def as_dict(self) -> Mapping[str, float]:
         """Return all figures; times in seconds, with means and standard deviations over the runs."""
-        found: dict[str, float] = {**self.counts, **self.all_seconds}
+        entries: dict[str, float] = {**self.counts, **self.all_seconds}
         for name, values in (("generation_one", self._generation), ("node_selection", self._selection)):
             array = np.array(values or [0.0])
-            found |= {f"{name}_mean": float(array.mean()), f"{name}_sd": float(array.std())}
-        return found
+            entries |= {f"{name}_mean": float(array.mean()), f"{name}_sd": float(array.std())}
+        return entries

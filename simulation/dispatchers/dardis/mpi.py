@@ -14,7 +14,9 @@ from typing import Any
 from ....errors import MissingPackage
 from .transport import Block, TransportError
 
-PACKET, ANSWER, STOPPED = 1, 2, 3  # tags of messages
+PACKET = 1  # tags of messages
+ANSWER = 2
+STOPPED = 3
 LONGEST = 1e-3  # seconds between two looks for a message
 PATIENCE = 5.0  # seconds for a rank to answer that it ends
 
@@ -49,7 +51,8 @@ class MpiLink:
 
     def exchange(self, packets: Mapping[int, bytes], seconds: float) -> dict[int, bytes]:
         """Send the packets and poll for the answers until the timer ends."""
-        deadline, pause = time.monotonic() + seconds, Pause()
+        deadline = time.monotonic() + seconds
+        pause = Pause()
         sent = {k: self._comm.Isend([packet, self._mpi.BYTE], k + 1, PACKET) for k, packet in packets.items()}
         answers: dict[int, bytes] = {}
         while len(answers) < len(packets):
@@ -84,7 +87,8 @@ class Pause:
 
 def received(comm: Any, rank: int, tag: int) -> bytes:
     """Wait for a message of a rank without keeping the core busy, and return it."""
-    module, pause = mpi(), Pause()
+    module = mpi()
+    pause = Pause()
     status = module.Status()
     while not comm.Iprobe(rank, tag, status):
         pause()
@@ -95,7 +99,8 @@ def received(comm: Any, rank: int, tag: int) -> bytes:
 
 def serve() -> None:
     """Answer the packets of rank 0 until it ends the job; the main function of the ranks of node managers."""
-    module, block = mpi(), Block()
+    module = mpi()
+    block = Block()
     comm = module.COMM_WORLD
     while True:
         packet = received(comm, 0, PACKET)
@@ -130,7 +135,8 @@ def run(task_manager: Callable[[], object]) -> None:
         comm.Abort(1)
     others = range(1, comm.Get_size())
     ends = [comm.Isend([b"", module.BYTE], rank, PACKET) for rank in others]
-    deadline, left = time.monotonic() + PATIENCE, set(others)
+    deadline = time.monotonic() + PATIENCE
+    left = set(others)
     while left and time.monotonic() < deadline:
         left -= {rank for rank in left if comm.Iprobe(rank, STOPPED)}
         time.sleep(LONGEST)

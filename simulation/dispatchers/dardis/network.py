@@ -85,8 +85,11 @@ class Unreliable:
     """
 
     def __init__(self, below: Transport, nodes: int, loss: float, late: float, seed: int) -> None:
-        self._below, self._nodes, self._seed = below, nodes, seed
-        self._lost, self._missed = loss, 1 - (1 - loss) * (1 - late)  # of a message, of an answer
+        self._below = below
+        self._nodes = nodes
+        self._seed = seed
+        self._lost = loss  # of a message, of an answer
+        self._missed = 1 - (1 - loss) * (1 - late)
         self._sent = 0
 
     @property
@@ -141,7 +144,9 @@ class Unreliable:
 
 # --- The network between the task manager and the node managers, as text: ``mpi:processes=4:timer=10:lost=0.01``.
 
-SIMULATE, MPI, DASK = "simulate", "mpi", "dask"
+SIMULATE = "simulate"
+MPI = "mpi"
+DASK = "dask"
 TIMER = 10.0  # seconds
 
 
@@ -264,11 +269,11 @@ class Network:
         TransportError
             If the processes cannot be reached.
         """
-        found = LINKS[self.transport](self.processes - 1)
+        opened = LINKS[self.transport](self.processes - 1)
         try:
-            yield found
+            yield opened
         finally:
-            found.close()
+            opened.close()
 
     def over(self, link: Link, seed: int = 0, faults: bool = True) -> Connect:
         """Return the argument ``connect`` of ``Dardis`` for node managers behind a link.

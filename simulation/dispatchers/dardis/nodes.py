@@ -23,8 +23,12 @@ from .names import GENERATORS
 # node managers are spread over processes, nor on the order of messages. The mixing function is that of SplitMix64 [Steele2014].
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
-FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-S30, S27, S31, S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
+S30 = np.uint64(30)
+S27 = np.uint64(27)
+S31 = np.uint64(31)
+S11 = np.uint64(11)
 UNIT = 1.0 / (1 << 53)
 
 
@@ -64,10 +68,10 @@ def below(key: int, number: int, end: int) -> int:
 @compiled
 def chances(key: int, numbers: Any) -> Any:
     """Return a random number in [0, 1) for a key and each of an array of numbers."""
-    found = np.empty(numbers.size)
+    chance = np.empty(numbers.size)
     for k in range(numbers.size):
-        found[k] = uniform(key, numbers[k])
-    return found
+        chance[k] = uniform(key, numbers[k])
+    return chance
 
 
 # --- The fitting index of a job unit on a node [Bridi2018, (5.2), (5.3)].
@@ -101,7 +105,9 @@ def limits_of(profile: ProfileArrays, resources: int) -> Limits:
     resources : int
         Number of resources of the platform.
     """
-    first, times, amounts = [0], [], []
+    first = [0]
+    times = []
+    amounts = []
     groups = (profile.first.size - 1) // resources
     for g in range(groups):
         rows = [slice(*profile.first[row : row + 2]) for row in range(g * resources, (g + 1) * resources)]
@@ -128,7 +134,8 @@ def step_at(limits: Limits, c: int, t: int) -> tuple[int, int]:
     base = 0
     if limits.period[c] > 0:
         base = t // limits.period[c] * limits.period[c]
-    lo, hi = limits.first[c], limits.first[c + 1]
+    lo = limits.first[c]
+    hi = limits.first[c + 1]
     while hi - lo > 1:
         middle = (lo + hi) // 2
         if limits.time[middle] <= t - base:
@@ -149,12 +156,12 @@ def _step_end(limits: Limits, c: int, k: int, base: int) -> int:
 @internal_borrowing
 def _level(free: Ints, capacity: Ints, desired: Floats, request: Ints) -> float:
     """Return the least of both terms of the index over the resources."""
-    found = MOST
+    level = MOST
     for r in range(request.size):
         if request[r] > 0:
-            found = min(found, float(free[r] // request[r]))
-            found = min(found, (desired[r] - float(capacity[r] - free[r])) / request[r])
-    return found
+            level = min(level, float(free[r] // request[r]))
+            level = min(level, (desired[r] - float(capacity[r] - free[r])) / request[r])
+    return level
 
 
 @internal_borrowing
@@ -162,7 +169,8 @@ def levels(
     profile: Profile, capacity: Ints, limits: Limits, n: int, request: Ints, begin: int, end: int, out: Pieces
 ) -> int:
     """Write the index of a unit that lasts one second, in [begin, end); return the number of steps."""
-    i, c = segment(profile, n, begin), limits.curve[n]
+    i = segment(profile, n, begin)
+    c = limits.curve[n]
     k, base = step_at(limits, c, begin)
     t, count = begin, 0
     while t < end:
@@ -173,7 +181,9 @@ def levels(
         if count > 0 and out.fit[count - 1] == value:
             out.high[count - 1] = until - 1
         else:
-            out.low[count], out.high[count], out.fit[count] = t, until - 1, value
+            out.low[count] = t
+            out.high[count] = until - 1
+            out.fit[count] = value
             count += 1
         if until == free_end:
             i += 1
@@ -189,7 +199,10 @@ def slide(steps: Pieces, m: int, duration: int, low: int, high: int, queue: Ints
 
     ``queue``: room for m numbers, the steps under the window that can still be its minimum, in ascending order.
     """
-    first, last, entered, s = 0, 0, 0, low
+    first = 0
+    last = 0
+    entered = 0
+    s = low
     while s <= high:
         while entered < m and steps.low[entered] - duration + 1 <= s:
             while last > first and steps.fit[queue[last - 1]] >= steps.fit[entered]:
@@ -207,7 +220,9 @@ def slide(steps: Pieces, m: int, duration: int, low: int, high: int, queue: Ints
         if count > 0 and out.fit[count - 1] == value and out.high[count - 1] == s - 1:
             out.high[count - 1] = until
         else:
-            out.low[count], out.high[count], out.fit[count] = s, until, value
+            out.low[count] = s
+            out.high[count] = until
+            out.fit[count] = value
             count += 1
         s = until + 1
     return count
@@ -254,7 +269,8 @@ def index_of(
 def hosts(profile: Profile, n: int, request: Ints, duration: int, windows: Ints) -> bool:
     """Return whether node n has room for a unit from some start in the windows on, apart from the desired use."""
     for w in range(windows.shape[0]):
-        s, i = windows[w, 0], segment(profile, n, windows[w, 0])
+        s = windows[w, 0]
+        i = segment(profile, n, windows[w, 0])
         while s <= windows[w, 1]:
             until = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
             room = True
@@ -298,7 +314,8 @@ def fitting_index(
         First and last start of each window, shape (windows, 2), ascending; not before the begin of the profile.
     """
     room = room_for(profile, limits, windows, duration)
-    steps, out = new_pieces(room), new_pieces(room)
+    steps = new_pieces(room)
+    out = new_pieces(room)
     count = index_of(profile, capacity, limits, n, request, duration, windows, steps, np.empty(room, np.int64), out)
     return Pieces(out.low[:count].copy(), out.high[:count].copy(), out.fit[:count].copy())
 
@@ -311,7 +328,9 @@ def fitting_index(
 # index of at least 1 that has not been drawn, and from the last start back to the first one. The density printed in 5.3.5 is
 # degenerate (nearly always the first start); the weights are those of (7.3).
 
-FIRST, UNIFORM, EXPONENTIAL = 0, 1, 2
+FIRST = 0
+UNIFORM = 1
+EXPONENTIAL = 2
 
 
 @internal_borrowing
@@ -328,7 +347,8 @@ def feasible(pieces: Pieces, count: int) -> int:
 @internal_borrowing
 def earliest(pieces: Pieces, count: int, responses: int) -> int:
     """Keep the earliest starts with an index of at least 1, ``responses`` of them; return the number of pieces."""
-    count, left = feasible(pieces, count), responses
+    count = feasible(pieces, count)
+    left = responses
     for p in range(count):
         if pieces.high[p] - pieces.low[p] + 1 >= left:
             pieces.high[p] = pieces.low[p] + left - 1
@@ -340,7 +360,9 @@ def earliest(pieces: Pieces, count: int, responses: int) -> int:
 @internal_borrowing
 def _weigh(pieces: Pieces, count: int, rate: float, total: Floats, before: Ints) -> None:
     """Write the running sums: of the weights (``total``), and of the starts with an index of at least 1 (``before``)."""
-    origin, weight, starts = pieces.low[0], 0.0, 0
+    origin = pieces.low[0]
+    weight = 0.0
+    starts = 0
     for p in range(count):
         seconds = pieces.high[p] - pieces.low[p] + 1
         index = max(0.0, pieces.fit[p])
@@ -361,7 +383,8 @@ def _drawn(pieces: Pieces, count: int, rate: float, total: Floats, before: Ints,
     The result is one more than the last one if none follows.
     """
     weight = at * total[count - 1]
-    lo, hi = 0, count - 1
+    lo = 0
+    hi = count - 1
     while lo < hi:
         middle = (lo + hi) // 2
         if total[middle] > weight:
@@ -399,14 +422,17 @@ def take_from(keys: Ints, follower: Ints, start: int, starts: int) -> int:
     """
     if start >= starts:
         start = 0
-    at, origin = _slot(keys, start), start
+    at = _slot(keys, start)
+    origin = start
     while keys[at] >= 0:
         start = follower[at]
         at = _slot(keys, start)
-    keys[at], follower[at] = start, (start + 1) % starts
+    keys[at] = start
+    follower[at] = (start + 1) % starts
     while origin != start:  # shorten the paths
         at = _slot(keys, origin)
-        origin, follower[at] = follower[at], (start + 1) % starts
+        origin = follower[at]
+        follower[at] = (start + 1) % starts
     return start
 
 
@@ -443,7 +469,8 @@ def roulette(
 
     All of them are returned if there are no more. ``rate``: of the exponential weights per second; 0: uniform.
     """
-    total, before = np.empty(count), np.empty(count, np.int64)
+    total = np.empty(count)
+    before = np.empty(count, np.int64)
     _weigh(pieces, count, rate, total, before)
     starts = before[count - 1]
     if pieces.fit[count - 1] >= 1:
@@ -456,8 +483,8 @@ def roulette(
     taken = np.empty(responses, np.int64)
     keys[:] = -1
     for k in range(responses):
-        found = _drawn(pieces, count, rate, total, before, uniform(key, k))
-        taken[k] = take_from(keys, follower, found, starts)
+        drawn = _drawn(pieces, count, rate, total, before, uniform(key, k))
+        taken[k] = take_from(keys, follower, drawn, starts)
     taken.sort()
     return _without(pieces, count, before, taken, out)
 
@@ -470,10 +497,13 @@ PAST = 16  # breakpoints in the past that are kept before a profile is shortened
 @internal
 def _longer(node: Ints, pieces: Pieces, room: int) -> tuple[Ints, Pieces]:
     """Return the arrays of offers with more room."""
-    numbers, more = np.empty(room, np.int64), new_pieces(room)
+    numbers = np.empty(room, np.int64)
+    more = new_pieces(room)
     size = node.size
     numbers[:size] = node
-    more.low[:size], more.high[:size], more.fit[:size] = pieces.low, pieces.high, pieces.fit
+    more.low[:size] = pieces.low
+    more.high[:size] = pieces.high
+    more.fit[:size] = pieces.fit
     return numbers, more
 
 
@@ -506,7 +536,8 @@ def offers_of(
     number
         The number, in the platform, of the node with index 0.
     """
-    able, count = np.empty(nodes.size, np.int64), 0
+    able = np.empty(nodes.size, np.int64)
+    count = 0
     for n in nodes:
         if hosts(profile, n, request, duration, windows):
             able[count] = n
@@ -515,23 +546,29 @@ def offers_of(
     if count == 0:
         return nodes, nodes, nodes, np.empty(0, np.float64)
     room = room_for(profile, limits, windows, duration)
-    steps, found, queue = new_pieces(room), new_pieces(room), np.empty(room, np.int64)
+    steps = new_pieces(room)
+    pieces_offered = new_pieces(room)
+    queue = np.empty(room, np.int64)
     most = room if generator == FIRST else max(room, responses)
-    drawn, size = new_pieces(most), table_for(responses) if generator != FIRST else 1
-    keys, follower = np.empty(size, np.int64), np.empty(size, np.int64)
+    drawn = new_pieces(most)
+    size = table_for(responses) if generator != FIRST else 1
+    keys = np.empty(size, np.int64)
+    follower = np.empty(size, np.int64)
     seconds = 0
     for w in range(windows.shape[0]):
         seconds += windows[w, 1] - windows[w, 0] + 1
     rate = 1.0 / seconds if generator == EXPONENTIAL else 0.0
-    node, offers, made = np.empty(4 * nodes.size + most, np.int64), new_pieces(4 * nodes.size + most), 0
+    node = np.empty(4 * nodes.size + most, np.int64)
+    offers = new_pieces(4 * nodes.size + most)
+    made = 0
     for n in nodes:
-        count = index_of(profile, capacity, limits, n, request, duration, windows, steps, queue, found)
-        source = found
+        count = index_of(profile, capacity, limits, n, request, duration, windows, steps, queue, pieces_offered)
+        source = pieces_offered
         if generator == FIRST:
-            count = earliest(found, count, responses)
+            count = earliest(pieces_offered, count, responses)
         else:
             own = int(mixed(key, n + number) >> np.uint64(1))
-            count = roulette(found, count, responses, rate, own, keys, follower, drawn)
+            count = roulette(pieces_offered, count, responses, rate, own, keys, follower, drawn)
             source = drawn
         if made + count > node.size:
             node, offers = _longer(node, offers, 2 * (made + count))
@@ -569,16 +606,16 @@ def change(profile: Profile, nodes: Ints, units: Ints, start: int, end: int, req
 @compiled
 def overfull(profile: Profile, nodes: Ints, begin: int, end: int) -> Any:
     """Return whether each of the nodes has less than it needs at some time in [begin, end)."""
-    found = np.zeros(nodes.size, np.bool_)
+    over = np.zeros(nodes.size, np.bool_)
     for k in range(nodes.size):
         n = nodes[k]
         i = segment(profile, n, begin)
         while i < profile.length[n] and profile.time[n, i] < end:
             for r in range(profile.free.shape[2]):
                 if profile.free[n, i, r] < 0:
-                    found[k] = True
+                    over[k] = True
             i += 1
-    return found
+    return over
 
 
 # --- Which planned jobs may move to an earlier start: most of those that a node notifies have no room before their start.
@@ -627,8 +664,14 @@ def moves_of(placements: Sequence[Placement]) -> Moves:
 @internal_borrowing
 def _room_before(profile: Profile, moves: Moves, k: int, p: int, now: int) -> bool:
     """Return whether the node of entry p has room for one unit of job k from a time in [now, start) on."""
-    n, begin, end, request = moves.node[p], moves.start[k], moves.end[k], moves.request[k]
-    duration, i, s, t = end - begin, segment(profile, n, now), now, now
+    n = moves.node[p]
+    begin = moves.start[k]
+    end = moves.end[k]
+    request = moves.request[k]
+    duration = end - begin
+    i = segment(profile, n, now)
+    s = now
+    t = now
     while s < begin:
         until = profile.time[n, i + 1] if i + 1 < profile.length[n] else NEVER
         own = moves.units[p] if begin <= t < end else 0
@@ -722,7 +765,8 @@ class NodeManagers:
         if generator not in GENERATORS:
             raise WrongValue(f"generator is {generator!r}; expected one of {', '.join(GENERATORS)}")
         nodes, resources = capacity.shape
-        self.capacity, self.first = np.ascontiguousarray(capacity), first
+        self.capacity = np.ascontiguousarray(capacity)
+        self.first = first
         self._generator = GENERATORS.index(generator)
         self._free = unlimited(nodes, resources)
         self._limits = self._free if limits is None else limits
@@ -749,7 +793,7 @@ class NodeManagers:
         own = self._reserved.get(request.job, ())
         for held in own:
             self._change(held, held.start, -1)
-        found = offers_of(
+        offers = offers_of(
             self._profile,
             self.capacity,
             self._limits if request.profile else self._free,
@@ -764,7 +808,7 @@ class NodeManagers:
         )
         for held in own:
             self._change(held, held.start, 1)
-        return Offers(*found, time.thread_time() - began, nodes.size)
+        return Offers(*offers, time.thread_time() - began, nodes.size)
 
     def next_move(self, moves: Moves, first: int, now: int) -> int:
         """Return the first of the jobs from ``first`` on that may have an earlier start; for managers of all nodes."""
@@ -782,7 +826,8 @@ class NodeManagers:
             here &= np.isin(placement.nodes, placement.to)
         if not here.any():
             return
-        nodes, units = placement.nodes[here] - self.first, placement.units[here]
+        nodes = placement.nodes[here] - self.first
+        units = placement.units[here]
         held = Reservation(placement.start, placement.end, nodes, units, placement.request)
         forget(self._profile, held.nodes, placement.now)
         self._change(held, held.start, 1)
@@ -804,7 +849,8 @@ class NodeManagers:
         return np.empty(0, np.int64)
 
     def _extend(self, event: Extend) -> Ints:
-        full, extended = [np.empty(0, np.int64)], []
+        full = [np.empty(0, np.int64)]
+        extended = []
         for held in self._reserved.get(event.job, ()):
             extended.append(held._replace(end=event.end))
             self._change(extended[-1], held.end, 1)

@@ -116,10 +116,10 @@ def attempts(
             opening = calendar.next_opening(low)
             allowed = [] if opening is None else calendar.allowed(opening, opening + length)
         if allowed:
-            found = np.array(allowed, np.int64)
-            yield Attempt(name, found, True, every)
+            candidates = np.array(allowed, np.int64)
+            yield Attempt(name, candidates, True, every)
             if soft:
-                yield Attempt(f"{name}, no profile", found, False, every)
+                yield Attempt(f"{name}, no profile", candidates, False, every)
 
 
 def _windows(
@@ -128,7 +128,9 @@ def _windows(
     """Yield the name, the first and the last start of each window."""
     if begin <= latest:
         yield "window", begin, latest
-    now, begin, lasting = begin, max(begin, latest), max(1, length)
+    now = begin
+    begin = max(begin, latest)
+    lasting = max(1, length)
     for k in range(1, later + 1):
         lasting *= 2
         yield f"later {k}", begin, begin + lasting
@@ -151,16 +153,16 @@ class Calendar(NamedTuple):
 
     def allowed(self, low: int, high: int) -> list[tuple[int, int]]:
         """Return the parts of the window from ``low`` to ``high`` in which the job may start, in ascending order."""
-        found = [(low, high)]
+        spans = [(low, high)]
         if self.daily:
             days = range(low // DAY - 1, high // DAY + 1)
-            found = _common(found, ((d * DAY + a, d * DAY + b) for d in days for a, b in self.daily))
-        return _common(found, self.own) if self.own else found
+            spans = _common(spans, ((d * DAY + a, d * DAY + b) for d in days for a, b in self.daily))
+        return _common(spans, self.own) if self.own else spans
 
     def next_opening(self, low: int) -> int | None:
         """Return the first time from ``low`` on at which the job may start; None if there is none in the next 400 days."""
-        found = self.allowed(low, low + FAR * DAY)
-        return found[0][0] if found else None
+        spans = self.allowed(low, low + FAR * DAY)
+        return spans[0][0] if spans else None
 
 
 def _common(found: Iterable[tuple[int, int]], windows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -191,7 +193,10 @@ def _common(found: Iterable[tuple[int, int]], windows: Iterable[tuple[int, int]]
 # Equal starts go by time, equal nodes by number. Indices are compared and summed in millionths, as whole numbers, so that a
 # choice does not depend on the order of the responses.
 
-MIN_START, MAX_PROB, MIN_PROB, RANDOM = 0, 1, 2, 3
+MIN_START = 0
+MAX_PROB = 1
+MIN_PROB = 2
+RANDOM = 3
 NONE = -(2**63)  # no start
 MILLION = 1_000_000
 DENSE = 4  # seconds per entry up to which a table of all seconds is faster than sorting
@@ -201,10 +206,17 @@ DENSE = 4  # seconds per entry up to which a table of all seconds is faster than
 def _possible(low: Ints, high: Ints, offered: Ints, weight: Ints, units: int, most: int) -> tuple[Ints, Ints, Ints]:
     """Return first start, last start and sum of the indices of each span of possible starts; at most ``most`` spans."""
     count = low.size
-    opening, closing = np.argsort(low), np.argsort(high)
-    begin, end, total = np.empty(2 * count, np.int64), np.empty(2 * count, np.int64), np.empty(2 * count, np.int64)
-    a, b, room, weights, found = 0, 0, 0, 0, 0
-    while b < count and found < most:
+    opening = np.argsort(low)
+    closing = np.argsort(high)
+    begin = np.empty(2 * count, np.int64)
+    end = np.empty(2 * count, np.int64)
+    total = np.empty(2 * count, np.int64)
+    a = 0
+    b = 0
+    room = 0
+    weights = 0
+    possible = 0
+    while b < count and possible < most:
         t = high[closing[b]] + 1
         if a < count:
             t = min(t, low[opening[a]])
@@ -221,41 +233,51 @@ def _possible(low: Ints, high: Ints, offered: Ints, weight: Ints, units: int, mo
         last = high[closing[b]]
         if a < count:
             last = min(last, low[opening[a]] - 1)
-        begin[found], end[found], total[found] = t, last, weights
-        found += 1
-    return begin[:found], end[:found], total[:found]
+        begin[possible] = t
+        end[possible] = last
+        total[possible] = weights
+        possible += 1
+    return begin[:possible], end[:possible], total[:possible]
 
 
 @internal
 def _possible_in(low: Ints, high: Ints, offered: Ints, weight: Ints, units: int, span: int) -> tuple[Ints, Ints, Ints]:
     """Return what ``_possible`` returns, without sorting: for ``span`` seconds that hardly exceed the number of entries."""
     origin = low.min()
-    room, weights = np.zeros(span + 1, np.int64), np.zeros(span + 1, np.int64)
+    room = np.zeros(span + 1, np.int64)
+    weights = np.zeros(span + 1, np.int64)
     for k in range(low.size):
         room[low[k] - origin] += offered[k]
         room[high[k] + 1 - origin] -= offered[k]
         weights[low[k] - origin] += weight[k]
         weights[high[k] + 1 - origin] -= weight[k]
     size = min(span, 2 * low.size)
-    begin, end, total = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
-    found, here, sum_here = 0, 0, 0
+    begin = np.empty(size, np.int64)
+    end = np.empty(size, np.int64)
+    total = np.empty(size, np.int64)
+    possible = 0
+    here = 0
+    sum_here = 0
     for t in range(span):
         here += room[t]
         sum_here += weights[t]
         if here < units:
             continue
-        if found > 0 and end[found - 1] == origin + t - 1 and total[found - 1] == sum_here:
-            end[found - 1] = origin + t
+        if possible > 0 and end[possible - 1] == origin + t - 1 and total[possible - 1] == sum_here:
+            end[possible - 1] = origin + t
         else:
-            begin[found], end[found], total[found] = origin + t, origin + t, sum_here
-            found += 1
-    return begin[:found], end[:found], total[:found]
+            begin[possible] = origin + t
+            end[possible] = origin + t
+            total[possible] = sum_here
+            possible += 1
+    return begin[:possible], end[:possible], total[:possible]
 
 
 @internal
 def _start(low: Ints, high: Ints, offered: Ints, weight: Ints, units: int, policy: int, key: int) -> int:
     """Return the start that the policy chooses; NONE if there is none."""
-    most, span = 1 if policy == MIN_START else 2 * low.size, high.max() - low.min() + 1
+    most = 1 if policy == MIN_START else 2 * low.size
+    span = high.max() - low.min() + 1
     if span < DENSE * low.size:
         begin, end, total = _possible_in(low, high, offered, weight, units, span)
     else:
@@ -280,11 +302,11 @@ def _start(low: Ints, high: Ints, offered: Ints, weight: Ints, units: int, polic
 @internal
 def _fill(order: Ints, offered: Ints, units: int) -> Ints:
     """Return the units on each node: as many as each offers, in this order."""
-    found = np.zeros(order.size, np.int64)
+    taken = np.zeros(order.size, np.int64)
     for k in order:
-        found[k] = min(units, offered[k])
-        units -= found[k]
-    return found
+        taken[k] = min(units, offered[k])
+        units -= taken[k]
+    return taken
 
 
 @internal
@@ -296,32 +318,34 @@ def _above(weight: Ints, offered: Ints, level: int) -> Ints:
 @internal
 def _level_out(weight: Ints, offered: Ints, units: int) -> Ints:
     """Return the units on each node if each of them goes to the node with the most index left."""
-    lo, hi = 0, weight.max() + 1  # at level lo there is room for all units
+    lo = 0  # at level lo there is room for all units
+    hi = weight.max() + 1
     while hi - lo > 1:
         middle = (lo + hi) // 2
         if _above(weight, offered, middle).sum() >= units:
             lo = middle
         else:
             hi = middle
-    found, all_of_level = _above(weight, offered, lo + 1), _above(weight, offered, lo)
-    left = units - found.sum()
-    for k in range(found.size):
-        if left > 0 and all_of_level[k] > found[k]:
-            found[k] += 1
+    above = _above(weight, offered, lo + 1)
+    all_of_level = _above(weight, offered, lo)
+    left = units - above.sum()
+    for k in range(above.size):
+        if left > 0 and all_of_level[k] > above[k]:
+            above[k] += 1
             left -= 1
-    return found
+    return above
 
 
 @internal
 def _in_rounds(order: Ints, offered: Ints, units: int) -> Ints:
     """Return the units on each node: one each in this order, then a second one each, ..."""
-    found = np.zeros(order.size, np.int64)
+    taken = np.zeros(order.size, np.int64)
     while units > 0:
         for k in order:
-            if units > 0 and found[k] < offered[k]:
-                found[k] += 1
+            if units > 0 and taken[k] < offered[k]:
+                taken[k] += 1
                 units -= 1
-    return found
+    return taken
 
 
 @compiled
@@ -354,7 +378,9 @@ def choose(
     if start == NONE:
         return start, np.empty(0, np.int64), np.empty(0, np.int64)
     here = np.flatnonzero((low <= start) & (start <= high))
-    weight, offered, nodes = weight[here], offered[here], node[here]
+    weight = weight[here]
+    offered = offered[here]
+    nodes = node[here]
     if policy == MAX_PROB:
         chosen = _level_out(weight, offered, units)
     elif policy == RANDOM:
@@ -451,7 +477,10 @@ class TaskManager:
     ) -> None:
         if policy not in POLICIES:
             raise WrongValue(f"policy is {policy!r}; expected one of {', '.join(POLICIES)}")
-        self._transport, self._policy, self._seed, self.soft = transport, POLICIES.index(policy), seed, soft
+        self._transport = transport
+        self._policy = POLICIES.index(policy)
+        self._seed = seed
+        self.soft = soft
         self._one_per_node, self._later = one_per_node, later
         self._answering = np.ones(nodes, np.bool_)
         self.costs = Costs(transport.traffic)
@@ -484,9 +513,9 @@ class TaskManager:
         self.costs.add_job()
         tries = attempts(task.earliest, task.latest, now, end_of_all, task.calendar, self.soft, self._later)
         for attempt in tries:
-            found = self._run(task, attempt, now, None)
-            if found is not None:
-                return Placed(found, attempt.name, attempt.profile)
+            placed = self._run(task, attempt, now, None)
+            if placed is not None:
+                return Placed(placed, attempt.name, attempt.profile)
         return None
 
     def movable(self, jobs: Sequence[tuple[Task, Placed]], now: int) -> Iterator[int]:
@@ -496,9 +525,11 @@ class TaskManager:
         """
         if not jobs:
             return
-        moves, k = moves_of([placed.placement for _, placed in jobs]), 0
+        moves = moves_of([placed.placement for _, placed in jobs])
+        k = 0
         while k < len(jobs):
-            began, first = time.thread_time(), k
+            began = time.thread_time()
+            first = k
             k = self._transport.next_move(moves, first, now)
             if k > first:
                 self.costs.add_passed(np.diff(moves.first[first : k + 1]).tolist(), time.thread_time() - began)
@@ -516,8 +547,8 @@ class TaskManager:
         if not allowed:
             return None
         attempt = Attempt(placed.attempt, np.array(allowed, np.int64), placed.profile, False)
-        found = self._run(task, attempt, now, old)
-        return None if found is None else placed._replace(placement=found)
+        moved = self._run(task, attempt, now, old)
+        return None if moved is None else placed._replace(placement=moved)
 
     def hold(self, placement: Placement) -> None:
         """Reserve nodes for a job that runs already."""
@@ -581,7 +612,8 @@ class TaskManager:
         if not offers.node.size:
             self.costs.add_run(asked, offers.nodes, offers.seconds, 0.0)
             return None
-        began, wall = time.thread_time(), time.perf_counter()
+        began = time.thread_time()
+        wall = time.perf_counter()
         start, nodes, units = self._chosen(offers, task.units, key)
         took = time.thread_time() - began
         self.costs.add_run(asked, offers.nodes, offers.seconds, took, time.perf_counter() - wall)

@@ -202,8 +202,8 @@ def packed(what: Message | Answer) -> bytes:
 
 def unpacked(answer: bytes) -> Answer:
     """Return an answer."""
-    found: Answer = pickle.loads(answer)
-    return found
+    content: Answer = pickle.loads(answer)
+    return content
 
 
 class Block:
@@ -223,14 +223,15 @@ class Block:
         self._packets += 1
         if self._fault is not None and self._packets >= self._fault:
             return None
-        stream, answer = io.BytesIO(packet), np.empty(0, np.int64)
-        found: Answer = answer
+        stream = io.BytesIO(packet)
+        answer = np.empty(0, np.int64)
+        reply: Answer = answer
         try:
             while stream.tell() < len(packet):
-                found = self._answer(pickle.load(stream))
+                reply = self._answer(pickle.load(stream))
         except Exception:  # the task manager raises it
-            found = Failure(traceback.format_exc())
-        return packed(found)
+            reply = Failure(traceback.format_exc())
+        return packed(reply)
 
     def _answer(self, message: Message) -> Answer:
         if isinstance(message, Setup):
@@ -255,7 +256,8 @@ class Block:
 
 def warm_up(generator: str) -> None:
     """Compile or load all that node managers call, before the timer of the first request runs."""
-    one, none = np.ones(1, np.int64), np.zeros(1, np.int64)
+    one = np.ones(1, np.int64)
+    none = np.zeros(1, np.int64)
     managers = NodeManagers(np.ones((1, 1), np.int64), generator)
     managers.answer(Request("", 0, 1, one, 1, np.array([[0, 1]]), 1, False, 0))
     managers.reserve(Placement("", 0, 1, none, one, one, 0))
@@ -321,7 +323,9 @@ class Processes:
             )
         if fault is not None and not 0 <= fault[0] < count:
             raise WrongValue(f"process {fault[0]} of node managers cannot fail; expected one from 0 to {count - 1}")
-        self._link, self._timer, self._seconds = link, timer, SETUP
+        self._link = link
+        self._timer = timer
+        self._seconds = SETUP
         self._edges = [k * nodes // count for k in range(count + 1)]
         self._process = np.repeat(np.arange(count), np.diff(self._edges))  # of each node
         self._held: list[list[bytes]] = [[] for _ in range(count)]  # messages that go with the next packet
@@ -336,7 +340,8 @@ class Processes:
         self._send(None, range(count))
         if self.silent.size:
             raise TransportError(f"processes of node managers did not begin within {SETUP:g} s")
-        self._seconds, self.traffic = timer, Traffic()
+        self._seconds = timer
+        self.traffic = Traffic()
 
     def ask(self, request: Request) -> Offers:
         """Collect the offers that arrive before the timer ends."""
@@ -371,8 +376,8 @@ class Processes:
 
     def _of(self, nodes: Ints | None) -> Ints:
         """Return the processes that have any of these nodes, or any node; without silent ones."""
-        found = np.arange(self._answers.size) if nodes is None else np.unique(self._process[nodes])
-        return np.asarray(found[self._answers[found]])
+        owners = np.arange(self._answers.size) if nodes is None else np.unique(self._process[nodes])
+        return np.asarray(owners[self._answers[owners]])
 
     def _hold(self, message: Message, processes: Iterable[int]) -> None:
         """Keep a message for the next packet to these processes."""
@@ -392,11 +397,11 @@ class Processes:
         self.traffic.packets += len(packets) + len(answers)
         self.traffic.bytes += sum(map(len, packets.values())) + sum(map(len, answers.values()))
         self._drop([k for k in packets if k not in answers])
-        found = [unpacked(answers[k]) for k in sorted(answers)]
-        for answer in found:
+        replies = [unpacked(answers[k]) for k in sorted(answers)]
+        for answer in replies:
             if isinstance(answer, Failure):
                 raise TransportError(f"a process of node managers has failed:\n{answer.text}")
-        return found
+        return replies
 
     def _drop(self, processes: list[int]) -> None:
         """Note that processes are silent."""
