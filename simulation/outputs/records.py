@@ -108,7 +108,7 @@ def decision_json(decision: EvictionDecision) -> DecisionJson:
     }
 
 
-def read_decision(data: DecisionJson, settings: Preemption) -> EvictionDecision:
+def read_decision(data: Mapping[str, Any], settings: Preemption) -> EvictionDecision:
     """Read the data of ``decision_json``. Raises ProblemError, WrongValue."""
     problem = plan = None
     if data["candidates"] is not None:
@@ -186,9 +186,13 @@ class EventJson(TypedDict, closed=True):
     value: Number | str | None
 
 
-class RefusedJson(EventJson, closed=True):
+class RefusedJson(TypedDict, closed=True):
     """An event of the server that was not possible."""
 
+    time: Whole
+    kind: str
+    subject: str
+    value: Number | str | None
     why: str
 
 
