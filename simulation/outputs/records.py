@@ -109,7 +109,7 @@ def decision_json(decision: EvictionDecision) -> DecisionJson:
     }
 
 
-def read_decision(data: DecisionJson, settings: Preemption) -> EvictionDecision:
+def read_decision(data: Mapping[str, Any], settings: Preemption) -> EvictionDecision:
     """Read the data of ``decision_json``. Raises ProblemError, WrongValue."""
     problem = plan = None
     needed, deadline = data["needed"], data["deadline"]
