@@ -189,7 +189,10 @@ def _short(value: Any) -> str:
         return how_many(len(value), "byte", ",")
     if isinstance(value, (Mapping, Sequence, Set)) and not hasattr(value, "_fields"):
         text = repr(value) if len(value) <= VALUE // 2 else ""
-        left, right = "{}" if isinstance(value, (Mapping, Set)) else "[]" if isinstance(value, list) else "()"
+        if isinstance(value, (Mapping, Set)):
+            left, right = "{}"
+        else:
+            left, right = "[]" if isinstance(value, list) else "()"
         kind = "items" if isinstance(value, Mapping) else type(next(iter(value), None)).__name__
         return text if text and len(text) <= VALUE else f"{left}{len(value):,} {kind}{right}"
     if hasattr(value, "shape"):  # an array

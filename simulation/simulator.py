@@ -305,8 +305,9 @@ def simulate(
     expect("begin of simulate", begin, int | None)
     jobs, machine, own_events, reserved, own_desired = replay_input(workload, platform)
     if running is not None or begin is not None:
-        at = begin if begin is not None else int(jobs.submit[0]) if jobs.begin is None else jobs.begin
-        jobs = jobs.beginning(at, jobs.running if running is None else running)
+        if begin is None:
+            begin = int(jobs.submit[0]) if jobs.begin is None else jobs.begin
+        jobs = jobs.beginning(begin, jobs.running if running is None else running)
     chosen = _dispatcher(dispatcher)
     listed = list(own_events if events is None else events)
     of_nodes, of_server = split_events(listed) if listed else ([], [])

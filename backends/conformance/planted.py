@@ -206,7 +206,9 @@ def faulty(fault: type[Copy], model: Model) -> Result:
     if violations:
         return Result("error", fault.__name__, None, assignment=answer, violations=violations, model=model)
     values = tuple(model.value(e, answer) for e in model.objectives)
-    objective = values if len(values) > 1 else values[0] if values else None
+    objective: Any = values
+    if len(values) < 2:
+        objective = values[0] if values else None
     bound: Any = objective
     if values and issubclass(fault, FalseBound):
         first = fault.bound(values[0], 1 if model.sense == "minimize" else -1)

@@ -477,7 +477,10 @@ class _Maker:
         if like is not None:
             size = (like.size_lo, like.size_hi) if rng.random() < 0.7 else size
             start = _declared(like) if rng.random() < 0.6 else start
-        places = (OPEN if self.open else 8) if start is None else sum(b - a + 1 for a, b in start)
+        if start is None:
+            places = OPEN if self.open else 8
+        else:
+            places = sum(b - a + 1 for a, b in start)
         count = places * (size[1] - size[0] + 1) + optional
         if count > self.room:
             return None

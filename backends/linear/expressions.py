@@ -168,7 +168,10 @@ class LinearExpressions:
                 k = self.integers + atom.index
                 terms[k] = terms.get(k, 0.0) + c
                 continue
-            part = self._atom(atom, sides if c > 0 else flipped(sides) if c < 0 else 0)
+            needed = 0
+            if c != 0:
+                needed = sides if c > 0 else flipped(sides)
+            part = self._atom(atom, needed)
             constant += c * part.constant
             for k, v in part.terms.items():
                 terms[k] = terms.get(k, 0.0) + c * v

@@ -430,7 +430,9 @@ def draw_radar(ax: Axes, shapes: Shape, names: Sequence[str], title: str) -> Non
         ax.plot(ring * np.cos(around), ring * np.sin(around), color=GREY, alpha=0.35, linewidth=0.5)
     for x, y, name in zip(np.cos(angle).tolist(), np.sin(angle).tolist(), names, strict=True):
         ax.plot([0, x], [0, y], color=GREY, alpha=0.35, linewidth=0.5)
-        side = "center" if abs(x) < 0.1 else "left" if x > 0 else "right"
+        side = "left" if x > 0 else "right"
+        if abs(x) < 0.1:
+            side = "center"
         ax.text(1.08 * x, 1.12 * y, name, ha=side, va="center", fontsize=7)
     for k, (name, radius) in enumerate(shares(shapes).items()):
         x = radius * np.cos(angle)

@@ -152,7 +152,8 @@ def supervise_all(
                 observer.ended(run, record, False)
             idle = executor.has_room()
             more = idle and unchecked.left
-            events = executor.events(0 if more else POLL) if active else ()
+            patience = 0 if more else POLL
+            events = executor.events(patience) if active else ()
             for task, event in events:
                 if event["event"] != "ended":
                     if event["event"] != "begun" or task not in begun:  # it begins again after its worker was lost

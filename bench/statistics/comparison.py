@@ -198,6 +198,9 @@ def _difference(
     low, high = interval(d, 1 - alpha, back)
     test = wilcoxon(d)
     means = float(a.mean()), float(b.mean())
+    better = ""
+    if test.balance != 0:
+        better = one if test.balance > 0 else other
     return Difference(
         one,
         other,
@@ -209,7 +212,7 @@ def _difference(
         int((d < -EQUAL).sum()),
         int((np.abs(d) <= EQUAL).sum()),
         int((d > EQUAL).sum()),
-        "" if test.balance == 0 else one if test.balance > 0 else other,
+        better,
         test.p,
         1.0,
         False,

@@ -65,7 +65,9 @@ def gap_to_known(problem: Problem, run: Outcome) -> float:
 
 def seconds(problem: Problem, run: Outcome) -> float:
     """Return the seconds to the proof of an optimum or of infeasibility; infinity without a proof."""
-    return inf if run.state != "proven" else problem.limit if run.seconds is None else run.seconds
+    if run.state != "proven":
+        return inf
+    return problem.limit if run.seconds is None else run.seconds
 
 
 def seconds_to(target: float) -> Measure:

@@ -244,11 +244,14 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
         why = "it is a job array, whose subjobs have records of their own"
     elif start != start and not took:
         why = NEVER_STARTED
+    runtime = duration(took) if took else MISSING
+    if end >= start:
+        runtime = end - start
     return Logged(
         id=name,
         submit=submit,
         start=start,
-        runtime=end - start if end >= start else duration(took) if took else MISSING,
+        runtime=runtime,
         walltime=duration(limit) if limit else MISSING,
         units=units,
         request=request,

@@ -239,7 +239,9 @@ def _size(most: int, random: Random) -> int:
     size, _, exact = classes[bisect_left(sums, random.random() * sums[-1])]
     if random.random() < exact and size <= most:
         return size
-    grain = CORES if size > 2 * CORES else GRAIN if size > CORES else 1
+    grain = GRAIN if size > CORES else 1
+    if size > 2 * CORES:
+        grain = CORES
     low = size // 2 // grain + 1
     high = min(size - 1, most) // grain
     return grain * (low + int(random.random() * max(1, high - low + 1)))

@@ -537,7 +537,9 @@ def origin_tables(instance: Instance) -> dict[str, Any]:
 
 def _queue_table(queue: Queue) -> dict[str, Any]:
     pairs = [[_time(lo), _time(hi)] for lo, hi in queue.daily]
-    between = {} if not pairs else {"start_between": pairs[0] if len(pairs) == 1 else pairs}
+    between: dict[str, Any] = {}
+    if pairs:
+        between["start_between"] = pairs[0] if len(pairs) == 1 else pairs
     return {"name": queue.name, "ewt_s": queue.ewt, **between, **({"whole_run": True} if queue.whole_run else {})}
 
 

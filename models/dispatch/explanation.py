@@ -122,7 +122,8 @@ def _together(uses: Sequence[Use]) -> str:
 def _beside(part: Dispatch) -> str:
     """Return the running jobs in words, with a leading space; empty without them."""
     held = [f"{r.job.id} (until {moment(r.end)})" for r in part.running]
-    return f" beside the running {'jobs' if len(held) > 1 else 'job'} {listed(held)}" if held else ""
+    jobs = "jobs" if len(held) > 1 else "job"
+    return f" beside the running {jobs} {listed(held)}" if held else ""
 
 
 def _need(job: Job, resource: str) -> int:

@@ -115,12 +115,15 @@ def rows(problem: Eviction, plan: Schedule) -> list[dict[str, Any]]:
         c = problem.by_id[row["job"]]
         times = written.get(c.id)
         killed = row["strategy"] == "kill"
+        end = 0 if killed else None
+        if times is not None:
+            end = times.end
         entries.append(
             {
                 **row,
                 "nodes": c.nodes,
                 "writes": None if times is None else times.writes,
-                "end": times.end if times is not None else (0 if killed else None),
+                "end": end,
                 "loss": c.loss if killed else 0,
             }
         )

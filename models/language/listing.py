@@ -160,8 +160,12 @@ class Notation:
         terms: Iterable[tuple[str, int | float]] = ((self._atom(a), k) for a, k in e.terms.items())
         parts: list[str] = []
         for name, k in itertools.chain(terms, [("", e.constant)] if e.constant or not e.terms else []):
-            size = "" if abs(k) == 1 and name else f"{abs(k)!r}{'*' if name else ''}"
-            sign = ("- " if k < 0 else "+ ") if parts else ("-" if k < 0 else "")
+            times = "*" if name else ""
+            size = "" if abs(k) == 1 and name else f"{abs(k)!r}{times}"
+            if parts:
+                sign = "- " if k < 0 else "+ "
+            else:
+                sign = "-" if k < 0 else ""
             parts.append(f"{sign}{size}{name}")
             length += len(parts[-1])
             if self.width is not None and length > self.width:

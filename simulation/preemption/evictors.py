@@ -132,7 +132,9 @@ class DynamicProgram:
     @property
     def name(self) -> str:
         """The evictor as a text."""
-        return "dp" if self.excess is None else "dp-knee" if self.excess == KNEE else f"dp-knee:{self.excess:g}"
+        if self.excess is None:
+            return "dp"
+        return "dp-knee" if self.excess == KNEE else f"dp-knee:{self.excess:g}"
 
     def decide(self, problem: Eviction) -> EvictionPlan | None:
         """Return the plan."""

@@ -190,7 +190,9 @@ def _decision(
             yield _fault(c.id, f"may leave at {now}, when it does not run")
             continue
         start, number = run
-        units = int(replay.workload.units[k]) if k is not None else other.job.units if other is not None else 0
+        units = 0 if other is None else other.job.units
+        if k is not None:
+            units = int(replay.workload.units[k])
         job = _job(c.id, units, found)
         worked = now - _base(start, number, found)
         kept = job.whole(worked)

@@ -102,7 +102,11 @@ def _ratios(results: Results, dispatchers: Sequence[str]) -> Grid:
 def _against(results: Results, name: str, scenario: str, row: Row, ours: Row) -> float | None:
     """Return the wait of all users of a scenario / that of the most accurate class of ``row``."""
     best = [value for value in row if value is not None]
-    whole = TABLE_3[scenario] if row is not ours else of_users(results[scenario][name]) if scenario in results else ()
+    whole: Row = ()
+    if row is not ours:
+        whole = TABLE_3[scenario]
+    elif scenario in results:
+        whole = of_users(results[scenario][name])
     known = [value for value in whole if value is not None]
     return fmean(known) / best[-1] if best and best[-1] and known else None
 

@@ -441,7 +441,9 @@ def suits(trace: TraceArrays, state: State, rules: Rules, period: int) -> bool:
 
 def new_counts(trace: TraceArrays, rules: Rules) -> Counts:
     """Return the counts of an empty machine."""
-    mode = EASY if rules.reservations == 1 else STRICT if rules.strict else RULE
+    mode = STRICT if rules.strict else RULE
+    if rules.reservations == 1:
+        mode = EASY
     most = int(min(trace.capacity[0, 0], trace.release.size))
     return Counts(np.array([trace.capacity[0, 0]]), mode, no_jobs(rules.base), none_running(most))
 

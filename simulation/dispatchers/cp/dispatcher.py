@@ -200,7 +200,9 @@ class CPDispatcher(ProfileFollower):
         self.follows(profile, over_cost, version >= 2)
         self.name = f"{family}{version or ''}{self.suffix}@{backend}{f':{objective}' if objective else ''}"
         self.formulation = formulation or FORMULATIONS[family]
-        self.max_stretch = (STRETCH if version >= 3 else None) if max_stretch == "default" else max_stretch
+        if max_stretch == "default":
+            max_stretch = STRETCH if version >= 3 else None
+        self.max_stretch = max_stretch
         share = 1 if over_cost is not None else FIRST_SHARE  # each step of a model with a cost of a profile takes long
         made = {} if parameters is None else {"parameters": parameters}
         steps = Control.of(backend, length, deterministic is not None, first_limit, share, k, threads, **made)
