@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..models.dispatch.jobs import Running
 from ..models.platform import Platform
 from .files.lines import csv_rows, each_line
-from .log_windows import at_begin, window_of
+from .log_preparation import at_begin, window_of
 from .repair import Trace
 from .workload import Workload
 

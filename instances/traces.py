@@ -26,15 +26,19 @@ from .formats.sacct import sacct_trace
 from .formats.sacct_rows import is_json_of_sacct, is_sacct
 from .formats.swf import FIELDS, NUMBER, swf_trace
 from .log_preparation import (
+    KEPT,
     QUEUE,
+    RESET,
+    at_begin,
+    during,
     ignored,
     in_partitions,
     preceding_of,
+    window_of,
     with_dependencies,
     with_latest_starts,
     with_queues_from,
 )
-from .log_windows import KEPT, RESET, at_begin, during, window_of
 from .repair import Trace
 from .report import WorkloadError
 from .workload import Workload

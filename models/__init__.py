@@ -2,8 +2,7 @@
 
 from .dispatch.jobs import Chunk, Job, Queue, Running
 from .dispatch.problem import Dispatch
-from .eviction.from_trace import Checkpointing
-from .eviction.jobs import BatchJob, EvictionCandidate, EvictionPlan
+from .eviction.jobs import BatchJob, Checkpointing, EvictionCandidate, EvictionPlan
 from .eviction.problem import Eviction
 from .node_states import NodeEvent, NodeStates
 from .platform import NodeGroup, Platform, ProblemError

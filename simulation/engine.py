@@ -45,7 +45,7 @@ from .dispatchers.policy import Policy
 from .errors import SimulationError
 from .features.feature import Feature, Replay
 from .ledger import Ledger
-from .ranking import Ranking
+from .rankers import Ranking
 from .records import Decisions
 from .replay_setup import Setup, result_of
 from .result import Simulation

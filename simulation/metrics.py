@@ -19,11 +19,11 @@ from ..models.comparing import hashable
 from ..models.excerpt import with_short_repr
 from ..models.platform import Platform
 from ..models.unknown_names import hint
-from .accuracy import Accuracy, accuracy
 from .curves import left_at, over_time, queue_curve, share_used, usage, use_curve
 from .desired_use import desired_figures, power_peak
 from .dispatcher import Ended
 from .groups import GROUPINGS, Groups, JobFigures, Spread, groups_of
+from .predictors import Accuracy, accuracy
 from .records import ModelSizes, ReplayData
 
 if TYPE_CHECKING:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NoReturn, Protocol, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..errors import SchedlabError
+from ..errors import SchedlabError, WrongValue
+from ..heuristics.kernels.events.state import ENDED, WAITING, State, TraceArrays
+from ..instances.report import WorkloadError
 from ..instances.workload import Workload
 from ..models.array_types import Ints
+from ..models.compiled import internal_borrowing
 from ..models.counts import how_many
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.registry import Registry
@@ -537,3 +543,206 @@ def predictor_of(what: str | Predictor | type[Predictor], kill_at_walltime: bool
     'last-two'
     """
     return PREDICTORS.make(what, kill_at_walltime=kill_at_walltime)
+
+
+# --- The predictor ``last-two`` in compiled code: what it knows of each user, and the expected durations of waiting jobs.
+
+
+class Users(NamedTuple):
+    """What is known of the users of the jobs.
+
+    Parameters
+    ----------
+    user
+        User of each job, shape (jobs,); shape (0,): nothing is learned.
+    walltime
+        Walltime of each job in seconds, shape (jobs,).
+    took
+        Runtimes in seconds of the last job of each user that has ended and of the one before, shape (users, 2); 0: none.
+    changed
+        Scratch: whether a job of the user has ended at this event, shape (users,).
+    """
+
+    user: Ints
+    walltime: Ints
+    took: Ints
+    changed: NDArray[np.bool_]
+
+
+def users_of(predictor: LastTwo | None, walltime: Ints) -> Users:
+    """Return the arrays of a predictor; None: those of durations that never change."""
+    if predictor is None:
+        none = np.zeros((0, 2), np.int64)
+        return Users(none[:, 0].copy(), walltime, none, np.zeros(0, np.bool_))
+    return Users(predictor.user, walltime, predictor.took, np.zeros(len(predictor.took), np.bool_))
+
+
+@internal_borrowing
+def learn_and_predict(users: Users, trace: TraceArrays, state: State, arrived: int) -> None:
+    """Learn the runtimes of the jobs that have ended, and predict waiting jobs; ``arrived``: index of the first new one."""
+    if users.user.size == 0:
+        return
+    clock = state.clock
+    user = users.user
+    took = users.took
+    for i in range(clock[ENDED]):
+        j = state.ended[i]
+        u = user[j]
+        last = max(1, trace.runtime[j])
+        before = took[u, 0]
+        took[u, 0] = last
+        took[u, 1] = before if before > 0 else last
+        users.changed[u] = True
+    first = arrived
+    if clock[ENDED] > 0:
+        first = 0
+    for i in range(first, clock[WAITING]):
+        j = state.waiting[i]
+        if i >= arrived or users.changed[user[j]]:
+            state.expected[j] = _predicted(users, j)
+    for i in range(clock[ENDED]):
+        users.changed[user[state.ended[i]]] = False
+
+
+@internal_borrowing
+def _predicted(users: Users, j: int) -> int:
+    """Return the expected duration of job j in seconds."""
+    walltime = max(1, users.walltime[j])
+    u = users.user[j]
+    if users.took[u, 0] == 0:
+        return int(walltime)
+    return int(min(walltime, (users.took[u, 0] + users.took[u, 1] + 1) // 2))
+
+
+# --- The accuracy of predicted durations.
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class Accuracy:
+    """The comparison of expected durations with durations in the replay.
+
+    e is the expected duration of a job and d its duration, at least 1 s. All values are None if there is no job.
+
+    Parameters
+    ----------
+    mae : float
+        Mean absolute error, ``mean(|d - e|)``, in seconds.
+    under, over, exact : float
+        Share of the jobs with ``d > e`` (underestimated), ``d < e`` (overestimated), ``d == e``; each from 0 to 1.
+    within_quarter : float
+        Share of the jobs with ``0.75 <= d / e <= 1.25``, from 0 to 1.
+    ratio_p5, ratio_p25, ratio_p50, ratio_p75, ratio_p95 : float
+        Percentiles of ``d / e``, without unit.
+    """
+
+    mae: float | None = None
+    under: float | None = None
+    over: float | None = None
+    exact: float | None = None
+    within_quarter: float | None = None
+    ratio_p5: float | None = None
+    ratio_p25: float | None = None
+    ratio_p50: float | None = None
+    ratio_p75: float | None = None
+    ratio_p95: float | None = None
+
+    def as_dict(self) -> dict[str, float | None]:
+        """Return a dict of all values by name."""
+        return asdict(self)
+
+
+def accuracy(expected: Ints, runtime: Ints) -> Accuracy:
+    """Compare expected durations with runtimes.
+
+    Parameters
+    ----------
+    expected : ndarray of int64, shape (jobs,)
+        Expected durations in seconds, at least 1.
+    runtime : ndarray of int64, shape (jobs,)
+        Runtimes in seconds; values below 1 count as 1.
+
+    Returns
+    -------
+    Accuracy
+        All values None if there is no job.
+
+    Raises
+    ------
+    ValueError
+        If the arrays have different lengths, or an expected duration is below 1 s.
+
+    Examples
+    --------
+    >>> a = accuracy(np.array([100, 100, 100, 50]), np.array([100, 50, 150, 60]))
+    >>> a.mae, a.under, a.over, a.exact, a.within_quarter
+    (27.5, 0.5, 0.25, 0.25, 0.5)
+    """
+    if expected.shape != runtime.shape:
+        raise WrongValue(f"{len(expected)} expected durations for {len(runtime)} runtimes; expected equal numbers")
+    if not expected.size:
+        return Accuracy()
+    if expected.min() < 1:
+        k = int(expected.argmin())
+        raise WrongValue(f"the expected duration of job {k} is {expected[k]} s; expected at least 1 s")
+    took = np.maximum(runtime, 1)
+    ratio = took / expected
+    p5, p25, p50, p75, p95 = np.percentile(ratio, [5, 25, 50, 75, 95]).tolist()
+    return Accuracy(
+        mae=float(np.abs(took - expected).mean()),
+        under=float((took > expected).mean()),
+        over=float((took < expected).mean()),
+        exact=float((took == expected).mean()),
+        within_quarter=float(((ratio >= 0.75) & (ratio <= 1.25)).mean()),
+        ratio_p5=p5,
+        ratio_p25=p25,
+        ratio_p50=p50,
+        ratio_p75=p75,
+        ratio_p95=p95,
+    )
+
+
+def expected_as_recorded(workload: Workload, predictor: Predictor) -> Ints:
+    """Return the durations that a predictor expects at the starts recorded in the trace, without a simulation.
+
+    At each recorded start, the predictor has learned from the jobs that had ended on the real machine.
+
+    Parameters
+    ----------
+    workload : Workload
+        A trace that records the start of every job.
+    predictor : Predictor
+        The predictor; it starts without knowledge.
+
+    Returns
+    -------
+    ndarray of int64, shape (jobs,)
+        Expected durations in seconds.
+
+    Raises
+    ------
+    WorkloadError
+        If the trace does not record the start of a job.
+    """
+    start = workload.recorded_start
+    if (start < 0).any():
+        k = int(np.flatnonzero(start < 0)[0])
+        raise WorkloadError(
+            f"{workload.name}: the trace does not record when job {workload.ids[k]!r} started; remove such jobs with "
+            "Workload.keep, or simulate the trace"
+        )
+    predictor = TimedPredictor(predictor)
+    fixed = predictor.begin(workload)
+    if fixed is not None:
+        return fixed
+    expected = np.zeros(len(workload), np.int64)
+    starts = start.tolist()
+    runtimes = workload.runtime.tolist()
+    running: list[tuple[int, int]] = []
+    for job in np.argsort(start, kind="stable").tolist():
+        while running and running[0][0] <= starts[job]:
+            ended = heapq.heappop(running)[1]
+            predictor.learn(ended, runtimes[ended])
+        expected[job] = predictor.predict(job)
+        heapq.heappush(running, (starts[job] + runtimes[job], job))
+    return expected

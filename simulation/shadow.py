@@ -47,7 +47,7 @@ from .dispatchers.policy_kernels import rules_of
 from .dispatchers.registry import parse_dispatcher
 from .errors import SimulationError
 from .predictors import Predictor, TimedPredictor, predictor_of
-from .ranking import Ranking
+from .rankers import Ranking
 from .shadow_answer import Answer, faults
 from .simulator import check_takes_chunks
 

@@ -27,7 +27,7 @@ from ...instances.files.lines import read_json, read_text
 from ...instances.files.writing import write_whole
 from ...instances.generators.climate import SEASONS, synthetic
 from ...instances.generators.theta import DEADLINE, NEEDED, SOURCE, STEP
-from ...instances.log_windows import midnight
+from ...instances.log_preparation import midnight
 from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE, known, thesis_scenarios
 from ...instances.states.machine_state import Document, state_of
 from ...instances.states.pbs import state_from_pbs

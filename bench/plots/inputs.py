@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ...simulation.hours import Hours
+    from ...simulation.curves import Hours
 
 
 # --- ``bench show LOG``: jobs and nodes per hour.

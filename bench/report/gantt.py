@@ -18,7 +18,7 @@ from ...models.display.gantt import Cells, Gantt
 from ...models.display.of_problem import gantt_of_schedule
 from ...models.kind import find
 from ..kinds.base import bench_kind
-from ..records.instances import Instances
+from ..records.verify import Instances
 from ..statistics.sample import Problem, name_of
 
 # --- A Gantt chart as short lists of numbers, which the page of a report draws.

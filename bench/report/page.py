@@ -19,7 +19,7 @@ from ...models.counts import how_many
 from ..errors import WrongUse
 from ..grid import Column, Grid
 from ..pages import rendered
-from ..records.instances import Instances
+from ..records.verify import Instances
 from ..replays.settings import ReplaySettings
 from ..runs.view import View
 from ..statistics.measures import (

@@ -26,10 +26,9 @@ from ...instances.workload import Workload
 from ...models.counts import how_many, how_many_of
 from ...models.platform import Platform, ProblemError
 from ...models.profit.cooling import Cooling
-from ...simulation.forecast_scores import Score, score
-from ...simulation.forecasts import FORECASTS, parse_forecast
+from ...simulation.curves import HOUR, Hours, hours_of
+from ...simulation.forecasts import FORECASTS, Score, parse_forecast, score
 from ...simulation.groups import GROUPINGS, LARGEST
-from ...simulation.hours import HOUR, Hours, hours_of
 from ..errors import WrongUse
 from ..grid import Column, Grid, count, fixed, percent
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ...simulation.dispatchers.production_phases import PHASES as CYCLE
+from ...simulation.dispatchers.production import PHASES as CYCLE
 from ..grid import UNKNOWN, Column, Grid, compact, count, mean, milliseconds, percent, ratio, short
 from .replay_results import DispatcherRow, ReplayResults
 

@@ -20,7 +20,7 @@ from .control import (
     Turn,
     Turns,
 )
-from .operators import KeyChanges, Operator, OrderMoves
+from .operators import KeyChanges, Operator, OrderMoves, SolverWindows
 from .orders import KeyNoise, Order, Population
 from .ruin import (
     AroundTime,
@@ -35,7 +35,6 @@ from .ruin import (
     usual_repair,
 )
 from .search import usual_operators, usual_selection
-from .solver_windows import SolverWindows
 from .state import LnsSearch
 from .turns import Gain
 

@@ -46,10 +46,9 @@ from ..incumbents import OnIncumbent
 from ..kernels.costs import EARNINGS, LAST_END, objective
 from ..list_scheduling import tiny
 from .control import Acceptance, Alternate, FirstOf, GainPerSecond, Seconds, Selection, Stopping, Turns
-from .operators import KeyChanges, Operator, OrderMoves
+from .operators import KeyChanges, Operator, OrderMoves, SolverWindows
 from .orders import Population
 from .ruin import RuinAndRecreate
-from .solver_windows import SolverWindows
 from .state import LnsSearch
 from .turns import as_text
 

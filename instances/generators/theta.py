@@ -19,8 +19,7 @@ from random import Random
 
 from ...errors import WrongValue
 from ...models.counts import how_many
-from ...models.eviction.from_trace import Checkpointing
-from ...models.eviction.jobs import BatchJob
+from ...models.eviction.jobs import BatchJob, Checkpointing
 from ...models.eviction.problem import Eviction
 from ..instance import Instance
 

@@ -18,11 +18,10 @@ from ...models.problem import part_name
 from ...models.reservations import MOST_REPETITIONS, PERIODS, WEEK_DAYS, Repeat, Reservation
 from ...models.server_events import Known, of_reservations
 from ...models.whole_numbers import is_number
-from ..files.events_file import EVENTS, Event, events_csv, events_of
+from ..files.events_file import EVENTS, RUNNING, Event, events_csv, events_of, read_running, running_csv
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.lines import seconds_of, whole_of
 from ..files.profile_file import profile_csv, read_profile, wishes_of
-from ..files.running_file import RUNNING, read_running, running_csv
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
 

@@ -37,10 +37,10 @@ from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
 from ...models.profit.problem import Profit, cores
 from ...models.step_function import StepFunction
+from ..files.events_file import RUNNING
 from ..files.folder import SETTINGS, Folder, ForeignFile, InstanceError, Table, own_file
 from ..files.lines import read_lines
 from ..files.profile_file import EURO, TIME, read_series
-from ..files.running_file import RUNNING
 from ..files.writing import to_csv, to_toml, write_files
 from ..formats.cooling_tables import UnknownCooling, cooling, cooling_csv, cooling_names, read_cooling
 from ..instance import Instance

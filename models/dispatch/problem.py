@@ -12,12 +12,12 @@ from ..arguments import Natural, checked, expect, unknown_keyword
 from ..clock_times import clock_seconds
 from ..comparing import hashable
 from ..counts import how_many
+from ..display.tables import table_rows, whole_cell
 from ..excerpt import with_short_repr
 from ..kind import formulations_of
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
-from ..tables import table_rows, whole_cell
 from ..unknown_names import hint
 from .arrays import JobArrays, NodeArrays, Returns, column, occupied
 from .desired import OverCost, desired_faults, over_hours, waits

@@ -21,16 +21,18 @@ from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
 from ..unknown_names import ByName
 from ..whole_numbers import is_number, is_whole, shown
-from .from_trace import Checkpointing, Log, running_jobs
 from .jobs import (
     STRATEGIES,
     BatchJob,
+    Checkpointing,
     EvictionCandidate,
     EvictionPlan,
+    Log,
     exact,
     job_faults,
     jobs_of_table,
     possible,
+    running_jobs,
     whole_job,
     whole_steps,
 )

@@ -38,7 +38,7 @@ from ...models.returned import WrongAnswer, returned_numbers
 from ..errors import SimulationError
 from ..features.feature import Replay
 from ..given_parts import only_read, seen_by
-from ..last_two import Users, learn_and_predict, users_of
+from ..predictors import Users, learn_and_predict, users_of
 from . import conservative as counted
 from . import followed
 from . import sliced_plans as sliced

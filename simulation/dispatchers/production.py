@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -56,7 +57,6 @@ from .cp.placing import (
 )
 from .cp.solving import modelled
 from .policy import POLICIES
-from .production_phases import PhaseClock
 
 # --- The end of the horizon of the main model [Bridi2018, (4.1)].
 
@@ -691,3 +691,53 @@ class Portfolio:
         decision = self.model.decide(moment)
         decision.used = "cpmodel"
         return decision
+
+
+# --- The phases of a scheduling cycle [Bridi2018, figure 4.3 and table 4.16] and their wall times.
+
+
+PHASES = {
+    "update_jobs": "update jobs",
+    "update_nodes": "update nodes",
+    "check_jobs": "check jobs",
+    "selection": "selection",
+    "warm_start": "warm start",
+    "model": "model creation",
+    "solve": "model execution",
+    "allocate": "commit",
+}
+"""Key in ``Decision.seconds`` -> name of the phase, in the order of the cycle.
+
+The thesis has no warm start. Its other phases (update queues, check reservations, reservation check, reservation models)
+are the work of the simulator, for all dispatchers alike.
+"""
+
+
+class PhaseClock:
+    """The seconds of the phases of one cycle.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        Key of ``PHASES`` -> wall time.
+
+    Examples
+    --------
+    >>> clock = PhaseClock()
+    >>> with clock.phase("selection"):
+    ...     pass
+    >>> list(clock.seconds)
+    ['selection']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, key: str) -> Iterator[None]:
+        """Add the wall time of the block to a phase."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[key] = self.seconds.get(key, 0.0) + time.perf_counter() - began

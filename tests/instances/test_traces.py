@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from fuzz_seeds import EURORA
 from schedlab.instances import eurora_platform, open_trace, read_batsim, read_eurora, write_batsim
-from schedlab.instances.log_windows import midnight, window_of
+from schedlab.instances.log_preparation import midnight, window_of
 from schedlab.instances.report import WorkloadError
 from schedlab.instances.traces import guess_format, read_trace
 from schedlab.instances.workload import Workload

@@ -16,10 +16,9 @@ from schedlab.backends import UnknownName
 from schedlab.errors import SchedlabError, WrongArgument
 from schedlab.instances.workload import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
-from schedlab.simulation.curves import resources, running
+from schedlab.simulation.curves import hours_of, resources, running
 from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.groups import LARGEST, Spread, spreads_of
-from schedlab.simulation.hours import hours_of
 from schedlab.simulation.metrics import metrics, recorded
 from schedlab.simulation.predictors import LastTwo
 

@@ -13,8 +13,15 @@ from schedlab.backends import UnknownName
 from schedlab.instances.report import WorkloadError
 from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.accuracy import Accuracy, accuracy, expected_as_recorded
-from schedlab.simulation.predictors import PREDICTORS, DataDriven, predictor_of, prefix
+from schedlab.simulation.predictors import (
+    PREDICTORS,
+    Accuracy,
+    DataDriven,
+    accuracy,
+    expected_as_recorded,
+    predictor_of,
+    prefix,
+)
 
 PLATFORM = Platform([NodeGroup("n", 64, {"cores": 16, "gpus": 2})])
 QUEUES = [Queue("debug", 3600), Queue("long", 7200)]

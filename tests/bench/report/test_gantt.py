@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from report_records import made
 from schedlab.bench.kinds.project import fields
-from schedlab.bench.records.instances import Instances
+from schedlab.bench.records.verify import Instances
 from schedlab.bench.report.gantt import LEVELS, TALL, TOO_LARGE, best_runs, charts_of, packed
 from schedlab.bench.report.page import content_of
 from schedlab.bench.statistics.sample import sample_of

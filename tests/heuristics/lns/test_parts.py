@@ -32,7 +32,7 @@ from schedlab.heuristics.lns.control import (
     Turn,
     Turns,
 )
-from schedlab.heuristics.lns.operators import KeyChanges, Operator, OrderMoves
+from schedlab.heuristics.lns.operators import KeyChanges, Operator, OrderMoves, SolverWindows
 from schedlab.heuristics.lns.orders import Population
 from schedlab.heuristics.lns.ruin import (
     AroundTime,
@@ -43,7 +43,6 @@ from schedlab.heuristics.lns.ruin import (
     RuinAndRecreate,
 )
 from schedlab.heuristics.lns.search import lns
-from schedlab.heuristics.lns.solver_windows import SolverWindows
 from schedlab.heuristics.lns.state import LnsSearch
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.schedule_arrays import POSTPONED

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.instances.workload import Workload
-from schedlab.simulation.forecast_scores import score
 from schedlab.simulation.forecasts import (
     EmptyForecast,
     Perfect,
@@ -15,6 +14,7 @@ from schedlab.simulation.forecasts import (
     forecast_jobs,
     history_at,
     parse_forecast,
+    score,
 )
 
 HOUR, DAY = 3600, 86400
