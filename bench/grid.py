@@ -138,6 +138,10 @@ class Styled(NamedTuple):
     value: Any
     style: str
 
+    def __str__(self) -> str:
+        """Return the value as a text."""
+        return str(self.value)
+
 
 class Cell(NamedTuple):
     """A cell as text; ``pad``: what is missing on the right so that the decimal points of a column are aligned."""

@@ -742,9 +742,9 @@ def _put_in(
 
     Give up when the change is certain to exceed ``most``.
     """
-    change = 0.0  # rest: least cost of the jobs that are not placed yet
+    change = 0.0
     complete = True
-    rest = 0.0
+    rest = 0.0  # least cost of the jobs that are not placed yet
     for k in range(size):
         rest += _at_least(jobs, costs, room.free[k], cheapest)
     first, last = _within(jobs, room, size, reach)

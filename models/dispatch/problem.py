@@ -166,7 +166,7 @@ class Dispatch:
             "queues": tuple(queues),
             "objective": str(objective),
             "durations": durations,
-            "limits": {} if limits is None or limits == {} else whole_limits(limits),
+            "limits": {} if limits is None else whole_limits(limits),
             "desired": desired,
             "over_cost": over_cost,
             "kind": "dispatch",

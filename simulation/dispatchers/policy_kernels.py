@@ -88,8 +88,8 @@ def _easy_corrected(
 
 @compiled
 def _backfill(trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> bool:
-    profile = running_profile(trace, state)  # known: the profile was that of the last event
-    known = False
+    profile = running_profile(trace, state)
+    known = False  # whether the profile is that of the last event
     for _ in range(events):
         if not step(trace, state, period):
             return False

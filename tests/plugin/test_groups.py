@@ -202,7 +202,6 @@ def test_bench_names_what_is_wrong(beside):
         ("--node-policy", "off-after:soon"): "after is 'soon'; expected whole seconds",
         ("--users", "doubling:times=x"): "times is 'x'; expected a number",
         ("--objective", "total-end"): "did you mean total-ends",
-        ("--failures", "0.5", "--requeue", "keep-share"): "--requeue keep-share: not with --on-demand or --failures",
         ("--dispatchers", "easy-d", "--predictor", "share"): "easy-d names the predictor data-driven; give one of them",
     }
     commands = [("simulate", "eurora_99", *words) for words in wrong]

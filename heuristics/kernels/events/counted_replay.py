@@ -62,9 +62,7 @@ def none_running(most: int) -> Running:
 @internal_borrowing
 def _block_of(running: Running, end: int) -> int:
     """Return the first block whose last job ends at ``end`` or later; the number of blocks if there is none."""
-    row = running.row
-    length = running.length
-    ends = running.end
+    row, length, ends = running.row, running.length, running.end
     lo, hi = 0, running.blocks[0]
     while lo < hi:
         middle = (lo + hi) // 2
@@ -109,9 +107,7 @@ def add(running: Running, units: Ints, j: int, end: int) -> None:
         _move(running, units, r, BLOCK // 2, upper)
         if running.end[r, BLOCK // 2 - 1] < end:
             r = upper
-    i = running.length[r]
-    ends = running.end
-    jobs = running.job
+    i, ends, jobs = running.length[r], running.end, running.job
     while i > 0 and ends[r, i - 1] > end:
         ends[r, i], jobs[r, i] = ends[r, i - 1], jobs[r, i - 1]
         i -= 1
@@ -123,15 +119,12 @@ def add(running: Running, units: Ints, j: int, end: int) -> None:
 @internal_borrowing
 def remove(running: Running, units: Ints, j: int, end: int) -> None:
     """Remove job j, whose expected end is ``end``."""
-    b = _block_of(running, end)
-    jobs = running.job
-    length = running.length
+    b, jobs, length = _block_of(running, end), running.job, running.length
     r, i = running.row[b], 0
     while jobs[r, i] != j:
         i += 1
         if i == length[r]:  # jobs with the same end may continue in the next block
-            b = b + 1
-            i = 0
+            b, i = b + 1, 0
             r = running.row[b]
     length[r] -= 1
     running.units[r] -= units[j]
@@ -142,8 +135,7 @@ def remove(running: Running, units: Ints, j: int, end: int) -> None:
         return
     for lower in (b - 1, b):
         if lower >= 0 and lower + 1 < running.blocks[0]:
-            left = running.row[lower]
-            right = running.row[lower + 1]
+            left, right = running.row[lower], running.row[lower + 1]
             if length[left] + length[right] <= BLOCK // 2:
                 _move(running, units, right, 0, left)
                 remove_block(running.blocks, running.row, lower + 1)
@@ -230,8 +222,7 @@ def put(waiting: Waiting, place: int, units: int, duration: int) -> None:
     least_units[v], least_duration[v] = units, duration
     v >>= 1
     while v > 0:
-        u = min(least_units[2 * v], least_units[2 * v + 1])
-        d = min(least_duration[2 * v], least_duration[2 * v + 1])
+        u, d = min(least_units[2 * v], least_units[2 * v + 1]), min(least_duration[2 * v], least_duration[2 * v + 1])
         if least_units[v] == u and least_duration[v] == d:
             break
         least_units[v], least_duration[v] = u, d
@@ -316,25 +307,20 @@ def _number(
     free: Ints, some: Ints, who: Ints, begins: NDArray[np.bool_], runtime: Ints, units: Ints
 ) -> tuple[Ints, Ints, Small, Small]:
     """Return the first range and the number of ranges of each job, and the ranges in the order of the starts."""
-    at = np.zeros(units.size, np.int64)
-    size = np.zeros(units.size, np.int64)
-    low = np.empty(2 * units.size + 64, np.int32)
-    high = np.empty(2 * units.size + 64, np.int32)
-    used = 0
+    at, size = np.zeros(units.size, np.int64), np.zeros(units.size, np.int64)
+    low, high, used = np.empty(2 * units.size + 64, np.int32), np.empty(2 * units.size + 64, np.int32), 0
     for e in range(who.size):
         j = who[e]
         if begins[e]:
             left, at[j] = units[j], used
             while left > 0:
                 if used == low.size:
-                    low = _longer(low)
-                    high = _longer(high)
+                    low, high = _longer(low), _longer(high)
                 node = _first_free(free, some)
                 last = node + min(left, _run(free, node, left)) - 1
                 _mark(free, some, node, last, False)
                 low[used], high[used] = node, last
-                used = used + 1
-                left = left - (last - node + 1)
+                used, left = used + 1, left - (last - node + 1)
             size[j] = used - at[j]
         if not begins[e] or runtime[j] == 0:
             for i in range(at[j], at[j] + size[j]):
@@ -345,22 +331,22 @@ def _number(
 @internal
 def _longer(values: Small) -> Small:
     """Return the values in an array of twice the size."""
-    twice = np.empty(2 * values.size, np.int32)
+    found = np.empty(2 * values.size, np.int32)
     for k in range(values.size):
-        twice[k] = values[k]
-    return twice
+        found[k] = values[k]
+    return found
 
 
 @internal_borrowing
 def _lowest(word: int) -> int:
     """Return the number of the lowest bit of a word other than 0."""
-    lowest_bit, shift = 0, 32
+    found, shift = 0, 32
     while shift > 0:
         if word & ((1 << shift) - 1) == 0:
             word >>= shift
-            lowest_bit += shift
+            found += shift
         shift >>= 1
-    return lowest_bit
+    return found
 
 
 @internal_borrowing
@@ -376,27 +362,23 @@ def _first_free(free: Ints, some: Ints) -> int:
 @internal_borrowing
 def _run(free: Ints, node: int, most: int) -> int:
     """Return the number of free nodes from a free node on, up to the next busy one or a little above ``most``."""
-    word = node // BITS
-    bit = node % BITS
-    length = 0
+    word, bit, found = node // BITS, node % BITS, 0
     while word < free.size:
         busy = (FULL ^ free[word]) >> bit
         if busy != 0:
-            return length + _lowest(busy)
-        length += BITS - bit
-        if length >= most:
-            return length
-        word = word + 1
-        bit = 0
-    return length
+            return found + _lowest(busy)
+        found += BITS - bit
+        if found >= most:
+            return found
+        word, bit = word + 1, 0
+    return found
 
 
 @internal_borrowing
 def _mark(free: Ints, some: Ints, low: int, high: int, as_free: bool) -> None:
     """Mark the nodes ``low .. high`` as free or busy."""
     for word in range(low // BITS, high // BITS + 1):
-        first = max(0, low - word * BITS)
-        last = min(BITS - 1, high - word * BITS)
+        first, last = max(0, low - word * BITS), min(BITS - 1, high - word * BITS)
         mask = ((1 << (last - first + 1)) - 1) << first
         if as_free:
             free[word] |= mask

@@ -275,8 +275,8 @@ class Dardis:
         self._silent = 0
         self._away: list[str] = []  # the reservations that are not for the jobs of the queue
         self._kept: Ints | None = None
-        self._total = int(capacity.sum())  # of the machine; of each running job
-        self._amounts = dict[str, int]()
+        self._total = int(capacity.sum())  # of the machine
+        self._amounts = dict[str, int]()  # of each running job
         self._extensions: dict[str, int] = {}
         self._retry: int | None = None
         self.attempts.clear()

@@ -88,8 +88,8 @@ class Unreliable:
         self._below = below
         self._nodes = nodes
         self._seed = seed
-        self._lost = loss  # of a message, of an answer
-        self._missed = 1 - (1 - loss) * (1 - late)
+        self._lost = loss  # of a message
+        self._missed = 1 - (1 - loss) * (1 - late)  # of an answer
         self._sent = 0
 
     @property

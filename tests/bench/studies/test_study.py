@@ -35,7 +35,7 @@ def test_the_values_of_the_study_stand_beside_ours():
         row("c", decisions_seconds_mean=0.3),
     ]
     found = compare(study([times, waits]), rows)
-    assert found.grids[0].heads == ["dispatcher", "ms a\ndecision", "study", "wait"]
+    assert found.grids[0].heads == ["dispatcher", "ms a decision", "study", "wait"]
     assert found.grids[0].rows == [
         ["a", "150", "100", "10.0 ± 2.00"],
         ["b", "100", "200", "20.0"],
