@@ -418,7 +418,7 @@ def replay_energy(replay: ReplayData, centre: Centre, machine: Machine) -> Repla
     >>> import schedlab as sl
     >>> from schedlab.instances.log_preparation import powered
     >>> from schedlab.models import StepFunction
-    >>> from schedlab.models.step_function import Tariff
+    >>> from schedlab.models.tariff import Tariff
     >>> from schedlab.models.profit.cooling import Cooling
     >>> run = sl.simulate("eurora_99", dispatcher="easy", node_policy="idle:30min")
     >>> run.workload = powered(run.workload, 10)  # W per core
