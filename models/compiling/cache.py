@@ -172,7 +172,7 @@ with warnings.catch_warnings():  # without flock, filelock warns that a lock is 
     from filelock import FileLock
 
 PATIENCE = 120.0  # seconds to wait for a process that compiles
-FORMAT = "external symbols"  # part of the keys: earlier entries do not say which symbols they use
+FORMAT = "numbered at random"  # part of the keys: functions in earlier entries can have the names of others (``plain``)
 
 
 class Outdated(Exception):

@@ -9,15 +9,35 @@ from enum import Enum, auto
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
+from secrets import randbits
 from tempfile import gettempdir
 from typing import Any, NoReturn
 
 import numba
 from numba.core import config
+from numba.core.bytecode import FunctionIdentity
 from numba.core.registry import CPUDispatcher
 
 from ...errors import WrongArgument
+
+# --- Names of compiled functions, which tell them apart in the cache.
+#
+# numba numbers the functions that it compiles, in each process from 1 on, and a number is part of a name. Functions in the
+# cache come from several processes. ``np.sort`` and ``np.argsort`` have closures of one name and of the same types; with the
+# same number, the first one in memory was taken for both, and one of the two returned what the other one should.
+
+
+def number_functions() -> None:
+    """Begin the numbers of the functions that numba compiles from now on at a random one, another one in each process."""
+    identity: Any = FunctionIdentity
+    identity._unique_ids = count(randbits(60))
+
+
+number_functions()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=number_functions)
 
 # --- Who calls a compiled function, and how.
 
@@ -105,7 +125,7 @@ class Internal(CPUDispatcher):
 @cache
 def cache_folder() -> str:
     """Return the folder of the cache: another one for each version of numba and each state of our sources."""
-    digest = sha256(numba.__version__.encode())
+    digest = sha256(f"{numba.__version__} numbered at random".encode())
     for file in sorted(file for top in COMPILED for file in (PACKAGE / top).rglob("*.py")):
         digest.update(file.read_bytes())
     try:

@@ -395,3 +395,62 @@ def test_closures_and_operations_on_arrays_are_compiled(empty_cache):
         return np.array([k * values[0] for k in range(3)]) + (values[1:] - values[0]) / 2
 
     assert halves(np.arange(2.0, 6.0)).tolist() == [0.5, 3.0, 5.5]
+
+
+SORTS = """
+import itertools
+import sys
+import numba.core.bytecode
+
+# the number at which the functions begin that this process compiles: those of the two processes have the same numbers then
+numba.core.bytecode.FunctionIdentity._unique_ids = itertools.count(int(sys.argv[1]))
+
+import numpy as np
+from schedlab.models.compiled import compiled
+
+@compiled
+def in_order(x):
+    y = x.copy()
+    y.sort()
+    return y
+
+@compiled
+def places(x):
+    return np.argsort(x)
+
+def main(names):
+    for name in names:
+        print(globals()[name](np.array([30, 10, 20, 5])).tolist())
+"""
+
+
+@pytest.mark.parametrize("both", [("in_order", "places"), ("places", "in_order")])
+def test_functions_of_two_processes_are_not_taken_for_each_other(tmp_path, both):
+    (tmp_path / "sorts.py").write_text(SORTS)
+
+    def run(first, *names):
+        code = f"import sorts; sorts.main({names!r})"
+        command = [sys.executable, "-c", code, str(first)]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    results = {"in_order": "[5, 10, 20, 30]", "places": "[3, 1, 2, 0]"}
+    run(1, "in_order")
+    run(3, "places")
+    assert run(1, *both) == [results[name] for name in both]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_numbers_its_functions_anew():
+    code = """
+import os
+from numba.core.bytecode import FunctionIdentity
+from schedlab.models.compiling import plain
+def function(): pass
+read, write = os.pipe()
+if not os.fork():
+    os.write(write, str(FunctionIdentity.from_function(function).unique_id).encode())
+    os._exit(0)
+other = int(os.read(read, 100))
+assert abs(FunctionIdentity.from_function(function).unique_id - other) > 1_000_000
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
