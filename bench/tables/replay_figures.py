@@ -379,7 +379,9 @@ def _fate(booking: Mapping[str, Any]) -> tuple[str, str, str]:
     accepted = booking["accepted"] is not None
     answer = "accepted" if accepted else {"refused": "refused", "cancelled": "cancelled"}.get(outcome, "open")
     started = accepted and (outcome in ("started", "over") or (ended or 0) > booking["start"])
-    return answer, f"{booking['start']:,}" if started else UNKNOWN, UNKNOWN if ended is None else f"{ended:,}"
+    begun = f"{booking['start']:,}" if started else UNKNOWN
+    over = UNKNOWN if ended is None else f"{ended:,}"
+    return answer, begun, over
 
 
 def refusals(results: ReplayResults) -> dict[str, list[str]]:

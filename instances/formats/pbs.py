@@ -340,7 +340,8 @@ def _cores_of_slots(slots: str) -> int:
     cores = 0
     for part in slots.split(","):
         match = SLOTS.fullmatch(part)
-        first, last, times = (whole_of(text or "") for text in match.groups()) if match else (None, None, None)
+        numbers = (None, None, None) if match is None else map(whole_of, match.groups(""))
+        first, last, times = numbers
         if times is not None:
             cores += times
         elif first is not None and last is not None:
