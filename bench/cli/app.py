@@ -50,13 +50,14 @@ COMMANDS = {
     "plot": ".results:plot",
     "statistics": ".results:statistics",
     "compare": ".results:compare",
+    "leaderboard": ".leaderboard:leaderboard",
     "report": ".results:report",
     "merge": ".results:merge",
     "guide": ".guide:guide",
     "doctor": ".doctor:doctor",
 }
 """Command -> its module and its function, or its Typer app if it has sub-commands; in the order of the overview."""
-GROUPED = {"explain", "run", "simulate", "dardis", "verify", "export"}  # commands with groups of options
+GROUPED = {"explain", "run", "simulate", "leaderboard", "dardis", "verify", "export"}  # commands with groups of options
 READ_RECORDS = {"verify", "plot", "statistics", "compare", "report", "merge", "guide"}
 """Commands that read records: they import nothing that a record names, unless it is named on the command line."""
 SETTINGS: dict[str, Any] = {"pretty_exceptions_enable": False, "add_completion": False, "rich_markup_mode": None}

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
@@ -45,6 +46,50 @@ def trace_name(path: str) -> str:
     return name or Path(path).name
 
 
+class Prepared(NamedTuple):
+    """A workload that was read and checked, and its replays: the folder of their records, and the runs."""
+
+    case: ReplayCase
+    plan: tuple[Path, Sequence[Run]]
+
+
+def prepared(request: ReplayRequest, task: RunTask, notes: Console) -> Prepared:
+    """Read a workload, print what was repaired, check whether it can be replayed as requested, and plan the replays.
+
+    Parameters
+    ----------
+    request
+        The replays.
+    task
+        Limits and options of the runs.
+    notes
+        Console for what was read.
+
+    Raises
+    ------
+    ValueError, LookupError
+        The workload has faults, or cannot be replayed with these settings.
+    """
+    settings = request.all_settings
+    drop_impossible = task.request.drop_impossible
+    name = trace_name(request.path)
+    where = request.path
+    instance = None
+    if not request.replay.trace:
+        instance = open_instance(request.path, drop_impossible)
+        name = instance.name
+        where = str(instance.path or request.path)
+    case = replay_case(request.path, request.view, settings[0], drop_impossible, instance)
+    print_workload(case, notes)
+    check_limits(case, request.caps)
+    check_preemption(request.path, case, settings)
+    if request.replay.network is not None:
+        check_processes(request.replay.network, len(case.platform.nodes))
+    check_energy(case, settings[0])
+    folder = task.out or Path("results") / name
+    return Prepared(case, (folder, planned_runs(name, request.path, where, request, task)))
+
+
 def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:
     """Perform the replays, print the tables, write the start times, and return the exit code.
 
@@ -64,24 +109,10 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
     int
         The exit code.
     """
-    settings = request.all_settings
-    drop_impossible = task.request.drop_impossible
-    name = trace_name(request.path)
-    where = request.path
-    instance = None
-    if not request.replay.trace:
-        instance = open_instance(request.path, drop_impossible)
-        name = instance.name
-        where = str(instance.path or request.path)
-    case = replay_case(request.path, request.view, settings[0], drop_impossible, instance)
-    print_workload(case, notes)
-    check_limits(case, request.caps)
-    check_preemption(request.path, case, settings)
-    if request.replay.network is not None:
-        check_processes(request.replay.network, len(case.platform.nodes))
-    check_energy(case, settings[0])
-    folder = task.out or Path("results") / name
-    plans = [(folder, planned_runs(name, request.path, where, request, task))]
+    ready = prepared(request, task, notes)
+    plans = [ready.plan]
+    folder, _ = ready.plan
+    case = ready.case
     records = perform(plans, task, tables, notes)
     if isinstance(records, int):
         return records
