@@ -88,7 +88,8 @@ class Replayed:
             began = table.start >= 0
             columns = (table.submit, table.start - table.submit, table.end - table.start, table.units, user)
             parts.append([column[began] for column in columns])
-        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)), floor)
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return cls(*columns, floor=floor)
 
     @cached_property
     def slowdown(self) -> Floats:
