@@ -88,8 +88,8 @@ class Replayed:
             began = table.start >= 0
             columns = (table.submit, table.start - table.submit, table.end - table.start, table.units, user)
             parts.append([column[began] for column in columns])
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        return cls(*columns, floor=floor)
+        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return cls(*joined, floor=floor)
 
     @cached_property
     def slowdown(self) -> Floats:
