@@ -88,8 +88,8 @@ class Replayed:
             began = table.start >= 0
             columns = (table.submit, table.start - table.submit, table.end - table.start, table.units, user)
             parts.append([column[began] for column in columns])
-        joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        return cls(*joined, floor=floor)
+        submit, wait, took, units, user = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return cls(submit, wait, took, units, user, floor)
 
     @cached_property
     def slowdown(self) -> Floats:
