@@ -12,6 +12,7 @@ from ..errors import MissingValue
 from ..models import Dispatch, ProblemError, Profit, Schedule
 from ..models.array_types import Floats, Ints
 from ..models.dispatch.arrays import JobArrays, column, distinct, offsets
+from ..models.dispatch.eligible import refuse_places
 from ..models.dispatch.objectives import Excess, JobCosts, Late
 from ..models.excerpt import with_short_repr
 from ..models.schedule_arrays import Flat, ScheduleArrays
@@ -139,6 +140,7 @@ def arrays(
         If the problem has a hard limit on the power of the machine.
     """
     flat = Flat(problem)
+    refuse_places(flat.dispatch, "a search")
     _check_power(flat.dispatch)
     jobs = _jobs(flat)
     nodes = flat.nodes

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...errors import WrongValue
 from ...models.comparing import hashable
+from ...models.dispatch.eligible import refuse_places
 from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window, impossible
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch
@@ -495,6 +496,7 @@ def job_files(name: str, problem: Dispatch) -> dict[str, str]:
 
     Raises ValueError for start windows of single jobs, and for running jobs without nodes.
     """
+    refuse_places(problem, "an instance folder")
     resources, running = problem.platform.resources, problem.running
     if any(j.windows for j in problem.jobs):
         raise WrongValue(f"instance {name!r} has start windows of single jobs, which instance files cannot represent")

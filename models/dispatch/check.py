@@ -13,6 +13,7 @@ from ..counts import how_many
 from ..language import Violation
 from ..problem import Schedule
 from .desired import excess_on_nodes
+from .eligible import refuse_places
 from .jobs import DAY, Job
 from .limits import broken_limits
 
@@ -162,6 +163,7 @@ def verify(problem: DispatchData, schedule: Schedule) -> list[Violation]:
     exist. The units of a job fit their node, also if it takes 0 s. Jobs and running jobs together never exceed the capacity of a node, nor a hard desired profile (``desired``). The limits
     on objectives are kept.
     """
+    refuse_places(problem, "the check of schedules")
     fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
     if fractions:
         return fractions

@@ -19,6 +19,7 @@ from ..problem import Encoding, Schedule
 from ..profiles.profile import whole_amount
 from .arrays import NodeArrays, column, occupied, request_rows
 from .desired import MILLI, ROUNDING, OverCost
+from .eligible import refuse_places
 from .jobs import Job
 from .limits import add_limits, total_cost
 from .objectives import JobCosts
@@ -441,6 +442,7 @@ def job_model(
     JobModel
         The model.
     """
+    refuse_places(problem, f"the formulation {name}")
     horizon = problem.horizon if before is None else problem.horizon_from(before)
     model = Model(f"{name} of {how_many(len(problem.jobs), 'job')}", horizon=horizon)
     jobs = []
