@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,13 @@ from ..models import arguments
 from ..models.array_types import Bools, Floats, Ints
 from ..models.counts import how_many
 from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
-from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, impossible, whole_running
+from ..models.dispatch.eligible import impossible_jobs
+from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, whole_running
 from ..models.dispatch.problem import Dispatch
 from ..models.excerpt import with_short_repr
 from ..models.kind import resolve
 from ..models.platform import LATEST, Platform
+from ..models.unknown_names import hint
 from ..models.whole_numbers import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from .report import Report
 from .report import WorkloadError as WorkloadError
@@ -133,6 +135,40 @@ def _moved(job: Job, seconds: int) -> Job:
     )
 
 
+# --- Where jobs may run, and how: most jobs of a log are alike.
+
+
+class NodeTerms(NamedTuple):
+    """What a job asks of its nodes beyond amounts, and its licences; the fields are those of ``Job``.
+
+    Examples
+    --------
+    >>> NodeTerms.of(Job("a", 0, 60, 2, {"cores": 8}, "q", features="ib", per_node=1)).features
+    'ib'
+    """
+
+    nodes: tuple[str, ...] = ()
+    features: str = ""
+    per_node: int | None = None
+    whole_nodes: bool = False
+    licences: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def of(cls, job: Job) -> NodeTerms:
+        """Return what a job asks for."""
+        licences = tuple(sorted(job.licences.items())) if job.licences else ()
+        return cls(job.nodes, job.features, job.per_node, job.whole_nodes, licences)
+
+
+def node_terms_of(
+    jobs: Iterable[Job], known: Sequence[NodeTerms] = (NodeTerms(),)
+) -> tuple[tuple[NodeTerms, ...], Ints]:
+    """Return distinct terms, after those that are known, and for each job the index of its terms."""
+    number = {terms: k for k, terms in enumerate(known)}
+    index = [number.setdefault(NodeTerms.of(job), len(number)) for job in jobs]
+    return tuple(number), np.array(index, np.int64)
+
+
 # --- A workload on a platform: the jobs that it can hold, the offered load, and submit times that are rescaled to a load.
 
 
@@ -150,16 +186,19 @@ def fitting(workload: Workload, platform: Platform) -> Workload:
         needs_foreign |= w.request[:, w.resources.index(r)] > 0
     for k, chunks in w.chunks.items():
         needs_foreign[k] |= any(c.request.get(r, 0) > 0 for c in chunks for r in foreign)
+    _check_queues(w, platform)
     here = replace(w, resources=platform.resources, request=np.column_stack(columns).astype(np.int64))
     shape = np.zeros(len(w), np.int64)
     shapes: dict[tuple[tuple[int, tuple[tuple[str, int], ...]], ...], int] = {}
     for k, chunks in w.chunks.items():
         key = tuple((c.units, tuple(sorted(c.request.items()))) for c in chunks)
         shape[k] = shapes.setdefault(key, len(shapes) + 1)
-    kinds = distinct(np.column_stack([here.units, here.request, *([shape] if shapes else [])]))[1]
+    where = [w.queue, w.node_term] if len(w.node_terms) > 1 or any(q.nodes for q in w.queues) else []
+    kinds = distinct(np.column_stack([here.units, here.request, *([shape] if shapes else []), *where]))[1]
     _, samples = np.unique(kinds, return_index=True)
     kind_of = {here.ids[k]: int(kinds[k]) for k in samples}
-    why = {kind_of[job.id]: reason for job, reason in impossible(platform, [here.job(int(k)) for k in samples])}
+    refused = impossible_jobs(platform, w.queues, [here.job(int(k)) for k in samples])
+    why = {kind_of[job.id]: reason for job, reason in refused}
     gone = np.isin(kinds, list(why)) | needs_foreign
     if not gone.any():
         return here
@@ -173,6 +212,20 @@ def fitting(workload: Workload, platform: Platform) -> Workload:
             f"{w.name}: the platform can hold none of the {how_many(len(w), 'job')}; the first one {dropped[0][1]}"
         )
     return here.keep(~gone, report)
+
+
+def _check_queues(workload: Workload, platform: Platform) -> None:
+    """Raise WorkloadError if a queue, or a job, names a node that the platform does not have."""
+    w = workload
+    for who, names in [
+        *((f"queue {q.name!r}", q.nodes) for q in w.queues),
+        *(("a job", terms.nodes) for terms in w.node_terms),
+    ]:
+        unknown = next((name for name in names if name not in platform.capacity), None)
+        if unknown is not None:
+            raise WorkloadError(
+                f"{w.name}: {who} names the node {unknown!r}; {hint(unknown, platform.nodes[:1000], 'the nodes are')}"
+            )
 
 
 def offered_load(workload: Workload, platform: Platform) -> float:
@@ -229,7 +282,7 @@ WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
 TABLE_READER = "schedlab.instances.formats.job_table:workload_of_table"  # imports this module
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
-    "latest_start", "partition",
+    "latest_start", "partition", "node_term",
 )  # fmt: skip
 
 
@@ -289,6 +342,8 @@ class Workload:
         Time by which the job should have started, in s; ``NEVER`` where there is none. Default: none for all jobs.
     partition, partitions
         Index into ``partitions``; the names of the partitions of the log, none if it has no partitions.
+    node_term, node_terms
+        Index into ``node_terms``; what jobs ask of their nodes beyond amounts, and their licences. Default: nothing.
 
     Examples
     --------
@@ -326,9 +381,11 @@ class Workload:
     latest_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
     partition: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
     partitions: tuple[str, ...] = field(default=(), repr=False)
+    node_term: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    node_terms: tuple[NodeTerms, ...] = field(default=(NodeTerms(),), repr=False)
 
     def __post_init__(self) -> None:
-        for name, usual in (("latest_start", NEVER), ("partition", 0)):
+        for name, usual in (("latest_start", NEVER), ("partition", 0), ("node_term", 0)):
             if not len(getattr(self, name)):
                 object.__setattr__(self, name, np.full(len(self.ids), usual, np.int64))
         for name in WHOLE:
@@ -371,6 +428,7 @@ class Workload:
         users = numbers_of(j.user for j in jobs)
         programs = numbers_of(j.name for j in jobs)
         queues = {q.name: k for k, q in enumerate(problem.queues)}
+        node_terms, node_term = node_terms_of(jobs)
         workload = cls(
             name=name,
             ids=tuple(j.id for j in jobs),
@@ -394,6 +452,8 @@ class Workload:
             arrays={k: j.array for k, j in enumerate(jobs) if j.array},
             report=report or Report(),
             latest_start=column(NEVER if j.latest_start is None else j.latest_start for j in jobs),
+            node_term=node_term,
+            node_terms=node_terms,
         ).checked()
         return workload.beginning(problem.now, problem.running) if problem.now or problem.running else workload
 
@@ -478,6 +538,7 @@ class Workload:
         release = int(self.release[k])
         latest = int(self.latest_start[k])
         power = float(self.power[k])
+        terms = self.node_terms[int(self.node_term[k])]
         return Job(
             id=self.ids[k],
             submit=submit,
@@ -494,6 +555,11 @@ class Workload:
             latest_start=None if latest == NEVER else latest,
             chunks=self.chunks.get(k, ()),
             array=self.arrays.get(k, ""),
+            nodes=terms.nodes,
+            features=terms.features,
+            per_node=terms.per_node,
+            whole_nodes=terms.whole_nodes,
+            licences=dict(terms.licences),
         )
 
     @arguments.checked

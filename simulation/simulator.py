@@ -37,6 +37,7 @@ from .features.node_power import node_power
 from .features.on_demand import OnDemand
 from .features.requeue import Requeue, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
+from .features.running_limits import RunningLimits, licences_of
 from .features.user_requests import UserRequests
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
@@ -62,6 +63,21 @@ def check_takes_chunks(
         raise WorkloadError(
             f"{jobs.name}: job {jobs.ids[seen]!r} has several chunks, which dispatcher {name} does not take: {ONE_REQUEST}; "
             "the rules, easy, conservative and the CP dispatchers take them, with all their variants"
+        )
+
+
+def check_takes_all_nodes(jobs: Workload, dispatcher: Policy | Dispatcher, name: str) -> None:
+    """Raise WorkloadError if jobs may not use all nodes, and the dispatcher, called ``name``, places them anywhere."""
+    if "all-nodes" not in needs_of(dispatcher):
+        return
+    asked = next((f"queue {q.name!r} has nodes of its own" for q in jobs.queues if q.nodes), "")
+    names = ("nodes", "features", "per_node", "whole_nodes")
+    asked = asked or next(
+        (f"jobs ask for {field}" for t in jobs.node_terms for field in names if getattr(t, field)), ""
+    )
+    if asked:
+        raise WorkloadError(
+            f"{jobs.name}: {asked}, which dispatcher {name} does not obey; policies, plans and the CP dispatchers do"
         )
 
 
@@ -345,6 +361,7 @@ def simulate(
     if jobs.chunks:
         private = () if server is None else server.private
         check_takes_chunks(jobs, chosen.policy or chosen.dispatcher, chosen.name, private)
+    check_takes_all_nodes(jobs, chosen.policy or chosen.dispatcher, chosen.name)
     added = features_of(features) if features else []
     alone = not (states or server or on_demand or added) and (power is None or power.still)
     rank = rank_of(placing, machine)
@@ -367,6 +384,7 @@ def simulate(
         *([Limits(within, rows_at_begin, chosen.policy is not None)] if within else []),
         *([power] if power is not None else []),
         *([Dependencies()] if jobs.after else []),
+        *([RunningLimits((licences_of,))] if machine.licences else []),
     ]
     parts += added
     if users is not None:

@@ -497,7 +497,8 @@ class CPModel(ProfileFollower):
                 return Decision(())
             jobs, beside = surroundings(moment, jobs, usage, self._register.nodes, self.timeline)
             now = self._now_only(jobs, moment.now)
-            if moment.reserved and not beside.timeline.fits_now(now).any():
+            restricted = moment.reserved or jobs.placing is not None
+            if restricted and not beside.timeline.fits_now(now).any():
                 return Decision(())
             allocation = beside.timeline.copy().place(now, np.arange(len(jobs.jobs)))
             if (allocation.start >= 0).all() and self.is_free(moment, jobs, beside.usage):
@@ -595,7 +596,10 @@ class CPModel(ProfileFollower):
         starts[which] = [schedule.start[jobs.jobs[i].id] for i in which.tolist()]
         here = np.flatnonzero(starts == timeline.now).tolist()
         now = self._now_only(jobs, timeline.now)
-        begun = now.on_nodes({i: nodes_in(schedule, jobs.jobs[i]) for i in here}, timeline.now, self._nodes)
+        if jobs.placing is None:
+            begun = now.on_nodes({i: nodes_in(schedule, jobs.jobs[i]) for i in here}, timeline.now, self._nodes)
+        else:  # the model has all nodes for each job
+            begun = timeline.copy().place(now, np.array(here, np.int64))
         others = np.flatnonzero(starts < 0)
         if others.size:
             starts[others] = starts.max() + behind[others]
