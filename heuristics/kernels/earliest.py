@@ -22,7 +22,8 @@ from ...models.array_types import Floats, Ints
 from ...models.compiled import internal, internal_borrowing
 from .aggregate import Aggregate, possible
 from .by_address import by_address
-from .profile import NEVER, Machine, Profile, segment, segment_from
+from .costs import Jobs
+from .profile import NEVER, WHOLE, Machine, Profile, segment, segment_from
 from .sorting import sort_by
 
 FEW = 8  # up to this size, heap entries are removed one by one
@@ -92,6 +93,8 @@ def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int)
     while True:
         for r in range(request.size):
             if profile.free[n, i, r] < count * request[r]:  # negative free amounts: no unit may be here
+                if request[r] == WHOLE and profile.free[n, i, r] == WHOLE:
+                    continue  # the node is empty
                 count = max(0, profile.free[n, i, r] // request[r]) if request[r] > 0 else 0
                 bound_end = following
         following = profile.time[n, i]
@@ -375,9 +378,21 @@ def fill_most(machine: Machine, s: Scratch, request: Ints, units: int) -> None:
     for n in range(s.most.size):
         fit = units
         for r in range(request.size):
-            if machine.capacity[n, r] < fit * request[r]:
+            if machine.capacity[n, r] < fit * request[r] and request[r] != WHOLE:
                 fit = machine.capacity[n, r] // request[r]
         s.most[n] = fit
+
+
+@internal_borrowing
+def confine(machine: Machine, s: Scratch, jobs: Jobs, j: int) -> None:
+    """Lower ``s.most`` to what job j may put on each node: 0 on nodes that it may not use, at most ``per_node``."""
+    if jobs.node_set[j] > 0:
+        for n in range(s.most.size):
+            if not machine.allowed[jobs.node_set[j], n]:
+                s.most[n] = 0
+    if jobs.per_node[j] < jobs.units[j]:
+        for n in range(s.most.size):
+            s.most[n] = min(s.most[n], jobs.per_node[j])
 
 
 # --- Jobs that have whole nodes, on which nothing else is at the same time.

@@ -265,6 +265,90 @@ def _some(jobs: Sequence[Job], field: str) -> bool:
     return any(map(attrgetter(field), jobs))
 
 
+@dataclass(frozen=True, eq=False)
+class NodeClasses:
+    """Classes of equal nodes: of the same capacity, and in the same sets of nodes that jobs may use.
+
+    Parameters
+    ----------
+    members : tuple of tuple of str
+        The names of the nodes of each class.
+    capacity : tuple of tuple of int
+        The capacity of a node of each class, in the order of ``platform.resources``.
+    sets : array of bool, shape (sets, classes)
+        Whether the nodes of a class are in each of ``NodeSets.sets``.
+    """
+
+    members: tuple[tuple[str, ...], ...]
+    capacity: tuple[tuple[int, ...], ...]
+    sets: Bools
+
+    @classmethod
+    def of(cls, platform: Platform, sets: NodeSets) -> NodeClasses:
+        """Make the classes of a platform; without restrictions those of ``platform.classes``."""
+        if not sets.restricting:
+            classes = platform.classes
+            return cls(tuple(classes.values()), tuple(classes), np.ones((len(sets.sets), len(classes)), np.bool_))
+        by_key: dict[tuple[tuple[int, ...], bytes], list[int]] = {}
+        for n, name in enumerate(platform.nodes):
+            by_key.setdefault((platform.capacity[name], sets.sets[:, n].tobytes()), []).append(n)
+        names = platform.nodes
+        first = [rows[0] for rows in by_key.values()]
+        return cls(
+            tuple(tuple(names[n] for n in rows) for rows in by_key.values()),
+            tuple(capacity for capacity, _ in by_key),
+            np.ascontiguousarray(sets.sets[:, first]),
+        )
+
+    @cached_property
+    def of_node(self) -> dict[str, int]:
+        """The class of each node by its name, in the order of the classes."""
+        return {name: c for c, names in enumerate(self.members) for name in names}
+
+    def units(self, job: Job, node_set: int, resources: Sequence[str]) -> list[int]:
+        """Return how many units of a job of equal units an empty node of each class may hold.
+
+        Parameters
+        ----------
+        job : Job
+            A job, or a part of a heterogeneous job.
+        node_set : int
+            The row of ``sets`` with the nodes that it may use.
+        resources : sequence of str
+            Those of the platform.
+        """
+        request = [job.request.get(r, 0) for r in resources]
+        most = job.units if job.per_node is None else min(job.units, job.per_node)
+        may = self.sets[node_set].tolist()
+        return [
+            min([most, *(c // r for c, r in zip(vector, request, strict=True) if r > 0)]) if here else 0
+            for vector, here in zip(self.capacity, may, strict=True)
+        ]
+
+
+def least_amounts(classes: NodeClasses, job: Job, node_set: int, resources: Sequence[str]) -> list[int]:
+    """Return at least what a job of equal units takes of each resource of the machine while it runs.
+
+    A whole-node job takes all of its nodes. A node with the amount C that holds at most m of its units contributes C / m of
+    it for each unit there at least; so U units take at least U times the least C / m of all nodes, rounded up.
+
+    Examples
+    --------
+    >>> from schedlab.models.platform import NodeGroup
+    >>> machine = Platform([NodeGroup("n", 3, {"cores": 8})])
+    >>> job = Job("a", 0, 9, 3, {"cores": 3}, "q", whole_nodes=True)
+    >>> least_amounts(NodeClasses.of(machine, NodeSets.of(machine, [], [job])), job, 0, ["cores"])
+    [12]
+    """
+    own = [job.units * job.request.get(r, 0) for r in resources]
+    if not job.whole_nodes:
+        return own
+    room = classes.units(job, node_set, resources)
+    usable = [(vector, most) for vector, most in zip(classes.capacity, room, strict=True) if most > 0]
+    whole = [min(-(-job.units * vector[k] // most) for vector, most in usable) for k in range(len(resources))]
+    return [max(amounts) for amounts in zip(own, whole, strict=True)]
+
+
 # --- The checks of these fields.
 
 FIELDS = ("nodes", "features", "per_node", "whole_nodes", "licences")

@@ -21,7 +21,7 @@ from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import hint
 from .arrays import JobArrays, NodeArrays, Returns, column, occupied
 from .desired import OverCost, desired_faults, over_hours, waits
-from .eligible import NodeSets, impossible_jobs, is_placed_freely, place_faults
+from .eligible import NodeClasses, NodeSets, impossible_jobs, is_placed_freely, place_faults
 from .jobs import (
     DAY,
     Durations,
@@ -304,6 +304,11 @@ class Dispatch:
     def node_sets(self) -> NodeSets:
         """The sets of nodes that the jobs may use."""
         return NodeSets.of(self.platform, self.queues, self.jobs)
+
+    @cached_property
+    def node_classes(self) -> NodeClasses:
+        """The classes of equal nodes: of the same capacity, and in the same sets of ``node_sets``."""
+        return NodeClasses.of(self.platform, self.node_sets)
 
     @cached_property
     def returns(self) -> Returns:

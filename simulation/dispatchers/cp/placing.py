@@ -130,6 +130,9 @@ def _as_jobs(requests: Requests) -> Jobs:
         first_window=requests.first,
         lo=requests.lo,
         hi=requests.hi,
+        node_set=np.zeros(n, np.int64),
+        per_node=np.full(n, NEVER),
+        licences=np.zeros((n, 0), np.int64),
     )
 
 
@@ -549,7 +552,9 @@ class NodeTimeline:
         taken = Blocks(node, np.full(end.size, now), end, amount)
         if blocks is not None:
             taken = Blocks(*(np.concatenate(pair) for pair in zip(taken, blocks, strict=True)))
-        self.machine = Machine(capacity, 1 / np.maximum(1, capacity.sum(axis=0)), now, *taken)
+        every = np.ones((1, len(capacity)), np.bool_)
+        worth = 1 / np.maximum(1, capacity.sum(axis=0))
+        self.machine = Machine(capacity, worth, now, *taken, every, np.zeros(0, np.int64), False)
         self._profile = new_profile(self.machine, ROOM)
         self._scratch = new_scratch(capacity.shape[0])
 
