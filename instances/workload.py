@@ -235,6 +235,7 @@ def _origin(workload: Workload) -> int:
 
 WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
 TABLE_READER = "schedlab.instances.formats.job_table:workload_of_table"  # imports this module
+TABLE_WRITER = "schedlab.instances.formats.job_table:table_of_workload"
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
     "latest_start", "partition",
@@ -439,6 +440,26 @@ class Workload:
         ('a',)
         """
         made: Workload = resolve(TABLE_READER)(table, name)
+        return made
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the jobs as a table with one row per job.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of a table of jobs, which ``from_pandas`` reads: ``id``, ``submit``, ``units``, one per resource (amount per unit),
+            ``walltime``, ``runtime``, ``start`` (as recorded), ``queue``, ``user``, ``name``, ``power``, ``array``; if the log has them, what the
+            jobs asked of their site (``asked.account``, ...) and what was recorded of them (``recorded.nodes``, ...). Of a heterogeneous job,
+            units and request are those of its first chunk.
+
+        Examples
+        --------
+        >>> from schedlab.instances import load
+        >>> Workload.of(load("eurora_99").dispatch).to_pandas()[["submit", "units", "cores", "walltime"]].shape
+        (99, 4)
+        """
+        made: pandas.DataFrame = resolve(TABLE_WRITER)(self)
         return made
 
     @arguments.checked(deep=False)

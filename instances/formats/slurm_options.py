@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ...errors import WrongValue
-from ...models.dispatch.site_request import KINDS, Dependency, Gres, SiteRequest
-from ..files.lines import whole_of
+from ...models.dispatch.site_request import Gres, SiteRequest
+from ..files.site_cells import dependencies_of
 from .slurm_values import COUNT, memory, moment
 
 COMMANDS = ("sbatch", "srun", "salloc")
@@ -269,50 +269,6 @@ def array_limit(text: str) -> int | None:
     """
     match = re.search(r"%(\d{1,9})", text, re.ASCII)
     return int(match[1]) or None if match else None
-
-
-def dependencies_of(text: str) -> tuple[tuple[Dependency, ...], bool]:
-    """Return the conditions of ``--dependency``, and whether one of them is enough. Raises WrongValue.
-
-    ``squeue`` prints them too, each job with its state: ``afterok:12(unfulfilled)``.
-
-    >>> dependencies_of("afterok:12:13,after:7+5")[0]
-    (Dependency(kind='afterok', jobs=('12', '13'), delay=0), Dependency(kind='after', jobs=('7',), delay=300))
-    >>> dependencies_of("afterany:1?singleton")[1]
-    True
-    """
-    conditions: list[Dependency] = []
-    plain = re.sub(r"\([^()]*\)", "", text)
-    any_of = "?" in plain
-    for part in filter(None, re.split("[,?]", plain)):
-        kind, *jobs = part.split(":")
-        kind = kind.lower()
-        if kind.isdigit():  # the oldest form: ids alone
-            conditions.append(Dependency("afterany", (kind, *jobs)))
-            continue
-        if kind not in KINDS:
-            raise WrongValue(f"{text[:40]!r}; expected conditions such as afterok:12:13,singleton")
-        delayed: dict[int, list[str]] = {}
-        for job in filter(None, jobs):
-            name, _, minutes = job.partition("+") if kind == "after" else (job, "", "")
-            delayed.setdefault(60 * (whole_of(minutes or "0") or 0), []).append(name)
-        if not delayed:
-            conditions.append(Dependency(kind))
-        conditions += [Dependency(kind, tuple(names), delay) for delay, names in delayed.items()]
-    return tuple(conditions), any_of
-
-
-def dependency_text(request: SiteRequest) -> str:
-    """Return the conditions of a request as Slurm writes them.
-
-    >>> dependency_text(SiteRequest(dependencies=dependencies_of("after:7+5,afterok:12:13")[0]))
-    'after:7+5,afterok:12:13'
-    """
-    parts = []
-    for kind, jobs, delay in request.dependencies:
-        after = f"+{delay // 60}" if delay else ""
-        parts.append(":".join([kind, *(f"{job}{after}" for job in jobs)]))
-    return ("?" if request.any_dependency else ",").join(parts)
 
 
 def begin_after(text: str, submit: float, zone: tzinfo) -> int:
