@@ -18,6 +18,7 @@ from ..excerpt import with_short_repr
 from ..platform import Platform, ProblemError
 from ..problem import part_name
 from ..whole_numbers import Fields, examined, is_list, is_number, is_whole, shown, whole_amounts, whole_records, wrong
+from .site_request import Recorded, SiteRequest
 
 # --- A chunk of a heterogeneous job, and the checks of the chunks of jobs.
 
@@ -356,6 +357,11 @@ class Job:
         Whether no other job runs on its nodes while it runs. It may put several units on one node.
     licences : mapping of str to int, optional
         The licences of the machine that the whole job holds while it runs (``Platform.licences``).
+    asked : SiteRequest, optional
+        What the job asked of the scheduler of its site beyond this: account, QOS, nodes, dependencies. Solvers and
+        dispatchers of schedlab's own do not use it.
+    recorded : Recorded, optional
+        What that scheduler recorded: its start, its nodes, its end state. Jobs that a dispatcher sees have none.
 
     Examples
     --------
@@ -384,6 +390,8 @@ class Job:
     per_node: int | None = None
     whole_nodes: bool = False
     licences: Mapping[str, int] = field(default_factory=dict)
+    asked: SiteRequest | None = None
+    recorded: Recorded | None = None
 
     @classmethod
     def of_chunks(
