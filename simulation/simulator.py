@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..errors import WrongArgument, WrongValue
 from ..instances import Instance, Trace, load
 from ..instances.report import WorkloadError
@@ -67,7 +69,17 @@ def check_takes_chunks(
 
 
 def check_takes_all_nodes(jobs: Workload, dispatcher: Policy | Dispatcher, name: str) -> None:
-    """Raise WorkloadError if jobs may not use all nodes, and the dispatcher, called ``name``, places them anywhere."""
+    """Raise WorkloadError if jobs may not use all nodes, and the dispatcher, called ``name``, places them anywhere.
+
+    Dispatchers in Python do not see that a job which requests nothing is on a node.
+    """
+    if any(t.whole_nodes for t in jobs.node_terms) and not isinstance(dispatcher, Policy):
+        empty = np.flatnonzero(~jobs.request.any(axis=1))
+        if empty.size:
+            raise WorkloadError(
+                f"{jobs.name}: job {jobs.ids[int(empty[0])]!r} requests nothing, and other jobs have whole nodes; only policies "
+                f"take both, dispatcher {name} does not"
+            )
     if "all-nodes" not in needs_of(dispatcher):
         return
     asked = next((f"queue {q.name!r} has nodes of its own" for q in jobs.queues if q.nodes), "")

@@ -596,10 +596,7 @@ class CPModel(ProfileFollower):
         starts[which] = [schedule.start[jobs.jobs[i].id] for i in which.tolist()]
         here = np.flatnonzero(starts == timeline.now).tolist()
         now = self._now_only(jobs, timeline.now)
-        if jobs.placing is None:
-            begun = now.on_nodes({i: nodes_in(schedule, jobs.jobs[i]) for i in here}, timeline.now, self._nodes)
-        else:  # the model has all nodes for each job
-            begun = timeline.copy().place(now, np.array(here, np.int64))
+        begun = now.on_nodes({i: nodes_in(schedule, jobs.jobs[i]) for i in here}, timeline.now, self._nodes)
         others = np.flatnonzero(starts < 0)
         if others.size:
             starts[others] = starts.max() + behind[others]

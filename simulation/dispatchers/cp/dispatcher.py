@@ -325,7 +325,7 @@ class CPDispatcher(ProfileFollower):
         problem, placed = self._problem(moment, chosen, windows, runs, held)
         start = cache(partial(placed, np.arange(len(chosen))))
         pooled = None
-        if self.starts_pooled:
+        if self.starts_pooled and not restricted:  # the pooled machine knows no sets of nodes
             pooled = partial(pooled_start, self._capacity, moment.now, problem.returns, held, chosen, windows)
         built = time.perf_counter() - modelling
         deadline = began + USED * self.control.total
@@ -338,8 +338,7 @@ class CPDispatcher(ProfileFollower):
         size: dict[str, Any] = {"jobs": number, "urgent": urgent, "requested": asked}
         if answer.schedule is None:
             return Decision(first, answer.ended, None, seconds, **size)
-        relaxation = answer.relaxation or restricted  # the model has all nodes for each job
-        starts = self._read(answer.schedule, relaxation, chosen, requests, windows, timeline, strict)
+        starts = self._read(answer.schedule, answer.relaxation, chosen, requests, windows, timeline, strict)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, **size)
 

@@ -515,13 +515,12 @@ def problem_of(
 def as_modelled(job: Job, duration: int, windows: Sequence[Window]) -> Job:
     """Return a job with its expected duration in seconds as walltime, and with these start windows alone.
 
-    It may use all nodes: where a job may not, or has whole nodes, starts and nodes are chosen on the timeline of the nodes,
-    in the order of the solution.
+    It has no licences: limits hold jobs out of the model, and are examined again at each start.
     """
     made = object.__new__(Job)  # not replace(), which takes as long as all else in a small model
     made.__dict__.update(
         job.__dict__, walltime=duration, earliest_start=None, deadline=None, windows=tuple(windows), runtime=None,
-        nodes=(), features="", per_node=None, whole_nodes=False, licences={},
+        licences={},
     )  # fmt: skip
     return made
 
@@ -529,7 +528,7 @@ def as_modelled(job: Job, duration: int, windows: Sequence[Window]) -> Job:
 @lru_cache(maxsize=16)
 def _open_queues(queues: tuple[Queue, ...]) -> tuple[Queue, ...]:
     """Return the queues without their daily windows."""
-    return tuple(Queue(q.name, q.ewt) for q in queues)
+    return tuple(Queue(q.name, q.ewt, nodes=q.nodes) for q in queues)
 
 
 class MergedRunning(Sequence[Running]):

@@ -57,9 +57,7 @@ def place_chunks(
     """
     units = units_of_chunks(requests, j)
     chosen = np.empty(sum(units), np.int64)
-    way = int(requests.way[j])
-    if way:  # nodes that the job may not use have nothing for it
-        machine = machine._replace(capacity=np.where(requests.masks[way][:, None], machine.capacity, 0))
+    machine = machine._replace(allowed=requests.masks)
     start, profile = _place(profile, machine, _as_jobs(requests), scratch, no_aggregate(), j, chosen)
     allocation.start[j] = start
     at = int(requests.slot[j])
@@ -130,7 +128,7 @@ def _as_jobs(requests: Requests) -> Jobs:
         first_window=requests.first,
         lo=requests.lo,
         hi=requests.hi,
-        node_set=np.zeros(n, np.int64),
+        node_set=requests.way,
         per_node=np.full(n, NEVER),
         licences=np.zeros((n, 0), np.int64),
     )
