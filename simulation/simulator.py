@@ -22,6 +22,7 @@ from ..models.compiled import progress_line
 from ..models.platform import LATEST
 from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
+from ..models.site import Site
 from ..models.whole_numbers import is_whole, shown
 from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .dispatcher import Dispatcher
@@ -40,6 +41,7 @@ from .features.on_demand import OnDemand
 from .features.requeue import Requeue, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
 from .features.running_limits import RunningLimits, licences_of
+from .features.site_limits import on_site, site_limits
 from .features.user_requests import UserRequests
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
@@ -108,7 +110,7 @@ class ReplayInput(NamedTuple):
     desired: DesiredProfile | None = None
 
 
-def replay_input(what: object, platform: Platform | None) -> ReplayInput:
+def replay_input(what: object, platform: Platform | None, site: Site | None = None) -> ReplayInput:
     """Return the jobs and the machine of a replay.
 
     Parameters
@@ -117,6 +119,8 @@ def replay_input(what: object, platform: Platform | None) -> ReplayInput:
         What the user gives.
     platform : Platform, optional
         The machine; None: that of the instance, the problem or the log.
+    site : Site, optional
+        The machine with its partitions, instead of a platform.
 
     Raises
     ------
@@ -128,6 +132,8 @@ def replay_input(what: object, platform: Platform | None) -> ReplayInput:
     if platform is not None and not isinstance(platform, Platform):
         raise WrongArgument(f"platform of simulate is {platform!r:.80}; expected a Platform or None")
     given = load(what) if isinstance(what, (str, Path)) else what
+    if site is not None:
+        return ReplayInput(*on_site(_jobs_of(given), site))
     if isinstance(given, Instance):
         machine = platform or given.platform
         desired = _desired(given.dispatch, machine)
@@ -145,6 +151,19 @@ def replay_input(what: object, platform: Platform | None) -> ReplayInput:
     if machine_or_none is None:
         raise WorkloadError(f"{given.name}: a log has no platform of its own; pass one as the argument platform")
     return ReplayInput(given.checked().on(machine_or_none), machine_or_none)
+
+
+def _jobs_of(given: object) -> Workload:
+    """Return the jobs of what a user gives, for a machine that is given apart."""
+    if isinstance(given, Instance):
+        return Workload.of(given.dispatch, given.name)
+    if isinstance(given, Dispatch):
+        return Workload.of(given)
+    if isinstance(given, Trace):
+        given = given.workload
+    if not isinstance(given, Workload):
+        raise WrongArgument(f"workload of simulate is {value_shown(given)}; {EXPECTED}{_advice(given)}")
+    return given.checked()
 
 
 def _desired(problem: Dispatch, machine: Platform) -> DesiredProfile | None:
@@ -203,6 +222,7 @@ def simulate(
     node_policy: str | NodePolicy | type[NodePolicy] | None = None,
     switching: Switching | None = None,
     features: Iterable[str | Feature | type[Feature]] = (),
+    site: Site | None = None,
 ) -> Simulation:
     """Replay a workload on a platform under a dispatcher, and verify the result.
 
@@ -290,6 +310,10 @@ def simulate(
         Features of third parties: objects that derive from ``schedlab.simulation.features.feature.Feature``, or their
         names, as ``NAME[:OPTION=VALUE]...`` or ``"my_module:MyFeature"``. They go together with all other options; their
         checks are part of the verification.
+    site : Site, optional
+        The machine as its administrator describes it, instead of ``platform``: jobs have the nodes of their partitions, and
+        the limits of partitions, licences, accounts, users and QOS hold under every dispatcher (``read_site``). What is
+        not obeyed is told in the report of the workload.
 
     Returns
     -------
@@ -331,7 +355,10 @@ def simulate(
         dispatcher, platform = platform, None
     expect("seed of simulate", seed, Natural)
     expect("begin of simulate", begin, int | None)
-    jobs, machine, own_events, reserved, own_desired = replay_input(workload, platform)
+    expect("site of simulate", site, Site | None)
+    if site is not None and platform is not None:
+        raise WrongArgument("simulate has a platform and a site; give one of them, the site has nodes of its own")
+    jobs, machine, own_events, reserved, own_desired = replay_input(workload, platform, site)
     if running is not None or begin is not None:
         if begin is None:
             begin = int(jobs.submit[0]) if jobs.begin is None else jobs.begin
@@ -388,6 +415,7 @@ def simulate(
     def rows_at_begin() -> Collection[int]:
         return () if at_begin is None else at_begin.rows_at_begin
 
+    limits = [*([licences_of] if machine.licences else []), *([] if site is None else [site_limits(site)])]
     parts: list[Feature] = [
         *([at_begin] if at_begin is not None else []),
         *([NodeEvents(states, rule)] if states is not None else []),
@@ -396,7 +424,7 @@ def simulate(
         *([Limits(within, rows_at_begin, chosen.policy is not None)] if within else []),
         *([power] if power is not None else []),
         *([Dependencies()] if jobs.after else []),
-        *([RunningLimits((licences_of,))] if machine.licences else []),
+        *([RunningLimits(limits)] if limits else []),
     ]
     parts += added
     if users is not None:
@@ -425,7 +453,12 @@ def simulate(
     partial = STOPPED in simulation.notes
     simulation.verified = True
     simulation.violations = violations(
-        simulation, partial=partial, within=within, on_each_node=on_each_node, stops=stops
+        simulation,
+        partial=partial,
+        within=within,
+        on_each_node=on_each_node,
+        stops=stops,
+        limits_of=None if site is None else site_limits(site),
     )
     for feature in added:
         simulation.violations += feature.check(simulation)

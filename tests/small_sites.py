@@ -38,7 +38,9 @@ def _drawn(rng: random.Random, most_jobs: int) -> Dispatch:
     while left:
         count = rng.randint(1, left)
         capacity = {"cores": rng.choice([2, 4, 4]), "gpus": rng.choice([0, 0, 1])}
-        groups.append(NodeGroup(f"g{len(groups)}", count, capacity, features=tuple(f for f in FEATURES if rng.random() < 0.5)))
+        groups.append(
+            NodeGroup(f"g{len(groups)}", count, capacity, features=tuple(f for f in FEATURES if rng.random() < 0.5))
+        )
         left -= count
     machine = Platform(groups, {"tool": rng.randint(1, 2)} if rng.random() < 0.6 else {})
     some = [tuple(n for n in machine.nodes if rng.random() < 0.6) for _ in range(3)]
@@ -118,7 +120,11 @@ def violations(problem: Dispatch, schedule: Schedule) -> list[str]:
 
 def may_use(problem: Dispatch, queues: dict[str, Queue], job: Job, node: str, group: NodeGroup) -> bool:
     of_queue = queues[job.queue].nodes
-    return (not of_queue or node in of_queue) and (not job.nodes or node in job.nodes) and has(job.features, group.features)
+    return (
+        (not of_queue or node in of_queue)
+        and (not job.nodes or node in job.nodes)
+        and has(job.features, group.features)
+    )
 
 
 # --- The least objective, by enumeration of all starts and all numbers of units on nodes.
@@ -140,7 +146,13 @@ def optimum(problem: Dispatch) -> Fraction:
     """The least objective of all schedules that ``violations`` accepts."""
     together = max if problem.objective == "makespan" else lambda a, b: a + b
     nodes = problem.platform.nodes
-    begin = max([problem.now, *(r.end for r in problem.running), *(max(j.submit, j.earliest_start or j.submit) for j in problem.jobs)])
+    begin = max(
+        [
+            problem.now,
+            *(r.end for r in problem.running),
+            *(max(j.submit, j.earliest_start or j.submit) for j in problem.jobs),
+        ]
+    )
     last = begin + sum(j.walltime for j in problem.jobs)
     group_of = {n: g for g in problem.platform.groups for n in g.nodes}
     queues = {q.name: q for q in problem.queues}
@@ -150,7 +162,9 @@ def optimum(problem: Dispatch) -> Fraction:
         most = [j.units if may_use(problem, queues, j, n, group_of[n]) else 0 for n in nodes]
         every = product(*(range(m + 1) for m in most))
         on = [{n: u for n, u in zip(nodes, us, strict=True) if u} for us in every if sum(us) == j.units]
-        placements.append([one for one in on if not violations(_alone(problem, j, last), Schedule({j.id: last}, {j.id: one}))])
+        placements.append(
+            [one for one in on if not violations(_alone(problem, j, last), Schedule({j.id: last}, {j.id: one}))]
+        )
     starts = [range(max(problem.now, j.submit, j.earliest_start or j.submit), last + 1) for j in jobs]
     least = [cost(problem, j, s[0]) for j, s in zip(jobs, starts, strict=True)]
     best: list[Fraction | None] = [None]
