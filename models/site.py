@@ -1013,7 +1013,7 @@ class Site:
         return next((p for p in self.partitions if p.default), None)
 
     def platform(self) -> Platform:
-        """Return the nodes as a platform, which has no rules.
+        """Return the nodes and licences as a platform, which has no rules.
 
         Neighbouring nodes of equal capacity, features, weight and partitions are one group. ``cores`` are what the scheduler
         counts as CPUs. ``memory`` is a resource only if that of each node is known. Nodes that do not exist yet are left out;
@@ -1035,8 +1035,8 @@ class Site:
             capacity = equal[0].capacity
             if without_memory:
                 capacity.pop("memory", None)
-            groups.append(NamedNodes(in_ranges(names), len(names), capacity, names))
-        return Platform(groups)
+            groups.append(NamedNodes(in_ranges(names), len(names), capacity, names, features=equal[0].features))
+        return Platform(groups, {x.name: x.total for x in self.licences})
 
     def _kind_of(self, node: SiteNode) -> tuple[Any, ...]:
         return tuple(node.capacity.items()), node.features, node.weight, self.partitions_of(node.name)

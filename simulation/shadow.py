@@ -25,6 +25,7 @@ from ..heuristics.kernels.events.state import (
     TraceArrays,
     choose_places,
     has_chunks,
+    set_open,
     spread,
 )
 from ..heuristics.kernels.profile import NEVER
@@ -215,7 +216,9 @@ class Situation:
         w, platform = self.workload, self.state.platform
         trace = busy_trace(w, w.running, platform, w.walltime, False)
         state = busy_state(trace, self.expected, w.begin, w.running, platform.nodes)
-        state.open[self.blocked] = False
+        open_ = state.open.copy()
+        open_[self.blocked] = False
+        set_open(trace, state, open_)
         step(trace, state, 0)
         return trace, state
 
@@ -263,7 +266,8 @@ def place_head(trace: TraceArrays, state: State, head: int, best: bool) -> tuple
     if shadow >= NEVER:
         return shadow, 0
     if has_chunks(trace, head):
-        return shadow, choose_places(trace, state, state.extra, state.extra, state.open, head, best)
+        usable = state.open_of[trace.node_set[head]]
+        return shadow, choose_places(trace, state, state.extra, state.extra, usable, head, best)
     return shadow, spread(
         state.extra, trace.capacity, trace.rank, state.fit, trace.units[head], best, state.chosen, state.put
     )
