@@ -137,4 +137,4 @@ def test_files_that_are_no_json_and_unknown_names_are_refused(bench, tmp_path):
 
 def test_an_impossible_answer_ends_with_exit_code_1(bench, tmp_path):
     code, out, err = run(bench, tmp_path, small_state(), "--dispatcher", "toy_states:OnDrainingNode")
-    assert (code, out) == (1, "") and "job 'long' starts on node 'n4', which is draining" in err
+    assert (code, out) == (1, "") and "job 'long' cannot start on node 'n4', which is draining" in err

@@ -170,7 +170,7 @@ def test_a_dispatcher_of_a_third_party_sees_the_names_of_the_machine_and_may_pla
 
 
 def test_an_impossible_answer_is_not_given():
-    with pytest.raises(SimulationError, match="its answer is not possible: job 'long' starts on node 'n4'"):
+    with pytest.raises(SimulationError, match="job 'long' cannot start on node 'n4', which is draining"):
         decide(read(small_state()), f"{__name__}:Wrong")
 
 
