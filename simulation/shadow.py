@@ -14,11 +14,12 @@ from ..heuristics.kernels.events.state import UNSTARTED, WAITING
 from ..instances.states.machine_state import MachineState
 from ..instances.workload import Workload
 from ..models import Dispatch, Running
+from ..models.array_types import Ints
 from ..models.counts import how_many
 from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .dispatcher import PlannedStart, Start
 from .dispatchers import policy_kernels as kernels
-from .dispatchers.policy import Chosen
+from .dispatchers.policy import Chosen, Policy
 from .dispatchers.registry import Named, parse_dispatcher
 from .engine import Engine
 from .errors import SimulationError
@@ -38,6 +39,7 @@ def decide(
     *,
     decision_time: float | None = None,
     allocator: str | Allocator = BEST_FIT,
+    priorities: bool = False,
     seed: int = 0,
     threads: int = 1,
 ) -> Answer:
@@ -59,6 +61,8 @@ def decide(
         dispatchers in Python have no limit.
     allocator : str or Allocator
         How policies choose nodes, as in ``schedlab.simulate``.
+    priorities : bool
+        Whether a policy takes the jobs by their priorities in the state, the highest first, instead of by its own key.
     seed : int
         Passed to ``begin`` of dispatchers and rankers.
     threads : int
@@ -95,10 +99,10 @@ def decide(
         named.make(**options)
         return Answer(state.now, dispatcher, (), (), {}, state.left_out, shift=state.shift)
     began = time.perf_counter()
-    engine = _at_decision(state, named, options, placing, seed)
+    engine = _at_decision(state, named, options, placing, priorities, seed)
     if named.backend is not None and decision_time is not None:  # what has been loaded by now is not loaded again
         options["limit"] = max(SMALLEST_PART * decision_time, decision_time - (time.perf_counter() - began))
-        engine = _at_decision(state, named, options, placing, seed)
+        engine = _at_decision(state, named, options, placing, priorities, seed)
     expected = dict(engine.ledger.expected)
     engine.decide()
     answer = Answer(
@@ -119,7 +123,23 @@ def decide(
     return answer
 
 
-def _at_decision(state: MachineState, named: Named, options: dict[str, Any], placing: Allocator, seed: int) -> Engine:
+def _by_priorities(made: Any, name: str, state: MachineState) -> Policy:
+    """Return a policy that takes the jobs by their priorities in the state. Raises WrongValue."""
+    if not isinstance(made, Policy) or made.ranker is not None or (made.plan is not None and made.plan.work > 0):
+        raise WrongValue(f"priorities: {name} has an order of its own; expected a policy such as easy or conservative")
+    missing = next((job.id for job in state.waiting if job.id not in state.priority), None)
+    if missing is not None:
+        raise WrongValue(f"priorities: waiting job {missing!r} has none in the state (squeue --json has them)")
+
+    def lowest_last(workload: Workload, expected: Ints) -> Ints:
+        return np.array([-state.priority.get(name, 0) for name in workload.ids], np.int64)
+
+    return replace(made, key=lowest_last)
+
+
+def _at_decision(
+    state: MachineState, named: Named, options: dict[str, Any], placing: Allocator, priorities: bool, seed: int
+) -> Engine:
     """Return a replay that has come to its first decision, at the time of the state."""
     made = named.make(**options)
     if getattr(made, "centre", state) is None:
@@ -129,6 +149,8 @@ def _at_decision(state: MachineState, named: Named, options: dict[str, Any], pla
         )
     jobs = _jobs_of(state)
     check_takes_chunks(jobs, made, named.text)
+    if priorities:
+        made = _by_priorities(made, named.text, state)
     running = RunningAtBegin(
         kill=False, known=False, by_policy=False, best=placing.name == BEST_FIT, up=None,
         rank=rank_of(placing, state.platform),
