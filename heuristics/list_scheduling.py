@@ -67,7 +67,7 @@ def _power(a: Arrays) -> Floats:
 def _power_per_profit(a: Arrays) -> Floats:
     if a.profit is None:
         raise CriterionUnusable("the profit of the jobs is not known")
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0: a job without power and profit goes last
         return _power(a) / a.profit
 
 

@@ -173,6 +173,13 @@ class Engine:
             check_all_started(self, result)
         return result
 
+    def to_first_decision(self) -> None:
+        """Let everything happen up to the first decision, which a dispatcher in Python makes in any case (``decide``)."""
+        self._begin()
+        self.plans.call_at(self.now)
+        self._forward()
+        self._settle()
+
     def _begin(self) -> None:
         """Begin the features, the dispatcher and the ranker."""
         for feature in self.features:
@@ -234,7 +241,7 @@ class Engine:
             self._settle()
             last_call = standstill.reached()
             started = clock[STARTED]
-            moved = self._decide()
+            moved = self.decide()
             for feature in self.features:
                 feature.after_decision()
             if self._stopped(TELL_EVERY):
@@ -409,7 +416,7 @@ class Engine:
         """Return why no server event may change a job now; an empty text if it may."""
         return next((why for feature in self.features if (why := feature.forbids_change(j))), "")
 
-    def _decide(self) -> bool:
+    def decide(self) -> bool:
         """Make the planned starts and one decision, unless none is due; return whether it moved the simulated clock."""
         state = self.state
         began = time.perf_counter()

@@ -32,7 +32,7 @@ from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE,
 from ...instances.sites import read_site, write_site
 from ...instances.states.machine_state import Document, state_of
 from ...instances.states.pbs import state_from_pbs
-from ...instances.states.slurm import state_from_slurm
+from ...instances.states.slurm import reservations_in_text, state_from_slurm
 from ...instances.traces import FORMATS, open_trace
 from ...instances.weather import Weather, read_weather, write_weather
 from ...instances.workload import Workload
@@ -347,9 +347,12 @@ def import_state(
     ] = None,
     ewt: Annotated[int, typer.Option(min=1, max=LATEST, help="expected waiting time of each queue in seconds")] = 3600,
     reservations: Annotated[
-        Path | None, typer.Option(help="Slurm: scontrol show reservations --json; PBS: pbs_rstat -f")
+        Path | None, typer.Option(help="Slurm: scontrol show reservations, with or without --json; PBS: pbs_rstat -f")
     ] = None,
-    zone: Annotated[str | None, typer.Option(help="time zone of PBS, such as Europe/Rome; default: UTC")] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(help="time zone of PBS, and of the text of reservations, such as Europe/Rome; default: UTC"),
+    ] = None,
 ) -> None:
     """Make the state of a machine for bench decide from the JSON of Slurm or PBS.
 
@@ -423,16 +426,31 @@ def _made(
     kinds: Mapping[str, Any], now: int | None, ewt: int, zone: str | None, reservations: Path | None
 ) -> tuple[dict[str, Any], Counter[str]]:
     if set(kinds) == {"squeue", "slurm nodes"}:
-        if zone is not None:
-            raise WrongUse("--zone: for PBS only; the times of Slurm's JSON have no time zone")
-        reserved = None if reservations is None else read_json(reservations)
-        if reserved is not None and not (isinstance(reserved, dict) and isinstance(reserved.get("reservations"), list)):
-            raise WrongUse(f"--reservations {reservations}: expected the output of scontrol show reservations --json")
+        reserved = None if reservations is None else _reservations_of_slurm(reservations, zone)
+        if zone is not None and reservations is None:
+            raise WrongUse(
+                "--zone: the times of Slurm's JSON have no time zone; it is for PBS, and the text of reservations"
+            )
         return state_from_slurm(kinds["squeue"], kinds["slurm nodes"], now, ewt, reserved)
     if set(kinds) == {"qstat", "pbsnodes"}:
         text = None if reservations is None else read_text(reservations, errors="replace")
         return state_from_pbs(kinds["qstat"], kinds["pbsnodes"], now, ewt, time_zone(zone) or UTC, text)
     raise WrongUse(f"the files are {' and '.join(kinds)}; {EXPECTED}")
+
+
+def _reservations_of_slurm(file: Path, zone: str | None) -> Mapping[str, Any]:
+    """Return the reservations of the JSON or the text of ``scontrol show reservations``."""
+    text = read_text(file, errors="replace")
+    if not text.lstrip().startswith(("{", "[")):
+        return reservations_in_text(text, time_zone(zone) or UTC)
+    values = read_json(file)
+    if not isinstance(values, dict) or not isinstance(values.get("reservations"), list):
+        raise WrongUse(f"--reservations {file}: expected the output of scontrol show reservations --json")
+    if zone is not None:
+        raise WrongUse(
+            "--zone: the times of Slurm's JSON have no time zone; it is for PBS, and the text of reservations"
+        )
+    return values
 
 
 # --- ``bench import theta``: a moment of a log, whose job units are nodes, becomes an eviction instance.

@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...models.comparing import hashable
 from ...models.counts import how_many
@@ -26,6 +26,22 @@ from ..files.lines import TextError, json_whole_of, read_json, seconds_of
 
 SCHEMA, VERSION = "schedlab-state", 1
 UP = "up"
+
+
+class Ended(NamedTuple):
+    """A job that has ended.
+
+    Parameters
+    ----------
+    job
+        Its id.
+    start, end
+        Seconds.
+    """
+
+    job: str
+    start: int
+    end: int
 
 
 @with_short_repr
@@ -60,6 +76,10 @@ class MachineState:
         Id -> array of each waiting task of an array whose tasks may not all run at once.
     may_start
         Array -> how many of its tasks may start beside those that run. No more of them are in ``waiting``.
+    priority
+        Id of a waiting job -> its priority, as the scheduler of the machine has it; the highest goes first.
+    ended
+        Jobs that have ended, of which the machine still knows.
     """
 
     now: int
@@ -73,6 +93,8 @@ class MachineState:
     reserved: tuple[Reserved, ...] = ()
     array_of: Mapping[str, str] = field(default_factory=dict)
     may_start: Mapping[str, int] = field(default_factory=dict)
+    priority: Mapping[str, int] = field(default_factory=dict)
+    ended: tuple[Ended, ...] = ()
 
 
 # --- Checked reading of JSON objects: faults are collected, each with the file, the field and what was expected.
@@ -296,7 +318,7 @@ def check_part_names(jobs: Iterable[tuple[Job, Entry]], ids: Container[str]) -> 
 
 HOUR = 3600  # default of the expected waiting time of a queue in seconds
 WAITING = ("id", "submit", "walltime", "units", "request", "chunks", "queue", "earliest_start", "latest_start", "user",
-           "name", "held", "array")  # fmt: skip
+           "name", "held", "array", "priority")  # fmt: skip
 CLOCK = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)", re.ASCII)
 
 
@@ -340,7 +362,7 @@ def state_of(values: Any, document: Document) -> MachineState:
     document.raise_faults()
     top.only(
         "schema", "version", "now", "utc_offset", "source", "queues", "nodes", "running", "waiting", "arrays",
-        "reservations",
+        "reservations", "ended",
     )  # fmt: skip
     shift = top.whole("utc_offset", -DAY, DAY, default=0)
     now = top.whole("now", 0) + shift
@@ -352,6 +374,8 @@ def state_of(values: Any, document: Document) -> MachineState:
     may_start = _arrays(top, [entry for _, entry in jobs])
     check_part_names(jobs, ids)
     reserved = reservations_of(top, {name: node.capacity for name, node in nodes.items()}, set(queues), now, shift)
+    priority = {job.id: n for job, entry in jobs if (n := entry.maybe_whole("priority", 0)) is not None}
+    ended = tuple(_ended(entry, now, shift) for entry in (top.entries("ended") if "ended" in top.values else ()))
     document.raise_faults()
     platform = Platform(_groups(nodes, running))
     document.raise_faults()
@@ -372,7 +396,18 @@ def state_of(values: Any, document: Document) -> MachineState:
         reserved=reserved,
         array_of={job.id: array_of[job.id] for job in waiting if job.id in array_of},
         may_start={array: max(0, limit - running) for array, (limit, running) in may_start.items()},
+        priority={job.id: priority[job.id] for job in waiting if job.id in priority},
+        ended=ended,
     )
+
+
+def _ended(entry: Entry, now: int, shift: int) -> Ended:
+    entry.only("id", "start", "end")
+    start = entry.whole("start", 0) + shift
+    end = entry.whole("end", 0) + shift
+    if not start <= end <= now:
+        entry.add_fault("end", f"a time from its start, {start - shift}, to now, {now - shift}", end - shift)
+    return Ended(entry.text("id"), start, end)
 
 
 def _arrays(top: Entry, waiting: list[Entry]) -> dict[str, tuple[int, int]]:

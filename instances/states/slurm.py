@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
 from typing import Any
 
 from ...errors import WrongValue
@@ -82,19 +83,71 @@ def job_words(value: Any) -> list[str]:
     return [word.upper() for word in text(value).replace("+", ",").replace(" ", ",").split(",") if word]
 
 
-# --- Reservations of Slurm: ``scontrol show reservations --json``.
+# --- Reservations of Slurm: ``scontrol show reservations --json``, or its text, the only form before version 23.02.
 #
 # The fields are those of Slurm's OpenAPI schema (``reservation_info``): ``name``, ``start_time``, ``end_time``, ``node_list``,
 # and ``core_specializations``, which lists the cores on the nodes of which only a part is reserved. Of such nodes only
 # cores are reserved.
 
 YEAR = 365 * 86400
+SHOWN = 60  # characters of a part of a message
+WORDS = re.compile(r"(?:^|(?<=\s))([A-Za-z]+)=(\S*)")  # in the text of scontrol
 Values = Mapping[str, Any]
 
 
 def names_of(job: Values) -> list[str]:
     """Return the names of the reservations that a job requests; it takes one of them."""
     return [name.strip() for name in str(job.get("resv_name") or "").split(",") if name.strip()]
+
+
+def reservations_in_text(text: str, zone: tzinfo) -> Values:
+    """Return the reservations of the text of ``scontrol show reservations`` with the fields of its JSON.
+
+    Parameters
+    ----------
+    text
+        The output, with or without ``--oneliner``.
+    zone
+        The time zone of its times.
+
+    Raises
+    ------
+    WrongValue
+        If the text has no reservations, or a time is malformed.
+
+    Examples
+    --------
+    >>> from datetime import timezone
+    >>> text = "ReservationName=m StartTime=1970-01-01T01:00:00 EndTime=1970-01-01T02:00:00 Nodes=n[1-2] CoreCnt=8"
+    >>> reservations_in_text(text, timezone.utc)["reservations"][0]["start_time"]
+    3600
+    """
+    listed: list[dict[str, Any]] = []
+    for key, value in WORDS.findall(text):
+        if key == "ReservationName":
+            listed.append({"name": value, "core_specializations": []})
+        elif not listed:
+            break
+        elif key in ("StartTime", "EndTime"):
+            listed[-1][{"StartTime": "start_time", "EndTime": "end_time"}[key]] = _time_in_text(key, value, zone)
+        elif key == "Nodes":
+            listed[-1]["node_list"] = "" if value == "(null)" else value
+        elif key == "NodeName":
+            listed[-1]["core_specializations"].append({"node": value})
+        elif key == "CoreIDs" and listed[-1]["core_specializations"]:
+            listed[-1]["core_specializations"][-1]["core"] = value
+    if not listed and text.strip() and not text.startswith("No reservations"):
+        raise WrongValue(f"{text.strip()[:SHOWN]!r} has no ReservationName; expected scontrol show reservations")
+    return {"reservations": listed}
+
+
+def _time_in_text(key: str, value: str, zone: tzinfo) -> int:
+    try:
+        return int(datetime.fromisoformat(value).replace(tzinfo=zone).timestamp())
+    except ValueError:
+        raise WrongValue(
+            f"{key} of a reservation is {value[:SHOWN]!r}; expected a time such as 2026-01-31T08:00:00"
+        ) from None
 
 
 def reservations_of(values: Values, nodes: Values, now: int, skipped: Counter[str]) -> list[dict[str, Any]]:
@@ -304,8 +357,8 @@ def _of_sinfo(each: Values) -> list[SlurmNode]:
 
 MAY_START = {"", "none", "resources", "priority"}  # pending reasons; with any other, Slurm does not start the job
 SIZES = ("sockets_per_node", "cores_per_socket", "threads_per_core")
+PER_NODE = ("tasks_per_node", "tasks_per_socket", "tasks_per_core", "memory_per_node", "required_switches")
 NOT_EXCLUSIVE = {"no", "false", "0"}
-SHOWN = 60  # characters of a part of a reason
 
 
 def kinds_asked(jobs: Sequence[Values]) -> set[str]:
@@ -348,6 +401,24 @@ def amounts(job: Values, units: int) -> dict[str, int]:
     if too_much is not None:
         raise WrongValue(f"{on_node[too_much]:,} {too_much} on a node are more than any machine has")
     return {name: amount for name, amount in on_node.items() if amount or "mem" in asked or name != "memory"}
+
+
+def spread_tasks(job: Values) -> int:
+    """Return the number of tasks of a pending job that Slurm may spread over any number of nodes; 0: it asks for nodes.
+
+    Such a job asks for tasks alone (``sbatch -n 24``); ``node_count`` is then the fewest nodes that could hold them.
+    """
+    tasks = number(job.get("tasks")) or 0
+    least = tres(text(job.get("tres_req_str"))).get("node")
+    if tasks < 2 or least != "1" or number(job.get("max_nodes")):
+        return 0
+    cores = -(-(number(job.get("cpus")) or 0) // tasks)
+    if cores < 1 or (number(job.get("minimum_cpus_per_node")) or 1) > cores:
+        return 0
+    asks_for_nodes = any(number(job.get(name)) for name in (*PER_NODE, *SIZES))
+    asks_for_nodes = asks_for_nodes or any(_sources(job)) or takes_whole_nodes(job) or job.get("contiguous") is True
+    one_partition = len(names(job.get("partition"))) < 2
+    return 0 if asks_for_nodes or text(job.get("required_nodes")) or not one_partition else tasks
 
 
 def _counted(name: str, amount: str) -> int:
@@ -499,17 +570,18 @@ def _has_features(expression: str, features: set[str], units: int) -> bool:
 
 def bound(
     sets: NodeSets, job: Values, name: str, units: int, request: Mapping[str, int], nodes: Mapping[str, SlurmNode],
-    free: Mapping[str, Mapping[str, int]],
+    free: Mapping[str, Mapping[str, int]], apart: bool = True,
 ) -> tuple[dict[str, int], str]:  # fmt: skip
     """Return what binds the units of a pending job to its nodes, as resources, and the partition in which it waits.
 
-    ``free``: node -> what is free there now. Raises WrongValue with the reason to hold the job.
+    ``free``: node -> what is free there now; ``apart``: each unit is on a node of its own. Raises WrongValue with the reason
+    to hold the job.
     """
     members, label, queue = eligible_nodes(job, units, nodes)
     made = sets.only_on(members, label)
     if made is not None and takes_whole_nodes(job):
         made = made | sets.whole()
-    elif made is not None and units > 1 and _twice_on_a_node(request, _up(members, nodes), free):
+    elif made is not None and apart and units > 1 and _twice_on_a_node(request, _up(members, nodes), free):
         own = sets.apart(name)
         made = None if own is None else made | own
     if made is None:
@@ -530,7 +602,8 @@ def _twice_on_a_node(
 
 # --- The state of a machine from the JSON of Slurm: ``squeue --json`` with ``scontrol show nodes --json`` or ``sinfo -N --json``.
 #
-# A unit of a job is what it has on one node: cores, memory, generic resources. Numbers are plain, or objects with ``set``,
+# A unit of a job is what it has on one node: cores, memory, generic resources; of a job that asks for tasks alone, it is a
+# task. Numbers are plain, or objects with ``set``,
 # ``infinite`` and ``number`` (Slurm 23.02 and later); states are texts, or lists of texts. What a job asks for beyond amounts is in
 # ``node_sets``.
 
@@ -542,6 +615,17 @@ HOLDS_A_PLACE = {
     "CONFIGURING",
     "STOPPED",
 }  # states that count for an array's limit
+ENDED = {
+    "COMPLETED",
+    "CANCELLED",
+    "FAILED",
+    "TIMEOUT",
+    "NODE_FAIL",
+    "PREEMPTED",
+    "BOOT_FAIL",
+    "DEADLINE",
+    "OUT_OF_MEMORY",
+}
 Made = dict[str, Any]
 
 
@@ -613,6 +697,7 @@ class _State:
                 for name in r["nodes"]:
                     self.nodes[name].words -= RESERVED
         running = []
+        ended = [made for job in self.jobs if (made := self._ended(job)) is not None]
         for job in self.jobs:
             if "RUNNING" in job_words(job.get("job_state")):
                 with of_job(job.get("job_id")):
@@ -645,6 +730,7 @@ class _State:
             "running": running,
             "waiting": waiting,
         }
+        fields |= {"ended": ended} if ended else {}
         fields |= {"arrays": [{"name": array} | n for array, n in limits.items()]} if limits else {}
         return fields | ({} if self.reservations is None else {"reservations": reserved}), self.skipped
 
@@ -666,9 +752,17 @@ class _State:
                         together.setdefault(leader, []).append({"offset": offset} | made)
                     else:
                         waiting.extend(self._tasks(job, made))
-            elif "RUNNING" not in states:
+            elif "RUNNING" not in states and self._ended(job) is None:
                 self.skipped[f"job in state {' '.join(states) or 'unknown'}"] += 1
         return [*waiting, *(_joined(leader, parts) for leader, parts in together.items())]
+
+    def _ended(self, job: Values) -> Made | None:
+        """Return when a job ran that has ended, which Slurm lists for a while (``MinJobAge``); None if it has not, or never ran."""
+        states = job_words(job.get("job_state"))
+        start, end = number(job.get("start_time")), number(job.get("end_time"))
+        if not ENDED & {*states} or "PENDING" in states or not start or end is None or not start <= end <= self.now:
+            return None
+        return {"id": _name(job), "start": start, "end": end} if text(job.get("nodes")) else None
 
     def _left(self, name: str) -> dict[str, int]:
         """Return what is free on a node: neither of a running job nor allocated otherwise."""
@@ -742,13 +836,14 @@ class _State:
 
     def _waiting(self, job: Values, left: Mapping[str, Mapping[str, int]], reservations: list[str]) -> Made:
         """Return a pending job, or what the tasks of an array have in common."""
-        units = max(1, number(job.get("node_count")) or 1)
+        spread = spread_tasks(job)
+        units = spread or max(1, number(job.get("node_count")) or 1)
         held = why_held(job, reservations) or not_modelled(job, units)
         request = {"cores": 1}
         queue = _queue(job)
         try:
             request = amounts(job, units)
-            inside, queue = bound(self.sets, job, _name(job), units, request, self.nodes, left)
+            inside, queue = bound(self.sets, job, _name(job), units, request, self.nodes, left, not spread)
             request |= inside
         except WrongValue as e:
             held = held or str(e)
@@ -758,6 +853,8 @@ class _State:
             "request": request, "queue": queue,
         } | _texts(job)  # fmt: skip
         made |= {"earliest_start": eligible} if eligible > self.now else {}
+        priority = number(job.get("priority"))
+        made |= {"priority": priority} if priority is not None else {}
         return made | ({"held": held} if held else {})
 
     def _tasks(self, job: Values, made: Made) -> list[Made]:
@@ -813,6 +910,7 @@ def _joined(leader: int, parts: list[Made]) -> Made:
         "id": str(leader),
         "submit": min(part["submit"] for part in parts),
         "walltime": max(part["walltime"] for part in parts),
+        "priority": max(part.get("priority", 0) for part in parts),
         "chunks": [{"units": part["units"], "request": part["request"]} for part in parts],
     }
     later = [part["earliest_start"] for part in parts if "earliest_start" in part]

@@ -91,11 +91,6 @@ class Returned(NamedTuple):
     amounts: Ints
 
 
-def nothing_returned(trace: TraceArrays) -> Returned:
-    """Return that no such job runs."""
-    return Returned(np.zeros(0, np.int64), np.zeros((0, trace.machine_capacity.size), np.int64))
-
-
 @internal
 def _profile_beside(trace: TraceArrays, state: State, holds: Holds, returned: Returned) -> Profile:
     """Return what is free over time beside the running jobs and what is kept; set that of the whole machine in the state."""
@@ -181,6 +176,19 @@ def decide_beside(
     compact(state)
     if most > 1:
         wake(state)
+
+
+@compiled
+def reserve_first(trace: TraceArrays, state: State, holds: Holds, returned: Returned, best: bool) -> None:
+    """Reserve the earliest start of the first waiting job that has one, beside what runs and what is kept."""
+    profile = _profile_beside(trace, state, holds, returned)
+    s = _new_scratch(trace.capacity.shape[0])
+    now = state.clock[NOW]
+    for i in range(state.clock[WAITING]):
+        j = state.waiting[i]
+        profile = reserve(profile, s, trace, state, j, now, NEVER // 2, best)
+        if state.reserved[j] >= 0:
+            break
 
 
 # --- EASY backfilling, one decision; compiled.

@@ -44,7 +44,7 @@ from . import conservative as counted
 from . import followed
 from . import sliced_plans as sliced
 from .conservative import backfill, backfill_on, follows, hold_all, running_profile
-from .easy import Holds, Returned, correct_ends, decide_beside, easy, easy_shortest_first
+from .easy import Holds, Returned, correct_ends, decide_beside, easy, easy_shortest_first, reserve_first
 from .plans import plan
 from .policy import Policy
 
@@ -319,6 +319,20 @@ def decide_beside_holds(engine: Replay, rules: Rules, holds: Holds, shortest_fir
     state.expected[rows[left]] = predicted[left]
     if rules.reservations < 2:  # the only reservation is computed anew at each decision
         state.reserved[rows[left]] = -1
+
+
+def reserve_for_first(engine: Replay) -> None:
+    """Reserve the earliest start of the first waiting job that has one, as EASY does in each of its decisions."""
+    state = engine.state
+    rows = state.waiting[: state.clock[WAITING]].copy()
+    predicted = state.expected[rows]
+    kept = engine.timeline.kept()
+    holds = engine.timeline.holds_of(()) if kept is None else kept
+    if engine.timeline.holds:
+        state.expected[rows] = np.maximum(predicted, engine.ledger.limits(rows))
+        holds = _with_running(engine, holds)
+    reserve_first(engine.trace, state, holds, _returned(engine), engine.options.best)
+    state.expected[rows] = predicted
 
 
 def _returned(engine: Replay) -> Returned:

@@ -18,7 +18,7 @@ from ....models.problem import part_name
 from ..profile import NEVER
 from .counted_replay import numbered
 from .entries import begin, keep_places, try_start
-from .state import NOW, STARTED, UNSTARTED, State, TraceArrays, new_state, set_open
+from .state import NOW, UNSTARTED, State, TraceArrays, new_state, set_open
 
 # --- Conversion of jobs and a platform to the arrays of a replay.
 
@@ -454,7 +454,7 @@ def _chunk_of_slot(trace: TraceArrays, job: Ints, share: Ints) -> Ints:
     return chunk
 
 
-# --- Jobs that run when a replay begins: rows of the trace after the other jobs, which never arrive and have started.
+# --- Jobs that run when a replay begins: they have started, and have nodes, or get them.
 #
 # Such a job occupies its places from its start on, ends by its true end, and policies expect it to end at ``Running.end``.
 
@@ -473,20 +473,6 @@ class Rows:
         return len(self.job_arrays)
 
 
-def with_running(jobs: JobTable, running: Sequence[Running], resources: Sequence[str]) -> JobTable:
-    """Return a table of the jobs and of the running jobs after them; the jobs themselves if none runs."""
-    if not running:
-        return jobs
-    held = replace(JobArrays.of([r.job for r in running], resources), duration=true_durations(running))
-    return Rows(
-        job_arrays=jobs.job_arrays.joined(held),
-        queue=np.concatenate([jobs.queue, np.full(len(held), len(jobs.queues))]),
-        walltime=np.concatenate([jobs.walltime, column((r.job.walltime for r in running), len(running))]),
-        queues=[*jobs.queues, Queue("of running jobs", 1)],
-        windows=jobs.windows,
-    )
-
-
 def true_durations(running: Sequence[Running]) -> Ints:
     """Return the seconds from start (or second 0) to true end of each running job."""
     return column((r.true_end - _since(r) for r in running), len(running))
@@ -495,51 +481,6 @@ def true_durations(running: Sequence[Running]) -> Ints:
 def _since(r: Running) -> int:
     """Return the start of a running job, or 0 if it started before: negative starts in the state mean none."""
     return max(0, r.start)
-
-
-def busy_trace(
-    jobs: JobTable,
-    running: Sequence[Running],
-    platform: Platform,
-    runtime: Ints,
-    by_count: bool,
-    after: Mapping[int, tuple[int, int]] | None = None,
-) -> TraceArrays:
-    """Return the arrays of a replay, as ``machine.trace_of``, with the running jobs after the others."""
-    table = with_running(jobs, running, platform.resources)
-    trace = trace_of(table, platform, np.concatenate([runtime, true_durations(running)]), by_count, after)
-    return trace._replace(order=trace.order[trace.order < len(jobs)]) if running else trace
-
-
-def busy_state(
-    trace: TraceArrays, expected: Ints, now: int | None, running: Sequence[Running], nodes: Sequence[str] | None
-) -> State:
-    """Return the state of a replay that begins at ``now``, with the running jobs on their places.
-
-    Parameters
-    ----------
-    trace
-        The arrays of ``busy_trace``.
-    expected
-        Expected durations of the other jobs in seconds, shape (jobs,).
-    now
-        The begin in seconds; None: before the first event.
-    running
-        The running jobs, with nodes unless they are counted.
-    nodes
-        The names of the nodes; None: nodes are counted.
-    """
-    durations = column((max(1, r.end - _since(r)) for r in running), len(running))
-    others = np.ones(trace.release.size - len(expected) - len(running), np.int64)  # rows that are no jobs
-    state = new_state(trace, np.concatenate([expected, durations, others]))
-    number = {name: n for n, name in enumerate(nodes or ())}
-    for j, r in enumerate(running, len(expected)):
-        places = [(0, r.job.units)] if nodes is None else [(number[name], units) for name, units in r.nodes.items()]
-        start_on(trace, state, j, places, _since(r))
-    if now is not None:
-        state.clock[NOW] = now
-    state.clock[STARTED] = 0  # counts the starts of the replay
-    return state
 
 
 def start_on(trace: TraceArrays, state: State, j: int, places: Sequence[tuple[int, int]], start: int) -> None:

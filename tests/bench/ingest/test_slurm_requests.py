@@ -2,13 +2,14 @@
 
 import gzip
 import json
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 from schedlab.errors import WrongValue
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.instances.states.node_sets import waiting_tasks
-from schedlab.instances.states.slurm import SlurmNode, node_words, state_from_slurm
+from schedlab.instances.states.slurm import SlurmNode, node_words, reservations_in_text, state_from_slurm
 from schedlab.simulation.shadow import decide
 from schedlab.simulation.shadow_answer import faults
 from shared_data import DATA
@@ -312,3 +313,89 @@ def test_many_long_arrays_take_bounded_memory():
     values, skipped = state_from_slurm({"jobs": jobs, "last_update": n(NOW)}, {"nodes": [node("c1")]}, None, 3600)
     assert len(values["waiting"]) == 100_000
     assert sum(skipped.values()) == 299 * 10**9 - 100_000
+
+
+SPREAD = {
+    "tasks": n(24),
+    "cpus": n(24),
+    "node_count": n(2),
+    "max_nodes": n(0),
+    "tres_req_str": "cpu=24,mem=24000M,node=1",
+}
+
+
+def test_a_job_that_asks_for_tasks_alone_is_spread_over_any_number_of_nodes():
+    """8 cores are free on each of three nodes; ``-n 24`` takes them, ``-N 2 -n 24`` needs 12 on each of two."""
+    busy = [running(k, f"c{k}", cpus=n(8), tres_alloc_str="cpu=8,mem=8000M,node=1") for k in (1, 2, 3)]
+    nodes = [node(f"c{k}", alloc_cpus=8, alloc_memory=8000) for k in (1, 2, 3)]
+    assert starts([*busy, pending(9, **SPREAD)], nodes) == {"9": {"c1": 8, "c2": 8, "c3": 8}}
+    for more in (
+        {"max_nodes": n(2)},
+        {"tres_req_str": "cpu=24,mem=24000M,node=2"},
+        {"tasks_per_node": n(12)},
+        {"memory_per_node": n(100)},
+        {"minimum_cpus_per_node": n(12)},
+        {"tres_per_node": "gres:gpu:1"},
+        {"contiguous": True},
+        {"shared": "none"},
+    ):
+        state, _ = made([pending(9, **(SPREAD | more))], [node(f"c{k}", gres="gpu:4") for k in (1, 2)])
+        assert [job.units for job in state.waiting] == [2] or more == {"contiguous": True}, more
+
+
+def test_tasks_with_several_cores_stay_whole():
+    """Four tasks of 3 cores on nodes of 16: five tasks fit on each, with 2,000 MB each."""
+    job = pending(9, tasks=n(4), cpus=n(12), tres_req_str="cpu=12,mem=8000M,node=1", minimum_cpus_per_node=n(3))
+    (read,) = made([job], [node("c1")])[0].waiting
+    assert (read.units, read.request["cores"], read.request["memory"]) == (4, 3, 2000)
+
+
+def test_jobs_that_have_ended_and_priorities_are_in_the_state():
+    old = {
+        "node_count": n(1),
+        "nodes": "c1",
+        "submit_time": n(NOW - 900),
+        "start_time": n(NOW - 600),
+        "end_time": n(NOW - 5),
+    }
+    jobs = [
+        pending(1, priority=n(77)),
+        old | {"job_id": 2, "job_state": ["COMPLETED"]},
+        old | {"job_id": 3, "job_state": "TIMEOUT", "array_job_id": n(3), "array_task_id": n(4)},
+        old | {"job_id": 4, "job_state": ["CANCELLED"], "nodes": "", "start_time": n(NOW - 5)},
+        old | {"job_id": 5, "job_state": ["FAILED"], "end_time": n(NOW + 5)},
+    ]
+    state, skipped = made(jobs, [node("c1")])
+    assert [tuple(e) for e in state.ended] == [(name, NOW - 600, NOW - 5) for name in ("2", "3_4")]
+    assert state.priority == {"1": 77}
+    assert skipped == {"job in state CANCELLED": 1, "job in state FAILED": 1}
+
+
+@pytest.mark.skipif(not LAB.exists(), reason="../shared/data is missing")
+@pytest.mark.parametrize("k", range(1, 9))
+def test_every_job_of_a_real_slurm_is_read(k):
+    """Each job of squeue is in the state once, or was cancelled or failed before it ran; each node of sinfo is there."""
+    times = dict(line.split() for line in (LAB / "snaps.txt").read_text().splitlines())
+    jobs, nodes = (
+        json.loads(gzip.decompress((LAB / f"{what}_{k:02d}.txt.gz").read_bytes())) for what in ("squeue", "sinfo")
+    )
+    text = (LAB / f"res_{k:02d}.txt").read_text()
+    reserved = reservations_in_text(text, UTC)
+    values, skipped = state_from_slurm(jobs, nodes, int(float(times[str(k)])), 3600, reserved)
+    expected = []
+    never_ran = 0
+    for job in jobs["jobs"]:
+        task, array = job["array_task_id"], job["array_job_id"]
+        name = str(job["job_id"]) if task is None else f"{array}_{task}"
+        if job["array_task_string"]:
+            expected += [f"{array}_{i}" for i in waiting_tasks(job["array_task_string"], 10**6).indices]
+        elif job["job_state"] in ("PENDING", "RUNNING") or job["nodes"]:
+            expected.append(name)
+        else:
+            never_ran += 1
+    read = [job["id"] for what in ("waiting", "running", "ended") for job in values.get(what, ())]
+    assert sorted(read) == sorted(expected)
+    assert sum(count for why, count in skipped.items() if why.startswith("job")) == never_ran
+    assert [each["name"] for each in values["nodes"]] == [each["name"] for each in nodes["nodes"]]
+    assert sum(each["capacity"].get("gpus", 0) for each in values["nodes"]) == 4
+    assert [list(r["nodes"]) for r in values["reservations"]] == ([["n9", "n10"]] if k == 2 or k == 3 else [])

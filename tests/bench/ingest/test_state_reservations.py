@@ -185,3 +185,46 @@ def test_reservations_and_chunks_of_pbs(bench, tmp_path):
 def test_what_is_not_understood_is_said(bench, tmp_path, jobs, nodes, reservations, why):
     code, _, err = imported(bench, tmp_path, jobs, nodes, reservations)
     assert code == 2 and why in err and "reservations" in err
+
+
+TEXT = """ReservationName=course StartTime=2025-08-15T22:38:20 EndTime=2025-08-16T00:03:20 Duration=01:25:00
+   Nodes=c2 NodeCnt=1 CoreCnt=4 Features=(null) PartitionName=(null) Flags=SPEC_NODES
+   TRES=cpu=8
+   Users=root Groups=(null) Accounts=(null) Licenses=(null) State=ACTIVE BurstBuffer=(null) Watts=n/a
+
+ReservationName=half StartTime=2025-08-15T22:41:40 EndTime=2025-08-15T22:43:20 Duration=00:01:40
+   Nodes=c[1-2] NodeCnt=2 CoreCnt=6 Flags=SPEC_NODES
+     NodeName=c1 CoreIDs=0-1
+     NodeName=c2 CoreIDs=0,1,2-3
+   TRES=cpu=12
+
+ReservationName=past StartTime=2025-08-15T22:38:20 EndTime=2025-08-15T22:40:00 Nodes=c1 Flags=
+ReservationName=licences StartTime=2025-08-15T22:40:00 EndTime=2025-08-15T22:40:09 Nodes=(null) Licenses=matlab:3
+"""
+
+
+def test_the_text_of_reservations_is_read_as_their_json(bench, tmp_path):
+    """Versions before 23.02 print no JSON; the times are those of a zone, here two hours east."""
+    by_json, told = read(bench, tmp_path, SLURM_JOBS, SLURM_NODES, SLURM_RESERVATIONS)
+    code, out, err = imported(bench, tmp_path, SLURM_JOBS, SLURM_NODES, TEXT, "--zone", "Europe/Rome")
+    assert code == 0, err
+    assert read_state(tmp_path / "state.json") == by_json and out == told
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("slurm_load_reservations error", "has no ReservationName; expected scontrol show reservations"),
+        ("ReservationName=a StartTime=now EndTime=2025-08-15T22:40:00 Nodes=c1", "StartTime of a reservation is 'now'"),
+        ("ReservationName=a Nodes=c1", "reservation 'a' has no start_time"),
+    ],
+)
+def test_a_malformed_text_of_reservations_is_an_error(bench, tmp_path, text, said):
+    code, _, err = imported(bench, tmp_path, SLURM_JOBS, SLURM_NODES, text)
+    assert code == 2 and said in " ".join(err.split())
+
+
+def test_no_reservations(bench, tmp_path):
+    code, _, err = imported(bench, tmp_path, SLURM_JOBS, SLURM_NODES, "No reservations in the system\n")
+    assert code == 0, err
+    assert read_state(tmp_path / "state.json").reserved == ()

@@ -137,4 +137,56 @@ def test_files_that_are_no_json_and_unknown_names_are_refused(bench, tmp_path):
 
 def test_an_impossible_answer_ends_with_exit_code_1(bench, tmp_path):
     code, out, err = run(bench, tmp_path, small_state(), "--dispatcher", "toy_states:OnDrainingNode")
-    assert (code, out) == (1, "") and "job 'long' starts on node 'n4', which is draining" in err
+    assert (code, out) == (1, "") and "job 'long' cannot start on node 'n4', which is draining" in err
+
+
+def later(folder, name="next.json", **changes):
+    file = folder / name
+    started = [{"id": "short", "start": NOW + 9, "walltime": 90, "nodes": {"n3": {"cores": 8}}}]
+    file.write_text(json.dumps(small_state(**({"now": NOW + 60, "running": started, "waiting": []} | changes))))
+    return file
+
+
+def test_a_decision_is_compared_with_what_the_machine_did(bench, tmp_path):
+    code, out, err = run(bench, tmp_path, small_state(), "--against", later(tmp_path))
+    assert code == 0, err
+    assert "1 of 1 start of the machine are among the 1 of easy (100.0%" in " ".join(out.split())
+    assert "0 of its starts are of jobs that the machine holds" in out and str(NOW) in out
+    code, out, err = run(bench, tmp_path, small_state(), "--against", later(tmp_path), "--within", "5", "--json")
+    assert code == 0, err
+    (state,) = json.loads(out)["states"]
+    assert (state["now"], state["until"], state["same"], state["earlier"]) == (NOW, NOW + 60, [], ["short"])
+
+
+def test_each_state_of_a_folder_is_compared_with_the_next(bench, tmp_path):
+    """The order is that of the times, not of the names."""
+    folder = tmp_path / "states"
+    folder.mkdir()
+    later(folder, "a.json")
+    (folder / "b.json").write_text(json.dumps(small_state()))
+    later(folder, "c.json", now=NOW + 100)
+    out = tmp_path / "compared.json"
+    for options in ((folder,), (folder / "b.json", "--against", folder / "a.json")):
+        code, text, err = bench("decide", *options, "--out", out)
+        assert code == 0, err
+        states = json.loads(out.read_text())["states"]
+        assert [s["now"] for s in states] == [NOW, NOW + 60][: len(states)] and states[0]["same"] == ["short"]
+    assert "of the machine are among" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--within", "5"], "--within is for a comparison; expected --against STATE too"),
+        (["--json"], "--json is for a comparison"),
+        (["--against", "earlier.json"], "is an earlier state than"),
+        (["--against", "none.json"], "none.json"),
+        (["--against", "empty"], "1 state; expected at least two"),
+    ],
+)
+def test_wrong_comparisons_are_refused(bench, tmp_path, monkeypatch, options, said):
+    monkeypatch.chdir(tmp_path)
+    later(tmp_path, "earlier.json", now=NOW - 9, running=[])
+    (tmp_path / "empty").mkdir()
+    code, out, err = run(bench, tmp_path, small_state(), *options)
+    assert (code, out) == (2, "") and said in " ".join(err.split())

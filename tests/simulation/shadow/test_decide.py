@@ -170,7 +170,7 @@ def test_a_dispatcher_of_a_third_party_sees_the_names_of_the_machine_and_may_pla
 
 
 def test_an_impossible_answer_is_not_given():
-    with pytest.raises(SimulationError, match="its answer is not possible: job 'long' starts on node 'n4'"):
+    with pytest.raises(SimulationError, match="job 'long' cannot start on node 'n4', which is draining"):
         decide(read(small_state()), f"{__name__}:Wrong")
 
 
@@ -181,3 +181,39 @@ def test_wrong_arguments_are_refused():
             decide(state, "easy", **options)
     with pytest.raises(ValueError, match="runtimes of waiting jobs are not known"):
         decide(state, "easy-r")
+
+
+def test_policies_may_take_the_jobs_by_the_priorities_of_the_machine():
+    """One node is free, for the first of two jobs; the order of the submit times is that of the names."""
+    jobs = [waiting(name, NOW - 9 + k, 1, 8, 60, priority=p) for k, (name, p) in enumerate([("a", 5), ("b", 7)])]
+    state = read(small_state(waiting=jobs))
+    for name in ("fcfs", "easy", "conservative", "pbs-fifo"):
+        assert [s.job for s in decide(state, name).starts] == ["a"]
+        assert [s.job for s in decide(state, name, priorities=True).starts] == ["b"]
+
+
+@pytest.mark.parametrize("dispatcher", ["easy+fairshare", "hcp3@cpsat", "dardis:throughput"])
+def test_dispatchers_with_an_order_of_their_own_take_no_priorities(dispatcher):
+    state = read(small_state(waiting=[waiting("a", NOW, 1, 8, 60, priority=1)]))
+    with pytest.raises(WrongValue, match="has an order of its own; expected a policy such as easy"):
+        decide(state, dispatcher, priorities=True)
+
+
+def test_priorities_that_the_state_does_not_have_are_refused():
+    with pytest.raises(WrongValue, match="waiting job 'wide' has none in the state"):
+        decide(read(small_state()), "easy", priorities=True)
+
+
+class Planner:
+    name = "planner"
+
+    def begin(self, platform, queues, seed):
+        pass
+
+    def decide(self, moment):
+        return Decision([], plan=[PlannedStart("wide", ALL_NODES, NOW + 100)])
+
+
+def test_a_dispatcher_is_asked_for_its_plan_although_no_job_fits():
+    answer = decide(read(small_state(waiting=[waiting("wide", NOW - 60, 3, 8, 500)])), f"{__name__}:Planner")
+    assert (answer.starts, [p.time for p in answer.planned]) == ([], [NOW + 100])
