@@ -341,7 +341,7 @@ def settings(draft: Draft, where: Where, key: str, text: str, strict: bool = Tru
     """Read a setting of the scheduler into a draft; an unknown key is noted if the text is from ``slurm.conf``."""
     name = key.lower()
     if name == "clustername":
-        draft.name = text
+        draft.of_cluster(where, text)
     elif name == "schedulerparameters":
         _parameters(draft, where, text)
     elif name == "licenses":

@@ -111,7 +111,7 @@ def test_faulty_records_are_named(file: Writer, name: str, text: str, message: s
 
 
 def test_partitions_without_nodes_are_refused(file: Writer) -> None:
-    with pytest.raises(SiteError, match="expected slurm.conf or scontrol show node beside it"):
+    with pytest.raises(SiteError, match=r"expected slurm\.conf or scontrol show node beside it"):
         read_site(file("partitions.txt", PARTITIONS))
 
 
