@@ -72,6 +72,16 @@ def write_site(site: Site, path: str | Path) -> None:
 def site_text(site: Site) -> str:
     """Return a site as the text of a ``site.toml``. Values that are the defaults are left out.
 
+    Parameters
+    ----------
+    site : Site
+        The site.
+
+    Returns
+    -------
+    str
+        The text. Equal sites have equal texts.
+
     Examples
     --------
     >>> nodes = [SiteNode(f"n{k}", 16, memory=32_000) for k in range(1, 5)]
