@@ -18,6 +18,7 @@ from ..formats.slurm_values import count, gpus_in, is_unknown, memory, moment, t
 from ..report import WorkloadError
 from ..states.node_sets import hosts_of
 
+SLACK = 5  # s: a scheduler gives the nodes of a job away up to so long before it records its end
 SEEN = "sizes of nodes are the largest use that the log shows"
 RULES = "limits, priorities and accounts (the log does not have them)"
 
@@ -47,7 +48,9 @@ class PlacedJob(NamedTuple):
 def site_of_jobs(jobs: Iterable[PlacedJob], name: str = "log") -> Site:
     """Return the site that the jobs of a log show.
 
-    The size of a node is the largest use of it at one time; it may have more. A partition has the nodes that its jobs had.
+    The size of a node is the largest use of it at one time; it may have more. Logs do not say how the CPUs of a job are shared
+    among its nodes: of a job on several nodes, each has at least one CPU, and the largest size of all is at least the mean. A
+    partition has the nodes that its jobs had.
 
     Parameters
     ----------
@@ -68,23 +71,29 @@ def site_of_jobs(jobs: Iterable[PlacedJob], name: str = "log") -> Site:
 
     Examples
     --------
-    >>> jobs = [PlacedJob(("n1",), "batch", 0, 9, {"cores": 4}), PlacedJob(("n1", "n2"), "batch", 5, 9, {"cores": 8}),
-    ...         PlacedJob(("n2",), "debug", 9, 20, {"cores": 2})]
+    >>> jobs = [PlacedJob(("n1",), "batch", 0, 90, {"cores": 4}), PlacedJob(("n1", "n2"), "batch", 50, 90, {"cores": 8}),
+    ...         PlacedJob(("n1",), "debug", 60, 80, {"cores": 6})]
     >>> site = site_of_jobs(jobs)
     >>> [(node.name, node.cores) for node in site.nodes], [(p.name, p.nodes) for p in site.partitions]
-    ([('n1', 12), ('n2', 8)], [('batch', ('n1', 'n2')), ('debug', ('n2',))])
+    ([('n1', 11), ('n2', 8)], [('batch', ('n1', 'n2')), ('debug', ('n1',))])
     """
     uses: dict[str, list[tuple[float, int, Mapping[str, int]]]] = {}
     members: dict[str, dict[str, None]] = {}
+    least: dict[str, dict[str, int]] = {}
     for job in jobs:
+        certain = job.each if len(job.nodes) == 1 else {"cores": 1}
+        end = max(job.start, job.end - SLACK)
         for node in job.nodes:
-            uses.setdefault(node, []).extend(((job.start, 1, job.each), (job.end, -1, job.each)))
+            uses.setdefault(node, []).extend(((job.start, 1, certain), (end, -1, certain)))
+            if len(job.nodes) > 1:
+                known = least.setdefault(node, {})
+                known.update({name: max(known.get(name, 0), n) for name, n in job.each.items()})
             if job.partition:
                 members.setdefault(job.partition, {})[node] = None
     if not uses:
         raise WorkloadError(f"{name}: no job of the log has nodes; expected a column NodeList, and jobs that ran")
     order = sorted(uses, key=_natural)
-    peaks = {node: _peak(uses[node]) for node in order}
+    peaks = {node: _peak(uses[node], least.get(node, {})) for node in order}
     has_memory = any(peak.get("memory") for peak in peaks.values())
     nodes = [_node(node, peaks[node], has_memory) for node in order]
     place = {node: k for k, node in enumerate(order)}
@@ -94,10 +103,10 @@ def site_of_jobs(jobs: Iterable[PlacedJob], name: str = "log") -> Site:
     return Site(name, nodes, partitions, not_modelled=(SEEN, RULES))
 
 
-def _peak(uses: list[tuple[float, int, Mapping[str, int]]]) -> dict[str, int]:
-    """Return the largest amount of each resource in use at one time; what ends at a time is free at it."""
+def _peak(uses: list[tuple[float, int, Mapping[str, int]]], least: Mapping[str, int]) -> dict[str, int]:
+    """Return the largest amount of each resource in use at one time, or ``least``; what ends at a time is free at it."""
     now: Counter[str] = Counter()
-    peak: dict[str, int] = {}
+    peak = dict(least)
     for _, sign, amounts in sorted(uses, key=lambda use: use[:2]):
         for name, amount in amounts.items():
             now[name] += sign * amount
@@ -198,5 +207,5 @@ def _placed(cells: Mapping[str, str], zone: tzinfo) -> PlacedJob | None:
     total = {"cores": count(cpus), GPUS: gpus} | {f"{GPUS} {kind}": n for kind, n in kinds.items()}
     if "mem" in amounts:
         total["memory"] = math.ceil(memory(amounts["mem"]).megabytes)
-    each = {name: -(-n // len(nodes)) for name, n in total.items() if n}
+    each = {name: n // len(nodes) for name, n in total.items() if n}
     return PlacedJob(nodes, cells.get("Partition", ""), start, math.inf if math.isnan(end) else end, each)
