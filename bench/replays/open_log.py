@@ -74,6 +74,7 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None)
         queue_from=replay.queue_from or QUEUE,
         partitions=partition_names(replay.partition),
         dependencies=bool(replay.dependencies),
+        cancelled=bool(replay.cancelled),
         latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
     )
     return OpenedLog(trace, workload, platform)

@@ -203,6 +203,12 @@ class ReplaySettings:
         "recorded",
         lambda given: "with dependencies",
     )
+    cancelled: bool | None = _of_log(
+        None,
+        "jobs that never ran, as they were cancelled in the queue, take part until then: they hold their place in the queue; "
+        "default: they are left out",
+        lambda given: "with cancelled jobs",
+    )
     latest_start: str | None = _of_log(
         None,
         "latest start of each job, of which the late starts are counted: mean-wait (submit time + mean recorded wait of its "
