@@ -489,6 +489,9 @@ class ReplaySettings:
 
 
 SETTINGS: dict[str, Described] = dict(settings_of(ReplaySettings))
+OF_LOGS = (
+    "nodes", "cores", "memory", "per_node", "queue_from", "partition", "window", "cancelled", "zone", "columns",
+)  # fmt: skip  # how a log is read, and which of its jobs are taken: the same for show, import and simulate
 
 
 def decision_limit(seconds: float | None, units: float | None) -> dict[str, float | None]:
