@@ -43,7 +43,9 @@ from .sacct_rows import (
     Row,
     Table,
     completion_rows,
+    database_rows,
     is_completion,
+    is_database,
     json_rows,
     table_of,
     text_rows,
@@ -98,8 +100,8 @@ HEADERS = "lines that repeat the header"
 def read_sacct(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = ()) -> Workload:
     r"""Read the accounting of Slurm.
 
-    The file is the output of ``sacct`` (``--parsable2``, ``--parsable``, another delimiter, or ``--json``), or the text
-    file of the plug-in ``jobcomp/filetxt``.
+    The file is the output of ``sacct`` (``--parsable2``, ``--parsable``, another delimiter, or ``--json``), the text file
+    of the plug-in ``jobcomp/filetxt``, or the table of jobs of the accounting database as CSV (MIT Supercloud).
 
     Rows of job steps (``12.batch``) are left out and counted; tasks of a job array (``12_4``) are jobs; the components
     ``12+0``, ``12+1``, ... of a heterogeneous job are its chunks. A unit is a node, with an equal share of the cores, GPUs
@@ -194,6 +196,8 @@ class _Jobs:
         header: Sequence[str] = ()
         if first is not None and first[1].lstrip().startswith("{"):
             rows = self._each(json_rows(self.path))
+        elif first is not None and is_database(first[1]):
+            rows = self._each(database_rows(self.path))
         elif first is not None and is_completion(first[1].strip()):
             rows = self._each(completion_rows(chain([first], lines)))
         else:
