@@ -23,6 +23,7 @@ from .formats.column_map import KNOWN, known_table
 from .formats.eurora_trace import eurora_trace
 from .formats.job_table import columns_of, is_header, is_parquet, job_table_trace
 from .formats.pbs import STAMP, pbs_trace
+from .formats.philly import is_philly, philly_trace
 from .formats.sacct import sacct_trace
 from .formats.sacct_rows import is_json_of_sacct, is_sacct
 from .formats.swf import FIELDS, NUMBER, swf_trace
@@ -93,6 +94,12 @@ OWN = {
             options=("zone", "columns"),
         ),
         *(_known_table(name, about, columns) for name, (about, columns) in KNOWN.items()),
+        Format(
+            "philly",
+            "Microsoft's Philly clusters: cluster_job_log, JSON",
+            lambda p, r: philly_trace(p, r.zone or UTC),
+            options=("zone",),
+        ),
         Format("batsim", "Batsim workload, JSON", lambda p, r: batsim_trace(p), has_machine=True),
     )
 }
@@ -187,7 +194,7 @@ def guess_format(path: str | Path) -> str:
         return "swf"
     if is_parquet(path):
         return known_table(columns_of(path)) or "table"
-    if begins_with(path, "{"):
+    if begins_with(path, "{") or begins_with(path, "["):
         return _json_format(path)
     texts = (text for block in line_blocks(path) for text in block if text.strip())
     lines = [text.strip() for text in islice(texts, SNIFFED)]
@@ -216,6 +223,8 @@ def _json_format(path: str | Path) -> str:
         return "sacct"
     if is_batsim(values):
         return "batsim"
+    if is_philly(values):
+        return "philly"
     hint = ""
     if isinstance(values, dict) and {"jobs", "nodes", "Jobs"} & set(values):
         hint = "; the state of a machine (squeue --json, sinfo --json, qstat -F json) is read by bench import state"
