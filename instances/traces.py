@@ -23,7 +23,7 @@ from .formats.column_map import KNOWN, known_table
 from .formats.eurora_trace import eurora_trace
 from .formats.job_table import columns_of, is_header, is_parquet, job_table_trace
 from .formats.pbs import STAMP, pbs_trace
-from .formats.philly import is_philly, philly_trace
+from .formats.philly import like_philly, philly_trace
 from .formats.sacct import sacct_trace
 from .formats.sacct_rows import is_json_of_sacct, is_sacct
 from .formats.swf import FIELDS, NUMBER, swf_trace
@@ -194,11 +194,13 @@ def guess_format(path: str | Path) -> str:
         return "swf"
     if is_parquet(path):
         return known_table(columns_of(path)) or "table"
-    if begins_with(path, "{") or begins_with(path, "["):
+    if begins_with(path, "{"):
         return _json_format(path)
     texts = (text for block in line_blocks(path) for text in block if text.strip())
     lines = [text.strip() for text in islice(texts, SNIFFED)]
     first = lines[0] if lines else ""
+    if like_philly(lines):
+        return "philly"
     if first.startswith("job_id,") and "walltime_req_hhmm" in first:
         return "eurora"
     if is_header(first):
@@ -223,8 +225,6 @@ def _json_format(path: str | Path) -> str:
         return "sacct"
     if is_batsim(values):
         return "batsim"
-    if is_philly(values):
-        return "philly"
     hint = ""
     if isinstance(values, dict) and {"jobs", "nodes", "Jobs"} & set(values):
         hint = "; the state of a machine (squeue --json, sinfo --json, qstat -F json) is read by bench import state"

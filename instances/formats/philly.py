@@ -18,6 +18,7 @@ from ..report import BadLine, WorkloadError
 from .slurm_values import moment
 
 EXPECTED = "cluster_job_log of the Philly traces: a list of jobs with jobid, submitted_time and attempts"
+BEGIN = 10_000  # characters by which the log is recognised
 STATES = {"Pass": "COMPLETED", "Killed": "CANCELLED", "Failed": "FAILED"}
 
 
@@ -25,6 +26,12 @@ def is_philly(values: object) -> bool:
     """Check whether JSON values are those of the log: a list whose first job has its keys."""
     first = values[0] if isinstance(values, list) and values else None
     return isinstance(first, dict) and {"jobid", "submitted_time", "attempts"} <= first.keys()
+
+
+def like_philly(lines: Sequence[str]) -> bool:
+    """Check whether the first lines of a file look like those of the log."""
+    begin = "".join(lines)[:BEGIN]
+    return begin.startswith("[") and all(f'"{key}"' in begin for key in ("vc", "jobid", "attempts"))
 
 
 def philly_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:

@@ -535,6 +535,14 @@ def _json_cells(job: object) -> dict[str, str]:
         "ReqCPUS": str(_number("required.CPUs", required.get("CPUs", required.get("cpus")), 0)),
         "AllocTRES": _tres_text(resources.get("allocated")),
         "ReqTRES": _tres_text(resources.get("requested")),
+        "QOS": str(job.get("qos") or ""),
+        "Constraints": str(job.get("constraints") or ""),
+        "Licenses": str(job.get("licenses") or ""),
+        "Reservation": _reservation(job.get("reservation")),
+        "Priority": str(_number("priority", job.get("priority"), 0) or ""),
+        "Reason": str(state.get("reason") or "") if isinstance(state, dict) else str(job.get("state_reason") or ""),
+        "SubmitLine": str(job.get("submit_line") or ""),
+        "ArrayLimit": str(_running_tasks(job) or ""),
     }
     per_cpu, per_node = (
         _number(f"memory_per_{each}", required.get(f"memory_per_{each}"), 0) for each in ("cpu", "node")
@@ -543,6 +551,16 @@ def _json_cells(job: object) -> dict[str, str]:
     if per_cpu or per_node or in_one:
         cells["ReqMem"] = f"{per_cpu}Mc" if per_cpu else f"{per_node or in_one}Mn"
     return cells
+
+
+def _reservation(value: object) -> str:
+    return str(value.get("name") or "") if isinstance(value, dict) else str(value or "")
+
+
+def _running_tasks(job: Mapping[str, Any]) -> int | None:
+    """Return how many tasks of the array of a job may run at once. Raises WrongValue."""
+    tasks: object = _object(_object(_object(_object(job, "array"), "limits"), "max"), "running").get("tasks")
+    return _number("array.limits.max.running.tasks", tasks, 0)
 
 
 def _json_id(job: Mapping[str, Any]) -> str:
