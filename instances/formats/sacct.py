@@ -25,6 +25,7 @@ from ..files.lines import begins_with, each_line, whole, whole_of
 from ..logged import (
     AFTER_START,
     CANCELLED_WAITING,
+    LIMIT_OF_PARTITION,
     MISSING,
     NEVER_STARTED,
     SEVERAL_NODES,
@@ -90,7 +91,6 @@ STILL_RAN = "still running when the log was written, the runtime until then is u
 OTHER_SPAN = "End - Start differs from Elapsed (suspension, change of the clock), Elapsed is used"
 SUSPENDED = "End - Start without the time of suspension is used"
 WHOLE_MEMORY = "all memory of the nodes requested, of which the amount is not recorded"
-LIMIT_OF_PARTITION = "walltime without a limit, the longest walltime of the partition is used instead"
 STEPS = "rows of job steps, which the rows of their jobs cover"
 ATTEMPTS = "rows of earlier attempts of a requeued job"
 REPEATED = "rows that repeat a job"
