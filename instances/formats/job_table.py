@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import MissingPackage, WrongArgument, WrongValue
 from ...models.counts import how_many
 from ..files.lines import MOST_LINES, TextError, csv_rows, each_line, json_number_of, number_of, wrong
-from ..files.site_cells import cells_of, columns_with_values, is_site_column, site_of
+from ..files.site_cells import cells_of, columns_with_values, is_number_column, is_site_column, site_of
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine, WorkloadError
@@ -177,7 +177,9 @@ def table_of_workload(workload: Workload) -> Any:
     site = w.site
     if site is not None:
         rows = [cells_of(site.asked(k), site.recorded(k)) for k in range(len(w))]
-        columns |= {name: [row.get(name) for row in rows] for name in columns_with_values(rows)}
+        for name in columns_with_values(rows):
+            values = [row.get(name) for row in rows]
+            columns[name] = pandas.array(values, "Int64") if is_number_column(name) else values
     return pandas.DataFrame(columns)
 
 
