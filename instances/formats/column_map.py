@@ -159,7 +159,7 @@ def column_map(entries: Iterable[str], zone: tzinfo) -> ColumnMap:
     """Return the map of a list of entries. Raises WorkloadError.
 
     >>> from datetime import UTC
-    >>> column_map(["walltime=60*time_limit", "cores=num_cores/units"], UTC).sources["cores"]
+    >>> column_map(["submit=sent", "runtime=60*minutes", "cores=num_cores/units"], UTC).sources["cores"]
     Source(column='num_cores', factor=1.0, per_unit=True)
     """
     sources: dict[str, Source] = {}
