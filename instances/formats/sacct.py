@@ -25,6 +25,7 @@ from ..files.lines import begins_with, each_line, whole, whole_of
 from ..logged import (
     AFTER_START,
     CANCELLED_WAITING,
+    LIMIT_OF_PARTITION,
     MISSING,
     NEVER_STARTED,
     SEVERAL_NODES,
@@ -43,7 +44,9 @@ from .sacct_rows import (
     Row,
     Table,
     completion_rows,
+    database_rows,
     is_completion,
+    is_database,
     json_rows,
     table_of,
     text_rows,
@@ -88,7 +91,6 @@ STILL_RAN = "still running when the log was written, the runtime until then is u
 OTHER_SPAN = "End - Start differs from Elapsed (suspension, change of the clock), Elapsed is used"
 SUSPENDED = "End - Start without the time of suspension is used"
 WHOLE_MEMORY = "all memory of the nodes requested, of which the amount is not recorded"
-LIMIT_OF_PARTITION = "walltime without a limit, the longest walltime of the partition is used instead"
 STEPS = "rows of job steps, which the rows of their jobs cover"
 ATTEMPTS = "rows of earlier attempts of a requeued job"
 REPEATED = "rows that repeat a job"
@@ -98,8 +100,8 @@ HEADERS = "lines that repeat the header"
 def read_sacct(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = ()) -> Workload:
     r"""Read the accounting of Slurm.
 
-    The file is the output of ``sacct`` (``--parsable2``, ``--parsable``, another delimiter, or ``--json``), or the text
-    file of the plug-in ``jobcomp/filetxt``.
+    The file is the output of ``sacct`` (``--parsable2``, ``--parsable``, another delimiter, or ``--json``), the text file
+    of the plug-in ``jobcomp/filetxt``, or the table of jobs of the accounting database as CSV (MIT Supercloud).
 
     Rows of job steps (``12.batch``) are left out and counted; tasks of a job array (``12_4``) are jobs; the components
     ``12+0``, ``12+1``, ... of a heterogeneous job are its chunks. A unit is a node, with an equal share of the cores, GPUs
@@ -194,6 +196,8 @@ class _Jobs:
         header: Sequence[str] = ()
         if first is not None and first[1].lstrip().startswith("{"):
             rows = self._each(json_rows(self.path))
+        elif first is not None and is_database(first[1]):
+            rows = self._each(database_rows(self.path))
         elif first is not None and is_completion(first[1].strip()):
             rows = self._each(completion_rows(chain([first], lines)))
         else:
@@ -376,15 +380,19 @@ def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
 
 
 def _until_the_end(trace: Trace) -> Trace:
-    """Return the trace in which jobs that still run and have no Elapsed run until the last time of the log."""
-    still = trace.changed.get(STILL_RAN)
-    if still is None:
+    """Return the trace in which jobs that still run, without Elapsed, or still wait do so until the last time of the log."""
+    still = trace.changed.get(STILL_RAN, np.zeros(len(trace), np.bool_))
+    waits = trace.unusable.get(STILL_WAITED, np.zeros(len(trace), np.bool_))
+    if not still.any() and not waits.any():
         return trace
     ends = [t[np.isfinite(t)] for t in (trace.submit, trace.start, trace.start + trace.runtime)]
     last = max((float(t.max()) for t in ends if len(t)), default=MISSING)
     missing = still & np.isnan(trace.runtime)
     runtime = np.where(missing, last - trace.start, trace.runtime)
-    return replace(trace, runtime=runtime)
+    site = trace.site
+    if site is not None and not math.isnan(last):
+        site = replace(site, cancelled=np.where(waits & ~site.of_queue, round(last), site.cancelled))
+    return replace(trace, runtime=runtime, site=site)
 
 
 def _with_limits_of_partitions(trace: Trace) -> Trace:

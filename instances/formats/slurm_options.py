@@ -96,8 +96,11 @@ def submitted(line: str, component: int = 0) -> Submitted:
     (Dependency(kind='afterok', jobs=('12', '13'), delay=0),)
     """
     words = line.split()
-    if not words or words[0].rpartition("/")[2] not in COMMANDS:
+    command = words[0].rpartition("/")[2] if words else ""
+    if command not in COMMANDS:
         return Submitted(SiteRequest())
+    if command == "srun":
+        words = _without_wait(words)
     fields: dict[str, Any] = {}
     gres: list[Gres] = []
     begin, array = "", ""
@@ -117,6 +120,17 @@ def submitted(line: str, component: int = 0) -> Submitted:
         except (WrongValue, ValueError):
             continue  # a value that was cut, or that a newer version knows
     return Submitted(SiteRequest(gres=tuple(gres), **fields), begin, array)
+
+
+def _without_wait(words: Sequence[str]) -> list[str]:
+    """Return the words of ``srun`` without ``-W SECONDS``; the option of this name of ``sbatch`` has no value."""
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        skipped, skip = skip, word in ("-W", "--wait")
+        if not skip and not skipped:
+            kept.append(word)
+    return kept
 
 
 def _field(name: str, value: str, gres: list[Gres]) -> dict[str, Any]:

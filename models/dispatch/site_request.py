@@ -12,7 +12,10 @@ from ...errors import WrongValue
 from ..excerpt import with_short_repr
 from ..whole_numbers import is_whole, shown
 
-KINDS = ("after", "afterany", "afterok", "afternotok", "aftercorr", "afterburstbuffer", "expand", "singleton", "before")
+KINDS = (
+    "after", "afterany", "afterok", "afternotok", "aftercorr", "afterburstbuffer", "expand", "singleton",
+    "before", "beforeany", "beforeok", "beforenotok", "on",
+)  # fmt: skip  # of Slurm; of PBS too
 PER = ("node", "task", "socket", "job")
 MOST = 10**15
 
@@ -183,7 +186,7 @@ class Recorded:
     eligible : int or None
         The time from which it could have started: no dependency, hold or begin time any more.
     cancelled : int or None
-        The time at which it was cancelled in the queue. Such a job never ran.
+        The time at which it left the queue without having run: it was cancelled there, or the log ended.
     priority : int or None
         Its last priority.
     nodes : str
