@@ -151,6 +151,8 @@ def can_branch(problem: Dispatch) -> bool:
     """Return whether the branch and bound is for a problem: its objective, its jobs, nothing beside them."""
     plain = not problem.limits and problem.desired is None and all(len(j.parts) == 1 for j in problem.jobs)
     lasting = all(problem.duration(j) > 0 for j in problem.jobs)
+    beside = [*problem.jobs, *(r.job for r in problem.running)]
+    plain = plain and not any(j.whole_nodes or j.licences for j in beside)
     return plain and lasting and len(problem.jobs) <= JOBS and is_sum_over_jobs(problem)
 
 
@@ -177,9 +179,18 @@ def case_of(problem: Dispatch, items: Items, shift: int) -> Case:
         items.free[: items.jobs] - problem.now,
         items.late,
         np.full(items.jobs, NONE),
-        np.unique(capacity, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64),
+        column((problem.node_classes.of_node[name] for name in problem.platform.nodes), len(capacity)),
+        _most(problem),
     )
     return case._replace(twin=_twins(case))
+
+
+def _most(problem: Dispatch) -> Ints:
+    """Return the most units of each job on each node by its own data, shape (jobs, nodes)."""
+    sets = problem.node_sets
+    units = column(j.units if j.per_node is None else min(j.units, j.per_node) for j in problem.jobs)
+    most: Ints = units[:, None] * sets.sets[sets.number]
+    return most
 
 
 def _whole_weights(items: Items, shift: int) -> Ints:
@@ -204,7 +215,8 @@ def _twins(case: Case) -> Ints:
         windows = slice(case.first[j], case.first[j + 1])
         free = max(0, int(case.free[j])) if not case.late else int(case.free[j])
         spans = (tuple(case.low[windows].tolist()), tuple(case.high[windows].tolist()))
-        key = (*spans, int(case.duration[j]), int(case.units[j]), tuple(case.request[j]), int(case.weight[j]), free)
+        own = (tuple(case.request[j]), tuple(case.most[j]))
+        key = (*spans, int(case.duration[j]), int(case.units[j]), *own, int(case.weight[j]), free)
         twins[j] = last.get(key, NONE)
         last[key] = j
     return twins

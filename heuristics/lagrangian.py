@@ -190,14 +190,18 @@ class Relaxation:
         items = self.items
         platform = self.problem.platform
         load = np.bincount(items.kind, items.duration, len(items.demands)).astype(np.float64)
-        rows = chosen_rows(platform, items.demands, load)
+        rows = chosen_rows(platform, items.demands, load, site=items.site)
         share = (rows.a / rows.b[:, None]).max(axis=0, initial=0.0)[items.kind] * items.duration
         order = np.argsort(-share, kind="stable")
         if items.duration.size > FEW:
             return rows, no_sets()
         end = self.clock.elapsed + SETS_SHARE * self.clock.left
         sets = maximal_sets(
-            platform, items, base_rows(platform, items.demands), order, lambda: self.over or self.clock.elapsed > end
+            platform,
+            items,
+            base_rows(platform, items.demands, items.site),
+            order,
+            lambda: self.over or self.clock.elapsed > end,
         )
         return (rows.some(np.zeros(0, np.int64)) if sets.items.size == items.duration.size else rows), sets
 

@@ -12,7 +12,8 @@ import numpy as np
 from ..models import Dispatch
 from ..models.array_types import Floats, Ints
 from ..models.dispatch.arrays import column, offsets, request_rows
-from ..models.dispatch.jobs import lack
+from ..models.dispatch.eligible import is_placed_freely
+from ..models.dispatch.jobs import Job, lack
 from ..models.dispatch.objectives import Excess, Late
 from ..models.platform import Platform
 from ..models.whole_numbers import rational
@@ -23,6 +24,27 @@ from .kernels.lagrangian import cheapest_starts, dearest_sets, minimize
 Vector = tuple[int, ...]
 Demand = tuple[tuple[int, Vector], ...]
 """Units and request of each chunk of a job."""
+
+
+class Site(NamedTuple):
+    """Where the units of each demand may run, and what it holds of the licences.
+
+    Parameters
+    ----------
+    classes : list of (tuple of int, int)
+        Capacity and number of the nodes of each class (``Dispatch.node_classes``).
+    allowed : list of frozenset of int
+        The classes that the units of each demand may use.
+    licences : array of int, shape (demands, licences)
+        What each demand holds of the licences.
+    total : array of int, shape (licences,)
+        The licences of the machine.
+    """
+
+    classes: list[tuple[Vector, int]]
+    allowed: list[frozenset[int]]
+    licences: Ints
+    total: Ints
 
 
 class Items(NamedTuple):
@@ -53,6 +75,8 @@ class Items(NamedTuple):
         The distinct demands.
     jobs : int
         The number of jobs.
+    site : Site, optional
+        Where the demands may run; None: on all nodes, and without licences.
     """
 
     duration: Ints
@@ -66,6 +90,7 @@ class Items(NamedTuple):
     kind: Ints
     demands: list[Demand]
     jobs: int
+    site: Site | None = None
 
     @property
     def release(self) -> Ints:
@@ -85,8 +110,10 @@ def items_of(problem: Dispatch) -> Items:
     assert isinstance(costs, Excess | Late)
     running = [r for r in problem.running if r.end > problem.now]
     windows = [problem.start_windows(j) for j in problem.jobs] + [((problem.now, problem.now),) for _ in running]
-    number: dict[Demand, int] = {}
-    kind = [number.setdefault(demand, len(number)) for demand in _demands(problem)]
+    freely = is_placed_freely(problem)
+    number: dict[PlacedDemand, int] = {}
+    placed = ((d, frozenset[int](), ()) for d in _demands(problem)) if freely else _placed_demands(problem)
+    kind = [number.setdefault(each, len(number)) for each in placed]
     excess = costs if isinstance(costs, Excess) else None
     weight = np.zeros(len(jobs)) if excess is None else excess.weight
     return Items(
@@ -99,9 +126,23 @@ def items_of(problem: Dispatch) -> Items:
         column(lo for w in windows for lo, _ in w),
         column(hi for w in windows for _, hi in w),
         column(kind),
-        list(number),
+        [demand for demand, _, _ in number],
         len(jobs),
+        None if freely else _site(problem, list(number)),
     )
+
+
+PlacedDemand = tuple[Demand, frozenset[int], Vector]
+"""A demand, the classes of nodes that it may use, and its licences."""
+
+
+def _site(problem: Dispatch, placed: Sequence[PlacedDemand]) -> Site:
+    """Return where some demands may run."""
+    classes = problem.node_classes
+    sizes = [(vector, len(names)) for vector, names in zip(classes.capacity, classes.members, strict=True)]
+    licences = problem.platform.licences
+    held = np.array([holds for *_, holds in placed], np.int64).reshape(len(placed), len(licences))
+    return Site(sizes, [allowed for _, allowed, _ in placed], held, column(licences.values(), len(licences)))
 
 
 def _demands(problem: Dispatch) -> Iterator[Demand]:
@@ -112,6 +153,38 @@ def _demands(problem: Dispatch) -> Iterator[Demand]:
     for r in problem.running:
         if r.end > problem.now:
             yield ((sum(r.nodes.values()), request_rows([r.job], resources)[0]),)
+
+
+def _placed_demands(problem: Dispatch) -> Iterator[PlacedDemand]:
+    """Yield the demand, the classes of nodes and the licences of each job, then of each running job.
+
+    A whole-node job is one unit with all that a node has for each of its nodes, if these are equal; else its demand is that of
+    its units, which is less.
+    """
+    platform = problem.platform
+    classes = problem.node_classes
+    resources = platform.resources
+    sets = problem.node_sets.number.tolist()
+
+    def holds(job: Job) -> Vector:
+        return tuple(job.licences.get(name, 0) for name in platform.licences)
+
+    for job, node_set, demand in zip(problem.jobs, sets, _demands(problem), strict=False):
+        allowed = frozenset(np.flatnonzero(classes.sets[node_set]).tolist())
+        if job.whole_nodes:
+            room = classes.units(job, node_set, resources)
+            shapes = {(classes.capacity[c], room[c]) for c in allowed if room[c] > 0}
+            if len(shapes) == 1:
+                ((vector, most),) = shapes
+                demand = ((-(-job.units // most), vector),)
+        yield demand, allowed, holds(job)
+    for r in problem.running:
+        if r.end > problem.now:
+            on = {name: units for name, units in r.nodes.items() if units > 0}
+            request = request_rows([r.job], resources)[0]
+            of_nodes = tuple((1, platform.capacity[name]) for name in on)
+            demand = of_nodes if r.job.whole_nodes else ((sum(on.values()), request),)
+            yield demand, frozenset(classes.of_node[name] for name in on), holds(r.job)
 
 
 # --- Cells of time with constant prices, and the starts of each item between which its cost is linear.
@@ -208,6 +281,7 @@ def _windows(items: Items, i: int) -> list[tuple[int, int]]:
 # ``pool``      the requests of the confined units for a resource, at most the capacity of C
 # ``share``     the confined units that request at least q of a resource: on a node with capacity c run at most c // q of them
 # ``rounded``   a dual feasible function f of another row: f(a[j]), at most f(b)
+# ``licences``  what the jobs hold of a kind of licences, at most what the machine has
 
 SUBSETS = 16  # sets of node classes that are used at most
 ROUNDINGS = (1, 2, 3, 4)
@@ -232,19 +306,24 @@ class Rows(NamedTuple):
         return Rows(self.a[index], self.b[index])
 
 
-def base_rows(platform: Platform, demands: Sequence[Demand]) -> Rows:
-    """Return the rows ``pool`` and ``share`` of all sets of classes."""
-    classes = [(vector, len(nodes)) for vector, nodes in platform.classes.items()]
-    fits = {q: frozenset(c for c, (v, _) in enumerate(classes) if _fits(q, v)) for d in demands for _, q in d}
-    sets = list(dict.fromkeys([frozenset(range(len(classes))), *sorted(set(fits.values()), key=lambda s: sorted(s))]))
+def base_rows(platform: Platform, demands: Sequence[Demand], site: Site | None = None) -> Rows:
+    """Return the rows ``pool`` and ``share`` of all sets of classes, and ``licences``."""
+    classes = [(vector, len(nodes)) for vector, nodes in platform.classes.items()] if site is None else site.classes
+    every = frozenset(range(len(classes)))
+    allowed = [every] * len(demands) if site is None else site.allowed
+    holding = {q: frozenset(c for c, (v, _) in enumerate(classes) if _fits(q, v)) for d in demands for _, q in d}
+    fits = {(q, may): holding[q] & may for d, may in zip(demands, allowed, strict=True) for _, q in d}
+    sets = list(dict.fromkeys([every, *sorted(set(fits.values()), key=lambda s: sorted(s))]))
     rows = [
         row
         for chosen in sets[:SUBSETS]
         for row in _rows_of(
             [classes[c] for c in sorted(chosen)],
-            [[(units, q) for units, q in d if fits[q] <= chosen] for d in demands],
+            [[(units, q) for units, q in d if fits[q, may] <= chosen] for d, may in zip(demands, allowed, strict=True)],
         )
     ]
+    if site is not None:
+        rows += [(site.licences[:, k], int(total)) for k, total in enumerate(site.total.tolist())]
     return _joined(rows, len(demands))
 
 
@@ -268,7 +347,9 @@ def roundings(a: Ints, b: int) -> Iterator[tuple[Ints, int]]:
             yield np.where(a > b - e, b, np.where(a < e, 0, a)), b
 
 
-def chosen_rows(platform: Platform, demands: Sequence[Demand], load: Floats, bases: int = 16) -> Rows:
+def chosen_rows(
+    platform: Platform, demands: Sequence[Demand], load: Floats, bases: int = 16, site: Site | None = None
+) -> Rows:
     """Return the base rows with the greatest load, at most ``bases``, and the roundings of the first one.
 
     Parameters
@@ -281,8 +362,10 @@ def chosen_rows(platform: Platform, demands: Sequence[Demand], load: Floats, bas
         The seconds that the jobs of each demand run.
     bases : int
         The greatest number of base rows.
+    site : Site, optional
+        Where the demands may run.
     """
-    base = base_rows(platform, demands)
+    base = base_rows(platform, demands, site)
     share = (base.a / base.b[:, None]) @ load
     rows = [(base.a[r], int(base.b[r])) for r in np.argsort(-share, kind="stable")[:bases]]
     return _joined([*rows, *(row for a, b in rows[:1] for row in roundings(a, b))], len(demands))

@@ -337,7 +337,7 @@ class BranchAndBound(Heuristic):
     kinds: ClassVar[tuple[str, ...]] = ("dispatch",)
     condition: ClassVar[str] = (
         "dispatching problems with at most 64 jobs, an objective that is a sum over jobs, and no chunks, limits, desired use, "
-        "or jobs of 0 s"
+        "whole-node jobs, licences, or jobs of 0 s"
     )
     seeded: ClassVar[bool] = True
     warm_start: Start | Method | str | None = field(default=None, metadata=START)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .array_types import Bools, Floats, Ints
 from .counts import how_many
-from .dispatch.eligible import refuse_places
-from .dispatch.formulations import DemandRow, JobModel, count_units, set_cost
+from .dispatch.eligible import NotPlaced
+from .dispatch.formulations import DemandRow, JobModel, count_units, set_cost, whole_nodes
 from .dispatch.jobs import Job, Window
 from .dispatch.limits import Fixed, add_limits
 from .dispatch.problem import Dispatch
@@ -55,8 +55,9 @@ class NeighbourhoodNodes:
         self.stays = stays
         self.begin = min((v.windows[0][0] for v in base.jobs), default=0)
         self.end = max((v.windows[-1][1] + v.size_hi for v in base.jobs), default=1)
-        # per node: row of the request, interval of the job, its units there: a number, times a variable if there is one
-        self.on_node: dict[int, list[tuple[int, Interval, int, Integer | None]]] = {}
+        # per node: what is needed, interval of the job, how many times it is: a number, times a variable if there is one
+        self.on_node: dict[int, list[tuple[Ints, Interval, int, Integer | None]]] = {}
+        self.whole: dict[int, Mapping[int, Integer]] = {}  # of a moving whole-node job, whether it takes each node
 
     def declare(self, kept: set[int], allowed: Bools) -> tuple[Counts | None, ...]:
         """Declare the numbers of units of each moving job, and the capacities of the nodes.
@@ -80,18 +81,26 @@ class NeighbourhoodNodes:
         for n, (_, amounts) in free.items():
             most[n] = amounts.max(axis=0)
         units: list[Counts | None] = []
+        requests = flat.jobs.requests
+        sets = flat.dispatch.node_sets
+        may = {j: sets.sets[sets.number[j]] for j in self.moving}
         for j, job, v, chunks in zip(self.moving, base.problem.jobs, base.jobs, own, strict=True):
             if j in kept:
                 units.append(None)
                 for kind, nodes, counts in chunks:
                     for n, count in zip(nodes.tolist(), counts.tolist(), strict=True):
-                        self.on_node.setdefault(n, []).append((kind, v, count, None))
+                        need = (
+                            (flat.nodes.capacity[n], v, 1, None)
+                            if job.whole_nodes
+                            else (requests[kind], v, count, None)
+                        )
+                        self.on_node.setdefault(n, []).append(need)
                 continue
             made = []
             for part, (kind, nodes, _) in zip(job.parts, chunks, strict=True):
-                candidates = allowed.copy()
+                candidates = allowed & may[j]
                 candidates[nodes] = True
-                made.append(self._units(part, kind, v, most, np.flatnonzero(candidates)))
+                made.append(self._units(j, part, requests[kind], v, most, np.flatnonzero(candidates)))
             units.append(tuple(made))
         for n, rows in self.on_node.items():
             self._capacity(n, *free[n], rows)
@@ -107,31 +116,49 @@ class NeighbourhoodNodes:
         times[begun] = self.begin
         return times[at], amounts[at]
 
-    def _units(self, job: Job, kind: int, v: Interval, most: Ints, nodes: Ints) -> Mapping[int, Integer]:
-        """Declare the number of units of a chunk of a free job on each node that can hold one."""
+    def _units(self, j: int, job: Job, request: Ints, v: Interval, most: Ints, nodes: Ints) -> Mapping[int, Integer]:
+        """Declare the number of units of a chunk of free job j on each node that can hold one."""
         names = self.base.problem.platform.nodes
-        request = self.flat.jobs.requests[kind]
         needed = request > 0
-        fit = np.full(nodes.size, job.units)
+        fit = np.full(nodes.size, job.units if job.per_node is None else min(job.units, job.per_node))
         if needed.any():
             fit = np.minimum(fit, (most[nodes][:, needed] // request[needed]).min(axis=1))
         greatest = ((n, names[n], most_there) for n, most_there in zip(nodes.tolist(), fit.tolist(), strict=True))
         numbers = count_units(self.base.model, job, v, greatest)
+        if job.whole_nodes:
+            room = dict(zip(nodes.tolist(), fit.tolist(), strict=True))
+            self.whole[j] = whole_nodes(self.base.model, job, v, numbers, {n: room[n] for n in numbers})
+            for n, taken in self.whole[j].items():
+                self.on_node.setdefault(n, []).append((self.flat.nodes.capacity[n], v, 1, taken))
+            return numbers
         for n, number in numbers.items():
-            self.on_node.setdefault(n, []).append((kind, v, 1, number))
+            self.on_node.setdefault(n, []).append((request, v, 1, number))
         return numbers
 
     def _capacity(
-        self, n: int, times: Ints, amounts: Ints, on_node: Iterable[tuple[int, Interval, int, Integer | None]]
+        self, n: int, times: Ints, amounts: Ints, on_node: Iterable[tuple[Ints, Interval, int, Integer | None]]
     ) -> None:
         """Require that the moving jobs on a node stay within the free capacity of each resource."""
-        request = self.flat.jobs.requests
         for r, resource in enumerate(self.base.problem.platform.resources):
-            rows = [DemandRow(v, count * need, x) for kind, v, count, x in on_node if (need := int(request[kind, r]))]
+            rows = [DemandRow(v, count * amount, x) for need, v, count, x in on_node if (amount := int(need[r]))]
             left = np.minimum(amounts[:, r], sum(row.most for row in rows))
             at = np.flatnonzero(np.diff(left, prepend=-1))
             steps = tuple(zip(times[at].tolist(), left[at].tolist(), strict=True))
             self.base.add_cumulative(rows, steps, f"{resource} of {self.base.problem.platform.nodes[n]}")
+
+
+def _refuse_empty_requests(problem: Dispatch) -> None:
+    """Raise NotPlaced for whole-node jobs beside jobs that request nothing: they would meet in no resource."""
+    jobs = [*problem.jobs, *(r.job for r in problem.running)]
+    if not any(j.whole_nodes for j in jobs):
+        return
+    empty = next((j for j in jobs if not any(any(part.request.values()) for part in j.parts)), None)
+    if empty is not None or not all(any(vector) for vector in problem.platform.capacity.values()):
+        who = "nodes without capacity" if empty is None else f"job {empty.id!r}, which requests nothing"
+        raise NotPlaced(
+            f"the model of a neighbourhood does not support whole_nodes beside {who}; use another method, such as "
+            "cpsat:counts or lns without a solver"
+        )
 
 
 Some = Collection[int] | NDArray[np.integer]
@@ -155,6 +182,8 @@ class Neighbourhood:
     units : tuple of tuple of dict or None
         For each moving job and each of its chunks {node index: number of its units there}; None for a job that keeps
         its nodes.
+    whole : dict
+        For a moving whole-node job {node index: whether it takes the node}.
     """
 
     flat: Flat
@@ -162,6 +191,7 @@ class Neighbourhood:
     moving: tuple[int, ...]
     intervals: tuple[Interval, ...]
     units: tuple[Counts | None, ...]
+    whole: Mapping[int, Mapping[int, Integer]] = field(default_factory=dict)
 
     def read(self, assignment: Assignment, schedule: ScheduleArrays) -> ScheduleArrays:
         """Return ``schedule`` with the moving jobs at the starts and nodes of the assignment."""
@@ -187,6 +217,11 @@ class Neighbourhood:
                 for n in nodes.tolist():
                     if n in places:
                         a.integer[places[n].index] += 1
+            on_nodes = self.flat.nodes_of(schedule, j).tolist() if j in self.whole else ()
+            for n in on_nodes:
+                taken = self.whole[j].get(n)
+                if taken is not None and taken is not (on or ({},))[0].get(n):
+                    a.integer[taken.index] = 1
         return a
 
 
@@ -213,7 +248,7 @@ class Neighbourhoods:
     def __init__(self, problem: Dispatch | Profit) -> None:
         self.problem = problem
         self.flat = Flat(problem)
-        refuse_places(self.flat.dispatch, "the model of a neighbourhood")
+        _refuse_empty_requests(self.flat.dispatch)
         self.sign = 1 if problem.sense == "minimize" else -1  # sign * objective is minimized
 
     def model(
@@ -267,11 +302,41 @@ class Neighbourhoods:
         stays[list(moving)] = False
         allowed = np.zeros(len(flat.nodes.capacity), bool)
         allowed[range(allowed.size) if nodes is None else sorted(_set(nodes))] = True
-        units = NeighbourhoodNodes(flat, schedule, base, moving, stays).declare(kept, allowed)
+        on_nodes = NeighbourhoodNodes(flat, schedule, base, moving, stays)
+        units = on_nodes.declare(kept, allowed)
+        self._add_licences(base, schedule, stays)
         self._set_objective(base, schedule, moving, stays)
         if flat.dispatch.limits:
             self._add_limits(base, schedule, moving, stays)
-        return Neighbourhood(flat, model, moving, made, units)
+        return Neighbourhood(flat, model, moving, made, units, on_nodes.whole)
+
+    def _add_licences(self, base: JobModel, schedule: ScheduleArrays, stays: Bools) -> None:
+        """Add the licences that the jobs that stay and the running jobs leave to the moving jobs."""
+        dispatch = self.flat.dispatch
+        for name, total in dispatch.platform.licences.items():
+            rows = [
+                DemandRow(v, n)
+                for j, v in zip(base.problem.jobs, base.jobs, strict=True)
+                if (n := j.licences.get(name, 0))
+            ]
+            if not rows:
+                continue
+            change = {dispatch.now: 0}
+            holders = [
+                (int(schedule.starts[k]), int(schedule.starts[k] + self.flat.jobs.duration[k]), job)
+                for k, job in enumerate(dispatch.jobs)
+                if stays[k]
+            ]
+            holders += [(dispatch.now, r.end, r.job) for r in dispatch.running if r.end > dispatch.now]
+            for begin, end, job in holders:
+                held = job.licences.get(name, 0)
+                if held and begin < end:
+                    change[begin] = change.get(begin, 0) - held
+                    change[end] = change.get(end, 0) + held
+            times = sorted(change)
+            left = total + np.cumsum([change[t] for t in times])
+            steps = tuple(zip(times, np.minimum(left, sum(row.most for row in rows)).tolist(), strict=True))
+            base.add_cumulative(rows, steps, f"licences of {name}")
 
     def _optional(self, j: int, schedule: ScheduleArrays) -> bool:
         """Return whether a job may be postponed until profit no longer counts."""

@@ -189,7 +189,7 @@ class Flat:
                     schedule.nodes[rows],
                     begin,
                     begin + self.jobs.duration[jobs],
-                    self.jobs.requests[self.jobs.kind_of_unit[rows]],
+                    self._amounts(schedule, rows),
                 ),
                 (each[here] for each in self.taken),
                 strict=True,
@@ -200,6 +200,26 @@ class Flat:
             n: Free(*(x[slice(*np.searchsorted(times[:, 0], [n, n + 1]))] for x in (times[:, 1], left)))
             for n in nodes.tolist()
         }
+
+    def _amounts(self, schedule: ScheduleArrays, rows: Ints) -> Ints:
+        """Return what units take of their nodes, shape (units, resources); ``rows``: the units.
+
+        The first unit of a whole-node job on a node takes all of it, its other units there take nothing.
+        """
+        amounts: Ints = self.jobs.requests[self.jobs.kind_of_unit[rows]]
+        if not self.whole.any():
+            return amounts
+        job, node = self.jobs.job_of_unit, schedule.nodes
+        first = np.ones(node.size, np.bool_)  # units of a job on one node are neighbours
+        first[1:] = (job[1:] != job[:-1]) | (node[1:] != node[:-1])
+        all_of_it = np.where(first[rows, None], self.nodes.capacity[node[rows]], 0)
+        whole: Ints = np.where(self.whole[job[rows], None], all_of_it, amounts)
+        return whole
+
+    @cached_property
+    def whole(self) -> Bools:
+        """Whether each job takes whole nodes."""
+        return np.array([j.whole_nodes for j in self.dispatch.jobs], np.bool_)
 
     def _left(self, node: Ints, time: Ints, change: Ints) -> tuple[Ints, Ints]:
         """Return the (node, time) pairs of the changes in order, and the capacity that is left after each of them."""
@@ -224,7 +244,11 @@ class Flat:
         running = [r for r in self.dispatch.running if r.end > self.dispatch.now]
         entries = occupied(running, self.nodes)
         ends = column((r.end for r in running), len(running))[entries.job]
-        blocks = Blocks(entries.node, np.full(ends.size, self.dispatch.now), ends, entries.amount)
+        amount = entries.amount
+        if any(r.job.whole_nodes for r in running):
+            whole = np.array([r.job.whole_nodes for r in running], np.bool_)[entries.job]
+            amount = np.where(whole[:, None], self.nodes.capacity[entries.node], amount)
+        blocks = Blocks(entries.node, np.full(ends.size, self.dispatch.now), ends, amount)
         levels = Levels.of(self.dispatch, self.dispatch.last_end)
         if levels is None:
             return blocks

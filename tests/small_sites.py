@@ -1,7 +1,6 @@
 """Tiny random sites (partitions, features, whole and distinct nodes, licences), their optima by enumeration, and a check of their own."""
 
 import random
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
@@ -50,7 +49,7 @@ def _drawn(rng: random.Random, most_jobs: int) -> Dispatch:
     for k in range(rng.choice([0, 0, 1, 2])):
         job = _job(rng, f"r{k}", machine, queues)
         node = rng.choice(machine.nodes)
-        running.append(Running(job, -1, {node: 1}, rng.randint(0, 3)))
+        running.append(Running(job, -1, {node: 1}, rng.randint(2, 4)))
     problem = Dispatch(machine, jobs, queues, rng.choice(OBJECTIVES), rng.choice([0, 1]), running)
     if violations(problem, Schedule({}, {})):
         raise ProblemError("the running jobs exceed a node")
@@ -144,64 +143,71 @@ def cost(problem: Dispatch, job: Job, start: int) -> Fraction:
 
 def optimum(problem: Dispatch) -> Fraction:
     """The least objective of all schedules that ``violations`` accepts."""
-    together = max if problem.objective == "makespan" else lambda a, b: a + b
-    nodes = problem.platform.nodes
-    begin = max(
-        [
-            problem.now,
-            *(r.end for r in problem.running),
-            *(max(j.submit, j.earliest_start or j.submit) for j in problem.jobs),
-        ]
-    )
+    join = max if problem.objective == "makespan" else lambda a, b: a + b
+    begin = max([problem.now, *(r.end for r in problem.running), *(_release(problem, j) for j in problem.jobs)])
     last = begin + sum(j.walltime for j in problem.jobs)
-    group_of = {n: g for g in problem.platform.groups for n in g.nodes}
-    queues = {q.name: q for q in problem.queues}
     jobs = sorted(problem.jobs, key=lambda j: -j.units * j.walltime)
-    placements = []
-    for j in jobs:
-        most = [j.units if may_use(problem, queues, j, n, group_of[n]) else 0 for n in nodes]
-        every = product(*(range(m + 1) for m in most))
-        on = [{n: u for n, u in zip(nodes, us, strict=True) if u} for us in every if sum(us) == j.units]
-        placements.append(
-            [one for one in on if not violations(_alone(problem, j, last), Schedule({j.id: last}, {j.id: one}))]
-        )
-    starts = [range(max(problem.now, j.submit, j.earliest_start or j.submit), last + 1) for j in jobs]
-    least = [cost(problem, j, s[0]) for j, s in zip(jobs, starts, strict=True)]
+    places = [_placements(problem, j) for j in jobs]
+    costs = [{s: cost(problem, j, s) for s in range(_release(problem, j), last + 1)} for j in jobs]
+    rest = (
+        [Fraction(-100)] if problem.objective == "makespan" else [Fraction(0)]
+    )  # the least cost of the jobs from k on
+    for by_start in reversed(costs):
+        rest.insert(0, join(rest[0], min(by_start.values())))
+    board = {t: [] for t in range(problem.now, last + 5)}  # what runs in each second: (job, nodes)
+    for r in problem.running:
+        for t in range(problem.now, r.end):
+            board[t].append((r.job, dict(r.nodes)))
     best: list[Fraction | None] = [None]
 
-    def rest(k: int) -> Iterator[Fraction]:
-        yield from least[k:]
-
-    def go(k: int, spent: Fraction | None, start: dict[str, int], on: dict[str, Nodes]) -> None:
-        total = spent
-        for more in rest(k):
-            total = more if total is None else together(total, more)
-        if best[0] is not None and total is not None and total >= best[0]:
-            return
+    def go(k: int, spent: Fraction) -> None:
         if k == len(jobs):
             best[0] = spent
             return
         job = jobs[k]
-        for s in starts[k]:
-            one = cost(problem, job, s)
-            so_far = one if spent is None else together(spent, one)
-            bound = so_far
-            for more in rest(k + 1):
-                bound = together(bound, more)
-            if best[0] is not None and bound >= best[0]:
-                if problem.objective != "late-jobs":
-                    break
+        for s, one in costs[k].items():
+            if best[0] is not None and join(join(spent, one), rest[k + 1]) >= best[0]:
                 continue
-            for place in placements[k]:
-                trial = Schedule({**start, job.id: s}, {**on, job.id: place})
-                if not violations(problem, trial):
-                    go(k + 1, so_far, trial.start, trial.nodes)
+            for on in places[k]:
+                seconds = [board[t] for t in range(s, s + job.walltime)]
+                if all(_fits(problem, here, job, on) for here in seconds):
+                    for here in seconds:
+                        here.append((job, on))
+                    go(k + 1, join(spent, one))
+                    for here in seconds:
+                        here.pop()
+                    if best[0] is not None and join(join(spent, one), rest[k + 1]) >= best[0]:
+                        break
 
-    go(0, None, {}, {})
+    go(0, rest[-1])
     assert best[0] is not None
     others = [Fraction(r.end) for r in problem.running] if problem.objective == "makespan" else []
-    return max([best[0], *others, *([Fraction(problem.now)] if others else [])])
+    return max([best[0], *others])
 
 
-def _alone(problem: Dispatch, job: Job, last: int) -> Dispatch:
-    return problem.replace(jobs=[job], running=())
+def _release(problem: Dispatch, job: Job) -> int:
+    return max(problem.now, job.submit, job.earliest_start or job.submit)
+
+
+def _placements(problem: Dispatch, job: Job) -> list[Nodes]:
+    """All numbers of units on nodes that suit a job alone."""
+    queues = {q.name: q for q in problem.queues}
+    nodes = [n for g in problem.platform.groups for n in g.nodes if may_use(problem, queues, job, n, g)]
+    every = product(*(range(min(job.units, job.per_node or job.units) + 1) for _ in nodes))
+    made = [{n: u for n, u in zip(nodes, us, strict=True) if u} for us in every if sum(us) == job.units]
+    return [on for on in made if _fits(problem, [], job, on)]
+
+
+def _fits(problem: Dispatch, here: list[tuple[Job, Nodes]], job: Job, on: Nodes) -> bool:
+    """Whether a job can run beside those that run in a second."""
+    for name, amount in job.licences.items():
+        if amount + sum(j.licences.get(name, 0) for j, _ in here) > problem.platform.licences[name]:
+            return False
+    for node, units in on.items():
+        beside = [(j, others[node]) for j, others in here if node in others]
+        if beside and (job.whole_nodes or any(j.whole_nodes for j, _ in beside)):
+            return False
+        for r, has in zip(problem.platform.resources, problem.platform.capacity[node], strict=True):
+            if units * job.request.get(r, 0) + sum(u * j.request.get(r, 0) for j, u in beside) > has:
+                return False
+    return True

@@ -40,7 +40,9 @@ class Case(NamedTuple):
     twin
         A job that is equal but for its number, and starts no later; ``NONE`` without one.
     kind
-        Nodes of the same kind have the same capacity, shape (nodes,).
+        Nodes of the same kind have the same capacity, and the same jobs may use them, shape (nodes,).
+    most
+        The most units of job j on each node by the data of the job, 0 where it may not be, shape (jobs, nodes).
     """
 
     jobs: int
@@ -56,6 +58,7 @@ class Case(NamedTuple):
     late: bool
     twin: Ints
     kind: Ints
+    most: Ints
 
 
 @by_address
@@ -355,7 +358,7 @@ def fits(case: Case, now: Now, j: int) -> bool:
     """Return whether the units of job j fit the free nodes; fill ``fit``."""
     total = 0
     for n in range(now.fit.size):
-        most = case.units[j]
+        most = case.most[j, n]
         for r in range(now.free.shape[1]):
             if case.request[j, r] > 0:
                 most = min(most, now.free[n, r] // case.request[j, r])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ...models.counts import how_many
 from ...models.dispatch.jobs import Job, Running
@@ -238,6 +239,17 @@ def _nodes(row: TableRow, job: Job, known: dict[str, list[int]]) -> dict[str, in
     return nodes
 
 
+def job_cell(job: Job, column: str) -> Any:
+    """Return the cell of an optional column of a job; None or an empty text if the job does not have it."""
+    if column == "allowed_nodes":
+        return " ".join(job.nodes)
+    if column == "whole_nodes":
+        return int(job.whole_nodes) or None
+    if column == "licences":
+        return " ".join(f"{name}:{amount}" for name, amount in job.licences.items() if amount)
+    return getattr(job, column, None)
+
+
 def running_csv(
     running: Sequence[Running],
     resources: Sequence[str],
@@ -252,8 +264,8 @@ def running_csv(
         [
             *(getattr(r.job, column) for column in before),
             *(r.job.request.get(name, 0) for name in resources),
-            *(getattr(r.job, column) for column in (*after, *extra)),
-            *(own.get(column) for column in of_site),
+            *(job_cell(r.job, column) for column in (*after, *extra)),
+             *(own.get(column) for column in of_site),
             *(r.start, r.end, " ".join(f"{node}:{units}" for node, units in r.nodes.items())),
         ]
         for r, own in zip(running, cells, strict=True)

@@ -10,17 +10,18 @@ from typing import Any
 
 from ...errors import WrongValue
 from ...models.comparing import hashable
-from ...models.dispatch.eligible import refuse_places
-from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window, impossible
+from ...models.dispatch.eligible import impossible_jobs, read_features
+from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch
 from ...models.dispatch.site_request import Recorded, SiteRequest
-from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
+from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NamedNodes, NodeGroup, Platform, ProblemError
 from ...models.problem import part_name
 from ...models.reservations import MOST_REPETITIONS, PERIODS, WEEK_DAYS, Repeat, Reservation
 from ...models.server_events import Known, of_reservations
+from ...models.unknown_names import hint
 from ...models.whole_numbers import is_number
-from ..files.events_file import EVENTS, RUNNING, Event, events_csv, events_of, read_running, running_csv
+from ..files.events_file import EVENTS, RUNNING, Event, events_csv, events_of, job_cell, read_running, running_csv
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.lines import seconds_of, whole_of
 from ..files.profile_file import profile_csv, read_profile, wishes_of
@@ -129,10 +130,22 @@ def _table(r: Reservation) -> dict[str, Any]:
 # writes them: ``2:cores=16:gpus=1+1:cores=4`` are two units with 16 cores and a GPU each, and one with 4 cores. A row with
 # ``count`` n > 1 is an array of n equal jobs ``id[0]``, ..., ``id[n-1]``. ``array`` is the name of the array of a job that
 # has a row of its own. Columns ``asked.*`` and ``recorded.*`` are what a job asked of its site, and what was recorded of it.
+# ``allowed_nodes`` are names with spaces between them, ``licences`` are ``name:number`` likewise;
+# ``whole_nodes`` is 1 or empty.
 
 BEFORE = ("id", "queue", "submit", "units")
 AFTER = ("walltime", "runtime")
-OPTIONAL_OF_ONE = ("earliest_start", "deadline", "user", "name", "power", "latest_start", "array")  # job of equal units
+PLACES = ("allowed_nodes", "features", "per_node", "whole_nodes", "licences")
+OPTIONAL_OF_ONE = (
+    "earliest_start",
+    "deadline",
+    "user",
+    "name",
+    "power",
+    "latest_start",
+    *PLACES,
+    "array",
+)  # equal units
 OPTIONAL = (*OPTIONAL_OF_ONE[:-1], "further_chunks", "count", "array")
 MOST_OF_ARRAY = 1_000_000
 CHUNKS = "chunks such as 2:cores=16+1:cores=4 (units, then amounts per unit)"
@@ -168,6 +181,7 @@ def job_of_row(row: TableRow, resources: Sequence[str]) -> Job:
         array=row.cells.get("array", ""),
         asked=asked,
         recorded=recorded,
+        **_places(row, resources),
     )
 
 
@@ -178,6 +192,42 @@ def _site_of(row: TableRow) -> tuple[SiteRequest | None, Recorded | None]:
         column, _, expected = str(e).partition(" is ")
         row.add_fault(column, expected.partition("; expected ")[2] or expected, row.cells.get(column))
         return None, None
+
+
+def _places(row: TableRow, resources: Sequence[str]) -> dict[str, Any]:
+    """Return where the job of a row may run, and its licences; a resource may have the name of such a column."""
+    cells = {column: row.cells.get(column, "") for column in PLACES if column not in resources}
+    if not any(cells.values()):
+        return {}
+    features = cells.get("features", "").strip()
+    if features:
+        try:
+            read_features(features)
+        except ProblemError as e:
+            row.add_fault("features", "names with '&', '|' and parentheses", str(e))
+            features = ""
+    whole = cells.get("whole_nodes", "").strip()
+    if whole not in ("", "0", "1"):
+        row.add_fault("whole_nodes", "0 or 1", whole)
+    return {
+        "nodes": tuple(cells.get("allowed_nodes", "").split()),
+        "features": features,
+        "per_node": row.maybe_whole("per_node", 1, MOST_CAPACITY) if cells.get("per_node") else None,
+        "whole_nodes": whole == "1",
+        "licences": _licences_of(row, cells.get("licences", "")),
+    }
+
+
+def _licences_of(row: TableRow, text: str) -> dict[str, int]:
+    held = {}
+    for part in text.split():
+        name, _, amount = part.rpartition(":")
+        number = whole_of(amount, most=MOST_CAPACITY)
+        if not name or number is None or number < 0 or name in held:
+            row.add_fault("licences", "licences such as matlab:2 ansys:1 (name:number)", text)
+            return {}
+        held[name] = number
+    return held
 
 
 def _further_chunks(row: TableRow, resources: Sequence[str]) -> list[tuple[int, dict[str, int]]]:
@@ -221,7 +271,7 @@ def _cells(job: Job, count: int) -> dict[str, Any]:
     further = "+".join(
         ":".join([str(part.units), *(f"{r}={n}" for r, n in part.request.items() if n)]) for part in job.parts[1:]
     )
-    cells = {c: getattr(job, c, None) for c in OPTIONAL} | {"id": job.id, "further_chunks": further, "count": None}
+    cells = {c: job_cell(job, c) for c in OPTIONAL} | {"id": job.id, "further_chunks": further, "count": None}
     cells |= cells_of(job.asked, job.recorded)
     return cells | {"id": job.array, "count": count, "array": ""} if count > 1 else cells
 
@@ -377,8 +427,9 @@ def read_batch(folder: Folder, drop_impossible: bool = False) -> Batch:
         folder.raise_faults()
         raise AssertionError("unreachable: a fault was recorded")
     jobs = _jobs(folder, platform, [q.name for q in queues])
+    _check_places(folder, platform, queues, jobs)
     folder.raise_faults()
-    dropped = impossible(platform, [j for j, _ in jobs])
+    dropped = impossible_jobs(platform, queues, [j for j, _ in jobs])
     rows = {j.id: row for j, row in jobs}
     if not drop_impossible:
         for job, why in _first_of_each_row(dropped, rows):
@@ -386,6 +437,36 @@ def read_batch(folder: Folder, drop_impossible: bool = False) -> Batch:
         folder.raise_faults()
     gone = {job.id for job, _ in dropped}
     return Batch(platform, queues, [j for j, _ in jobs if j.id not in gone], rows, dropped)
+
+
+def _check_places(
+    folder: Folder, platform: Platform, queues: Sequence[Queue], jobs: Sequence[tuple[Job, TableRow]]
+) -> None:
+    """Record nodes, features and licences that the platform does not have."""
+    names = set(platform.nodes)
+    for k, queue in enumerate(queues):
+        for node in queue.nodes:
+            if node not in names:
+                Table(folder, {}, ("queues", k)).add_fault("nodes", "names of nodes of the platform", node)
+    features = {feature for g in platform.groups for feature in g.features}
+    seen: set[int] = set()
+    for job, row in jobs:
+        if row.line in seen or not (job.nodes or job.features or job.licences):
+            continue
+        seen.add(row.line)  # the jobs of an array share a row
+        asked = read_features(job.features).features if job.features else ()
+        for column, listed, known in (
+            ("allowed_nodes", job.nodes, names),
+            ("features", asked, features),
+            ("licences", tuple(job.licences), set(platform.licences)),
+        ):
+            unknown = next((name for name in listed if name not in known), None)
+            if unknown is not None:
+                row.add_fault(
+                    column,
+                    f"{hint(unknown, sorted(known)[:1000], 'one of', 'nothing: the platform has none')}",
+                    unknown,
+                )
 
 
 def _first_of_each_row(dropped: Iterable[tuple[Job, str]], rows: Mapping[str, TableRow]) -> Iterator[tuple[Job, str]]:
@@ -399,15 +480,25 @@ def _first_of_each_row(dropped: Iterable[tuple[Job, str]], rows: Mapping[str, Ta
 
 def _platform(table: Table) -> Platform | None:
     groups = []
-    table.only("groups")
+    table.only("groups", "licences")
     for g in table.tables("groups"):
-        g.only("name", "count", "capacity")
+        g.only("name", "count", "capacity", "features", "nodes")
         capacity = g.wholes("capacity", most=MOST_CAPACITY)
-        groups.append(NodeGroup(g.text("name"), g.whole("count", 1, most=MOST_NODES), capacity))
+        count = g.whole("count", 1, most=MOST_NODES)
+        features = _texts(g, "features")
+        names = _texts(g, "nodes")
+        if names and (len(names) != count or len(set(names)) != count):
+            g.add_fault("nodes", f"{count} different names of nodes, as many as count", list(names))
+            names = ()
+        if names:
+            groups.append(NamedNodes(g.text("name"), count, capacity, names, features=features))
+        else:
+            groups.append(NodeGroup(g.text("name"), count, capacity, features=features))
+    licences = table.wholes("licences", needed=False, most=MOST_CAPACITY)
     if not groups:
         return None
     try:
-        return Platform(groups)
+        return Platform(groups, licences)
     except ProblemError as e:
         table.add_fault("groups", "groups of nodes with distinct names", str(e))
         return None
@@ -416,7 +507,7 @@ def _platform(table: Table) -> Platform | None:
 def _queues(settings: Table) -> list[Queue]:
     queues: dict[str, Queue] = {}
     for table in settings.tables("queues"):
-        table.only("name", "ewt_s", "start_between", "whole_run")
+        table.only("name", "ewt_s", "start_between", "whole_run", "nodes")
         queue = _queue(table)
         if queue.name in queues:
             table.add_fault("name", "each queue once", queue.name)
@@ -429,7 +520,8 @@ def _queue(table: Table) -> Queue:
     whole_run = table.values.get("whole_run", False)
     if not isinstance(whole_run, bool) or (whole_run and "start_between" not in table.values):
         table.add_fault("whole_run", "true or false; true needs start_between", whole_run)
-    return Queue(table.text("name"), table.whole("ewt_s", 1, most=LATEST), daily, whole_run is True and bool(daily))
+    ewt = table.whole("ewt_s", 1, most=LATEST)
+    return Queue(table.text("name"), ewt, daily, whole_run is True and bool(daily), _texts(table, "nodes"))
 
 
 def _daily(table: Table) -> tuple[Window, ...]:
@@ -512,7 +604,6 @@ def job_files(name: str, problem: Dispatch) -> dict[str, str]:
 
     Raises ValueError for start windows of single jobs, and for running jobs without nodes.
     """
-    refuse_places(problem, "an instance folder")
     resources, running = problem.platform.resources, problem.running
     if any(j.windows for j in problem.jobs):
         raise WrongValue(f"instance {name!r} has start windows of single jobs, which instance files cannot represent")
@@ -520,7 +611,7 @@ def job_files(name: str, problem: Dispatch) -> dict[str, str]:
         raise WrongValue(f"instance {name!r} has running jobs without nodes; expected nodes for each of them")
     files = {JOBS: to_csv(*csv_rows(problem.jobs, resources))}
     if running:
-        extra = [c for c in OPTIONAL_OF_ONE if any(getattr(r.job, c) not in (None, "") for r in running)]
+        extra = [c for c in OPTIONAL_OF_ONE if any(job_cell(r.job, c) not in (None, "") for r in running)]
         files[RUNNING] = running_csv(running, resources, BEFORE, AFTER, extra)
     return files
 
@@ -542,8 +633,16 @@ def _settings(instance: Instance) -> dict[str, Any]:
 
 def machine_tables(problem: Dispatch) -> dict[str, Any]:
     """Return platform and queues as tables of ``instance.toml``."""
-    groups = [{"name": g.name, "count": g.count, "capacity": dict(g.capacity)} for g in problem.platform.groups]
-    return {"platform": {"groups": groups}, "queues": [_queue_table(q) for q in problem.queues]}
+    licences = {"licences": dict(problem.platform.licences)} if problem.platform.licences else {}
+    platform = {"groups": [_group_table(g) for g in problem.platform.groups]} | licences
+    return {"platform": platform, "queues": [_queue_table(q) for q in problem.queues]}
+
+
+def _group_table(group: NodeGroup) -> dict[str, Any]:
+    features = {"features": list(group.features)} if group.features else {}
+    usual = NodeGroup(group.name, group.count, group.capacity).nodes
+    names = {"nodes": list(group.nodes)} if group.nodes != usual else {}
+    return {"name": group.name, "count": group.count, "capacity": dict(group.capacity)} | features | names
 
 
 def origin_tables(instance: Instance) -> dict[str, Any]:
@@ -557,7 +656,9 @@ def _queue_table(queue: Queue) -> dict[str, Any]:
     between: dict[str, Any] = {}
     if pairs:
         between["start_between"] = pairs[0] if len(pairs) == 1 else pairs
-    return {"name": queue.name, "ewt_s": queue.ewt, **between, **({"whole_run": True} if queue.whole_run else {})}
+    whole_run = {"whole_run": True} if queue.whole_run else {}
+    nodes = {"nodes": list(queue.nodes)} if queue.nodes else {}
+    return {"name": queue.name, "ewt_s": queue.ewt, **between, **whole_run, **nodes}
 
 
 def _time(seconds: int) -> str:

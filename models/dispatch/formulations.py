@@ -722,13 +722,27 @@ def _count_variables(b: JobModel, places: Mapping[str, tuple[int, int]]) -> list
         greatest = ((place, place, min(j.units, n * most[c])) for place, (c, n) in places.items())
         made = count_units(b.model, j, v, greatest)
         room = {place: most[places[place][0]] for place in made}
-        numbers.append(Numbers(made, _whole_nodes(b.model, j, v, made, room) if j.whole_nodes else {}))
+        numbers.append(Numbers(made, whole_nodes(b.model, j, v, made, room) if j.whole_nodes else {}))
     return numbers
 
 
-def _whole_nodes(model: Model, job: Job, v: Interval, units: Places, room: Mapping[str, int]) -> Places:
-    """Declare how many nodes of each place a whole-node job takes; ``room``: the most units on a node of each place."""
-    taken: Places = {}
+def whole_nodes(
+    model: Model, job: Job, v: Interval, units: Mapping[Place, Integer], room: Mapping[Place, int]
+) -> dict[Place, Integer]:
+    """Declare how many nodes of each place a whole-node job takes.
+
+    Parameters
+    ----------
+    model : Model
+    job : Job
+    v : Interval
+        The interval of the job.
+    units : mapping
+        The number of its units on each place.
+    room : mapping
+        The most units on a node of each place.
+    """
+    taken: dict[Place, Integer] = {}
     for place, x in units.items():
         most = room[place]
         if most == 1:  # a node for each unit

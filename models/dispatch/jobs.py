@@ -438,11 +438,21 @@ class Job:
 
     @property
     def parts(self) -> tuple[Job, ...]:
-        """The chunks as jobs of equal units, named ``id``, ``id+1``, ...; the job itself if it has one chunk."""
+        """The chunks as jobs of equal units, named ``id``, ``id+1``, ...; the job itself if it has one chunk.
+
+        The first one has the licences.
+        """
         if not self.chunks:
             return (self,)
         return tuple(
-            replace(self, id=part_name(self.id, k), units=units, request=request, chunks=())
+            replace(
+                self,
+                id=part_name(self.id, k),
+                units=units,
+                request=request,
+                chunks=(),
+                licences={} if k else self.licences,
+            )
             for k, (units, request) in enumerate(self.chunks)
         )
 

@@ -16,6 +16,7 @@ from ..array_types import Floats, Ints
 from ..counts import how_many
 from ..dispatch import display
 from ..dispatch.arrays import column
+from ..dispatch.eligible import is_placed_freely
 from ..dispatch.explanation import DispatchElements
 from ..dispatch.jobs import Job
 from ..dispatch.problem import Dispatch
@@ -624,6 +625,11 @@ def _faults(p: Profit) -> list[str]:
         faults.append(
             f"the period has no length: it begins at {p.begin} s and horizon_end is {p.horizon_end} s; "
             "if no job is submitted after the begin, give horizon_end, the time at which profit no longer counts"
+        )
+    if not is_placed_freely(p.dispatch):
+        faults.append(
+            "profit problems do not support nodes of queues, nodes and features of jobs, per_node, whole_nodes and licences; "
+            "leave them out, or solve the dispatching problem"
         )
     return faults or [*_uncovered(p)]
 
