@@ -1,0 +1,374 @@
+"""A replay that starts jobs as Slurm does, one step from a recorded state, or free from the submissions on.
+
+``SlurmState`` is the state of a site at one time and the question what starts: it is set by ``submit``, ``start``, ``end``,
+``cancel``, ``set_node``, and asked with ``main`` and ``backfill``. ``SlurmReplay`` drives it through a recorded history.
+
+Slurm's clock has whole seconds. The main scheduler runs when a job ends, and over the whole queue every ``sched_interval``;
+batch jobs do not start at their submission. The backfill scheduler runs every ``bf_interval`` [source of slurmctld 22.05].
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ...models.array_types import Ints
+from ...models.site import SchedulerSettings, Site
+from . import columns as c
+from .jobs import ENDED_WELL, SlurmJob
+from .limits import reason_name
+from .passes import backfill_pass, main_pass
+from .priority import JobPriorities
+from .tables import Tables
+
+FUTURE, WAITING, RUNNING, ENDED = range(4)
+REQUEUE_DELAY = 121  # s: a requeued batch job may start when its credential has expired
+WHOLE_QUEUE = 2**40
+REASONS = {
+    c.RESOURCES: "Resources",
+    c.PRIORITY: "Priority",
+    c.NODE_NOT_AVAILABLE: "ReqNodeNotAvail",
+    c.RESERVED: "Reservation",
+    c.ARRAY_LIMIT: "JobArrayTaskLimit",
+    c.BAD_CONSTRAINTS: "BadConstraints",
+}
+
+
+class SlurmStart(NamedTuple):
+    """A start: the job's index, the time, the partition, the nodes, and whether the backfill scheduler made it."""
+
+    job: int
+    time: int
+    partition: int
+    nodes: tuple[int, ...]
+    backfilled: bool
+
+
+@dataclass
+class SlurmState:
+    """The state of a site, and what Slurm starts in it.
+
+    Parameters
+    ----------
+    site : Site
+        The site.
+    jobs : sequence of SlurmJob
+        All jobs that may ever be submitted; they are referred to by their index.
+    begin, until : int
+        Unix times of the begin and about the end.
+    """
+
+    site: Site
+    jobs: Sequence[SlurmJob]
+    begin: int
+    until: int
+    tables: Tables = field(init=False)
+    priorities: JobPriorities = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tables = Tables(self.site, self.jobs, self.begin, self.until)
+        self.settings = self.tables.settings
+        self.priorities = JobPriorities(
+            self.site, self.jobs, self.tables.need[:, c.LIMIT_CPUS].copy(), self.tables.job[:, c.MIN_NODES].copy(), self.begin
+        )
+        size = len(self.jobs)
+        self.state = np.full(size, FUTURE, np.int64)
+        self.held = [""] * size  # why a waiting job is not eligible
+        self._blocked: dict[int, set[int]] = defaultdict(set)  # job: those that wait for it
+        self._by_id: dict[str, list[int]] = defaultdict(list)
+        for k, job in enumerate(self.jobs):
+            self._by_id[job.id].append(k)
+            if job.array:
+                self._by_id[job.array].append(k)
+        self.waiting: dict[int, None] = {}
+        self._begins: list[tuple[int, int]] = []
+        self._ended_well: dict[int, bool] = {}
+        self._started: set[int] = set()
+        self._begin_of = [job.submit + job.request.begin for job in self.jobs]
+        self._tier = np.array([p.tier for p in self.site.partitions], np.int64)
+
+    # --- What happens.
+
+    def submit(self, job: int, now: int, begin: int | None = None) -> None:
+        """A job enters the queue, for the first time or again; ``begin``: not eligible before."""
+        self.state[job] = WAITING
+        self.waiting[job] = None
+        if begin is not None:
+            self._begin_of[job] = begin
+        for dependency in self.jobs[job].request.dependencies:
+            for name in dependency.jobs:
+                for other in self._by_id.get(name, ()):
+                    self._blocked[other].add(job)
+        self._test(job, now)
+        self.priorities.submitted(job, now)
+
+    def _test(self, job: int, now: int) -> None:
+        """Find out whether a waiting job is eligible."""
+        why = self._why_held(job, now)
+        if why and not self.held[job]:
+            self.priorities.eligible(job, None)
+        self.held[job] = why
+        if not why and job not in self.priorities._eligible:
+            self.priorities.eligible(job, now)
+            self.tables.job[job, c.ELIGIBLE] = now
+        if why == "BeginTime":
+            heapq.heappush(self._begins, (self._begin_of[job], job))
+
+    def _why_held(self, job: int, now: int) -> str:
+        each = self.jobs[job]
+        request = each.request
+        if request.held:
+            return "JobHeldUser"
+        if request.dependencies:
+            why = self._dependency(job)
+            if why:
+                return why
+        if self._begin_of[job] > now:
+            return "BeginTime"
+        reasons = [self._partition_reason(job, p) for p in self.tables.job_parts[job]]
+        if all(reasons):
+            return reasons[0]
+        return self.tables.limits.of_one_job(job, int(self.tables.job[job, c.LIMIT]))
+
+    def _partition_reason(self, job: int, p: int) -> str:
+        part = self.tables.partitions[p]
+        row = self.tables.job[job]
+        each = self.jobs[job]
+        if part.max_time is not None and row[c.LIMIT] > part.max_time:
+            return "PartitionTimeLimit"
+        most = part.max_nodes
+        if (most is not None and row[c.MIN_NODES] > most) or 0 < row[c.MAX_NODES] < part.min_nodes:
+            return "PartitionNodeLimit"
+        if part.allows(each.request.account, each.request.qos, (each.group,) if each.group else ()):
+            return "PartitionConfig"
+        if part.needs_reservation and row[c.RESERVATION] < 0:
+            return "PartitionConfig"
+        return {"down": "PartitionDown", "inactive": "PartitionInactive"}.get(part.state, "")
+
+    def _dependency(self, job: int) -> str:
+        request = self.jobs[job].request
+        met = []
+        for dependency in request.dependencies:
+            if dependency.kind == "singleton":
+                met.append(self._is_single(job))
+                continue
+            for name in dependency.jobs:
+                others = self._by_id.get(name, [])
+                if dependency.kind == "aftercorr":
+                    others = [k for k in others if self.jobs[k].task == self.jobs[job].task] or others
+                met.append(self._met(dependency.kind, others))
+        never = "DependencyNeverSatisfied"
+        if request.any_dependency:
+            if any(m is True for m in met):
+                return ""
+            return never if all(m is None for m in met) else "Dependency"
+        if any(m is None for m in met):
+            return never
+        return "" if all(met) else "Dependency"
+
+    def _is_single(self, job: int) -> bool:
+        each = self.jobs[job]
+        for k in [*self.waiting, *self.tables.row_of]:
+            other = self.jobs[k]
+            earlier = (other.number, other.task) < (each.number, each.task)
+            if k != job and other.name == each.name and other.user == each.user:
+                if self.state[k] == RUNNING or earlier:
+                    return False
+        return True
+
+    def _met(self, kind: str, others: Iterable[int]) -> bool | None:
+        """Return whether a dependency is met; None: it never will be."""
+        if kind == "after":
+            return all(k in self._started or k in self._ended_well for k in others)
+        ended = [self._ended_well.get(k) for k in others]
+        if kind in ("afterok", "aftercorr") and any(e is False for e in ended):
+            return None
+        if any(e is None for e in ended):
+            return False
+        if kind == "afternotok":
+            return True if any(e is False for e in ended) else None
+        return True
+
+    def start(self, job: int, now: int, partition: int, nodes: Sequence[int]) -> bool:
+        """A job starts on nodes that are given; return whether it fits there by the rules."""
+        fits = self.tables.place(job, partition, now, nodes)
+        self._note_start(job, now)
+        return fits
+
+    def _note_start(self, job: int, now: int) -> None:
+        self.state[job] = RUNNING
+        self.waiting.pop(job, None)
+        self.held[job] = ""
+        self._started.add(job)
+        self.priorities.started(job, now, float(self.tables.amounts(job)[c.LIMIT_CPUS]))
+        self._release(job, now)
+
+    def end(self, job: int, now: int, state: str = ENDED_WELL, requeued: bool = False) -> None:
+        """A running job ends."""
+        self.tables.remove(job)
+        self.priorities.ended(job, now)
+        self.priorities.eligible(job, None)
+        if requeued:
+            return
+        self._leave(job, now, state == ENDED_WELL)
+
+    def cancel(self, job: int, now: int) -> None:
+        """A waiting job is cancelled."""
+        self.waiting.pop(job, None)
+        self._leave(job, now, False)
+
+    def _leave(self, job: int, now: int, well: bool) -> None:
+        self.state[job] = ENDED
+        self._ended_well[job] = well
+        self._release(job, now)
+
+    def _release(self, job: int, now: int) -> None:
+        for other in list(self._blocked.get(job, ())):
+            if self.state[other] == WAITING:
+                self._test(other, now)
+
+    def set_node(self, node: int, up: bool) -> None:
+        """A node begins or ceases to take jobs."""
+        self.tables.up[node] = up
+
+    def advance(self, now: int) -> None:
+        """Time passes: begin times, and updates of the priorities."""
+        while self._begins and self._begins[0][0] <= now:
+            _, job = heapq.heappop(self._begins)
+            if self.state[job] == WAITING and self.held[job] == "BeginTime":
+                self._test(job, max(now, self._begin_of[job]))
+        while self.priorities.next_update <= now:
+            self.priorities.update(self.priorities.next_update, list(self.waiting))
+
+    @property
+    def next_begin(self) -> int | None:
+        """The next begin time of a waiting job."""
+        return self._begins[0][0] if self._begins else None
+
+    # --- What starts.
+
+    def queue(self) -> Ints:
+        """Return the eligible jobs in order: job, partition, priority."""
+        rows = []
+        for job in self.waiting:
+            if self.held[job]:
+                continue
+            priority = self.priorities.priority[job]
+            rows.extend((job, p, int(priority[k])) for k, p in enumerate(self.tables.job_parts[job]))
+        if not rows:
+            return np.zeros((0, 3), np.int64)
+        queue = np.array(rows, np.int64)
+        jobs = queue[:, 0]
+        keys = (
+            np.array([self.jobs[j].task for j in jobs]),
+            np.array([self.jobs[j].number for j in jobs]),
+            np.array([self.jobs[j].submit for j in jobs]),
+            -queue[:, 2],
+            -self._tier[queue[:, 1]],
+            self.tables.job[jobs, c.RESERVATION] < 0,
+        )
+        return np.ascontiguousarray(queue[np.lexsort(keys)])
+
+    def _parameters(self, now: int) -> Ints:
+        s = self.settings
+        p = self.tables.parameters
+        p[:] = 0
+        p[c.NOW] = now
+        p[c.KILL_WAIT] = s.kill_wait
+        p[c.MEMORY_COUNTS] = self.tables.counts_memory
+        p[c.LEAST_LOADED_NODES] = "cr_lln" in s.select_parameters
+        p[c.MIN_AGE] = s.bf_min_age_reserve
+        p[c.MIN_PRIORITY] = s.bf_min_prio_reserve
+        p[c.LIMIT_STOP] = s.assoc_limit_stop
+        p[c.BUSY_FIRST] = s.bf_busy_nodes
+        p[c.SERIAL_AT_END] = s.pack_serial_at_end
+        return p
+
+    def main(self, now: int, whole_queue: bool = False) -> list[SlurmStart]:
+        """Run the main scheduler; the started jobs run."""
+        queue = self.queue()
+        p = self._parameters(now)
+        s = self.settings
+        p[c.DEPTH] = WHOLE_QUEUE if whole_queue else s.default_queue_depth
+        p[c.PER_PARTITION] = s.partition_job_depth
+        p[c.MOST_STARTS] = s.sched_max_job_start
+        return self._run(queue, now, False)
+
+    def backfill(self, now: int) -> list[SlurmStart]:
+        """Run the backfill scheduler; the started jobs run."""
+        s = self.settings
+        if s.scheduler_type != "backfill":
+            return []
+        queue = self.queue()
+        p = self._parameters(now)
+        p[c.DEPTH] = s.bf_max_job_test
+        p[c.PER_PARTITION] = s.bf_max_job_part
+        p[c.PER_USER] = s.bf_max_job_user
+        p[c.PER_USER_PARTITION] = s.bf_max_job_user_part
+        p[c.PER_ASSOCIATION] = s.bf_max_job_assoc
+        p[c.MOST_STARTS] = s.bf_max_job_start
+        p[c.RESOLUTION] = max(1, s.bf_resolution)
+        p[c.WINDOW] = s.bf_window
+        p[c.PARTITION_RESERVES] = s.bf_job_part_count_reserve
+        p[c.ARRAY_RESERVES] = s.bf_max_job_array_resv
+        p[c.ONE_RESERVE] = s.bf_one_resv_per_job
+        p[c.SPACE] = s.bf_max_job_test
+        p[c.RUNNING_RESERVE] = s.bf_running_job_reserve
+        return self._run(queue, now, True)
+
+    def _run(self, queue: Ints, now: int, backfill: bool) -> list[SlurmStart]:
+        if not len(queue):
+            return []
+        tables = self.tables
+        tables.room_for(len(queue))
+        jobs = np.unique(queue[:, 0])
+        tables.reason[jobs] = c.NONE
+        if np.any(tables.limits.caps[:, c.RUN_CPU_SECONDS] < c.UNLIMITED):
+            left = {job: int(tables.runs[row, c.RUN_END]) - now for job, row in tables.row_of.items()}
+            tables.limits.pass_time(left)
+        machine = tables.machine()
+        before = int(tables.counts[0])
+        if backfill:
+            tables.planned[jobs] = 0
+            backfill_pass(queue, machine, tables.users, tables.associations)
+        else:
+            main_pass(queue, machine)
+        starts = []
+        for row in range(before, int(tables.counts[0])):
+            job = int(tables.runs[row, c.RUN_JOB])
+            tables.row_of[job] = row
+            tables.limits.counted(job, tables.amounts(job))
+            nodes = tuple(int(n) for n in tables.pieces_of(job)[:, c.PIECE_NODE])
+            starts.append(SlurmStart(job, now, int(tables.runs[row, c.RUN_PARTITION]), nodes, backfill))
+        for start in starts:
+            self._note_start(start.job, now)
+        return starts
+
+    def reason(self, job: int) -> str:
+        """Return why a job waits, with Slurm's name, as of the last pass."""
+        if self.held[job]:
+            return self.held[job]
+        code = int(self.tables.reason[job])
+        if code >= c.LIMITS:
+            return reason_name((code - c.LIMITS) // 100, (code - c.LIMITS) % 100)
+        return REASONS.get(code, "None")
+
+    def ask(self, now: int) -> list[SlurmStart]:
+        """Return what starts now by the main and then the backfill scheduler, without starting it."""
+        tables = self.tables
+        tables.room_for(len(self.waiting) * 2)
+        snapshot = tables.snapshot()
+        state = (self.waiting.copy(), dict(tables.row_of), self.state.copy(), list(self.held), set(self._started))
+        running = dict(self.priorities._running)
+        counted = dict(tables.limits._counted)
+        starts = [*self.main(now, whole_queue=True), *self.backfill(now)]
+        tables.restore(snapshot)
+        self.waiting, tables.row_of, self.state, self.held, self._started = state
+        self.priorities._running = running
+        tables.limits._counted = counted
+        return starts
