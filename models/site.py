@@ -19,6 +19,7 @@ from .arguments import checked, named
 from .comparing import hashable
 from .counts import how_many
 from .excerpt import excerpt, with_short_repr
+from .node_states import NodeEvent
 from .platform import NamedNodes, Platform, ProblemError
 from .unknown_names import ByName, hint
 from .whole_numbers import is_real, is_whole
@@ -915,6 +916,8 @@ class Site:
         Which scheduler it has.
     not_modelled : sequence of str, optional
         What its files have, influences the schedule, and no replay obeys, by name: ``"TopologyPlugin=topology/tree"``.
+    events : sequence of NodeEvent, optional
+        When nodes were down or drained, in Unix time.
 
     Raises
     ------
@@ -945,10 +948,13 @@ class Site:
     scheduler: SchedulerSettings | PBSSettings = field(default_factory=SchedulerSettings)
     kind: Literal["slurm", "pbs"] = "slurm"
     not_modelled: Sequence[str] = ()
+    events: Sequence[NodeEvent] = ()
 
     def __post_init__(self) -> None:
-        for name in ("nodes", "partitions", "qos", "associations", "licences", "reservations", "not_modelled"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for each in fields(self):
+            name = each.name
+            if name not in ("name", "scheduler", "kind"):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
         for what, names in (
             ("node", [n.name for n in self.nodes]),
             ("partition", [p.name for p in self.partitions]),
@@ -1169,6 +1175,10 @@ class Site:
     def _others(self) -> Iterator[str]:
         for quality in self.qos:
             yield from self._unknown_qos(f"QOS {quality.name}", quality.preempt)
+        of_events = dict.fromkeys(name for event in self.events for name in event.nodes)
+        strange = [name for name in of_events if name not in self._nodes]
+        if strange:
+            yield f"events of nodes: there is no node {_first(strange, quoted=True)}"
         licences = [x.name for x in self.licences]
         for r in self.reservations:
             unknown = [name for name in r.nodes if name not in self._nodes]

@@ -243,7 +243,7 @@ class Folder:
                 self.add_fault(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
             except ValueError:
                 self.add_fault(SETTINGS, line_of_long_number(text), "syntax", "numbers of 64 bits", "more digits")
-            self.lines = _toml_lines(text)
+            self.lines = toml_lines(text)
         _check_range(self, values)
         self.settings = Table(self, values, ())
 
@@ -455,7 +455,7 @@ def _dotted(place: Place) -> str:
     return "".join(f"[{p + 1}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
 
 
-def _toml_lines(text: str) -> dict[Place, int]:
+def toml_lines(text: str) -> dict[Place, int]:
     """Return the line number, from 1, of each table and key of a TOML text."""
     lines: dict[Place, int] = {}
     counts: dict[Place, int] = {}
