@@ -17,12 +17,14 @@ from ..models.counts import how_many
 from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
 from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, impossible, whole_running
 from ..models.dispatch.problem import Dispatch
+from ..models.dispatch.site_request import Recorded
 from ..models.excerpt import with_short_repr
 from ..models.kind import resolve
 from ..models.platform import LATEST, Platform
 from ..models.whole_numbers import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from .report import Report
 from .report import WorkloadError as WorkloadError
+from .site_columns import SiteColumns
 
 if TYPE_CHECKING:
     import pandas
@@ -216,7 +218,13 @@ def at_load(workload: Workload, load: float, platform: Platform) -> Workload:
         recorded_start=np.full(len(w), UNKNOWN, np.int64),
         report=w.report.and_also(notes=notes),
         latest_start=later(w.latest_start, submit - w.submit),
+        site=None if w.site is None else w.site.without_records(),
     )
+
+
+def _recorded_start(job: Job) -> int:
+    known = job.recorded is not None and job.recorded.start is not None
+    return job.recorded.start if known else UNKNOWN  # type: ignore[union-attr, return-value]
 
 
 def _origin(workload: Workload) -> int:
@@ -227,6 +235,7 @@ def _origin(workload: Workload) -> int:
 
 WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
 TABLE_READER = "schedlab.instances.formats.job_table:workload_of_table"  # imports this module
+TABLE_WRITER = "schedlab.instances.formats.job_table:table_of_workload"
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
     "latest_start", "partition",
@@ -289,6 +298,9 @@ class Workload:
         Time by which the job should have started, in s; ``NEVER`` where there is none. Default: none for all jobs.
     partition, partitions
         Index into ``partitions``; the names of the partitions of the log, none if it has no partitions.
+    site
+        What the jobs asked of their site (account, QOS, nodes, dependencies) and what its scheduler recorded (eligible
+        times, nodes, states); None: unknown.
 
     Examples
     --------
@@ -326,6 +338,7 @@ class Workload:
     latest_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
     partition: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
     partitions: tuple[str, ...] = field(default=(), repr=False)
+    site: SiteColumns | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name, usual in (("latest_start", NEVER), ("partition", 0)):
@@ -336,6 +349,10 @@ class Workload:
             if fault is not None:
                 raise WorkloadError(f"{self.name}: job {self._id(fault[0])}: {name} {wrong(fault[1])}")
             object.__setattr__(self, name, array)
+        if self.site is not None and len(self.site) != len(self.ids):
+            raise WorkloadError(
+                f"{self.name}: site has {how_many(len(self.site), 'row')}; {len(self.ids)} are expected"
+            )
         for row, windows in self.windows.items():
             if not is_whole(row):
                 raise WorkloadError(f"{self.name}: windows has the key {row!r:.80}; the row of a job is expected")
@@ -387,13 +404,14 @@ class Workload:
             program=column(programs[j.name] for j in jobs),
             programs=tuple(programs),
             release=column(j.release for j in jobs),
-            recorded_start=np.full(len(jobs), UNKNOWN, np.int64),
+            recorded_start=column(_recorded_start(j) for j in jobs),
             power=np.array([np.nan if j.power is None else j.power for j in jobs], np.float64),
             windows={k: j.windows for k, j in enumerate(jobs) if j.windows},
             chunks={k: j.chunks for k, j in enumerate(jobs) if j.chunks},
             arrays={k: j.array for k, j in enumerate(jobs) if j.array},
             report=report or Report(),
             latest_start=column(NEVER if j.latest_start is None else j.latest_start for j in jobs),
+            site=SiteColumns.of((j.asked, j.recorded) for j in jobs),
         ).checked()
         return workload.beginning(problem.now, problem.running) if problem.now or problem.running else workload
 
@@ -422,6 +440,26 @@ class Workload:
         ('a',)
         """
         made: Workload = resolve(TABLE_READER)(table, name)
+        return made
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the jobs as a table with one row per job.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of a table of jobs, which ``from_pandas`` reads: ``id``, ``submit``, ``units``, one per resource (amount per unit),
+            ``walltime``, ``runtime``, ``start`` (as recorded), ``queue``, ``user``, ``name``, ``power``, ``array``; if the log has them, what the
+            jobs asked of their site (``asked.account``, ...) and what was recorded of them (``recorded.nodes``, ...). Of a heterogeneous job,
+            units and request are those of its first chunk.
+
+        Examples
+        --------
+        >>> from schedlab.instances import load
+        >>> Workload.of(load("eurora_99").dispatch).to_pandas()[["submit", "units", "cores", "walltime"]].shape
+        (99, 4)
+        """
+        made: pandas.DataFrame = resolve(TABLE_WRITER)(self)
         return made
 
     @arguments.checked(deep=False)
@@ -467,7 +505,11 @@ class Workload:
 
     def job(self, k: int) -> Job:
         """Return the job of row k."""
-        return self._job(k, int(self.walltime[k]), int(self.runtime[k]))
+        job = self._job(k, int(self.walltime[k]), int(self.runtime[k]))
+        start = int(self.recorded_start[k])
+        if self.site is not None:
+            return replace(job, recorded=self.site.recorded(k, start))
+        return job if start == UNKNOWN else replace(job, recorded=Recorded(start))
 
     def waiting_job(self, k: int, done: int = 0) -> Job:
         """Return the job of row k as a dispatcher sees it: without its runtime, and less ``done`` s of its walltime."""
@@ -494,6 +536,7 @@ class Workload:
             latest_start=None if latest == NEVER else latest,
             chunks=self.chunks.get(k, ()),
             array=self.arrays.get(k, ""),
+            asked=None if self.site is None else self.site.asked(k),
         )
 
     @arguments.checked
@@ -517,7 +560,8 @@ class Workload:
         after, report = self._after_of(kept, report or self.report)
         return replace(
             self, ids=tuple(self.ids[k] for k in kept), windows=kept_rows(self.windows, kept), after=after,
-            chunks=kept_rows(self.chunks, kept), arrays=kept_rows(self.arrays, kept), report=report, **columns,
+            chunks=kept_rows(self.chunks, kept), arrays=kept_rows(self.arrays, kept), report=report,
+            site=None if self.site is None else self.site.keep(kept), **columns,
         ).checked()  # fmt: skip
 
     def _after_of(self, kept: list[int], report: Report) -> tuple[dict[int, tuple[int, int]], Report]:
@@ -571,6 +615,7 @@ class Workload:
             begin=None if self.begin is None else self.begin - origin,
             running=tuple(moved(r, -origin) for r in self.running),
             latest_start=later(self.latest_start, -origin),
+            site=None if self.site is None else self.site.later(-origin),
         )
 
     @arguments.checked

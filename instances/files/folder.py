@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
@@ -272,14 +272,24 @@ class Folder:
         if self.faults:
             raise InstanceError(self.path, self.faults)
 
-    def rows(self, name: str, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[TableRow]:
-        """Yield the rows of a CSV file. Missing, unknown and repeated columns and rows of a wrong length are faults."""
+    def rows(
+        self, name: str, columns: Sequence[str], optional: Sequence[str] = (), rare: Collection[str] = ()
+    ) -> Iterator[TableRow]:
+        """Yield the rows of a CSV file. Missing, unknown and repeated columns and rows of a wrong length are faults.
+
+        Messages do not list the columns ``rare``.
+        """
         with self._reading(name):
             lines = text_lines(own_file(self.path, name))
-            yield from self._rows(name, csv_rows(name, lines), columns, optional)
+            yield from self._rows(name, csv_rows(name, lines), columns, optional, rare)
 
     def _rows(
-        self, name: str, table: Iterator[tuple[int, list[str]]], columns: Sequence[str], optional: Sequence[str]
+        self,
+        name: str,
+        table: Iterator[tuple[int, list[str]]],
+        columns: Sequence[str],
+        optional: Sequence[str],
+        rare: Collection[str],
     ) -> Iterator[TableRow]:
         header = [h.strip() for h in next(table, (1, []))[1]]
         for column in columns:
@@ -288,7 +298,7 @@ class Folder:
                     name, 1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None
                 )
         for column in dict.fromkeys(header):
-            if column not in columns and column not in optional:
+            if column not in columns and column not in optional and column not in rare:
                 self.add_fault(name, 1, column, f"only the columns {', '.join([*columns, *optional])}", column)
             if header.count(column) > 1:
                 self.add_fault(name, 1, column, "this column only once", header.count(column))

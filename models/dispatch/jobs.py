@@ -18,6 +18,7 @@ from ..excerpt import with_short_repr
 from ..platform import Platform, ProblemError
 from ..problem import part_name
 from ..whole_numbers import Fields, examined, is_list, is_number, is_whole, shown, whole_amounts, whole_records, wrong
+from .site_request import Recorded, SiteRequest
 
 # --- A chunk of a heterogeneous job, and the checks of the chunks of jobs.
 
@@ -296,6 +297,11 @@ class Job:
         equal units.
     array : str, optional
         The name of the job array that the job belongs to. The jobs of an array are independent of each other.
+    asked : SiteRequest, optional
+        What the job asked of the scheduler of its site beyond this: account, QOS, nodes, dependencies. Solvers and
+        dispatchers of schedlab's own do not use it.
+    recorded : Recorded, optional
+        What that scheduler recorded: its start, its nodes, its end state. Jobs that a dispatcher sees have none.
 
     Examples
     --------
@@ -319,6 +325,8 @@ class Job:
     latest_start: int | None = None
     chunks: tuple[Chunk, ...] = ()
     array: str = ""
+    asked: SiteRequest | None = None
+    recorded: Recorded | None = None
 
     @classmethod
     def of_chunks(

@@ -13,11 +13,12 @@ import numpy as np
 
 from ...heuristics.kernels.events.machine import counted, crowded, on_nodes
 from ...instances.report import WorkloadError
+from ...instances.site_columns import SiteColumns
 from ...instances.workload import NEVER, UNKNOWN, Workload, ending_at_walltime
 from ...models import NodeStates, Platform, Queue, Running
 from ...models.array_types import Ints
 from ...models.dispatch.arrays import column
-from ...models.dispatch.jobs import Chunk
+from ...models.dispatch.jobs import Chunk, Job
 from ...models.problem import part_name
 from .feature import Feature
 
@@ -165,7 +166,16 @@ def with_rows(workload: Workload, listed: Sequence[tuple[Running, ...]]) -> Work
         chunks=chunks | {place[k]: own for k, own in w.chunks.items()},
         arrays=arrays | {place[k]: own for k, own in w.arrays.items()},
         after={place[k]: (place[before], think) for k, (before, think) in w.after.items()},
+        site=_site_of(w, jobs, order),
     )
+
+
+def _site_of(w: Workload, jobs: Sequence[Job], order: Ints) -> SiteColumns | None:
+    more = SiteColumns.of((j.asked, j.recorded) for j in jobs)
+    if more is None and w.site is None:
+        return None
+    own = w.site or SiteColumns.unknown(len(w))
+    return own.after(more or SiteColumns.unknown(len(jobs))).keep(order)
 
 
 def _numbered(known: Sequence[str], more: Iterable[str]) -> dict[str, int]:
