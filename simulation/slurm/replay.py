@@ -114,8 +114,10 @@ class SlurmState:
             self.priorities.eligible(job, None)
         self.held[job] = why
         if not why and job not in self.priorities._eligible:
-            self.priorities.eligible(job, now)
-            self.tables.job[job, c.ELIGIBLE] = now
+            # the tasks of an array are looked at in the next pass, a second later; other jobs at their submission
+            since = now + 1 if self.jobs[job].array else now
+            self.priorities.eligible(job, since)
+            self.tables.job[job, c.ELIGIBLE] = since
         if why == "BeginTime":
             heapq.heappush(self._begins, (self._begin_of[job], job))
 
