@@ -14,6 +14,7 @@ from ..models.array_types import Floats, Ints
 from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY, Running
 from ..models.platform import LATEST
+from ..models.server_events import ServerEvent
 from ..models.whole_numbers import is_real, is_whole, shown
 from .files.lines import whole_of
 from .logged import Preceding, TextColumn
@@ -226,6 +227,22 @@ def arrived(workload: Workload, end: Ints) -> Workload:
             release[k] = max(release[k], submit[k])
     latest = later(latest, submit - workload.submit)
     return replace(workload, submit=submit, release=release, latest_start=latest)
+
+
+# --- Jobs that left the queue of the real machine without having run.
+
+
+def cancellations(workload: Workload) -> tuple[ServerEvent, ...]:
+    """Return the events by which the jobs that never ran leave the queue, in the order of their times.
+
+    They are jobs of a workload only if its log was read with them (``Trace.with_cancelled``, ``open_trace(cancelled=True)``).
+    """
+    site = workload.site
+    if site is None:
+        return ()
+    rows = np.flatnonzero(site.of_queue)
+    in_order = rows[np.argsort(site.cancelled[rows], kind="stable")]
+    return tuple(ServerEvent(int(site.cancelled[k]), "delete", workload.ids[k]) for k in in_order.tolist())
 
 
 # --- Latest starts of the jobs of a log: the submit time plus the mean recorded wait, or plus a number of seconds.

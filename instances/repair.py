@@ -17,13 +17,16 @@ The rules are the same for every format, and each repair is counted:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from functools import cached_property
 
 import numpy as np
 
+from ..errors import WrongValue
 from ..models.array_types import Bools, Floats, Ints
 from ..models.counts import how_many
 from ..models.dispatch.arrays import kept_rows
@@ -33,9 +36,11 @@ from ..models.platform import LATEST, Platform
 from .logged import MISSING, JobColumns, Logged, Preceding, TextColumn
 from .report import BadLine, Report, WorkloadError
 from .site_columns import SiteColumns
+from .states.node_sets import MOST_TASKS, waiting_tasks
 from .workload import UNKNOWN, Workload, beyond, fraction, whole_seconds
 
 USUAL_EWT = 3600
+TASKS = re.compile(r"(\d+)_\[([\d,:%-]*)\]", re.ASCII)
 NO_WALLTIME = "walltime missing, the runtime is used instead"
 RUNTIME_KNOWN = (
     "where the log has no walltime, the runtime is used instead: the dispatcher knows the runtime of such a job exactly"
@@ -221,6 +226,53 @@ class Trace:
             site=None if self.site is None else self.site.keep(index),
         )
 
+    def with_cancelled(self) -> Trace:
+        """Return the trace in which jobs that never ran, and left the queue at a known time, are jobs to replay.
+
+        Such a job waits until then (``site.cancelled``). Had it started before, it would have run for an unknown time: its
+        runtime is its walltime. Each task of an array (``12_[3-7]``) is a job.
+        """
+        if self.site is None or not self.site.of_queue.any():
+            return self
+        rows, ids = _each_task(self.ids, self.site.of_queue)
+        if len(ids) > len(self):
+            return replace(self.keep(rows), ids=ids).with_cancelled()
+        waited = self.site.of_queue & np.any([np.zeros(len(self), np.bool_), *self.unusable.values()], axis=0)
+        until = np.maximum(self.site.cancelled - self.submit, 1)
+        runtime = np.where(np.isfinite(self.walltime) & (self.walltime > 0), self.walltime, until)
+        note = f"{how_many(int(waited.sum()), 'job', ',')} never ran and hold a place in the queue until they left it"
+        units, request = self._spread(waited)
+        return replace(
+            self,
+            units=units,
+            request=request,
+            runtime=np.where(waited, runtime, self.runtime),
+            unusable={why: mask & ~waited for why, mask in self.unusable.items()},
+            report=self.report.and_also(notes=[note]),
+        )
+
+    def _spread(self, waited: Bools) -> tuple[Ints, Ints]:
+        """Return units and requests in which jobs that waited, and may have more nodes than the least, need no larger nodes.
+
+        A scheduler decides on the number of nodes when a job starts. The largest share of a node that a job of the partition
+        had is taken as a node.
+        """
+        site = self.site
+        if site is None or "cores" not in self.resources:
+            return self.units, self.request
+        cores = self.request[:, self.resources.index("cores")]
+        ran = ~np.any([waited, *self.unusable.values()], axis=0) & (self.units > 0)
+        largest = np.zeros(len(self.queue.names), np.int64)
+        np.maximum.at(largest, self.queue.index[ran], cores[ran])
+        bound = np.array([r.max_nodes is not None for r in site.requests], np.bool_)[site.request]
+        node = largest[self.queue.index]
+        wide = waited & ~bound & (node > 0) & (cores > node)
+        units = self.units.copy()
+        units[wide] = -(-(self.units * cores)[wide] // node[wide])
+        request = self.request.copy()
+        request[wide] = -(-(self.request * self.units[:, None])[wide] // units[wide, None])
+        return units, request
+
     def between(self, begin: float, end: float) -> Trace:
         """Return the trace of the jobs submitted in [begin, end), in s. Raises WorkloadError if there is none."""
         inside = (self.submit >= begin) & (self.submit < end)
@@ -331,6 +383,20 @@ class Trace:
         reasons = list(self._reasons)
         for k in np.flatnonzero(self._why >= 0).tolist():
             yield self.ids[k], reasons[int(self._why[k])]
+
+
+def _each_task(ids: Sequence[str], waited: Bools) -> tuple[Ints, tuple[str, ...]]:
+    """Return the rows, and the ids, in which each task of the arrays that waited (``12_[3-7%2]``) has a row of its own."""
+    rows: list[int] = []
+    names: list[str] = []
+    for k, name in enumerate(ids):
+        listed = TASKS.fullmatch(name) if waited[k] else None
+        tasks: list[str] = []
+        with suppress(WrongValue):  # ranges that are none: the row stays one job
+            tasks = [f"{listed[1]}_{n}" for n in waiting_tasks(listed[2], MOST_TASKS).indices] if listed else []
+        names += tasks or [name]
+        rows += [k] * (len(tasks) or 1)
+    return np.array(rows, np.int64), tuple(names)
 
 
 def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, Ints, dict[str, int]]:

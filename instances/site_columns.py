@@ -27,8 +27,8 @@ class SiteColumns:
     requests, request
         The distinct requests; for each job the index of its request, shape (jobs,).
     eligible, cancelled
-        Times in s from which the jobs could have started, and at which they were cancelled in the queue; -1: unknown, or
-        not cancelled there. Shape (jobs,).
+        Times in s from which the jobs could have started, and at which they left the queue without having run; -1:
+        unknown, or they did not. Shape (jobs,).
     priority
         Last priority of each job; -1: unknown. Shape (jobs,).
     texts, nodes, state, reason
@@ -93,7 +93,7 @@ class SiteColumns:
 
     @property
     def of_queue(self) -> Bools:
-        """Which jobs were cancelled in the queue; shape (jobs,)."""
+        """Which jobs never ran, and left the queue at a known time; shape (jobs,)."""
         waiting: Bools = self.cancelled != UNKNOWN
         return waiting
 

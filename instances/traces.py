@@ -227,6 +227,7 @@ def open_trace(
     dependencies: bool = False,
     latest_start: str | int | None = None,
     columns: Sequence[str] = (),
+    cancelled: bool = False,
 ) -> tuple[Workload, Platform]:
     """Prepare a log, or a part of it, for a replay on a platform of equal nodes.
 
@@ -271,6 +272,9 @@ def open_trace(
         recorded wait of the job's partition or queue in the whole log), or seconds after the submit time. None: none.
     columns
         Names of the columns of a file of ``sacct --noheader``.
+    cancelled
+        Whether jobs that never ran, such as those cancelled in the queue, are jobs too: they hold a place in the queue until
+        ``Workload.site.cancelled``. ``log_preparation.cancellations`` are the events by which they leave.
 
     Returns
     -------
@@ -289,6 +293,8 @@ def open_trace(
         if isinstance(log, Trace)
         else read_trace(log, format, cores=cores, memory=memory, zone=zone, columns=columns)
     )
+    if cancelled:
+        trace = trace.with_cancelled()
     if not len(trace):
         trace.workload.checked()  # reports an empty log before a missing number of nodes
     platform, notes = _platform(trace, nodes, cores, memory, others or {})

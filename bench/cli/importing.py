@@ -27,7 +27,7 @@ from ...instances.files.lines import read_json, read_text
 from ...instances.files.writing import write_whole
 from ...instances.generators.climate import SEASONS, synthetic
 from ...instances.generators.theta import DEADLINE, NEEDED, SOURCE, STEP
-from ...instances.log_preparation import midnight
+from ...instances.log_preparation import cancellations, midnight
 from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE, known, thesis_scenarios
 from ...instances.sites import read_site, write_site
 from ...instances.states.machine_state import Document, state_of
@@ -43,7 +43,7 @@ from ...models.dispatch.objectives import find_objective, objective_names
 from ...models.platform import LATEST, Platform
 from ..errors import WrongUse, writing
 from ..replays.open_log import open_log, time_zone
-from ..replays.settings import SETTINGS, ReplaySettings, read_settings
+from ..replays.settings import OF_LOGS, SETTINGS, ReplaySettings, read_settings
 from ..show import logs as reading
 from ..terminal import console_for, say
 from .options import NamedCommands, with_options
@@ -54,22 +54,7 @@ Load = Annotated[float | None, typer.Option(help="rescale the submit times to th
 # --- ``bench import`` of a log: a workload log of a machine, or a part of it, is converted to an instance folder.
 
 
-OF_LOGS = (
-    "nodes",
-    "cores",
-    "memory",
-    "per_node",
-    "queue_from",
-    "partition",
-    "window",
-    "latest_start",
-    "zone",
-    "columns",
-    "batch",
-)  # settings of a replay, in the order of the help
-
-
-@with_options(SETTINGS, OF_LOGS, before="first")
+@with_options(SETTINGS, (*OF_LOGS, "latest_start", "batch"), before="first")
 def import_log(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="log file")],
@@ -177,6 +162,7 @@ def log_instance(
         description=f"{name}: {how_many(len(workload), 'job')} of a log{since}, {how_many(len(platform.nodes), 'node')}",
         source="; ".join([source, *report.notes]),
         repairs=repairs | {what: n for what, n in counted.items() if n},
+        events=cancellations(workload),
     )
 
 

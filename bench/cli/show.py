@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ...instances import load, names
-from ..replays.settings import PROBLEM, SETTINGS
+from ..replays.settings import OF_LOGS, PROBLEM, SETTINGS
 from ..terminal import console_for
 from .options import Drop, InstanceName, Part, with_options
 
@@ -23,7 +23,7 @@ def list_instances() -> None:
     print_list(console_for(), [load(name) for name in names()])
 
 
-@with_options(SETTINGS, ("format", "nodes", "cores", "memory", "per_node", "zone", "columns"))
+@with_options(SETTINGS, ("format", *OF_LOGS))
 def show(
     instance: InstanceName,
     *,

@@ -15,7 +15,7 @@ from ...instances import Instance, load, read_events
 from ...instances.files.folder import content_of
 from ...instances.files.profile_file import read_profile, read_wishes
 from ...instances.kinds.dispatch import DESIRED
-from ...instances.log_preparation import below_power, powered
+from ...instances.log_preparation import below_power, cancellations, powered
 from ...instances.registry import folder_of
 from ...instances.report import Report
 from ...instances.workload import Workload, ending_at_walltime
@@ -486,6 +486,8 @@ def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> Replay
         if content_of(Path(replay.events)) != replay.events_content:
             raise WrongUse(f"--events {replay.events}: the file was changed after the replay")
         events = tuple(read_events(replay.events, case.platform))
+    if replay.cancelled:
+        events = (*events, *cancellations(case.workload))
     if view.first is not None or replay.window is not None:
         events = of_part(events, case.workload)
     workload = with_production(case.workload, case.platform, events, case.reservations, replay)

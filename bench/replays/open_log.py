@@ -53,14 +53,7 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None)
         trace = read_trace(path, "eurora")
         workload, platform = eurora_batch(trace, path, replay.batch)
         return OpenedLog(trace, workload if first is None else workload.first(first), platform)
-    trace = read_trace(
-        path,
-        replay.format,
-        cores=replay.cores,
-        memory=replay.memory,
-        zone=time_zone(replay.zone),
-        columns=column_names(replay.columns),
-    )
+    trace = read_log(path, replay)
     workload, platform = open_trace(
         trace,
         nodes=replay.nodes,
@@ -74,9 +67,22 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None)
         queue_from=replay.queue_from or QUEUE,
         partitions=partition_names(replay.partition),
         dependencies=bool(replay.dependencies),
+        cancelled=bool(replay.cancelled),
         latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
     )
     return OpenedLog(trace, workload, platform)
+
+
+def read_log(path: str | Path, replay: ReplaySettings) -> Trace:
+    """Read a log as the settings of a replay say, before any of its jobs are chosen. Raises WorkloadError, WrongUse."""
+    return read_trace(
+        path,
+        replay.format,
+        cores=replay.cores,
+        memory=replay.memory,
+        zone=time_zone(replay.zone),
+        columns=column_names(replay.columns),
+    )
 
 
 def eurora_batch(trace: Trace, file: str | Path, number: int) -> tuple[Workload, Platform]:

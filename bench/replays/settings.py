@@ -203,6 +203,12 @@ class ReplaySettings:
         "recorded",
         lambda given: "with dependencies",
     )
+    cancelled: bool | None = _of_log(
+        None,
+        "jobs that never ran, as they were cancelled in the queue, take part until then: they hold their place in the queue; "
+        "default: they are left out",
+        lambda given: "with cancelled jobs",
+    )
     latest_start: str | None = _of_log(
         None,
         "latest start of each job, of which the late starts are counted: mean-wait (submit time + mean recorded wait of its "
@@ -483,6 +489,9 @@ class ReplaySettings:
 
 
 SETTINGS: dict[str, Described] = dict(settings_of(ReplaySettings))
+OF_LOGS = (
+    "nodes", "cores", "memory", "per_node", "queue_from", "partition", "window", "cancelled", "zone", "columns",
+)  # fmt: skip  # how a log is read, and which of its jobs are taken: the same for show, import and simulate
 
 
 def decision_limit(seconds: float | None, units: float | None) -> dict[str, float | None]:

@@ -16,7 +16,7 @@ from ...instances.files.folder import SETTINGS as INSTANCE
 from ...instances.sites import read_site
 from ...instances.sites.read import is_site
 from ..errors import WrongUse
-from ..replays.open_log import check_there, open_log, time_zone
+from ..replays.open_log import check_there, open_log, read_log, time_zone
 from ..replays.settings import SETTINGS, ReplaySettings, read_settings
 from ..runs.view import open_instance
 from .instances import Composition, show_composition, show_instance
@@ -28,6 +28,7 @@ from .logs import (
     not_recognised,
     show_cooling,
     show_forecasts,
+    show_jobs,
     show_log,
     show_profile,
 )
@@ -108,6 +109,7 @@ class FileKind(Protocol):
 
 
 OF_LOGS = "settings of logs"
+HOW_TO_READ = {"format", "zone", "columns"}  # settings of logs that need no machine
 
 
 class ProfileFile:
@@ -156,7 +158,12 @@ class LogFile:
     def show(self, shown: Shown, console: Console) -> None:
         """Print how the log was read, with its jobs; or the scores of forecasts, or the composition of the jobs."""
         values, _ = read_settings(shown.settings)
-        _, workload, platform = open_log(shown.name, ReplaySettings(trace=True, **values))
+        replay = ReplaySettings(trace=True, **values)
+        read_alone = not (values.keys() - HOW_TO_READ or shown.forecasts or shown.composition or shown.plot)
+        if read_alone and (trace := read_log(shown.name, replay)).platform is None and not trace.sizes:
+            show_jobs(console, trace.workload)
+            return
+        _, workload, platform = open_log(shown.name, replay)
         if shown.forecasts is not None:
             show_forecasts(console, workload, shown.forecasts)
         elif shown.composition:

@@ -143,6 +143,25 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
         f"offered load {load_text(workload, platform, 2)}",
         style="bold",
     )
+    _print_jobs(console, workload)
+    _print_hours(console, hours, workload.unix_start, zone)
+    if plot is not None:
+        from ..plots.inputs import plot_hours
+
+        plot_hours(workload.name, hours, plot)
+        console.print(f"{plot}: jobs and nodes per hour", soft_wrap=True)
+
+
+def show_jobs(console: Console, workload: Workload) -> None:
+    """Print how a log was read, and its largest groups of jobs, where its machine is not known."""
+    span = (int(workload.submit[-1]) - int(workload.submit[0])) / HOUR
+    console.print(f"{workload.name}: {how_many(len(workload), 'job', ',')} in {span:,.1f} h", style="bold")
+    _print_jobs(console, workload)
+    console.print("for the offered load and the nodes in use, describe the machine: --nodes 300 --cores 32")
+
+
+def _print_jobs(console: Console, workload: Workload) -> None:
+    """Print how a log was read, and its largest groups of jobs."""
     for line in report_lines(workload.report):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     work = workload.job_arrays.all_units * np.maximum(workload.runtime, 0) / HOUR
@@ -159,12 +178,6 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
         share = 1 / used.sum() if used.sum() > 0 else 0.0
         rows = [[name, int(jobs[own].sum()), used[own].sum(), share * used[own].sum()] for name, own in groups if own]
         console.print(Grid("", [Column(by, words=True), *GROUP_COLUMNS], rows))
-    _print_hours(console, hours, workload.unix_start, zone)
-    if plot is not None:
-        from ..plots.inputs import plot_hours
-
-        plot_hours(workload.name, hours, plot)
-        console.print(f"{plot}: jobs and nodes per hour", soft_wrap=True)
 
 
 def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: tzinfo | None) -> None:

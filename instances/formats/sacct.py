@@ -376,15 +376,19 @@ def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
 
 
 def _until_the_end(trace: Trace) -> Trace:
-    """Return the trace in which jobs that still run and have no Elapsed run until the last time of the log."""
-    still = trace.changed.get(STILL_RAN)
-    if still is None:
+    """Return the trace in which jobs that still run, without Elapsed, or still wait do so until the last time of the log."""
+    still = trace.changed.get(STILL_RAN, np.zeros(len(trace), np.bool_))
+    waits = trace.unusable.get(STILL_WAITED, np.zeros(len(trace), np.bool_))
+    if not still.any() and not waits.any():
         return trace
     ends = [t[np.isfinite(t)] for t in (trace.submit, trace.start, trace.start + trace.runtime)]
     last = max((float(t.max()) for t in ends if len(t)), default=MISSING)
     missing = still & np.isnan(trace.runtime)
     runtime = np.where(missing, last - trace.start, trace.runtime)
-    return replace(trace, runtime=runtime)
+    site = trace.site
+    if site is not None and not math.isnan(last):
+        site = replace(site, cancelled=np.where(waits & ~site.of_queue, round(last), site.cancelled))
+    return replace(trace, runtime=runtime, site=site)
 
 
 def _with_limits_of_partitions(trace: Trace) -> Trace:

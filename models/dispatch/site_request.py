@@ -183,7 +183,7 @@ class Recorded:
     eligible : int or None
         The time from which it could have started: no dependency, hold or begin time any more.
     cancelled : int or None
-        The time at which it was cancelled in the queue. Such a job never ran.
+        The time at which it left the queue without having run: it was cancelled there, or the log ended.
     priority : int or None
         Its last priority.
     nodes : str
