@@ -189,8 +189,6 @@ def reserved_mask(j: int, p: int, machine: Machine, start: int, mask: Small) -> 
         other = machine.reservations[v]
         if v == own or other[FROM] >= end or other[TO] <= start:
             continue
-        if machine.usable.size > 0 and machine.usable[v, j] > 0:
-            continue
         on_partition = False
         inside = True
         for n in range(nodes):

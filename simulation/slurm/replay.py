@@ -1,376 +1,313 @@
-"""A replay that starts jobs as Slurm does, one step from a recorded state, or free from the submissions on.
-
-``SlurmState`` is the state of a site at one time and the question what starts: it is set by ``submit``, ``start``, ``end``,
-``cancel``, ``set_node``, and asked with ``main`` and ``backfill``. ``SlurmReplay`` drives it through a recorded history.
-
-Slurm's clock has whole seconds. The main scheduler runs when a job ends, and over the whole queue every ``sched_interval``;
-batch jobs do not start at their submission. The backfill scheduler runs every ``bf_interval`` [source of slurmctld 22.05].
-"""
+"""The events of a replay: what was recorded, in order, and a free replay that starts jobs itself."""
 
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from ...models.array_types import Ints
-from ...models.site import SchedulerSettings, Site
+from ...models.array_types import Floats, Ints
+from ...models.node_states import NodeEvent
+from ...models.site import Site
+from .jobs import SlurmAttempt, SlurmJob
 from . import columns as c
-from .jobs import ENDED_WELL, SlurmJob
-from .limits import reason_name
-from .passes import backfill_pass, main_pass
-from .priority import JobPriorities
-from .tables import Tables
+from .state import ENDED, REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmState
 
-FUTURE, WAITING, RUNNING, ENDED = range(4)
-REQUEUE_DELAY = 121  # s: a requeued batch job may start when its credential has expired
-WHOLE_QUEUE = 2**40
-REASONS = {
-    c.RESOURCES: "Resources",
-    c.PRIORITY: "Priority",
-    c.NODE_NOT_AVAILABLE: "ReqNodeNotAvail",
-    c.RESERVED: "Reservation",
-    c.ARRAY_LIMIT: "JobArrayTaskLimit",
-    c.BAD_CONSTRAINTS: "BadConstraints",
-}
+SECOND = 1000  # ms: the clock of a free replay; Slurm's own has whole seconds
+NEVER_ENDS = 2**60
+REQUEUES = frozenset({"REQUEUED", "PREEMPTED", "NODE_FAIL", "REQUEUE_FED", "SPECIAL_EXIT"})
 
 
-class SlurmStart(NamedTuple):
-    """A start: the job's index, the time, the partition, the nodes, and whether the backfill scheduler made it."""
+class What(IntEnum):
+    """Kinds of events, in the order in which those of one time happen."""
 
-    job: int
+    END = 0
+    NODE = 1
+    CANCEL = 2
+    REQUEUE = 3
+    SUBMIT = 4
+    BEGIN = 5
+    MAIN = 6
+    BACKFILL = 7
+    START = 8
+
+
+class SlurmEvent(NamedTuple):
+    """An event: its time, its kind, and the job or the node, by index; the number of the attempt, or what a node does."""
+
     time: int
-    partition: int
-    nodes: tuple[int, ...]
-    backfilled: bool
+    what: What
+    subject: int
+    number: int = 0
+
+
+class NodeChange(NamedTuple):
+    """A node begins or ceases to take jobs; ``kills``: its jobs end."""
+
+    time: int
+    node: int
+    up: bool
+    kills: bool
+
+
+def node_changes(site: Site, events: Sequence[NodeEvent]) -> list[NodeChange]:
+    """Return the changes of the nodes of a site, in order."""
+    index = {n.name: k for k, n in enumerate(n for n in site.nodes if n.state != "future")}
+    changes = []
+    for event in sorted(events, key=lambda event: event.time):
+        state = event.effect.state
+        names = index if "*" in event.nodes else event.nodes
+        starts = state is None or state.starts
+        runs = state is None or state.runs
+        changes.extend(NodeChange(event.time, index[name], starts, not runs) for name in names if name in index)
+    return changes
+
+
+def recorded_events(jobs: Sequence[SlurmJob], changes: Sequence[NodeChange]) -> list[SlurmEvent]:
+    """Return what was recorded: submissions, starts, ends, cancellations and changes of nodes, in order.
+
+    ``number`` is that of the attempt, of a change of a node its place in ``changes``.
+    """
+    events = []
+    for k, job in enumerate(jobs):
+        events.append(SlurmEvent(job.submit, What.SUBMIT, k))
+        for n, attempt in enumerate(job.attempts):
+            if n:
+                events.append(SlurmEvent(job.attempts[n - 1].end, What.SUBMIT, k, n))
+            events.append(SlurmEvent(attempt.start, What.START, k, n))
+            events.append(SlurmEvent(attempt.end, What.END, k, n))
+        if not job.attempts and job.cancelled is not None:
+            events.append(SlurmEvent(job.cancelled, What.CANCEL, k))
+    events.extend(SlurmEvent(change.time, What.NODE, change.node, n) for n, change in enumerate(changes))
+    return sorted(events)
+
+
+def moments(events: Sequence[SlurmEvent]) -> Iterator[tuple[int, list[SlurmEvent]]]:
+    """Yield each time with its events."""
+    i = 0
+    while i < len(events):
+        time = events[i].time
+        at_once = []
+        while i < len(events) and events[i].time == time:
+            at_once.append(events[i])
+            i += 1
+        yield time, at_once
 
 
 @dataclass
-class SlurmState:
-    """The state of a site, and what Slurm starts in it.
+class SlurmReplay:
+    """A free replay: the site starts the jobs that were submitted, by its own rules.
+
+    Jobs run as long as they were recorded to run. What the controller does within a second is not recorded: when in its
+    second a job was submitted, and by how many parts of a second a runtime exceeds its whole seconds. These fractions, and
+    the phases of the two schedulers, are drawn with ``seed``; two real runs differ in the same way.
 
     Parameters
     ----------
     site : Site
         The site.
     jobs : sequence of SlurmJob
-        All jobs that may ever be submitted; they are referred to by their index.
-    begin, until : int
-        Unix times of the begin and about the end.
+        The jobs.
+    events : sequence of NodeEvent, optional
+        Changes of nodes. None: those of the site.
+    seed : int, optional
+        Seed of the fractions.
+    begin : int, optional
+        Unix time at which the controller began, from which it counts its periods. None: the first submission.
+
+    Examples
+    --------
+    >>> from schedlab.models.site import Partition, SchedulerSettings, SiteNode
+    >>> from schedlab.models.dispatch.site_request import SiteRequest
+    >>> site = Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",), default=True)],
+    ...             scheduler=SchedulerSettings(sched_interval=1, select_parameters=("cr_cpu",)))
+    >>> job = SlurmJob("1", "ana", 0, 60, SiteRequest(cpus=4), attempts=(SlurmAttempt(0, 30, ("n1",)),))
+    >>> other = SlurmJob("2", "ana", 5, 60, SiteRequest(cpus=4), attempts=(SlurmAttempt(31, 61, ("n1",)),))
+    >>> [start.job for start in SlurmReplay(site, [job, other]).run()]
+    [0, 1]
     """
 
     site: Site
     jobs: Sequence[SlurmJob]
-    begin: int
-    until: int
-    tables: Tables = field(init=False)
-    priorities: JobPriorities = field(init=False)
+    events: Sequence[NodeEvent] | None = None
+    seed: int = 0
+    begin: int | None = None
+    state: SlurmState = field(init=False)
+    starts: list[SlurmStart] = field(init=False, default_factory=list)
+    reasons: dict[int, str] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.tables = Tables(self.site, self.jobs, self.begin, self.until)
-        self.settings = self.tables.settings
-        self.priorities = JobPriorities(
-            self.site, self.jobs, self.tables.need[:, c.LIMIT_CPUS].copy(), self.tables.job[:, c.MIN_NODES].copy(), self.begin
-        )
+        first = min((job.submit for job in self.jobs), default=0)
+        last = max([job.submit for job in self.jobs] + [a.end for job in self.jobs for a in job.attempts], default=first)
+        self._changes = node_changes(self.site, self.site.events if self.events is None else self.events)
+        begin = first if self.begin is None else self.begin
+        self.state = SlurmState(self.site, self.jobs, begin, last)
+        random = np.random.default_rng(self.seed)
         size = len(self.jobs)
-        self.state = np.full(size, FUTURE, np.int64)
-        self.held = [""] * size  # why a waiting job is not eligible
-        self._blocked: dict[int, set[int]] = defaultdict(set)  # job: those that wait for it
-        self._by_id: dict[str, list[int]] = defaultdict(list)
+        self._within: Ints = random.integers(0, SECOND, size)  # ms: the submission in its second
+        self._more: Ints = random.integers(-SECOND // 4, SECOND // 4, size)  # ms: a run beyond its whole seconds
+        self._phase = random.integers(0, SECOND, 2)
+        self._until: dict[int, int] = {}  # running job: its end in ms
+        self._heap: list[tuple[int, What, int, int]] = []
+        self._dirty_main = self._dirty_backfill = False
+        self._first = begin
+
+    # --- Time.
+
+    def _add(self, time: int, what: What, subject: int = -1, number: int = 0) -> None:
+        heapq.heappush(self._heap, (time, what, subject, number))
+
+    def run(self) -> list[SlurmStart]:
+        """Run the replay; return the starts in order."""
+        s = self.state.settings
+        first = self._first * SECOND
         for k, job in enumerate(self.jobs):
-            self._by_id[job.id].append(k)
-            if job.array:
-                self._by_id[job.array].append(k)
-        self.waiting: dict[int, None] = {}
-        self._begins: list[tuple[int, int]] = []
-        self._ended_well: dict[int, bool] = {}
-        self._started: set[int] = set()
-        self._begin_of = [job.submit + job.request.begin for job in self.jobs]
-        self._tier = np.array([p.tier for p in self.site.partitions], np.int64)
+            self._add(job.submit * SECOND + int(self._within[k]), What.SUBMIT, k)
+            if job.cancelled is not None:
+                self._add(job.cancelled * SECOND, What.CANCEL, k)
+            for attempt in job.attempts[:-1]:
+                if attempt.state == "REQUEUED":
+                    self._add(attempt.end * SECOND, What.REQUEUE, k)
+        for n, change in enumerate(self._changes):
+            self._add(change.time * SECOND, What.NODE, change.node, n)
+        for row in self.state.tables.reservations:
+            self._add(int(row[0]) * SECOND, What.BEGIN)
+            self._add(int(row[1]) * SECOND, What.BEGIN)
+        if s.sched_interval > 0:
+            self._add(first + int(self._phase[0]), What.MAIN)
+        self._add(first + int(self._phase[1]), What.BACKFILL)
+        left = len(self.jobs)
+        while self._heap and left:
+            time, what, subject, number = heapq.heappop(self._heap)
+            left -= self._happens(time, what, subject, number)
+            if what in (What.MAIN, What.BACKFILL) and not self._more_to_come():
+                break
+        return self.starts
 
-    # --- What happens.
+    def _more_to_come(self) -> bool:
+        """Whether anything but further passes is to come, or the passes may still start a job."""
+        if self._until or self._dirty_main or self._dirty_backfill:
+            return True
+        return any(what not in (What.MAIN, What.BACKFILL) for _, what, _, _ in self._heap)
 
-    def submit(self, job: int, now: int, begin: int | None = None) -> None:
-        """A job enters the queue, for the first time or again; ``begin``: not eligible before."""
-        self.state[job] = WAITING
-        self.waiting[job] = None
-        if begin is not None:
-            self._begin_of[job] = begin
-        for dependency in self.jobs[job].request.dependencies:
-            for name in dependency.jobs:
-                for other in self._by_id.get(name, ()):
-                    self._blocked[other].add(job)
-        self._test(job, now)
-        self.priorities.submitted(job, now)
+    def _happens(self, time: int, what: What, subject: int, number: int) -> int:
+        """Let an event happen; return 1 if a job left."""
+        state = self.state
+        now = time // SECOND
+        updated = state.priorities.next_update
+        state.advance(now)
+        if state.priorities.next_update != updated:
+            self._changed()
+        if what == What.MAIN:
+            self._add(time + state.settings.sched_interval * SECOND, What.MAIN)
+            if self._dirty_main:
+                self._dirty_main = False
+                self._begun(state.main(now, whole_queue=True), time)
+            return 0
+        if what == What.BACKFILL:
+            self._add(time + state.settings.bf_interval * SECOND, What.BACKFILL)
+            if self._dirty_backfill or self._overdue(time):
+                self._dirty_backfill = False
+                self._begun(state.backfill(now), time)
+            return 0
+        return self._other(time, now, what, subject, number)
 
-    def _test(self, job: int, now: int) -> None:
-        """Find out whether a waiting job is eligible."""
-        why = self._why_held(job, now)
-        if why and not self.held[job]:
-            self.priorities.eligible(job, None)
-        self.held[job] = why
-        if not why and job not in self.priorities._eligible:
-            # the tasks of an array are looked at in the next pass, a second later; other jobs at their submission
-            since = now + 1 if self.jobs[job].array else now
-            self.priorities.eligible(job, since)
-            self.tables.job[job, c.ELIGIBLE] = since
-        if why == "BeginTime":
-            heapq.heappush(self._begins, (self._begin_of[job], job))
+    def _other(self, time: int, now: int, what: What, subject: int, number: int) -> int:
+        state = self.state
+        gone = 0
+        if what == What.SUBMIT:
+            if state.state[subject] != ENDED:
+                state.submit(subject, now, number or None)
+                if state.next_begin is not None:
+                    self._add(state.next_begin * SECOND, What.BEGIN)
+        elif what == What.END:
+            if state.state[subject] != RUNNING or self._until.get(subject) != time:
+                return 0
+            del self._until[subject]
+            state.end(subject, now, self.jobs[subject].attempts[-1].state if self.jobs[subject].attempts else "TIMEOUT")
+            gone = 1
+            self._changed()
+            self._begun(state.main(now), time)
+        elif what == What.CANCEL:
+            gone = self._cancel(subject, now)
+        elif what == What.REQUEUE:
+            self._requeue(subject, time)
+        elif what == What.NODE:
+            self._node(self._changes[number], time)
+        self._changed()
+        return gone
 
-    def _why_held(self, job: int, now: int) -> str:
-        each = self.jobs[job]
-        request = each.request
-        if request.held:
-            return "JobHeldUser"
-        if request.dependencies:
-            why = self._dependency(job)
-            if why:
-                return why
-        if self._begin_of[job] > now:
-            return "BeginTime"
-        reasons = [self._partition_reason(job, p) for p in self.tables.job_parts[job]]
-        if all(reasons):
-            return reasons[0]
-        return self.tables.limits.of_one_job(job, int(self.tables.job[job, c.LIMIT]))
+    def _changed(self) -> None:
+        self._dirty_main = self._dirty_backfill = True
 
-    def _partition_reason(self, job: int, p: int) -> str:
-        part = self.tables.partitions[p]
-        row = self.tables.job[job]
-        each = self.jobs[job]
-        if part.max_time is not None and row[c.LIMIT] > part.max_time:
-            return "PartitionTimeLimit"
-        most = part.max_nodes
-        if (most is not None and row[c.MIN_NODES] > most) or 0 < row[c.MAX_NODES] < part.min_nodes:
-            return "PartitionNodeLimit"
-        if part.allows(each.request.account, each.request.qos, (each.group,) if each.group else ()):
-            return "PartitionConfig"
-        if part.needs_reservation and row[c.RESERVATION] < 0:
-            return "PartitionConfig"
-        return {"down": "PartitionDown", "inactive": "PartitionInactive"}.get(part.state, "")
+    def _overdue(self, time: int) -> bool:
+        """Whether a job runs beyond its limit, so that the end that is expected of it changes with time."""
+        tables = self.state.tables
+        return bool((tables.runs[: tables.counts[0], c.RUN_END] < time // SECOND).any())
 
-    def _dependency(self, job: int) -> str:
-        request = self.jobs[job].request
-        met = []
-        for dependency in request.dependencies:
-            if dependency.kind == "singleton":
-                met.append(self._is_single(job))
-                continue
-            for name in dependency.jobs:
-                others = self._by_id.get(name, [])
-                if dependency.kind == "aftercorr":
-                    others = [k for k in others if self.jobs[k].task == self.jobs[job].task] or others
-                met.append(self._met(dependency.kind, others))
-        never = "DependencyNeverSatisfied"
-        if request.any_dependency:
-            if any(m is True for m in met):
-                return ""
-            return never if all(m is None for m in met) else "Dependency"
-        if any(m is None for m in met):
-            return never
-        return "" if all(met) else "Dependency"
-
-    def _is_single(self, job: int) -> bool:
-        each = self.jobs[job]
-        for k in [*self.waiting, *self.tables.row_of]:
-            other = self.jobs[k]
-            earlier = (other.number, other.task) < (each.number, each.task)
-            if k != job and other.name == each.name and other.user == each.user:
-                if self.state[k] == RUNNING or earlier:
-                    return False
-        return True
-
-    def _met(self, kind: str, others: Iterable[int]) -> bool | None:
-        """Return whether a dependency is met; None: it never will be."""
-        if kind == "after":
-            return all(k in self._started or k in self._ended_well for k in others)
-        ended = [self._ended_well.get(k) for k in others]
-        if kind in ("afterok", "aftercorr") and any(e is False for e in ended):
-            return None
-        if any(e is None for e in ended):
-            return False
-        if kind == "afternotok":
-            return True if any(e is False for e in ended) else None
-        return True
-
-    def start(self, job: int, now: int, partition: int, nodes: Sequence[int]) -> bool:
-        """A job starts on nodes that are given; return whether it fits there by the rules."""
-        fits = self.tables.place(job, partition, now, nodes)
-        self._note_start(job, now)
-        return fits
-
-    def _note_start(self, job: int, now: int) -> None:
-        self.state[job] = RUNNING
-        self.waiting.pop(job, None)
-        self.held[job] = ""
-        self._started.add(job)
-        self.priorities.started(job, now, float(self.tables.amounts(job)[c.LIMIT_CPUS]))
-        self._release(job, now)
-
-    def end(self, job: int, now: int, state: str = ENDED_WELL, requeued: bool = False) -> None:
-        """A running job ends."""
-        self.tables.remove(job)
-        self.priorities.ended(job, now)
-        self.priorities.eligible(job, None)
-        if requeued:
-            return
-        self._leave(job, now, state == ENDED_WELL)
-
-    def cancel(self, job: int, now: int) -> None:
-        """A waiting job is cancelled."""
-        self.waiting.pop(job, None)
-        self._leave(job, now, False)
-
-    def _leave(self, job: int, now: int, well: bool) -> None:
-        self.state[job] = ENDED
-        self._ended_well[job] = well
-        self._release(job, now)
-
-    def _release(self, job: int, now: int) -> None:
-        for other in list(self._blocked.get(job, ())):
-            if self.state[other] == WAITING:
-                self._test(other, now)
-
-    def set_node(self, node: int, up: bool) -> None:
-        """A node begins or ceases to take jobs."""
-        self.tables.up[node] = up
-
-    def advance(self, now: int) -> None:
-        """Time passes: begin times, and updates of the priorities."""
-        while self._begins and self._begins[0][0] <= now:
-            _, job = heapq.heappop(self._begins)
-            if self.state[job] == WAITING and self.held[job] == "BeginTime":
-                self._test(job, max(now, self._begin_of[job]))
-        while self.priorities.next_update <= now:
-            self.priorities.update(self.priorities.next_update, list(self.waiting))
-
-    @property
-    def next_begin(self) -> int | None:
-        """The next begin time of a waiting job."""
-        return self._begins[0][0] if self._begins else None
-
-    # --- What starts.
-
-    def queue(self) -> Ints:
-        """Return the eligible jobs in order: job, partition, priority."""
-        rows = []
-        for job in self.waiting:
-            if self.held[job]:
-                continue
-            priority = self.priorities.priority[job]
-            rows.extend((job, p, int(priority[k])) for k, p in enumerate(self.tables.job_parts[job]))
-        if not rows:
-            return np.zeros((0, 3), np.int64)
-        queue = np.array(rows, np.int64)
-        jobs = queue[:, 0]
-        keys = (
-            np.array([self.jobs[j].task for j in jobs]),
-            np.array([self.jobs[j].number for j in jobs]),
-            np.array([self.jobs[j].submit for j in jobs]),
-            -queue[:, 2],
-            -self._tier[queue[:, 1]],
-            self.tables.job[jobs, c.RESERVATION] < 0,
-        )
-        return np.ascontiguousarray(queue[np.lexsort(keys)])
-
-    def _parameters(self, now: int) -> Ints:
-        s = self.settings
-        p = self.tables.parameters
-        p[:] = 0
-        p[c.NOW] = now
-        p[c.KILL_WAIT] = s.kill_wait
-        p[c.MEMORY_COUNTS] = self.tables.counts_memory
-        p[c.LEAST_LOADED_NODES] = "cr_lln" in s.select_parameters
-        p[c.MIN_AGE] = s.bf_min_age_reserve
-        p[c.MIN_PRIORITY] = s.bf_min_prio_reserve
-        p[c.LIMIT_STOP] = s.assoc_limit_stop
-        p[c.BUSY_FIRST] = s.bf_busy_nodes
-        p[c.SERIAL_AT_END] = s.pack_serial_at_end
-        return p
-
-    def main(self, now: int, whole_queue: bool = False) -> list[SlurmStart]:
-        """Run the main scheduler; the started jobs run."""
-        queue = self.queue()
-        p = self._parameters(now)
-        s = self.settings
-        p[c.DEPTH] = WHOLE_QUEUE if whole_queue else s.default_queue_depth
-        p[c.PER_PARTITION] = s.partition_job_depth
-        p[c.MOST_STARTS] = s.sched_max_job_start
-        return self._run(queue, now, False)
-
-    def backfill(self, now: int) -> list[SlurmStart]:
-        """Run the backfill scheduler; the started jobs run."""
-        s = self.settings
-        if s.scheduler_type != "backfill":
-            return []
-        queue = self.queue()
-        p = self._parameters(now)
-        p[c.DEPTH] = s.bf_max_job_test
-        p[c.PER_PARTITION] = s.bf_max_job_part
-        p[c.PER_USER] = s.bf_max_job_user
-        p[c.PER_USER_PARTITION] = s.bf_max_job_user_part
-        p[c.PER_ASSOCIATION] = s.bf_max_job_assoc
-        p[c.MOST_STARTS] = s.bf_max_job_start
-        p[c.RESOLUTION] = max(1, s.bf_resolution)
-        p[c.WINDOW] = s.bf_window
-        p[c.PARTITION_RESERVES] = s.bf_job_part_count_reserve
-        p[c.ARRAY_RESERVES] = s.bf_max_job_array_resv
-        p[c.ONE_RESERVE] = s.bf_one_resv_per_job
-        p[c.SPACE] = s.bf_max_job_test
-        p[c.RUNNING_RESERVE] = s.bf_running_job_reserve
-        return self._run(queue, now, True)
-
-    def _run(self, queue: Ints, now: int, backfill: bool) -> list[SlurmStart]:
-        if not len(queue):
-            return []
-        tables = self.tables
-        tables.room_for(len(queue))
-        jobs = np.unique(queue[:, 0])
-        tables.reason[jobs] = c.NONE
-        if np.any(tables.limits.caps[:, c.RUN_CPU_SECONDS] < c.UNLIMITED):
-            left = {job: int(tables.runs[row, c.RUN_END]) - now for job, row in tables.row_of.items()}
-            tables.limits.pass_time(left)
-        machine = tables.machine()
-        before = int(tables.counts[0])
-        if backfill:
-            tables.planned[jobs] = 0
-            backfill_pass(queue, machine, tables.users, tables.associations)
-        else:
-            main_pass(queue, machine)
-        starts = []
-        for row in range(before, int(tables.counts[0])):
-            job = int(tables.runs[row, c.RUN_JOB])
-            tables.row_of[job] = row
-            tables.limits.counted(job, tables.amounts(job))
-            nodes = tuple(int(n) for n in tables.pieces_of(job)[:, c.PIECE_NODE])
-            starts.append(SlurmStart(job, now, int(tables.runs[row, c.RUN_PARTITION]), nodes, backfill))
+    def _begun(self, starts: list[SlurmStart], time: int) -> None:
         for start in starts:
-            self._note_start(start.job, now)
-        return starts
+            self.starts.append(start)
+            job = self.jobs[start.job]
+            self._until[start.job] = time + self._duration(start.job)
+            self._add(self._until[start.job], What.END, start.job)
+            if job.cancelled is not None:
+                self._add(max(time, job.cancelled * SECOND), What.CANCEL, start.job)
+        if starts:
+            self._changed()
 
-    def reason(self, job: int) -> str:
-        """Return why a job waits, with Slurm's name, as of the last pass."""
-        if self.held[job]:
-            return self.held[job]
-        code = int(self.tables.reason[job])
-        if code >= c.LIMITS:
-            return reason_name((code - c.LIMITS) // 100, (code - c.LIMITS) % 100)
-        return REASONS.get(code, "None")
+    def _duration(self, job: int) -> int:
+        """Return how long a run of a job takes in ms: as its last recorded one, unless that was cut short."""
+        each = self.jobs[job]
+        limit = int(self.state.tables.job[job, c.LIMIT]) * SECOND
+        if not each.attempts or each.attempts[-1].state == "CANCELLED":
+            return limit
+        last = each.attempts[-1]
+        return max(1, (last.end - last.start) * SECOND + int(self._more[job]))
 
-    def ask(self, now: int) -> list[SlurmStart]:
-        """Return what starts now by the main and then the backfill scheduler, without starting it."""
-        tables = self.tables
-        tables.room_for(len(self.waiting) * 2)
-        snapshot = tables.snapshot()
-        state = (self.waiting.copy(), dict(tables.row_of), self.state.copy(), list(self.held), set(self._started))
-        running = dict(self.priorities._running)
-        counted = dict(tables.limits._counted)
-        starts = [*self.main(now, whole_queue=True), *self.backfill(now)]
-        tables.restore(snapshot)
-        self.waiting, tables.row_of, self.state, self.held, self._started = state
-        self.priorities._running = running
-        tables.limits._counted = counted
-        return starts
+    def _cancel(self, job: int, now: int) -> int:
+        state = self.state
+        if state.state[job] == WAITING:
+            state.cancel(job, now)
+            return 1
+        if state.state[job] == RUNNING:
+            self._until.pop(job, None)
+            state.end(job, now, "CANCELLED")
+            self._begun(state.main(now), now * SECOND)
+            return 1
+        return 0
+
+    def _requeue(self, job: int, time: int) -> None:
+        if self.state.state[job] != RUNNING:
+            return
+        now = time // SECOND
+        self._until.pop(job, None)
+        self.state.end(job, now, "REQUEUED", requeued=True)
+        self.state.submit(job, now, now + REQUEUE_DELAY)
+        self._add((now + REQUEUE_DELAY) * SECOND, What.BEGIN)
+
+    def _node(self, change: NodeChange, time: int) -> None:
+        state = self.state
+        state.set_node(change.node, change.up)
+        if not change.kills:
+            return
+        tables = state.tables
+        for job in list(tables.row_of):
+            if (tables.pieces_of(job)[:, c.PIECE_NODE] == change.node).any():
+                again = self.jobs[job].request.requeue is not False and state.settings.job_requeue
+                if again:
+                    self._requeue(job, time)
+                else:
+                    self._until.pop(job, None)
+                    state.end(job, time // SECOND, "NODE_FAIL")
+
+    def first_starts(self) -> Floats:
+        """Return the first start of each job in Unix time; NaN if it did not start."""
+        first = np.full(len(self.jobs), np.nan)
+        for start in reversed(self.starts):
+            first[start.job] = start.time
+        return first

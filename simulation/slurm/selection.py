@@ -72,8 +72,6 @@ class Machine(NamedTuple):
         1 where jobs may start, shape (nodes,).
     reservations
         Shape (reservations, RESERVATION_COLUMNS).
-    usable
-        Whether a job may use a reservation without naming it, shape (reservations, jobs) or (0, 0).
     runs, pieces, counts
         The running jobs, their pieces, and the numbers of rows in use of both.
     arrays
@@ -102,7 +100,6 @@ class Machine(NamedTuple):
     use: Ints
     up: Small
     reservations: Ints
-    usable: Small
     runs: Ints
     pieces: Ints
     counts: Ints

@@ -284,7 +284,6 @@ class Tables:
                 if not step or start > self.end:
                     break
         self.reservations = np.array(rows, np.int64).reshape(-1, c.RESERVATION_COLUMNS)
-        self.usable = np.zeros((0, 0), np.uint8)
 
     # --- The running jobs.
 
@@ -292,7 +291,7 @@ class Tables:
         """Return all tables, with room for the starts of a pass over all waiting jobs."""
         return Machine(
             self.job, self.parts, self.member, self.masks, self.weight, self.threads, self.total, self.free, self.use, self.up,
-            self.reservations, self.usable, self.runs, self.pieces, self.counts, self.arrays, self.limits.used, self.limits.caps,
+            self.reservations, self.runs, self.pieces, self.counts, self.arrays, self.limits.used, self.limits.caps,
             self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.reason, self.planned,
         )  # fmt: skip
 
