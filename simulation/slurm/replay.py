@@ -15,7 +15,7 @@ from ...models.node_states import NodeEvent
 from ...models.site import Site
 from .jobs import SlurmAttempt, SlurmJob
 from . import columns as c
-from .state import ENDED, REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmState
+from .state import ENDED, REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmState, reason_of
 
 SECOND = 1000  # ms: the clock of a free replay; Slurm's own has whole seconds
 NEVER_ENDS = 2**60
@@ -138,7 +138,6 @@ class SlurmReplay:
     begin: int | None = None
     state: SlurmState = field(init=False)
     starts: list[SlurmStart] = field(init=False, default_factory=list)
-    reasons: dict[int, str] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         first = min((job.submit for job in self.jobs), default=0)
@@ -153,8 +152,11 @@ class SlurmReplay:
         self._phase = random.integers(0, SECOND, 2)
         self._until: dict[int, int] = {}  # running job: its end in ms
         self._heap: list[tuple[int, What, int, int]] = []
-        self._dirty_main = self._dirty_backfill = False
-        self._first = begin
+        self._first = begin * SECOND
+        self._last_main = -NEVER_ENDS  # ms
+        self._main_planned = False
+        self._backfill_planned = False
+        self._codes = np.zeros(size, np.int64)
 
     # --- Time.
 
@@ -163,8 +165,6 @@ class SlurmReplay:
 
     def run(self) -> list[SlurmStart]:
         """Run the replay; return the starts in order."""
-        s = self.state.settings
-        first = self._first * SECOND
         for k, job in enumerate(self.jobs):
             self._add(job.submit * SECOND + int(self._within[k]), What.SUBMIT, k)
             if job.cancelled is not None:
@@ -177,22 +177,32 @@ class SlurmReplay:
         for row in self.state.tables.reservations:
             self._add(int(row[0]) * SECOND, What.BEGIN)
             self._add(int(row[1]) * SECOND, What.BEGIN)
-        if s.sched_interval > 0:
-            self._add(first + int(self._phase[0]), What.MAIN)
-        self._add(first + int(self._phase[1]), What.BACKFILL)
         left = len(self.jobs)
         while self._heap and left:
             time, what, subject, number = heapq.heappop(self._heap)
             left -= self._happens(time, what, subject, number)
-            if what in (What.MAIN, What.BACKFILL) and not self._more_to_come():
-                break
         return self.starts
 
-    def _more_to_come(self) -> bool:
-        """Whether anything but further passes is to come, or the passes may still start a job."""
-        if self._until or self._dirty_main or self._dirty_backfill:
-            return True
-        return any(what not in (What.MAIN, What.BACKFILL) for _, what, _, _ in self._heap)
+    def _on_grid(self, time: int, phase: int, step: int) -> int:
+        """Return the first time from ``time`` on that is a multiple of ``step`` after the begin and the phase."""
+        return time + (self._first + phase - time) % step
+
+    def _plan_passes(self, time: int) -> None:
+        """Plan the next passes, as something has changed.
+
+        The controller looks once a second whether the main scheduler is to run: over the whole queue every sched_interval,
+        else if something happened and the last pass was batch_sched_delay ago.
+        """
+        s = self.state.settings
+        if not self._main_planned and s.sched_interval > 0:
+            whole = self._on_grid(time, int(self._phase[0]), s.sched_interval * SECOND)
+            last = max(self._last_main, whole - s.sched_interval * SECOND)
+            soon = self._on_grid(max(time, last + s.batch_sched_delay * SECOND), int(self._phase[0]), SECOND)
+            self._add(min(whole, soon), What.MAIN, number=int(whole <= soon))
+            self._main_planned = True
+        if not self._backfill_planned and s.scheduler_type == "backfill" and s.bf_interval > 0:
+            self._add(self._on_grid(time, int(self._phase[1]), s.bf_interval * SECOND), What.BACKFILL)
+            self._backfill_planned = True
 
     def _happens(self, time: int, what: What, subject: int, number: int) -> int:
         """Let an event happen; return 1 if a job left."""
@@ -200,49 +210,42 @@ class SlurmReplay:
         now = time // SECOND
         updated = state.priorities.next_update
         state.advance(now)
-        if state.priorities.next_update != updated:
-            self._changed()
         if what == What.MAIN:
-            self._add(time + state.settings.sched_interval * SECOND, What.MAIN)
-            if self._dirty_main:
-                self._dirty_main = False
-                self._begun(state.main(now, whole_queue=True), time)
+            self._main_planned = False
+            self._last_main = time
+            self._begun(state.main(now, whole_queue=number > 0), time)
             return 0
         if what == What.BACKFILL:
-            self._add(time + state.settings.bf_interval * SECOND, What.BACKFILL)
-            if self._dirty_backfill or self._overdue(time):
-                self._dirty_backfill = False
-                self._begun(state.backfill(now), time)
+            self._backfill_planned = False
+            self._begun(state.backfill(now), time)
+            if self._overdue(time):
+                self._plan_passes(time + 1)
             return 0
-        return self._other(time, now, what, subject, number)
+        gone = self._other(time, now, what, subject, number)
+        if state.waiting:
+            self._plan_passes(time)
+            if updated <= now and state.priorities.multifactor:
+                self._add(state.priorities.next_update * SECOND, What.BEGIN)
+        return gone
 
     def _other(self, time: int, now: int, what: What, subject: int, number: int) -> int:
         state = self.state
-        gone = 0
-        if what == What.SUBMIT:
-            if state.state[subject] != ENDED:
-                state.submit(subject, now, number or None)
-                if state.next_begin is not None:
-                    self._add(state.next_begin * SECOND, What.BEGIN)
-        elif what == What.END:
-            if state.state[subject] != RUNNING or self._until.get(subject) != time:
-                return 0
+        if what == What.SUBMIT and state.state[subject] != ENDED:
+            state.submit(subject, now)
+            if state.next_begin is not None:
+                self._add(state.next_begin * SECOND, What.BEGIN)
+        elif what == What.END and state.state[subject] == RUNNING and self._until.get(subject) == time:
             del self._until[subject]
-            state.end(subject, now, self.jobs[subject].attempts[-1].state if self.jobs[subject].attempts else "TIMEOUT")
-            gone = 1
-            self._changed()
-            self._begun(state.main(now), time)
+            attempts = self.jobs[subject].attempts
+            state.end(subject, now, attempts[-1].state if attempts else "TIMEOUT")
+            return 1
         elif what == What.CANCEL:
-            gone = self._cancel(subject, now)
+            return self._cancel(subject, now)
         elif what == What.REQUEUE:
             self._requeue(subject, time)
         elif what == What.NODE:
-            self._node(self._changes[number], time)
-        self._changed()
-        return gone
-
-    def _changed(self) -> None:
-        self._dirty_main = self._dirty_backfill = True
+            return self._node(self._changes[number], time)
+        return 0
 
     def _overdue(self, time: int) -> bool:
         """Whether a job runs beyond its limit, so that the end that is expected of it changes with time."""
@@ -250,6 +253,9 @@ class SlurmReplay:
         return bool((tables.runs[: tables.counts[0], c.RUN_END] < time // SECOND).any())
 
     def _begun(self, starts: list[SlurmStart], time: int) -> None:
+        reason = self.state.tables.reason
+        waits = reason > 0
+        self._codes[waits] = reason[waits]
         for start in starts:
             self.starts.append(start)
             job = self.jobs[start.job]
@@ -257,15 +263,14 @@ class SlurmReplay:
             self._add(self._until[start.job], What.END, start.job)
             if job.cancelled is not None:
                 self._add(max(time, job.cancelled * SECOND), What.CANCEL, start.job)
-        if starts:
-            self._changed()
+        if starts and self.state.waiting:
+            self._plan_passes(time + 1)
 
     def _duration(self, job: int) -> int:
         """Return how long a run of a job takes in ms: as its last recorded one, unless that was cut short."""
         each = self.jobs[job]
-        limit = int(self.state.tables.job[job, c.LIMIT]) * SECOND
         if not each.attempts or each.attempts[-1].state == "CANCELLED":
-            return limit
+            return int(self.state.tables.job[job, c.LIMIT]) * SECOND
         last = each.attempts[-1]
         return max(1, (last.end - last.start) * SECOND + int(self._more[job]))
 
@@ -277,7 +282,6 @@ class SlurmReplay:
         if state.state[job] == RUNNING:
             self._until.pop(job, None)
             state.end(job, now, "CANCELLED")
-            self._begun(state.main(now), now * SECOND)
             return 1
         return 0
 
@@ -290,20 +294,27 @@ class SlurmReplay:
         self.state.submit(job, now, now + REQUEUE_DELAY)
         self._add((now + REQUEUE_DELAY) * SECOND, What.BEGIN)
 
-    def _node(self, change: NodeChange, time: int) -> None:
+    def _node(self, change: NodeChange, time: int) -> int:
+        """Let the state of a node change; return how many jobs left."""
         state = self.state
         state.set_node(change.node, change.up)
         if not change.kills:
-            return
+            return 0
+        gone = 0
         tables = state.tables
         for job in list(tables.row_of):
             if (tables.pieces_of(job)[:, c.PIECE_NODE] == change.node).any():
-                again = self.jobs[job].request.requeue is not False and state.settings.job_requeue
-                if again:
+                if self.jobs[job].request.requeue is not False and state.settings.job_requeue:
                     self._requeue(job, time)
                 else:
                     self._until.pop(job, None)
                     state.end(job, time // SECOND, "NODE_FAIL")
+                    gone += 1
+        return gone
+
+    def why(self, job: int) -> str:
+        """Return why a job waited last, with Slurm's name; ``"None"`` if it did not wait for anything."""
+        return self.state.held[job] or reason_of(int(self._codes[job]))
 
     def first_starts(self) -> Floats:
         """Return the first start of each job in Unix time; NaN if it did not start."""

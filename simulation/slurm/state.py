@@ -36,6 +36,17 @@ REASONS = {
 }
 
 
+def reason_of(code: int) -> str:
+    """Return Slurm's name of a reason that a pass gave.
+
+    >>> reason_of(c.RESOURCES), reason_of(c.NONE)
+    ('Resources', 'None')
+    """
+    if code >= c.LIMITS:
+        return reason_name((code - c.LIMITS) // 100, (code - c.LIMITS) % 100)
+    return REASONS.get(code, "None")
+
+
 class SlurmStart(NamedTuple):
     """A start: the job's index, the time, the partition, the nodes, and whether the backfill scheduler made it."""
 
@@ -377,9 +388,4 @@ class SlurmState:
 
     def reason(self, job: int) -> str:
         """Return why a job waits, with Slurm's name, as of the last pass."""
-        if self.held[job]:
-            return self.held[job]
-        code = int(self.tables.reason[job])
-        if code >= c.LIMITS:
-            return reason_name((code - c.LIMITS) // 100, (code - c.LIMITS) % 100)
-        return REASONS.get(code, "None")
+        return self.held[job] or reason_of(int(self.tables.reason[job]))
