@@ -1,0 +1,1 @@
+"""Slurm: a replay that schedules as Slurm does."""

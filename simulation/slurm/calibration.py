@@ -1,0 +1,416 @@
+"""Calibration: whether a replay by the rules of Slurm starts jobs when the recorded machine did.
+
+There are two questions, with an answer each. **One step**: at each recorded event the recorded state is set, and asked what
+starts now; of the answers and of the recorded starts, how many agree? A wrong rule shows itself at the first instant at which
+it is wrong. **Free**: the site is replayed from the submissions on. A free replay is chaotic: what happens within a second is
+not recorded, and one other decision moves all that follow. So there are several replays with other fractions of seconds; how
+much they differ from each other is as much as a recording can be expected to differ from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...errors import WrongValue
+from ...instances.workload import Workload
+from ...models.array_types import Bools, Floats
+from ...models.node_states import NodeEvent
+from ...models.site import Site
+from .jobs import SlurmJob, slurm_jobs
+from .replay import SlurmReplay, What, moments, node_changes, recorded_events
+from .state import REQUEUE_DELAY, SlurmState
+
+WITHIN = 2  # s: a start is predicted if it was recorded at most so much later
+SIZES = ((1, "1 CPU"), (8, "2 to 8 CPUs"), (64, "9 to 64 CPUs"), (512, "65 to 512 CPUs"), (2**62, "more than 512 CPUs"))
+WORST = 10  # jobs with the largest errors that are named
+GOOD = (0.95, 0.05)  # least precision and recall; greatest relative error of the mean wait
+USABLE = (0.85, 0.15)
+RULE = (
+    "exact: one-step precision and recall are 1, and so is the share of equal starts; "
+    f"good: both at least {GOOD[0]:.0%} and the mean wait within {GOOD[1]:.0%}; "
+    f"usable: both at least {USABLE[0]:.0%} and the mean wait within {USABLE[1]:.0%}; else not usable"
+)
+
+
+@dataclass(frozen=True)
+class WrongInstant:
+    """An instant at which the answer of one step is wrong.
+
+    Parameters
+    ----------
+    time : int
+        Unix time in s.
+    job : str
+        The job.
+    partition : str
+        Its partition.
+    recorded : int or None
+        The next recorded start of the job; None: it did not start any more.
+    why : str
+        Which scheduler would have started it, or, of a start that was not predicted, why it waits.
+    predicted : bool
+        Whether it was predicted to start and did not; else it started and was not predicted.
+    """
+
+    time: int
+    job: str
+    partition: str
+    recorded: int | None
+    why: str
+    predicted: bool
+
+
+@dataclass(frozen=True)
+class OneStep:
+    """How well the starts are predicted from each recorded state.
+
+    Parameters
+    ----------
+    within : int
+        Seconds within which a start counts as predicted.
+    predicted, right : int
+        Predictions, one for each instant and job, and those that came true.
+    starts, foreseen : int
+        Recorded starts, and those that were predicted.
+    wrong : tuple of WrongInstant
+        All wrong answers in order of time.
+
+    Examples
+    --------
+    >>> OneStep(2, predicted=100, right=98, starts=50, foreseen=49, wrong=()).precision
+    0.98
+    """
+
+    within: int
+    predicted: int
+    right: int
+    starts: int
+    foreseen: int
+    wrong: tuple[WrongInstant, ...]
+
+    @property
+    def precision(self) -> float:
+        """Share of the predictions that came true; NaN without any."""
+        return self.right / self.predicted if self.predicted else float("nan")
+
+    @property
+    def recall(self) -> float:
+        """Share of the recorded starts that were predicted; NaN without any."""
+        return self.foreseen / self.starts if self.starts else float("nan")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Waits that were recorded, and those of a replay, of the same jobs.
+
+    Parameters
+    ----------
+    jobs : int
+        Their number.
+    recorded, replayed : float
+        Mean waits in s.
+    median_recorded, median_replayed, p95_recorded, p95_replayed : float
+        Medians and 95 % quantiles in s.
+    mean_error : float
+        Mean absolute difference in s.
+    within_10_s, within_1_min, within_10_min : float
+        Shares of the starts that differ by no more.
+    rank_correlation : float
+        Spearman's, of the waits.
+    """
+
+    jobs: int
+    recorded: float
+    replayed: float
+    median_recorded: float
+    median_replayed: float
+    p95_recorded: float
+    p95_replayed: float
+    mean_error: float
+    within_10_s: float
+    within_1_min: float
+    within_10_min: float
+    rank_correlation: float
+
+    @property
+    def deviation(self) -> float:
+        """Relative difference of the mean waits."""
+        return self.replayed / self.recorded - 1 if self.recorded else float("nan")
+
+
+@dataclass(frozen=True)
+class LargeError:
+    """A job whose start a replay misses by much: both waits in s, and why it waited last in the replay."""
+
+    job: str
+    recorded: float
+    replayed: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The result of ``calibrate``.
+
+    Parameters
+    ----------
+    one_step : OneStep
+        Predictions from recorded states.
+    free : Agreement
+        The recorded waits against the mean of the replays, job by job.
+    single : tuple of Agreement
+        The recorded waits against each replay.
+    between : tuple of Agreement
+        The waits of each replay against those of the next: what chance alone does.
+    by : mapping of str to mapping of str to Agreement
+        ``free`` for each partition, QOS, account and class of size.
+    never : tuple of str
+        Jobs that started in one of record and replay alone.
+    worst : tuple of LargeError
+        The jobs with the largest differences.
+    verdict, rule : str
+        One word, and how it is found.
+    not_modelled : tuple of str
+        What the site has and the replay does not obey.
+    """
+
+    one_step: OneStep
+    free: Agreement
+    single: tuple[Agreement, ...]
+    between: tuple[Agreement, ...]
+    by: Mapping[str, Mapping[str, Agreement]]
+    never: tuple[str, ...]
+    worst: tuple[LargeError, ...]
+    verdict: str
+    rule: str = RULE
+    not_modelled: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        one = self.one_step
+        free = self.free
+        return (
+            f"{self.verdict}: one step precision {one.precision:.3f}, recall {one.recall:.3f}; "
+            f"mean wait {free.recorded:,.0f} s recorded, {free.replayed:,.0f} s replayed ({free.deviation:+.1%}), "
+            f"rank correlation {free.rank_correlation:.3f}, {free.within_10_s:.0%} of the starts within 10 s"
+        )
+
+
+def calibrate(
+    log: Workload | Sequence[SlurmJob],
+    site: Site,
+    *,
+    events: Sequence[NodeEvent] | None = None,
+    begin: int | None = None,
+    within: int = WITHIN,
+    replays: int = 8,
+    seed: int = 0,
+) -> Calibration:
+    """Compare what was recorded with what the rules of Slurm would have done.
+
+    Parameters
+    ----------
+    log : Workload or sequence of SlurmJob
+        The jobs, with what they asked of their site and what was recorded.
+    site : Site
+        The site that ran them, of kind ``"slurm"``.
+    events : sequence of NodeEvent, optional
+        Changes of nodes in Unix time. None: those of the site.
+    begin : int, optional
+        Unix time of a CalcPeriod of the priorities. None: found from the recorded priorities, or the first submission.
+    within : int, optional
+        Seconds within which a recorded start agrees with a prediction.
+    replays : int, optional
+        Number of free replays.
+    seed : int, optional
+        Seed of the fractions of seconds.
+
+    Returns
+    -------
+    Calibration
+        The figures, the first wrong instants, and a verdict.
+
+    Raises
+    ------
+    WrongValue
+        The log does not say what the jobs asked for, names a partition that the site does not have, or no job started.
+    """
+    jobs = slurm_jobs(log) if isinstance(log, Workload) else list(log)
+    if not any(job.attempts for job in jobs):
+        raise WrongValue("no job of the log started; a calibration compares starts")
+    if replays < 1:
+        raise WrongValue(f"replays is {replays}; at least 1 is expected")
+    changes = site.events if events is None else events
+    one = one_step(jobs, site, events=changes, begin=begin, within=within)
+    submit = np.array([job.submit for job in jobs], float)
+    recorded = np.array([np.nan if job.start is None else job.start for job in jobs]) - submit
+    runs = [SlurmReplay(site, jobs, changes, seed + k, begin) for k in range(replays)]
+    for run in runs:
+        run.run()
+    waits = np.array([run.first_starts() for run in runs]) - submit
+    both = ~np.isnan(recorded) & ~np.isnan(waits).any(axis=0)
+    mean = np.where(both, waits.mean(axis=0), np.nan)
+    one_sided = np.isnan(recorded) != np.isnan(waits[0])
+    free = agreement(recorded[both], mean[both])
+    errors = np.where(both, np.abs(mean - recorded), -1.0)
+    order = np.argsort(-errors, kind="stable")[:WORST]
+    return Calibration(
+        one_step=one,
+        free=free,
+        single=tuple(agreement(recorded[both], wait[both]) for wait in waits),
+        between=tuple(agreement(a[both], b[both]) for a, b in zip(waits, waits[1:], strict=False)),
+        by=_by_group(jobs, recorded, mean, both),
+        never=tuple(job.id for job, alone in zip(jobs, one_sided, strict=True) if alone),
+        worst=tuple(
+            LargeError(jobs[k].id, float(recorded[k]), float(mean[k]), runs[0].why(int(k))) for k in order if errors[k] > 0
+        ),
+        verdict=_verdict(one, free),
+        not_modelled=tuple(site.not_modelled),
+    )
+
+
+def _verdict(one: OneStep, free: Agreement) -> str:
+    least = min(one.precision, one.recall)
+    off = abs(free.deviation)
+    if least == 1 and free.mean_error == 0:
+        return "exact"
+    for word, (share, error) in (("good", GOOD), ("usable", USABLE)):
+        if least >= share and off <= error:
+            return word
+    return "not usable"
+
+
+def agreement(recorded: Floats, replayed: Floats) -> Agreement:
+    """Return how two series of waits of the same jobs agree; NaN where there are too few jobs.
+
+    >>> both = agreement(np.array([0.0, 10.0, 20.0]), np.array([0.0, 12.0, 40.0]))
+    >>> both.recorded, both.rank_correlation, round(both.within_10_s, 2)
+    (10.0, 1.0, 0.67)
+    """
+    from scipy.stats import rankdata
+
+    number = len(recorded)
+    if not number:
+        return Agreement(0, *[float("nan")] * 11)
+    error = np.abs(recorded - replayed)
+    first = rankdata(recorded)
+    second = rankdata(replayed)
+    spread = float(first.std() * second.std())
+    covariance = float(((first - first.mean()) * (second - second.mean())).mean())
+    return Agreement(
+        jobs=number,
+        recorded=float(recorded.mean()),
+        replayed=float(replayed.mean()),
+        median_recorded=float(np.median(recorded)),
+        median_replayed=float(np.median(replayed)),
+        p95_recorded=float(np.quantile(recorded, 0.95)),
+        p95_replayed=float(np.quantile(replayed, 0.95)),
+        mean_error=float(error.mean()),
+        within_10_s=float((error <= 10).mean()),
+        within_1_min=float((error <= 60).mean()),
+        within_10_min=float((error <= 600).mean()),
+        rank_correlation=covariance / spread if spread > 0 else float("nan"),
+    )
+
+
+def _size(job: SlurmJob) -> str:
+    cpus = job.request.cpus or job.request.tasks or 1
+    return next(name for most, name in SIZES if cpus <= most)
+
+
+def _by_group(jobs: Sequence[SlurmJob], recorded: Floats, replayed: Floats, both: Bools) -> dict[str, dict[str, Agreement]]:
+    keys: dict[str, Callable[[SlurmJob], str]] = {
+        "partition": lambda job: ",".join(job.request.partitions),
+        "qos": lambda job: job.request.qos,
+        "account": lambda job: job.request.account,
+        "size": _size,
+    }
+    tables = {}
+    for name, key in keys.items():
+        names = np.array([key(job) for job in jobs])
+        tables[name] = {
+            str(each): agreement(recorded[both & (names == each)], replayed[both & (names == each)])
+            for each in sorted(set(names[both]))
+        }
+    return tables
+
+
+def one_step(
+    jobs: Sequence[SlurmJob],
+    site: Site,
+    *,
+    events: Sequence[NodeEvent] | None = None,
+    begin: int | None = None,
+    within: int = WITHIN,
+) -> OneStep:
+    """Ask at each recorded event what starts now, in the recorded state, and compare with the starts that followed.
+
+    A prediction is right if the job started at most ``within`` seconds later; a recorded start was foreseen if an answer of
+    the last ``within`` seconds has it. Answers count at submissions, ends, cancellations and changes of nodes.
+
+    Parameters
+    ----------
+    jobs, site, events, begin, within
+        As those of ``calibrate``.
+    """
+    changes = node_changes(site, site.events if events is None else events)
+    history = recorded_events(jobs, changes)
+    first = min((event.time for event in history), default=0)
+    last = max((event.time for event in history), default=0)
+    state = SlurmState(site, jobs, first if begin is None else begin, last)
+    partition = [state.tables.part_index.get(job.request.partitions[0] if job.request.partitions else "", 0) for job in jobs]
+    predicted = 0
+    right = 0
+    foreseen: set[tuple[int, int]] = set()
+    wrong: list[WrongInstant] = []
+    starts: list[tuple[int, int, str]] = []
+    for time, at_once in moments(history):
+        state.advance(time)
+        begun = []
+        counts = False
+        for event in at_once:
+            if event.what == What.START:
+                begun.append((event.subject, event.number))
+                continue
+            counts = True
+            _set(state, jobs, event.subject, event.what, event.number, time)
+            if event.what == What.NODE:
+                state.set_node(event.subject, changes[event.number].up)
+        for answer in state.ask(time):
+            job = jobs[answer.job]
+            following = next((a.start for a in job.attempts if a.start >= time), None)
+            agrees = following is not None and following <= time + within
+            if agrees and following is not None:
+                foreseen.add((answer.job, following))
+            if counts:
+                predicted += 1
+                right += agrees
+                if not agrees:
+                    how = "backfill" if answer.backfilled else "main"
+                    name = state.tables.partitions[answer.partition].name
+                    wrong.append(WrongInstant(time, job.id, name, following, how, True))
+        place = {int(row[0]): k for k, row in enumerate(state.queue())}
+        for k, n in sorted(begun, key=lambda pair: place.get(pair[0], len(place))):
+            attempt = jobs[k].attempts[n]
+            starts.append((k, attempt.start, state.held[k]))
+            nodes = [state.tables.node_index[name] for name in attempt.nodes if name in state.tables.node_index]
+            state.start(k, time, partition[k], nodes)
+    for k, time, why in starts:
+        if (k, time) not in foreseen:
+            name = ",".join(jobs[k].request.partitions)
+            wrong.append(WrongInstant(time, jobs[k].id, name, time, why or "no rule held it", False))
+    wrong.sort(key=lambda each: each.time)
+    return OneStep(within, predicted, right, len(starts), len(foreseen), tuple(wrong))
+
+
+def _set(state: SlurmState, jobs: Sequence[SlurmJob], subject: int, what: What, number: int, time: int) -> None:
+    """Let a recorded event happen in a state."""
+    if what == What.SUBMIT:
+        state.submit(subject, time, time + REQUEUE_DELAY if number else None)
+    elif what == What.END:
+        attempts = jobs[subject].attempts
+        state.end(subject, time, attempts[number].state, requeued=number + 1 < len(attempts))
+    elif what == What.CANCEL:
+        state.cancel(subject, time)

@@ -1,0 +1,162 @@
+"""The jobs of a replay that follows the rules of Slurm: what was asked, and what happened to them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ...errors import WrongValue
+from ...instances.states.node_sets import hosts_of
+from ...instances.workload import Workload
+from ...models.dispatch.site_request import NOTHING, SiteRequest
+
+ENDED_WELL = "COMPLETED"
+
+
+@dataclass(frozen=True)
+class SlurmAttempt:
+    """One recorded run of a job.
+
+    Parameters
+    ----------
+    start, end : int
+        Unix times in s.
+    nodes : tuple of str
+        The names of its nodes.
+    state : str
+        The state in which it ended, with Slurm's name.
+    """
+
+    start: int
+    end: int
+    nodes: tuple[str, ...] = ()
+    state: str = ENDED_WELL
+
+
+@dataclass(frozen=True)
+class SlurmJob:
+    """A job, or a task of a job array.
+
+    Parameters
+    ----------
+    id : str
+        Its name: ``"12"``, ``"12_3"``.
+    user : str
+        The user.
+    submit : int
+        Unix time in s at which it was submitted.
+    limit : int, optional
+        Time limit in s. None: the default of its partition.
+    request : SiteRequest, optional
+        What it asked for.
+    name : str, optional
+        The job's name, for ``singleton``.
+    array : str, optional
+        The job array that it is a task of. Empty: none.
+    number : int, optional
+        The number of the job, or of its array, by which equal jobs are ordered; the task.
+    task : int, optional
+        Its index in the array.
+    attempts : sequence of SlurmAttempt, optional
+        Its recorded runs, in order. A job without one never ran.
+    cancelled : int, optional
+        Unix time in s at which it was cancelled, waiting or running. None: it was not.
+    group : str, optional
+        The group of the user.
+    """
+
+    id: str
+    user: str
+    submit: int
+    limit: int | None = None
+    request: SiteRequest = NOTHING
+    name: str = ""
+    array: str = ""
+    number: int = 0
+    task: int = 0
+    attempts: tuple[SlurmAttempt, ...] = field(default=())
+    cancelled: int | None = None
+    group: str = ""
+
+    @property
+    def start(self) -> int | None:
+        """The start of its first run; None if it never ran."""
+        return self.attempts[0].start if self.attempts else None
+
+
+def slurm_jobs(workload: Workload) -> list[SlurmJob]:
+    """Return the jobs of a log with what they asked of their site and what was recorded, in Unix time.
+
+    Jobs that were refused at their submission are left out; those that were cancelled in the queue are jobs if the log was
+    read with them (``Trace.with_cancelled``).
+
+    Parameters
+    ----------
+    workload : Workload
+        The log.
+
+    Raises
+    ------
+    WrongValue
+        The log does not say what the jobs asked of their site.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> slurm_jobs(sl.load_instance("eurora_99").workload)
+    Traceback (most recent call last):
+    ...
+    schedlab.errors.WrongValue: the log eurora_99 does not say what its jobs asked of their site (partition, account, QOS, nodes)
+    """
+    site = workload.site
+    if site is None:
+        raise WrongValue(
+            f"the log {workload.name} does not say what its jobs asked of their site (partition, account, QOS, nodes)"
+        )
+    offset = workload.unix_start or 0
+    made = []
+    for k, id in enumerate(workload.ids):
+        start = int(workload.recorded_start[k]) if workload.recorded_start is not None else -1
+        recorded = site.recorded(k, start)
+        submit = int(workload.submit[k])
+        attempts = [
+            SlurmAttempt(each.start + offset, each.end + offset, tuple(hosts_of(each.nodes)), each.state)
+            for each in recorded.attempts
+            if each.start >= 0 and each.nodes
+        ]
+        if recorded.attempts:
+            submit = min(submit, *(each.submit for each in recorded.attempts if each.submit >= 0))
+        cancelled = recorded.cancelled
+        if start >= 0 and cancelled is None:
+            end = start + int(workload.runtime[k])
+            state = recorded.state or ENDED_WELL
+            attempts.append(SlurmAttempt(start + offset, end + offset, tuple(hosts_of(recorded.nodes)), state))
+            if state == "CANCELLED":
+                cancelled = end
+        if not attempts and (cancelled is None or cancelled <= submit):
+            continue
+        array, number, task = _number_of(id, k)
+        made.append(
+            SlurmJob(
+                id=id,
+                user=workload.users[int(workload.user[k])],
+                submit=submit + offset,
+                limit=int(workload.walltime[k]),
+                request=site.asked(k),
+                name=workload.programs[int(workload.program[k])],
+                array=array,
+                number=number,
+                task=task,
+                attempts=tuple(attempts),
+                cancelled=None if cancelled is None else cancelled + offset,
+            )
+        )
+    return sorted(made, key=lambda job: (job.submit, job.number, job.task))
+
+
+def _number_of(id: str, row: int) -> tuple[str, int, int]:
+    """Return the array of a job, its number (else its row), and its task."""
+    match = re.fullmatch(r"(\d+)_(\d+)", id, re.ASCII)
+    if match:
+        return match[1], int(match[1]), int(match[2])
+    return "", int(id) if re.fullmatch(r"\d{1,18}", id, re.ASCII) else row, 0

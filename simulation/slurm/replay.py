@@ -1,0 +1,324 @@
+"""The events of a replay: what was recorded, in order, and a free replay that starts jobs itself."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from ...models.array_types import Floats, Ints
+from ...models.node_states import NodeEvent
+from ...models.site import Site
+from .jobs import SlurmAttempt, SlurmJob
+from . import columns as c
+from .state import ENDED, REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmState, reason_of
+
+SECOND = 1000  # ms: the clock of a free replay; Slurm's own has whole seconds
+NEVER_ENDS = 2**60
+REQUEUES = frozenset({"REQUEUED", "PREEMPTED", "NODE_FAIL", "REQUEUE_FED", "SPECIAL_EXIT"})
+
+
+class What(IntEnum):
+    """Kinds of events, in the order in which those of one time happen."""
+
+    END = 0
+    NODE = 1
+    CANCEL = 2
+    REQUEUE = 3
+    SUBMIT = 4
+    BEGIN = 5
+    MAIN = 6
+    BACKFILL = 7
+    START = 8
+
+
+class SlurmEvent(NamedTuple):
+    """An event: its time, its kind, and the job or the node, by index; the number of the attempt, or what a node does."""
+
+    time: int
+    what: What
+    subject: int
+    number: int = 0
+
+
+class NodeChange(NamedTuple):
+    """A node begins or ceases to take jobs; ``kills``: its jobs end."""
+
+    time: int
+    node: int
+    up: bool
+    kills: bool
+
+
+def node_changes(site: Site, events: Sequence[NodeEvent]) -> list[NodeChange]:
+    """Return the changes of the nodes of a site, in order."""
+    index = {n.name: k for k, n in enumerate(n for n in site.nodes if n.state != "future")}
+    changes = []
+    for event in sorted(events, key=lambda event: event.time):
+        state = event.effect.state
+        names = index if "*" in event.nodes else event.nodes
+        starts = state is None or state.starts
+        runs = state is None or state.runs
+        changes.extend(NodeChange(event.time, index[name], starts, not runs) for name in names if name in index)
+    return changes
+
+
+def recorded_events(jobs: Sequence[SlurmJob], changes: Sequence[NodeChange]) -> list[SlurmEvent]:
+    """Return what was recorded: submissions, starts, ends, cancellations and changes of nodes, in order.
+
+    ``number`` is that of the attempt, of a change of a node its place in ``changes``.
+    """
+    events = []
+    for k, job in enumerate(jobs):
+        events.append(SlurmEvent(job.submit, What.SUBMIT, k))
+        for n, attempt in enumerate(job.attempts):
+            if n:
+                events.append(SlurmEvent(job.attempts[n - 1].end, What.SUBMIT, k, n))
+            events.append(SlurmEvent(attempt.start, What.START, k, n))
+            events.append(SlurmEvent(attempt.end, What.END, k, n))
+        if not job.attempts and job.cancelled is not None:
+            events.append(SlurmEvent(job.cancelled, What.CANCEL, k))
+    events.extend(SlurmEvent(change.time, What.NODE, change.node, n) for n, change in enumerate(changes))
+    return sorted(events)
+
+
+def moments(events: Sequence[SlurmEvent]) -> Iterator[tuple[int, list[SlurmEvent]]]:
+    """Yield each time with its events."""
+    i = 0
+    while i < len(events):
+        time = events[i].time
+        at_once = []
+        while i < len(events) and events[i].time == time:
+            at_once.append(events[i])
+            i += 1
+        yield time, at_once
+
+
+@dataclass
+class SlurmReplay:
+    """A free replay: the site starts the jobs that were submitted, by its own rules.
+
+    Jobs run as long as they were recorded to run. What the controller does within a second is not recorded: when in its
+    second a job was submitted, and by how many parts of a second a runtime exceeds its whole seconds. These fractions, and
+    the phases of the two schedulers, are drawn with ``seed``; two real runs differ in the same way.
+
+    Parameters
+    ----------
+    site : Site
+        The site.
+    jobs : sequence of SlurmJob
+        The jobs.
+    events : sequence of NodeEvent, optional
+        Changes of nodes. None: those of the site.
+    seed : int, optional
+        Seed of the fractions.
+    begin : int, optional
+        Unix time at which the controller began, from which it counts its periods. None: the first submission.
+
+    Examples
+    --------
+    >>> from schedlab.models.site import Partition, SchedulerSettings, SiteNode
+    >>> from schedlab.models.dispatch.site_request import SiteRequest
+    >>> site = Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",), default=True)],
+    ...             scheduler=SchedulerSettings(sched_interval=1, select_parameters=("cr_cpu",)))
+    >>> job = SlurmJob("1", "ana", 0, 60, SiteRequest(cpus=4), attempts=(SlurmAttempt(0, 30, ("n1",)),))
+    >>> other = SlurmJob("2", "ana", 5, 60, SiteRequest(cpus=4), attempts=(SlurmAttempt(31, 61, ("n1",)),))
+    >>> [start.job for start in SlurmReplay(site, [job, other]).run()]
+    [0, 1]
+    """
+
+    site: Site
+    jobs: Sequence[SlurmJob]
+    events: Sequence[NodeEvent] | None = None
+    seed: int = 0
+    begin: int | None = None
+    state: SlurmState = field(init=False)
+    starts: list[SlurmStart] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        first = min((job.submit for job in self.jobs), default=0)
+        last = max([job.submit for job in self.jobs] + [a.end for job in self.jobs for a in job.attempts], default=first)
+        self._changes = node_changes(self.site, self.site.events if self.events is None else self.events)
+        begin = first if self.begin is None else self.begin
+        self.state = SlurmState(self.site, self.jobs, begin, last)
+        random = np.random.default_rng(self.seed)
+        size = len(self.jobs)
+        self._within: Ints = random.integers(0, SECOND, size)  # ms: the submission in its second
+        self._more: Ints = random.integers(-SECOND // 4, SECOND // 4, size)  # ms: a run beyond its whole seconds
+        self._phase = random.integers(0, SECOND, 2)
+        self._until: dict[int, int] = {}  # running job: its end in ms
+        self._heap: list[tuple[int, What, int, int]] = []
+        self._first = begin * SECOND
+        self._last_main = -NEVER_ENDS  # ms
+        self._main_planned = False
+        self._backfill_planned = False
+        self._codes = np.zeros(size, np.int64)
+
+    # --- Time.
+
+    def _add(self, time: int, what: What, subject: int = -1, number: int = 0) -> None:
+        heapq.heappush(self._heap, (time, what, subject, number))
+
+    def run(self) -> list[SlurmStart]:
+        """Run the replay; return the starts in order."""
+        for k, job in enumerate(self.jobs):
+            self._add(job.submit * SECOND + int(self._within[k]), What.SUBMIT, k)
+            if job.cancelled is not None:
+                self._add(job.cancelled * SECOND, What.CANCEL, k)
+            for attempt in job.attempts[:-1]:
+                if attempt.state == "REQUEUED":
+                    self._add(attempt.end * SECOND, What.REQUEUE, k)
+        for n, change in enumerate(self._changes):
+            self._add(change.time * SECOND, What.NODE, change.node, n)
+        for row in self.state.tables.reservations:
+            self._add(int(row[0]) * SECOND, What.BEGIN)
+            self._add(int(row[1]) * SECOND, What.BEGIN)
+        left = len(self.jobs)
+        while self._heap and left:
+            time, what, subject, number = heapq.heappop(self._heap)
+            left -= self._happens(time, what, subject, number)
+        return self.starts
+
+    def _on_grid(self, time: int, phase: int, step: int) -> int:
+        """Return the first time from ``time`` on that is a multiple of ``step`` after the begin and the phase."""
+        return time + (self._first + phase - time) % step
+
+    def _plan_passes(self, time: int) -> None:
+        """Plan the next passes, as something has changed.
+
+        The controller looks once a second whether the main scheduler is to run: over the whole queue every sched_interval,
+        else if something happened and the last pass was batch_sched_delay ago.
+        """
+        s = self.state.settings
+        if not self._main_planned and s.sched_interval > 0:
+            whole = self._on_grid(time, int(self._phase[0]), s.sched_interval * SECOND)
+            last = max(self._last_main, whole - s.sched_interval * SECOND)
+            soon = self._on_grid(max(time, last + s.batch_sched_delay * SECOND), int(self._phase[0]), SECOND)
+            self._add(min(whole, soon), What.MAIN, number=int(whole <= soon))
+            self._main_planned = True
+        if not self._backfill_planned and s.scheduler_type == "backfill" and s.bf_interval > 0:
+            self._add(self._on_grid(time, int(self._phase[1]), s.bf_interval * SECOND), What.BACKFILL)
+            self._backfill_planned = True
+
+    def _happens(self, time: int, what: What, subject: int, number: int) -> int:
+        """Let an event happen; return 1 if a job left."""
+        state = self.state
+        now = time // SECOND
+        updated = state.priorities.next_update
+        state.advance(now)
+        if what == What.MAIN:
+            self._main_planned = False
+            self._last_main = time
+            self._begun(state.main(now, whole_queue=number > 0), time)
+            return 0
+        if what == What.BACKFILL:
+            self._backfill_planned = False
+            self._begun(state.backfill(now), time)
+            if self._overdue(time):
+                self._plan_passes(time + 1)
+            return 0
+        gone = self._other(time, now, what, subject, number)
+        if state.waiting:
+            self._plan_passes(time)
+            if updated <= now and state.priorities.multifactor:
+                self._add(state.priorities.next_update * SECOND, What.BEGIN)
+        return gone
+
+    def _other(self, time: int, now: int, what: What, subject: int, number: int) -> int:
+        state = self.state
+        if what == What.SUBMIT and state.state[subject] != ENDED:
+            state.submit(subject, now)
+            if state.next_begin is not None:
+                self._add(state.next_begin * SECOND, What.BEGIN)
+        elif what == What.END and state.state[subject] == RUNNING and self._until.get(subject) == time:
+            del self._until[subject]
+            attempts = self.jobs[subject].attempts
+            state.end(subject, now, attempts[-1].state if attempts else "TIMEOUT")
+            return 1
+        elif what == What.CANCEL:
+            return self._cancel(subject, now)
+        elif what == What.REQUEUE:
+            self._requeue(subject, time)
+        elif what == What.NODE:
+            return self._node(self._changes[number], time)
+        return 0
+
+    def _overdue(self, time: int) -> bool:
+        """Whether a job runs beyond its limit, so that the end that is expected of it changes with time."""
+        tables = self.state.tables
+        return bool((tables.runs[: tables.counts[0], c.RUN_END] < time // SECOND).any())
+
+    def _begun(self, starts: list[SlurmStart], time: int) -> None:
+        reason = self.state.tables.reason
+        waits = reason > 0
+        self._codes[waits] = reason[waits]
+        for start in starts:
+            self.starts.append(start)
+            job = self.jobs[start.job]
+            self._until[start.job] = time + self._duration(start.job)
+            self._add(self._until[start.job], What.END, start.job)
+            if job.cancelled is not None:
+                self._add(max(time, job.cancelled * SECOND), What.CANCEL, start.job)
+        if starts and self.state.waiting:
+            self._plan_passes(time + 1)
+
+    def _duration(self, job: int) -> int:
+        """Return how long a run of a job takes in ms: as its last recorded one, unless that was cut short."""
+        each = self.jobs[job]
+        if not each.attempts or each.attempts[-1].state == "CANCELLED":
+            return int(self.state.tables.job[job, c.LIMIT]) * SECOND
+        last = each.attempts[-1]
+        return max(1, (last.end - last.start) * SECOND + int(self._more[job]))
+
+    def _cancel(self, job: int, now: int) -> int:
+        state = self.state
+        if state.state[job] == WAITING:
+            state.cancel(job, now)
+            return 1
+        if state.state[job] == RUNNING:
+            self._until.pop(job, None)
+            state.end(job, now, "CANCELLED")
+            return 1
+        return 0
+
+    def _requeue(self, job: int, time: int) -> None:
+        if self.state.state[job] != RUNNING:
+            return
+        now = time // SECOND
+        self._until.pop(job, None)
+        self.state.end(job, now, "REQUEUED", requeued=True)
+        self.state.submit(job, now, now + REQUEUE_DELAY)
+        self._add((now + REQUEUE_DELAY) * SECOND, What.BEGIN)
+
+    def _node(self, change: NodeChange, time: int) -> int:
+        """Let the state of a node change; return how many jobs left."""
+        state = self.state
+        state.set_node(change.node, change.up)
+        if not change.kills:
+            return 0
+        gone = 0
+        tables = state.tables
+        for job in list(tables.row_of):
+            if (tables.pieces_of(job)[:, c.PIECE_NODE] == change.node).any():
+                if self.jobs[job].request.requeue is not False and state.settings.job_requeue:
+                    self._requeue(job, time)
+                else:
+                    self._until.pop(job, None)
+                    state.end(job, time // SECOND, "NODE_FAIL")
+                    gone += 1
+        return gone
+
+    def why(self, job: int) -> str:
+        """Return why a job waited last, with Slurm's name; ``"None"`` if it did not wait for anything."""
+        return self.state.held[job] or reason_of(int(self._codes[job]))
+
+    def first_starts(self) -> Floats:
+        """Return the first start of each job in Unix time; NaN if it did not start."""
+        first = np.full(len(self.jobs), np.nan)
+        for start in reversed(self.starts):
+            first[start.job] = start.time
+        return first

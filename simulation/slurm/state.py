@@ -1,0 +1,391 @@
+"""The state of a site that Slurm schedules, and the question what starts in it.
+
+Whoever replays a history sets the state (``submit``, ``start``, ``end``, ``cancel``, ``set_node``, ``advance``), and asks what
+starts: ``main`` and ``backfill`` start jobs, ``ask`` only says what both would start.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ...models.array_types import Ints
+from ...models.site import SchedulerSettings, Site
+from . import columns as c
+from .jobs import ENDED_WELL, SlurmJob
+from .limits import reason_name
+from .passes import backfill_pass, main_pass
+from .priority import JobPriorities
+from .tables import Tables
+
+FUTURE, WAITING, RUNNING, ENDED = range(4)
+REQUEUE_DELAY = 121  # s: a requeued batch job may start when its credential has expired
+WHOLE_QUEUE = 2**40
+REASONS = {
+    c.RESOURCES: "Resources",
+    c.PRIORITY: "Priority",
+    c.NODE_NOT_AVAILABLE: "ReqNodeNotAvail",
+    c.RESERVED: "Reservation",
+    c.ARRAY_LIMIT: "JobArrayTaskLimit",
+    c.BAD_CONSTRAINTS: "BadConstraints",
+}
+
+
+def reason_of(code: int) -> str:
+    """Return Slurm's name of a reason that a pass gave.
+
+    >>> reason_of(c.RESOURCES), reason_of(c.NONE)
+    ('Resources', 'None')
+    """
+    if code >= c.LIMITS:
+        return reason_name((code - c.LIMITS) // 100, (code - c.LIMITS) % 100)
+    return REASONS.get(code, "None")
+
+
+class SlurmStart(NamedTuple):
+    """A start: the job's index, the time, the partition, the nodes, and whether the backfill scheduler made it."""
+
+    job: int
+    time: int
+    partition: int
+    nodes: tuple[int, ...]
+    backfilled: bool
+
+
+@dataclass
+class SlurmState:
+    """The state of a site, and what Slurm starts in it.
+
+    Parameters
+    ----------
+    site : Site
+        The site.
+    jobs : sequence of SlurmJob
+        All jobs that may ever be submitted; they are referred to by their index.
+    begin, until : int
+        Unix times of the begin and about the end.
+    """
+
+    site: Site
+    jobs: Sequence[SlurmJob]
+    begin: int
+    until: int
+    tables: Tables = field(init=False)
+    priorities: JobPriorities = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tables = Tables(self.site, self.jobs, self.begin, self.until)
+        self.settings = self.tables.settings
+        self.priorities = JobPriorities(
+            self.site, self.jobs, self.tables.need[:, c.LIMIT_CPUS].copy(), self.tables.job[:, c.MIN_NODES].copy(), self.begin
+        )
+        size = len(self.jobs)
+        self.state = np.full(size, FUTURE, np.int64)
+        self.held = [""] * size  # why a waiting job is not eligible
+        self._blocked: dict[int, set[int]] = defaultdict(set)  # job: those that wait for it
+        self._by_id: dict[str, list[int]] = defaultdict(list)
+        for k, job in enumerate(self.jobs):
+            self._by_id[job.id].append(k)
+            if job.array:
+                self._by_id[job.array].append(k)
+        self.waiting: dict[int, None] = {}
+        most = max((len(parts) for parts in self.tables.job_parts), default=1)
+        self._parts = np.full((size, max(1, most)), -1, np.int64)
+        for k, parts in enumerate(self.tables.job_parts):
+            self._parts[k, : len(parts)] = parts
+        self._order = np.array([(job.submit, job.number, job.task) for job in self.jobs], np.int64).reshape(-1, 3)
+        self._eligible = np.zeros(size, np.bool_)
+        self._begins: list[tuple[int, int]] = []
+        self._ended_well: dict[int, bool] = {}
+        self._started: set[int] = set()
+        self._begin_of = [job.submit + job.request.begin for job in self.jobs]
+        self._tier = np.array([p.tier for p in self.site.partitions], np.int64)
+
+    # --- What happens.
+
+    def submit(self, job: int, now: int, begin: int | None = None) -> None:
+        """A job enters the queue, for the first time or again; ``begin``: not eligible before."""
+        self.state[job] = WAITING
+        self.waiting[job] = None
+        if begin is not None:
+            self._begin_of[job] = begin
+        for dependency in self.jobs[job].request.dependencies:
+            for name in dependency.jobs:
+                for other in self._by_id.get(name, ()):
+                    self._blocked[other].add(job)
+        self._test(job, now)
+        self.priorities.submitted(job, now)
+
+    def _test(self, job: int, now: int) -> None:
+        """Find out whether a waiting job is eligible."""
+        why = self._why_held(job, now)
+        if why:
+            self.priorities.eligible(job, None)
+        elif not self._eligible[job]:
+            # the tasks of an array are looked at in the next pass, a second later; other jobs at their submission
+            since = now + 1 if self.jobs[job].array else now
+            self.priorities.eligible(job, since)
+            self.tables.job[job, c.ELIGIBLE] = since
+        self.held[job] = why
+        self._eligible[job] = not why
+        if why == "BeginTime":
+            heapq.heappush(self._begins, (self._begin_of[job], job))
+
+    def _why_held(self, job: int, now: int) -> str:
+        each = self.jobs[job]
+        request = each.request
+        if request.held:
+            return "JobHeldUser"
+        if request.dependencies:
+            why = self._dependency(job)
+            if why:
+                return why
+        if self._begin_of[job] > now:
+            return "BeginTime"
+        reasons = [self._partition_reason(job, p) for p in self.tables.job_parts[job]]
+        if all(reasons):
+            return reasons[0]
+        return self.tables.limits.of_one_job(job, int(self.tables.job[job, c.LIMIT]))
+
+    def _partition_reason(self, job: int, p: int) -> str:
+        part = self.tables.partitions[p]
+        row = self.tables.job[job]
+        each = self.jobs[job]
+        if part.max_time is not None and row[c.LIMIT] > part.max_time:
+            return "PartitionTimeLimit"
+        most = part.max_nodes
+        if (most is not None and row[c.MIN_NODES] > most) or 0 < row[c.MAX_NODES] < part.min_nodes:
+            return "PartitionNodeLimit"
+        if part.allows(each.request.account, each.request.qos, (each.group,) if each.group else ()):
+            return "PartitionConfig"
+        if part.needs_reservation and row[c.RESERVATION] < 0:
+            return "PartitionConfig"
+        return {"down": "PartitionDown", "inactive": "PartitionInactive"}.get(part.state, "")
+
+    def _dependency(self, job: int) -> str:
+        request = self.jobs[job].request
+        met = []
+        for dependency in request.dependencies:
+            if dependency.kind == "singleton":
+                met.append(self._is_single(job))
+                continue
+            for name in dependency.jobs:
+                others = self._by_id.get(name, [])
+                if dependency.kind == "aftercorr":
+                    others = [k for k in others if self.jobs[k].task == self.jobs[job].task] or others
+                met.append(self._met(dependency.kind, others))
+        never = "DependencyNeverSatisfied"
+        if request.any_dependency:
+            if any(m is True for m in met):
+                return ""
+            return never if all(m is None for m in met) else "Dependency"
+        if any(m is None for m in met):
+            return never
+        return "" if all(met) else "Dependency"
+
+    def _is_single(self, job: int) -> bool:
+        each = self.jobs[job]
+        for k in [*self.waiting, *self.tables.row_of]:
+            other = self.jobs[k]
+            earlier = (other.number, other.task) < (each.number, each.task)
+            if k != job and other.name == each.name and other.user == each.user:
+                if self.state[k] == RUNNING or earlier:
+                    return False
+        return True
+
+    def _met(self, kind: str, others: Iterable[int]) -> bool | None:
+        """Return whether a dependency is met; None: it never will be."""
+        if kind == "after":
+            return all(k in self._started or k in self._ended_well for k in others)
+        ended = [self._ended_well.get(k) for k in others]
+        if kind in ("afterok", "aftercorr") and any(e is False for e in ended):
+            return None
+        if any(e is None for e in ended):
+            return False
+        if kind == "afternotok":
+            return True if any(e is False for e in ended) else None
+        return True
+
+    def start(self, job: int, now: int, partition: int, nodes: Sequence[int]) -> bool:
+        """A job starts on nodes that are given; return whether it fits there by the rules."""
+        fits = self.tables.place(job, partition, now, nodes)
+        self._note_start(job, now)
+        return fits
+
+    def _note_start(self, job: int, now: int) -> None:
+        self.state[job] = RUNNING
+        self.waiting.pop(job, None)
+        self._eligible[job] = False
+        self.held[job] = ""
+        self._started.add(job)
+        self.priorities.started(job, now, float(self.tables.amounts(job)[c.LIMIT_CPUS]))
+        self._release(job, now)
+
+    def end(self, job: int, now: int, state: str = ENDED_WELL, requeued: bool = False) -> None:
+        """A running job ends."""
+        self.tables.remove(job)
+        self.priorities.ended(job, now)
+        self.priorities.eligible(job, None)
+        if requeued:
+            return
+        self._leave(job, now, state == ENDED_WELL)
+
+    def cancel(self, job: int, now: int) -> None:
+        """A waiting job is cancelled."""
+        self.waiting.pop(job, None)
+        self._eligible[job] = False
+        self.priorities.eligible(job, None)
+        self._leave(job, now, False)
+
+    def _leave(self, job: int, now: int, well: bool) -> None:
+        self.state[job] = ENDED
+        self._ended_well[job] = well
+        self._release(job, now)
+
+    def _release(self, job: int, now: int) -> None:
+        for other in list(self._blocked.get(job, ())):
+            if self.state[other] == WAITING:
+                self._test(other, now)
+
+    def set_node(self, node: int, up: bool) -> None:
+        """A node begins or ceases to take jobs."""
+        self.tables.up[node] = up
+
+    def advance(self, now: int) -> None:
+        """Time passes: begin times, and updates of the priorities."""
+        while self._begins and self._begins[0][0] <= now:
+            _, job = heapq.heappop(self._begins)
+            if self.state[job] == WAITING and self.held[job] == "BeginTime":
+                self._test(job, max(now, self._begin_of[job]))
+        while self.priorities.next_update <= now:
+            self.priorities.update(self.priorities.next_update, list(self.waiting))
+
+    @property
+    def next_begin(self) -> int | None:
+        """The next begin time of a waiting job."""
+        return self._begins[0][0] if self._begins else None
+
+    # --- What starts.
+
+    def queue(self) -> Ints:
+        """Return the eligible jobs in order: job, partition, priority."""
+        jobs = np.flatnonzero(self._eligible)
+        parts = self._parts[jobs]
+        named = parts >= 0
+        job = np.repeat(jobs, named.sum(axis=1))
+        part = parts[named]
+        priority = self.priorities.priority[jobs][:, : parts.shape[1]][named]
+        submit, number, task = self._order[job].T
+        keys = (task, number, submit, -priority, -self._tier[part], self.tables.job[job, c.RESERVATION] < 0)
+        queue: Ints = np.ascontiguousarray(np.stack([job, part, priority], axis=1)[np.lexsort(keys)])
+        return queue
+
+    def _parameters(self, now: int) -> Ints:
+        s = self.settings
+        p = self.tables.parameters
+        p[:] = 0
+        p[c.NOW] = now
+        p[c.KILL_WAIT] = s.kill_wait
+        p[c.MEMORY_COUNTS] = self.tables.counts_memory
+        p[c.LEAST_LOADED_NODES] = "cr_lln" in s.select_parameters
+        p[c.MIN_AGE] = s.bf_min_age_reserve
+        p[c.MIN_PRIORITY] = s.bf_min_prio_reserve
+        p[c.LIMIT_STOP] = s.assoc_limit_stop
+        p[c.BUSY_FIRST] = s.bf_busy_nodes
+        p[c.SERIAL_AT_END] = s.pack_serial_at_end
+        return p
+
+    def _main_parameters(self, now: int, whole_queue: bool) -> None:
+        p = self._parameters(now)
+        s = self.settings
+        p[c.DEPTH] = WHOLE_QUEUE if whole_queue else s.default_queue_depth
+        p[c.PER_PARTITION] = s.partition_job_depth
+        p[c.MOST_STARTS] = s.sched_max_job_start
+
+    def _backfill_parameters(self, now: int) -> None:
+        p = self._parameters(now)
+        s = self.settings
+        p[c.DEPTH] = s.bf_max_job_test
+        p[c.PER_PARTITION] = s.bf_max_job_part
+        p[c.PER_USER] = s.bf_max_job_user
+        p[c.PER_USER_PARTITION] = s.bf_max_job_user_part
+        p[c.PER_ASSOCIATION] = s.bf_max_job_assoc
+        p[c.MOST_STARTS] = s.bf_max_job_start
+        p[c.RESOLUTION] = max(1, s.bf_resolution)
+        p[c.WINDOW] = s.bf_window
+        p[c.PARTITION_RESERVES] = s.bf_job_part_count_reserve
+        p[c.ARRAY_RESERVES] = s.bf_max_job_array_resv
+        p[c.ONE_RESERVE] = s.bf_one_resv_per_job
+        p[c.SPACE] = s.bf_max_job_test
+        p[c.RUNNING_RESERVE] = s.bf_running_job_reserve
+
+    def _pass(self, queue: Ints, backfill: bool) -> list[SlurmStart]:
+        """Run a pass over jobs; return what it started in the tables."""
+        if not len(queue):
+            return []
+        tables = self.tables
+        now = int(tables.parameters[c.NOW])
+        tables.room_for(len(queue))
+        jobs = np.unique(queue[:, 0])
+        tables.reason[jobs] = c.NONE
+        if np.any(tables.limits.caps[:, c.RUN_CPU_SECONDS] < c.UNLIMITED):
+            left = {job: int(tables.runs[row, c.RUN_END]) - now for job, row in tables.row_of.items()}
+            tables.limits.pass_time(left)
+        machine = tables.machine()
+        before = int(tables.counts[0])
+        if backfill:
+            tables.planned[jobs] = 0
+            backfill_pass(queue, machine, tables.users, tables.associations)
+        else:
+            main_pass(queue, machine)
+        starts = []
+        for row in range(before, int(tables.counts[0])):
+            job = int(tables.runs[row, c.RUN_JOB])
+            tables.row_of[job] = row
+            nodes = tuple(int(n) for n in tables.pieces_of(job)[:, c.PIECE_NODE])
+            starts.append(SlurmStart(job, now, int(tables.runs[row, c.RUN_PARTITION]), nodes, backfill))
+        return starts
+
+    def _noted(self, starts: list[SlurmStart]) -> list[SlurmStart]:
+        for start in starts:
+            self.tables.limits.counted(start.job, self.tables.amounts(start.job))
+            self._note_start(start.job, start.time)
+        return starts
+
+    def main(self, now: int, whole_queue: bool = False) -> list[SlurmStart]:
+        """Run the main scheduler; the jobs that it starts run. ``whole_queue``: without default_queue_depth."""
+        self._main_parameters(now, whole_queue)
+        return self._noted(self._pass(self.queue(), False))
+
+    def backfill(self, now: int) -> list[SlurmStart]:
+        """Run the backfill scheduler; the jobs that it starts run."""
+        if self.settings.scheduler_type != "backfill":
+            return []
+        self._backfill_parameters(now)
+        return self._noted(self._pass(self.queue(), True))
+
+    def ask(self, now: int) -> list[SlurmStart]:
+        """Return what would start now by the main and then the backfill scheduler."""
+        tables = self.tables
+        queue = self.queue()
+        tables.room_for(2 * len(queue))
+        snapshot = tables.snapshot()
+        row_of = dict(tables.row_of)
+        self._main_parameters(now, True)
+        starts = self._pass(queue, False)
+        if self.settings.scheduler_type == "backfill":
+            left = queue[~np.isin(queue[:, 0], [start.job for start in starts])]
+            self._backfill_parameters(now)
+            starts = [*starts, *self._pass(left, True)]
+        tables.restore(snapshot)
+        tables.row_of = row_of
+        return starts
+
+    def reason(self, job: int) -> str:
+        """Return why a job waits, with Slurm's name, as of the last pass."""
+        return self.held[job] or reason_of(int(self.tables.reason[job]))

@@ -1,0 +1,402 @@
+"""The tables of numbers of a site and its jobs, which the compiled passes read and write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...errors import WrongValue
+from ...instances.states.node_sets import hosts_of
+from ...models.array_types import Ints, Small
+from ...models.compiled import compiled
+from ...models.site import Partition, SchedulerSettings, Site
+from . import columns as c
+from .jobs import SlurmJob
+from .limits import LimitGroups, licence_counts
+from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take
+
+YEAR = 365 * 86_400  # s: the limit of a job without one, as in Slurm
+DAY = 86_400
+FEATURE = re.compile(r"[&|,*\[\]()]")
+
+
+@compiled
+def _pick(j: int, p: int, machine: Machine, mask: Small, taken: Ints, empty: bool) -> int:
+    how = EMPTY if empty else NOW_FREE
+    return pick_nodes(j, p, machine, mask, machine.free, machine.use, how, taken)
+
+
+@compiled
+def _place(job: Ints, n: int, taken: Ints, machine: Machine, piece: int) -> None:
+    take(job, machine.free[n], machine.pieces[piece, c.PIECE_FREE :], taken, job[c.WHOLE] > 0)
+
+
+def matches(features: str, has: Sequence[str]) -> bool:
+    """Return whether a node has what an expression of features asks for; counts (``*4``) are not looked at.
+
+    >>> matches("a100&nvme", ("a100", "nvme")), matches("[rack1|rack2]", ("rack2",)), matches("ib", ())
+    (True, True, False)
+    """
+    text = re.sub(r"\*\d+", "", features).strip("[]() ")
+    if not text:
+        return True
+    return all(any(one.strip("[]() ") in has for one in part.split("|")) for part in re.split(r"[&,]", text))
+
+
+@dataclass
+class Tables:
+    """The tables of a site and jobs, and the running jobs in them.
+
+    Parameters
+    ----------
+    site : Site
+        The site, of kind ``"slurm"``.
+    jobs : sequence of SlurmJob
+        All jobs of the replay; they are referred to by their index.
+    begin, end : int
+        Unix times between which reservations are repeated.
+
+    Raises
+    ------
+    WrongValue
+        A job names a partition that the site does not have, or the site is none of Slurm.
+    """
+
+    site: Site
+    jobs: Sequence[SlurmJob]
+    begin: int = 0
+    end: int = 0
+    limits: LimitGroups = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.site.scheduler, SchedulerSettings):
+            raise WrongValue(f"the site {self.site.name!r} is one of {self.site.kind}; expected one of slurm")
+        self.settings = self.site.scheduler
+        self.nodes = [n for n in self.site.nodes if n.state != "future"]
+        self.node_index = {n.name: k for k, n in enumerate(self.nodes)}
+        self.partitions: list[Partition] = list(self.site.partitions)
+        self.part_index = {p.name: k for k, p in enumerate(self.partitions)}
+        self.gpu_types = sorted({kind for n in self.nodes for kind in n.gpus})
+        self._masks: list[Small] = []
+        self._mask_rows: dict[bytes, int] = {}
+        self._partition_tables()
+        self._node_tables()
+        self._job_tables()
+        self._reservation_tables()
+        size = len(self.jobs)
+        self.reason = np.zeros(size, np.int64)
+        self.planned = np.zeros(size, np.int64)
+        self.runs = np.zeros((64, c.RUN_COLUMNS), np.int64)
+        self.pieces = np.zeros((256, 1 + self.total.shape[1]), np.int64)
+        self.counts = np.zeros(2, np.int64)
+        self.parameters = np.zeros(c.PARAMETERS, np.int64)
+        self.row_of: dict[int, int] = {}
+        self.masks = np.array(self._masks or [np.zeros(len(self.nodes))], np.uint8)
+
+    # --- What does not change.
+
+    def _partition_tables(self) -> None:
+        self.parts = np.zeros((len(self.partitions), c.PART_COLUMNS), np.int64)
+        self.member = np.zeros((len(self.partitions), len(self.nodes)), np.uint8)
+        over_site = self.settings.over_time_limit
+        for k, part in enumerate(self.partitions):
+            row = self.parts[k]
+            row[c.TIER] = part.tier
+            row[c.PART_MIN_NODES] = part.min_nodes
+            row[c.PART_MAX_NODES] = 500_000 if part.max_nodes is None else part.max_nodes
+            row[c.LEAST_LOADED] = part.least_loaded
+            row[c.MAX_CPUS_PER_NODE] = part.max_cpus_per_node or 0
+            over = over_site if part.over_time_limit is None else part.over_time_limit
+            row[c.OVER_LIMIT] = YEAR if over is None else over
+            for name in part.nodes:
+                if name in self.node_index:
+                    self.member[k, self.node_index[name]] = 1
+
+    def _node_tables(self) -> None:
+        by_cpu = any(word.startswith("cr_cpu") for word in self.settings.select_parameters)
+        self.weight = np.array([n.weight for n in self.nodes], np.int64)
+        self.threads = np.array([1 if by_cpu or n.cpus < n.cores * n.threads else n.threads for n in self.nodes], np.int64)
+        self.total = np.zeros((len(self.nodes), c.FIRST_GPU + len(self.gpu_types)), np.int64)
+        for k, node in enumerate(self.nodes):
+            self.total[k, c.CPUS] = node.cpus
+            self.total[k, c.MEMORY] = node.memory or 0
+            for t, kind in enumerate(self.gpu_types):
+                self.total[k, c.FIRST_GPU + t] = node.gpus.get(kind, 0)
+        self.free = self.total.copy()
+        self.use = np.zeros((len(self.nodes), c.USE_COLUMNS), np.int64)
+        self.up = np.array([n.state == "up" for n in self.nodes], np.uint8)
+        self.counts_memory = self.settings.counts_memory and all(n.memory is not None for n in self.nodes)
+
+    def _mask(self, nodes: Iterable[int]) -> int:
+        mask = np.zeros(len(self.nodes), np.uint8)
+        mask[list(nodes)] = 1
+        key = mask.tobytes()
+        if key not in self._mask_rows:
+            self._mask_rows[key] = len(self._masks)
+            self._masks.append(mask)
+        return self._mask_rows[key]
+
+    def named(self, names: str) -> list[int]:
+        """Return the indices of the nodes in a list of hosts."""
+        return [self.node_index[n] for n in hosts_of(names) if n in self.node_index]
+
+    def partition_of(self, job: SlurmJob) -> list[int]:
+        """Return the indices of the partitions of a job."""
+        names = job.request.partitions or tuple(p.name for p in self.partitions if p.default)
+        unknown = [name for name in names if name not in self.part_index]
+        if unknown or not names:
+            where = f"job {job.id}"
+            known = ", ".join(self.part_index)
+            raise WrongValue(f"{where}: the partition {unknown[0] if unknown else ''!r} is not one of the site ({known})")
+        return [self.part_index[name] for name in names]
+
+    def _job_tables(self) -> None:
+        jobs = self.jobs
+        self.job = np.zeros((len(jobs), c.JOB_COLUMNS), np.int64)
+        self.job_parts = [self.partition_of(job) for job in jobs]
+        self.licences = sorted({name for job in jobs for name in licence_counts(job.request.licences)})
+        users = {name: k for k, name in enumerate(dict.fromkeys(job.user for job in jobs))}
+        owners = {key: k for k, key in enumerate(dict.fromkeys((job.request.account, job.user) for job in jobs))}
+        arrays = {name: k for k, name in enumerate(dict.fromkeys(job.array for job in jobs if job.array))}
+        self.users = len(users)
+        self.associations = len(owners)
+        self.arrays = np.zeros((max(1, len(arrays)), c.ARRAY_COLUMNS), np.int64)
+        self.reservation_names = [r.name for r in self.site.reservations]
+        no_reserve = {q.name for q in self.site.qos if "noreserve" in q.flags}
+        need = np.zeros((len(jobs), c.LIMIT_TYPES + len(self.gpu_types) + len(self.licences)), np.int64)
+        for k, job in enumerate(jobs):
+            row = self.job[k]
+            self._request(row, job, self.partitions[self.job_parts[k][0]])
+            row[c.USER] = users[job.user]
+            row[c.ASSOCIATION] = owners[job.request.account, job.user]
+            row[c.ARRAY] = arrays[job.array] if job.array else -1
+            if job.array and job.request.array_limit:
+                self.arrays[row[c.ARRAY], c.MOST_TASKS] = job.request.array_limit
+            row[c.NO_RESERVE] = job.request.qos in no_reserve
+            self._count(need[k], row, licence_counts(job.request.licences))
+            if row[c.WHOLE]:  # Slurm counts all CPUs of the nodes as soon as it has tested the job
+                sizes = self.total[self.member[self.job_parts[k][0]] > 0, c.CPUS]
+                whole = int(sizes.min(initial=2**31) * row[c.MIN_NODES]) if len(sizes) else 0
+                need[k, c.LIMIT_CPUS] = max(need[k, c.LIMIT_CPUS], whole)
+        self.need = need
+        self.limits = LimitGroups(self.site, jobs, need, self.gpu_types, self.licences)
+
+    def _request(self, row: Ints, job: SlurmJob, part: Partition) -> None:
+        r = job.request
+        row[c.CPUS_PER_TASK] = r.cpus_per_task or 1
+        row[c.MIN_NODES] = max(1, r.min_nodes or 1)
+        row[c.MAX_NODES] = r.max_nodes or 0
+        row[c.TASKS_PER_NODE] = r.tasks_per_node or 0
+        tasks = r.tasks
+        if tasks is None and r.tasks_per_node:
+            tasks = r.tasks_per_node * int(row[c.MIN_NODES])
+        cpus = r.cpus
+        if tasks is not None:
+            cpus = max(tasks * int(row[c.CPUS_PER_TASK]), r.cpus or 0)
+        row[c.WHOLE] = r.exclusive == "node" or part.exclusive or self.settings.select_type == "linear"
+        if row[c.WHOLE] and tasks is None and r.min_nodes:
+            cpus = r.min_nodes
+        row[c.MIN_CPUS] = max(cpus or 1, int(row[c.MIN_NODES]) if row[c.WHOLE] else 1)
+        row[c.TASKS] = tasks if tasks is not None else row[c.MIN_CPUS] // row[c.CPUS_PER_TASK]
+        row[c.MEMORY_PER_CPU] = row[c.MEMORY_PER_NODE] = -1
+        if self.counts_memory:
+            self._memory(row, r.memory_per_cpu, r.memory_per_node, part)
+        limit = job.limit
+        if limit is None:
+            limit = part.default_time if part.default_time is not None else part.max_time
+        row[c.LIMIT] = YEAR if limit is None else limit
+        self._gpus(row, job)
+        row[c.CONTIGUOUS] = r.contiguous
+        row[c.ALLOWED] = row[c.REQUIRED] = -1
+        if r.features or r.excluded_nodes:
+            excluded = set(self.named(r.excluded_nodes))
+            fitting = (k for k, n in enumerate(self.nodes) if k not in excluded and matches(r.features, n.features))
+            row[c.ALLOWED] = self._mask(fitting)
+        if r.nodes:
+            row[c.REQUIRED] = self._mask(self.named(r.nodes))
+        row[c.RESERVATION] = -1
+        if r.reservation in self.reservation_names:
+            row[c.RESERVATION] = self.reservation_names.index(r.reservation)
+        row[c.ELIGIBLE] = job.submit
+
+    def _memory(self, row: Ints, per_cpu: int | None, per_node: int | None, part: Partition) -> None:
+        s = self.settings
+        if per_cpu is None and per_node is None:
+            per_cpu, per_node = part.def_mem_per_cpu, part.def_mem_per_node
+        if per_cpu is None and per_node is None:
+            per_cpu, per_node = s.def_mem_per_cpu, s.def_mem_per_node
+        if per_cpu is not None:
+            row[c.MEMORY_PER_CPU] = per_cpu
+        else:
+            row[c.MEMORY_PER_NODE] = per_node or 0
+
+    def _gpus(self, row: Ints, job: SlurmJob) -> None:
+        row[c.GPU_TYPE] = -1
+        r = job.request
+        for per in ("node", "job", "task", "socket"):
+            for kind, number in r.gpus(per).items():
+                if kind in self.gpu_types:
+                    row[c.GPU_TYPE] = self.gpu_types.index(kind)
+                if per in ("node", "socket"):
+                    row[c.GPUS] += number
+                elif per == "job":
+                    row[c.GPUS_OF_JOB] += number
+                elif r.tasks_per_node:
+                    row[c.GPUS] += number * r.tasks_per_node
+                else:
+                    row[c.GPUS_OF_JOB] += number * int(row[c.TASKS])
+
+    def _count(self, need: Ints, row: Ints, licences: Mapping[str, int]) -> None:
+        cpus = max(row[c.MIN_CPUS], row[c.MIN_NODES] * max(1, row[c.TASKS_PER_NODE] * row[c.CPUS_PER_TASK]))
+        need[c.JOBS] = 1
+        need[c.LIMIT_CPUS] = cpus
+        need[c.LIMIT_NODES] = row[c.MIN_NODES]
+        if row[c.MEMORY_PER_CPU] > 0:
+            need[c.LIMIT_MEMORY] = cpus * row[c.MEMORY_PER_CPU]
+        elif row[c.MEMORY_PER_NODE] > 0:
+            need[c.LIMIT_MEMORY] = row[c.MIN_NODES] * row[c.MEMORY_PER_NODE]
+        need[c.LIMIT_GPUS] = row[c.GPUS] * row[c.MIN_NODES] + row[c.GPUS_OF_JOB]
+        need[c.RUN_CPU_SECONDS] = cpus * row[c.LIMIT]
+        if row[c.GPU_TYPE] >= 0:
+            need[c.LIMIT_TYPES + row[c.GPU_TYPE]] = need[c.LIMIT_GPUS]
+        for name, number in licences.items():
+            need[c.LIMIT_TYPES + len(self.gpu_types) + self.licences.index(name)] = number
+
+    def _reservation_tables(self) -> None:
+        rows = []
+        self.reservation_of: list[int] = []
+        for v, r in enumerate(self.site.reservations):
+            nodes = [self.node_index[n] for n in r.nodes if n in self.node_index]
+            if not nodes and r.node_count is None and r.core_count is None:
+                nodes = list(range(len(self.nodes)))
+            step = DAY if "daily" in r.flags else 7 * DAY if "weekly" in r.flags else 0
+            maint = int("maint" in r.flags)
+            if maint and len(nodes) == len(self.nodes):
+                maint = 2
+            start = r.start
+            while True:
+                rows.append([start, start + r.duration, self._mask(nodes), maint, int("flex" in r.flags)])
+                self.reservation_of.append(v)
+                start += step
+                if not step or start > self.end:
+                    break
+        self.reservations = np.array(rows, np.int64).reshape(-1, c.RESERVATION_COLUMNS)
+
+    # --- The running jobs.
+
+    def machine(self) -> Machine:
+        """Return all tables, with room for the starts of a pass over all waiting jobs."""
+        return Machine(
+            self.job, self.parts, self.member, self.masks, self.weight, self.threads, self.total, self.free, self.use, self.up,
+            self.reservations, self.runs, self.pieces, self.counts, self.arrays, self.limits.used, self.limits.caps,
+            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.reason, self.planned,
+        )  # fmt: skip
+
+    def room_for(self, jobs: int) -> None:
+        """Make the tables of running jobs large enough for further jobs; close gaps that ended jobs left."""
+        most = int(self.counts[1]) + jobs * len(self.nodes)
+        if int(self.counts[0]) + jobs > len(self.runs):
+            self.runs = np.concatenate([self.runs, np.zeros((len(self.runs) + jobs, c.RUN_COLUMNS), np.int64)])
+        if most > len(self.pieces):
+            self._compact()
+            most = int(self.counts[1]) + jobs * len(self.nodes)
+            if most > len(self.pieces):
+                more = np.zeros((2 * most - len(self.pieces), self.pieces.shape[1]), np.int64)
+                self.pieces = np.concatenate([self.pieces, more])
+
+    def _compact(self) -> None:
+        number = int(self.counts[0])
+        kept = [self.pieces[r[c.RUN_FIRST] : r[c.RUN_FIRST] + r[c.RUN_COUNT]].copy() for r in self.runs[:number]]
+        at = 0
+        for r, rows in zip(self.runs[:number], kept, strict=True):
+            self.pieces[at : at + len(rows)] = rows
+            r[c.RUN_FIRST] = at
+            at += len(rows)
+        self.counts[1] = at
+
+    def place(self, job: int, part: int, start: int, nodes: Sequence[int]) -> bool:
+        """Put a job that runs on given nodes into the tables; return whether it fits there by the rules of the site.
+
+        If it does not, its CPUs are spread over the nodes, and the free amounts may be negative for a time.
+        """
+        self.room_for(1)
+        machine = self.machine()
+        mask = np.zeros(len(self.nodes), np.uint8)
+        mask[list(nodes)] = 1
+        taken = np.zeros((len(self.nodes), 3), np.int64)
+        fits = True
+        if _pick(job, part, machine, mask, taken, False) != len(nodes):
+            fits = False
+            if _pick(job, part, machine, mask, taken, True) != len(nodes):
+                taken[:] = 0
+                row = self.job[job]
+                left = int(row[c.MIN_CPUS])
+                for i, n in enumerate(nodes):
+                    share = -(-left // (len(nodes) - i))
+                    taken[n, 0] = self.total[n, c.CPUS] if row[c.WHOLE] else max(1, min(share, int(self.total[n, c.CPUS])))
+                    left -= share
+                    taken[n, 1] = max(0, taken[n, 0] * row[c.MEMORY_PER_CPU], row[c.MEMORY_PER_NODE])
+                    taken[n, 2] = row[c.GPUS]
+        run = self.runs[self.counts[0]]
+        run[:] = (job, start + self.job[job, c.LIMIT], self.counts[1], len(nodes), part, start)
+        for n in sorted(nodes):
+            _place(self.job[job], n, taken[n], machine, int(self.counts[1]))
+            self.pieces[self.counts[1], c.PIECE_NODE] = n
+            self.counts[1] += 1
+            self.use[n, c.JOBS_ON] += 1
+            self.use[n, c.WHOLE_ON] += self.job[job, c.WHOLE]
+        self.row_of[job] = int(self.counts[0])
+        self.counts[0] += 1
+        self.limits.started(job, self.amounts(job))
+        if self.job[job, c.ARRAY] >= 0:
+            self.arrays[self.job[job, c.ARRAY], c.RUNNING_TASKS] += 1
+        return fits
+
+    def amounts(self, job: int) -> Ints:
+        """Return what a running job counts in the limits."""
+        rows = self.pieces_of(job)
+        amounts: Ints = self.need[job].copy()
+        amounts[c.LIMIT_CPUS] = rows[:, 1 + c.CPUS].sum()
+        amounts[c.LIMIT_NODES] = len(rows)
+        amounts[c.LIMIT_MEMORY] = max(amounts[c.LIMIT_MEMORY], rows[:, 1 + c.MEMORY].sum())
+        amounts[c.LIMIT_GPUS] = max(amounts[c.LIMIT_GPUS], rows[:, 1 + c.FIRST_GPU :].sum())
+        amounts[c.RUN_CPU_SECONDS] = amounts[c.LIMIT_CPUS] * self.job[job, c.LIMIT]
+        return amounts
+
+    def pieces_of(self, job: int) -> Ints:
+        """Return the pieces of a running job: node, CPUs, MB, GPUs by type."""
+        run = self.runs[self.row_of[job]]
+        return self.pieces[run[c.RUN_FIRST] : run[c.RUN_FIRST] + run[c.RUN_COUNT]]
+
+    def remove(self, job: int) -> None:
+        """Take a running job off the tables."""
+        rows = self.pieces_of(job)
+        for piece in rows:
+            n = piece[c.PIECE_NODE]
+            self.free[n] += piece[c.PIECE_FREE :]
+            self.use[n, c.JOBS_ON] -= 1
+            self.use[n, c.WHOLE_ON] -= self.job[job, c.WHOLE]
+        row = self.row_of.pop(job)
+        last = int(self.counts[0]) - 1
+        self.runs[row:last] = self.runs[row + 1 : last + 1]  # the order of the starts stays
+        for other, at in self.row_of.items():
+            if at > row:
+                self.row_of[other] = at - 1
+        self.counts[0] = last
+        self.limits.ended(job)
+        if self.job[job, c.ARRAY] >= 0:
+            self.arrays[self.job[job, c.ARRAY], c.RUNNING_TASKS] -= 1
+
+    def snapshot(self) -> list[Ints]:
+        """Return copies of all that a pass changes."""
+        changing = (self.free, self.use, self.counts, self.arrays, self.limits.used, self.reason, self.planned)
+        return [each.copy() for each in changing]
+
+    def restore(self, snapshot: Sequence[Ints]) -> None:
+        """Undo a pass."""
+        changing = (self.free, self.use, self.counts, self.arrays, self.limits.used, self.reason, self.planned)
+        for each, before in zip(changing, snapshot, strict=True):
+            each[:] = before
