@@ -43,6 +43,7 @@ COMMANDS = {
     "simulate": ".simulate:simulate",
     "dardis": ".dardis:dardis",
     "decide": ".decide:decide",
+    "calibrate": ".calibrate:calibrate",
     "import": ".importing:import_app",
     "verify": ".verify:verify",
     "export": ".export:export",
@@ -57,7 +58,16 @@ COMMANDS = {
     "doctor": ".doctor:doctor",
 }
 """Command -> its module and its function, or its Typer app if it has sub-commands; in the order of the overview."""
-GROUPED = {"explain", "run", "simulate", "leaderboard", "dardis", "verify", "export"}  # commands with groups of options
+GROUPED = {
+    "explain",
+    "run",
+    "simulate",
+    "leaderboard",
+    "calibrate",
+    "dardis",
+    "verify",
+    "export",
+}  # commands with groups of options
 READ_RECORDS = {"verify", "plot", "statistics", "compare", "report", "merge", "guide"}
 """Commands that read records: they import nothing that a record names, unless it is named on the command line."""
 SETTINGS: dict[str, Any] = {"pretty_exceptions_enable": False, "add_completion": False, "rich_markup_mode": None}

@@ -167,6 +167,10 @@ class Calibration:
         The waits of each replay against those of the next: what chance alone does.
     by : mapping of str to mapping of str to Agreement
         ``free`` for each partition, QOS, account and class of size.
+    jobs : tuple of SlurmJob
+        The jobs that are compared: those that started in the record and in every replay.
+    recorded, replayed : ndarray of float, shape (jobs,)
+        Their waits in s: as recorded, and the mean of the replays.
     never : tuple of str
         Jobs that started in one of record and replay alone.
     worst : tuple of LargeError
@@ -182,6 +186,9 @@ class Calibration:
     single: tuple[Agreement, ...]
     between: tuple[Agreement, ...]
     by: Mapping[str, Mapping[str, Agreement]]
+    jobs: tuple[SlurmJob, ...]
+    recorded: Floats
+    replayed: Floats
     never: tuple[str, ...]
     worst: tuple[LargeError, ...]
     verdict: str
@@ -207,6 +214,7 @@ def calibrate(
     within: int = WITHIN,
     replays: int = 8,
     seed: int = 0,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Calibration:
     """Compare what was recorded with what the rules of Slurm would have done.
 
@@ -226,6 +234,8 @@ def calibrate(
         Number of free replays.
     seed : int, optional
         Seed of the fractions of seconds.
+    on_progress : callable, optional
+        Called with the steps that are done, and their number: the predictions from recorded states, and each replay.
 
     Returns
     -------
@@ -247,7 +257,8 @@ def calibrate(
     submit = np.array([job.submit for job in jobs], float)
     recorded = np.array([np.nan if job.start is None else job.start for job in jobs]) - submit
     runs = [SlurmReplay(site, jobs, changes, seed + k, begin) for k in range(replays)]
-    for run in runs:
+    for done, run in enumerate(runs, 1):
+        on_progress(done, replays + 1)
         run.run()
     waits = np.array([run.first_starts() for run in runs]) - submit
     both = ~np.isnan(recorded) & ~np.isnan(waits).any(axis=0)
@@ -262,6 +273,9 @@ def calibrate(
         single=tuple(agreement(recorded[both], wait[both]) for wait in waits),
         between=tuple(agreement(a[both], b[both]) for a, b in zip(waits, waits[1:], strict=False)),
         by=_by_group(jobs, recorded, mean, both),
+        jobs=tuple(job for job, compared in zip(jobs, both, strict=True) if compared),
+        recorded=recorded[both],
+        replayed=mean[both],
         never=tuple(job.id for job, alone in zip(jobs, one_sided, strict=True) if alone),
         worst=tuple(
             LargeError(jobs[k].id, float(recorded[k]), float(mean[k]), runs[0].why(int(k))) for k in order if errors[k] > 0

@@ -1,0 +1,143 @@
+"""The tables of ``bench calibrate``: how well the rules of a site predict what its scheduler did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import fmean
+
+from ...simulation.slurm.calibration import Agreement, Calibration, WrongInstant
+from ...simulation.slurm.jobs import SlurmJob
+from ..grid import Column, Grid, count, percent, ratio, short, signed
+
+FIRST = 10  # wrong instants that are listed
+CHANCE = "two replays differ"  # the row that tells what chance alone does
+SINGLE = "one replay"
+ALL = "all jobs"
+
+
+@dataclass(frozen=True)
+class Row:
+    """The agreement of some jobs; ``kind``: what they have in common, ``name``: its value."""
+
+    kind: str
+    name: str
+    agreement: Agreement
+
+
+def one_step_grid(calibration: Calibration) -> Grid:
+    """Return the table of the predictions from recorded states."""
+    one = calibration.one_step
+    columns = [
+        Column("starts\nrecorded", lambda o: o.starts, count, "from each recorded state, the starts of the next "
+               f"{one.within} s are predicted; recall: share of the recorded starts that were predicted"),
+        Column("fore\xad\nseen", lambda o: o.foreseen, count),
+        Column("recall", lambda o: o.recall, ratio),
+        Column("starts\npredicted", lambda o: o.predicted, count, "precision: share of the predictions that came true"),
+        Column("right", lambda o: o.right, count),
+        Column("preci\xad\nsion", lambda o: o.precision, ratio),
+    ]  # fmt: skip
+    return Grid.of("one step: what starts next, asked at each recorded event", columns, [one])
+
+
+def free_grid(calibration: Calibration) -> Grid:
+    """Return the table of the waits that were recorded and replayed, for all jobs and for each group."""
+    rows = [
+        Row(ALL, "", calibration.free),
+        Row(SINGLE, "", _mean(calibration.single)),
+        *([Row(CHANCE, "", _mean(calibration.between))] if calibration.between else []),
+        *_groups(calibration.by),
+    ]
+    columns = [
+        Column("", lambda r: r.kind, words=True),
+        Column("", lambda r: r.name, words=True),
+        Column("jobs", lambda r: r.agreement.jobs, count),
+        Column("wait\nrecorded", lambda r: r.agreement.recorded, short, "waits in s, their means"),
+        Column("re\xad\nplayed", lambda r: r.agreement.replayed, short),
+        Column("", lambda r: r.agreement.deviation, signed),
+        Column("median\nrecorded", lambda r: r.agreement.median_recorded, short, spare=3),
+        Column("re\xad\nplayed", lambda r: r.agreement.median_replayed, short, spare=3),
+        Column("p95\nrecorded", lambda r: r.agreement.p95_recorded, short, spare=2),
+        Column("re\xad\nplayed", lambda r: r.agreement.p95_replayed, short, spare=2),
+        Column("mean\nerror", lambda r: r.agreement.mean_error, short, "error: absolute difference of a job's waits"),
+        Column("within\n10 s", lambda r: r.agreement.within_10_s, _share),
+        Column("1 min", lambda r: r.agreement.within_1_min, _share, spare=1),
+        Column("10 min", lambda r: r.agreement.within_10_min, _share, spare=1),
+        Column("rank\ncorr.", lambda r: r.agreement.rank_correlation, ratio, "rank corr.: Spearman's, of the waits"),
+    ]
+    grid = Grid.of("free: the whole log, replayed by the rules of the site", columns, rows)
+    further = (
+        f"{ALL}: a job's wait is its mean over {len(calibration.single)} replays, which differ in what no log records, such as "
+        f"fractions of seconds; {SINGLE}: the mean figures of single replays; {CHANCE}: those of one replay against another, so "
+        "no model can be expected to agree better with the record"
+    )
+    return Grid(grid.title, grid.columns, grid.rows, f"{grid.meaning.removesuffix('.')}; {further}.")
+
+
+def worst_grid(calibration: Calibration) -> Grid:
+    """Return the table of the jobs with the largest errors."""
+    columns = [
+        Column("job", lambda w: w.job, words=True),
+        Column("wait\nrecorded", lambda w: w.recorded, count),
+        Column("re\xad\nplayed", lambda w: w.replayed, count),
+        Column("why it waited last, in a replay", lambda w: w.why, words=True, least=20),
+    ]
+    return Grid.of("the largest errors", columns, calibration.worst)
+
+
+def wrong_grid(calibration: Calibration) -> Grid:
+    """Return the table of the first instants at which a prediction from the recorded state is wrong."""
+    columns = [
+        Column("time, UTC", lambda w: _clock(w.time), words=True),
+        Column("job", lambda w: w.job, words=True),
+        Column("partition", lambda w: w.partition, words=True),
+        Column("what", _what, words=True),
+        Column("by, or why not", lambda w: w.why, words=True, least=20),
+    ]
+    wrong = calibration.one_step.wrong
+    title = f"the first {min(FIRST, len(wrong))} of {len(wrong)} wrong answers of one step"
+    return Grid.of(title, columns, wrong[:FIRST])
+
+
+def rows_of_jobs(calibration: Calibration) -> Iterator[tuple[str, str, str, str, str, int, float, float]]:
+    """Yield a row for each job: job, partition, QOS, account, user, submit time, waits recorded and replayed in s."""
+    for job, recorded, replayed in zip(calibration.jobs, calibration.recorded, calibration.replayed, strict=True):
+        yield (*_names(job), job.user, job.submit, float(recorded), float(replayed))
+
+
+HEADS = ("job", "partition", "qos", "account", "user", "submit", "wait_recorded", "wait_replayed")
+
+
+def _names(job: SlurmJob) -> tuple[str, str, str, str]:
+    return job.id, ",".join(job.request.partitions), job.request.qos, job.request.account
+
+
+def _groups(by: Mapping[str, Mapping[str, Agreement]]) -> Iterator[Row]:
+    for kind, members in by.items():
+        if len(members) > 1:
+            for name, agreement in members.items():
+                yield Row(kind, name or "none", agreement)
+
+
+def _mean(several: Sequence[Agreement]) -> Agreement:
+    """Return the mean of each figure."""
+    names = [name for name in Agreement.__dataclass_fields__ if name != "jobs"]
+    figures = {name: fmean(getattr(agreement, name) for agreement in several) for name in names}
+    return Agreement(jobs=several[0].jobs, **figures)
+
+
+def _share(value: float) -> str:
+    return percent(value, 0)
+
+
+def _clock(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _what(wrong: WrongInstant) -> str:
+    if not wrong.predicted:
+        return "started, was not predicted"
+    if wrong.recorded is None:
+        return "predicted, never started"
+    return f"predicted, started {wrong.recorded - wrong.time:,} s later"
