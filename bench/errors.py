@@ -23,6 +23,7 @@ from ..instances.files.folder import ForeignFile
 from ..instances.files.writing import NotReadable
 from ..instances.formats.cooling_tables import UnknownCooling
 from ..instances.report import WorkloadError
+from ..instances.sites import SiteError
 from ..models import ProblemError
 from ..models.excerpt import excerpt, shortened
 from ..models.plugins import PluginError
@@ -67,6 +68,7 @@ WRONG_USE = (
     UnknownCooling,
     UnknownScenario,
     InstanceError,
+    SiteError,
     FormatError,
     WorkloadError,
     NotReadable,

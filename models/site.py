@@ -563,8 +563,17 @@ class QOS:
 @with_short_repr
 @dataclass(frozen=True)
 class Licence:
-    """A licence: its name and how many there are.
+    """A licence.
 
+    Parameters
+    ----------
+    name : str
+        Its name.
+    total : int
+        How many there are.
+
+    Examples
+    --------
     >>> Licence("matlab", 20)
     Licence(name='matlab', total=20)
     """

@@ -29,6 +29,7 @@ from ...instances.generators.climate import SEASONS, synthetic
 from ...instances.generators.theta import DEADLINE, NEEDED, SOURCE, STEP
 from ...instances.log_preparation import midnight
 from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE, known, thesis_scenarios
+from ...instances.sites import read_site, write_site
 from ...instances.states.machine_state import Document, state_of
 from ...instances.states.pbs import state_from_pbs
 from ...instances.states.slurm import state_from_slurm
@@ -497,6 +498,45 @@ def moment(log: Workload, at: int, nodes_needed: int, deadline: int, seed: int) 
     )
 
 
+# --- ``bench import site``: the description of a machine from the files of its scheduler.
+
+
+def import_site(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="files of Slurm or PBS, or folders of them, in any order")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="file of the site to write, such as site.toml")],
+    zone: Annotated[
+        str | None,
+        typer.Option(help="time zone of reservations and events, such as Europe/Rome; default: UTC"),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="name of the site; default: that of the files")] = None,
+) -> None:
+    """Make the description of a machine from the files of its scheduler.
+
+    Slurm: slurm.conf and gres.conf; sacctmgr dump CLUSTER file=dump.cfg; sacctmgr -P show assoc, qos, reservation or event;
+    scontrol show config, node, partition, res or lic.
+
+    PBS: qmgr -c "print server"; pbsnodes -av, also with -F json; sched_config.
+
+    Prints what is read, references that lead nowhere, and what no replay obeys.
+
+    Example: bench import site slurm.conf gres.conf dump.cfg qos.txt --out site.toml
+
+    Example: bench import site /etc/slurm --out site.toml
+
+    Example: bench import site qmgr.txt pbsnodes.txt --out site.toml
+    """
+    from ..show.sites import site_lines
+
+    site = read_site(*paths, zone=time_zone(zone) or UTC, name=name)
+    with writing(out):
+        write_site(site, out)
+    say("\n".join(site_lines(site)))
+    parts = [how_many(len(site.nodes), "node", ","), how_many(len(site.partitions), "partition")]
+    say(f"{out}: {', '.join(parts)}, {len(site.qos)} QOS; to see it: bench show {out}")
+
+
 # --- ``bench import weather``: the hourly temperatures of a weather file, or of some days of it, are written as CSV.
 
 HOUR = 3600  # seconds
@@ -563,3 +603,4 @@ import_app.command("weather", short_help="temperatures: EPW, PVGIS, CSV")(import
 import_app.command("curie", short_help="profit scenarios of Bridi's thesis, from an SWF log")(import_curie)
 import_app.command("theta", short_help="eviction problem of a moment of a log")(import_theta)
 import_app.command("state", short_help="state of a machine from Slurm or PBS, for bench decide")(import_state)
+import_app.command("site", short_help="description of a machine, from files of Slurm or PBS")(import_site)

@@ -29,7 +29,8 @@ def show(
     *,
     drop_impossible: Drop = False,
     plot: Annotated[
-        Path | None, typer.Option(help="cooling tables, profiles and logs: file of a picture to write, such as air.svg")
+        Path | None,
+        typer.Option(help="cooling tables, profiles, logs, sites: file of a picture to write, such as air.svg"),
     ] = None,
     composition: Annotated[
         bool, typer.Option("--composition", help="only the numbers of jobs per queue, accelerator and number of cores")
@@ -52,6 +53,9 @@ def show(
 
     INSTANCE may also be a desired profile, a CSV file time_s,resource,share[,nodes].
 
+    INSTANCE may also be a site: a site.toml, slurm.conf, pbsnodes -av, or a folder of such files. Its classes of nodes,
+    partitions and QOS are shown, and what of it no replay obeys.
+
     Example: bench show eurora_700
 
     Example: bench show air --plot air.svg
@@ -61,6 +65,8 @@ def show(
     Example: bench show log.swf --nodes 256 --cores 16 --plot hours.svg
 
     Example: bench show jobs.txt --nodes 64 --cores 48 --per-node gpus=4 --zone Europe/Rome
+
+    Example: bench show site.toml --plot site.svg
 
     Example: bench show eurora_700 --composition
 

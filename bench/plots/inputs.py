@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -243,3 +243,74 @@ def _lines(power: Axes, pue: Axes, table: Cooling, temperature: float, colour: o
     at = sorted(sampled | {p for p, _ in points if low <= p < table.most})
     values = [1 + table.power(min(p, table.most), temperature) / p for p in at]
     pue.plot([p / 1000 for p in at], values, color=colour, linewidth=1.2)
+
+
+# --- ``bench show SITE``: the nodes, and the partitions that have them.
+
+ROW = 0.24  # inches of a partition
+LABELLED = 40  # nodes of which a class needs one in so many to have its name in the picture
+
+
+def plot_site(
+    name: str, classes: Sequence[tuple[str, int, int]], partitions: Mapping[str, Sequence[int]], path: Path
+) -> None:
+    """Write an SVG picture of the CPUs of each node, and below it of the nodes of each partition.
+
+    Parameters
+    ----------
+    name : str
+        The name of the site.
+    classes : sequence of (str, int, int)
+        The names, number and CPUs of the nodes of each class, in the order of the nodes.
+    partitions : mapping
+        Name -> indices of its nodes.
+    path : Path
+        The file, which ends in .svg.
+
+    Raises
+    ------
+    WrongUse
+        If matplotlib is missing, the name does not end in .svg or the file cannot be written.
+    """
+    total = sum(number for _, number, _ in classes)
+
+    def cpus(ax: Axes) -> None:
+        begin = 0
+        for k, (label, number, height) in enumerate(classes):
+            ax.bar(begin + number / 2, height, width=number, color=COLOURS[k % len(COLOURS)], alpha=0.8)
+            if number * LABELLED >= total:
+                ax.text(begin + number / 2, height, label[:24], ha="center", va="bottom", fontsize=6, color=INK)
+            begin += number
+        ax.set_xlim(0, total)
+        ax.margins(y=0.2)
+        ax.set_title("CPUs of each node", loc="left", fontsize=8)
+
+    def members(ax: Axes) -> None:
+        for row, places in enumerate(partitions.values()):
+            ax.broken_barh(runs_of(places), (row - 0.38, 0.76), color=COLOURS[0], alpha=0.8)
+        ax.set_yticks(range(len(partitions)), [label[:24] for label in partitions])
+        ax.set_ylim(len(partitions) - 0.5, -0.5)
+        ax.set_xlim(0, total)
+        ax.set_xlabel("nodes, in the order of the site")
+        ax.set_title("nodes of each partition", loc="left", fontsize=8)
+
+    height = max(PANEL * 0.6, 0.8 + ROW * len(partitions))
+    panels = [cpus, members] if partitions else [cpus]
+    write_picture(
+        path, lambda: side_by_side([(f"{name}: nodes and partitions", figure(f"{name}: site", panels, 1, height))])
+    )
+
+
+def runs_of(places: Sequence[int]) -> list[tuple[int, int]]:
+    """Return (first, length) of each run of neighbours.
+
+    >>> runs_of([3, 0, 1, 7])
+    [(0, 2), (3, 1), (7, 1)]
+    """
+    runs: list[tuple[int, int]] = []
+    for place in sorted(set(places)):
+        if runs and sum(runs[-1]) == place:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((place, 1))
+    return runs

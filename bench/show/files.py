@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,6 +13,8 @@ from rich.console import Console
 from ...instances import UnknownInstance
 from ...instances.classic import is_classic
 from ...instances.files.folder import SETTINGS as INSTANCE
+from ...instances.sites import read_site
+from ...instances.sites.read import is_site
 from ..errors import WrongUse
 from ..replays.open_log import check_there, open_log, time_zone
 from ..replays.settings import SETTINGS, ReplaySettings, read_settings
@@ -28,6 +31,7 @@ from .logs import (
     show_log,
     show_profile,
 )
+from .sites import show_site
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,21 @@ class ProfileFile:
         show_profile(console, shown.name, shown.plot)
 
 
+class SiteFile:
+    """The description of a machine: a ``site.toml``, files of Slurm or PBS, or a folder of them."""
+
+    what = "site"
+    takes = ("--plot", "--zone")
+
+    def recognises(self, shown: Shown) -> bool:
+        """Return whether a file or a folder describes a site."""
+        return is_site(shown.name)
+
+    def show(self, shown: Shown, console: Console) -> None:
+        """Print nodes, partitions and QOS."""
+        show_site(console, read_site(shown.name, zone=time_zone(shown.settings["zone"]) or UTC), shown.plot)
+
+
 class LogFile:
     """The log of a machine, in one of the formats of logs."""
 
@@ -183,7 +202,7 @@ class InstanceFile:
             show_instance(console, instance, shown.name)
 
 
-KINDS: Sequence[FileKind] = (ProfileFile(), LogFile(), CoolingTable(), InstanceFile())
+KINDS: Sequence[FileKind] = (ProfileFile(), SiteFile(), LogFile(), CoolingTable(), InstanceFile())
 """The first kind that recognises a name shows it."""
 
 
@@ -203,7 +222,7 @@ def show_file(shown: Shown, console: Console) -> None:
     of_logs = shown.of_logs
     for option in shown.options:
         group = OF_LOGS if option in of_logs else option
-        if group not in kind.takes:
+        if group not in kind.takes and option not in kind.takes:
             if kind is KINDS[-1]:  # which recognises any name
                 check_there(shown.name)
             takers = [f"{other.what}s" for other in KINDS if group in other.takes]

@@ -1,0 +1,211 @@
+"""What a log tells of a machine: its nodes, their sizes as far as they were in use, and which partition used which nodes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, tzinfo
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import WrongValue
+from ...models.site import GPUS, Partition, Site, SiteNode
+from ..files.lines import begins_with, each_line
+from ..formats.sacct_rows import Refused, Row, completion_rows, is_completion, json_rows, table_of, text_rows
+from ..formats.slurm_values import count, gpus_in, is_unknown, memory, moment, tres
+from ..report import WorkloadError
+from ..states.node_sets import hosts_of
+
+SLACK = 5  # s: a scheduler gives the nodes of a job away up to so long before it records its end
+SEEN = "sizes of nodes are the largest use that the log shows"
+RULES = "limits, priorities and accounts (the log does not have them)"
+
+
+class PlacedJob(NamedTuple):
+    """A job with its nodes.
+
+    Attributes
+    ----------
+    nodes
+        The names of its nodes.
+    partition
+        Its partition; empty: none.
+    start, end
+        Times in s, on any clock.
+    each
+        What it had on each node: ``cores``, ``memory`` in MB, ``gpus`` and, by type, ``gpus a100``.
+    """
+
+    nodes: Sequence[str]
+    partition: str
+    start: float
+    end: float
+    each: Mapping[str, int]
+
+
+def site_of_jobs(jobs: Iterable[PlacedJob], name: str = "log") -> Site:
+    """Return the site that the jobs of a log show.
+
+    The size of a node is the largest use of it at one time; it may have more. Logs do not say how the CPUs of a job are shared
+    among its nodes: of a job on several nodes, each has at least one CPU, and the largest size of all is at least the mean. A
+    partition has the nodes that its jobs had.
+
+    Parameters
+    ----------
+    jobs : iterable of PlacedJob
+        The jobs that ran.
+    name : str, optional
+        Name of the site.
+
+    Returns
+    -------
+    Site
+        The site, without rules; nodes are in the order of their names.
+
+    Raises
+    ------
+    WorkloadError
+        No job has nodes.
+
+    Examples
+    --------
+    >>> jobs = [PlacedJob(("n1",), "batch", 0, 90, {"cores": 4}), PlacedJob(("n1", "n2"), "batch", 50, 90, {"cores": 8}),
+    ...         PlacedJob(("n1",), "debug", 60, 80, {"cores": 6})]
+    >>> site = site_of_jobs(jobs)
+    >>> [(node.name, node.cores) for node in site.nodes], [(p.name, p.nodes) for p in site.partitions]
+    ([('n1', 11), ('n2', 8)], [('batch', ('n1', 'n2')), ('debug', ('n1',))])
+    """
+    uses: dict[str, list[tuple[float, int, Mapping[str, int]]]] = {}
+    members: dict[str, dict[str, None]] = {}
+    least: dict[str, dict[str, int]] = {}
+    for job in jobs:
+        certain = job.each if len(job.nodes) == 1 else {"cores": 1}
+        end = max(job.start, job.end - SLACK)
+        for node in job.nodes:
+            uses.setdefault(node, []).extend(((job.start, 1, certain), (end, -1, certain)))
+            if len(job.nodes) > 1:
+                known = least.setdefault(node, {})
+                known.update({name: max(known.get(name, 0), n) for name, n in job.each.items()})
+            if job.partition:
+                members.setdefault(job.partition, {})[node] = None
+    if not uses:
+        raise WorkloadError(f"{name}: no job of the log has nodes; expected a column NodeList, and jobs that ran")
+    order = sorted(uses, key=_natural)
+    peaks = {node: _peak(uses[node], least.get(node, {})) for node in order}
+    has_memory = any(peak.get("memory") for peak in peaks.values())
+    nodes = [_node(node, peaks[node], has_memory) for node in order]
+    place = {node: k for k, node in enumerate(order)}
+    partitions = [
+        Partition(each, tuple(sorted(listed, key=place.__getitem__)), default=False) for each, listed in members.items()
+    ]
+    return Site(name, nodes, partitions, not_modelled=(SEEN, RULES))
+
+
+def _peak(uses: list[tuple[float, int, Mapping[str, int]]], least: Mapping[str, int]) -> dict[str, int]:
+    """Return the largest amount of each resource in use at one time, or ``least``; what ends at a time is free at it."""
+    now: Counter[str] = Counter()
+    peak = dict(least)
+    for _, sign, amounts in sorted(uses, key=lambda use: use[:2]):
+        for name, amount in amounts.items():
+            now[name] += sign * amount
+            peak[name] = max(peak.get(name, 0), now[name])
+    return peak
+
+
+def _node(name: str, peak: Mapping[str, int], has_memory: bool) -> SiteNode:
+    typed = {key.removeprefix(f"{GPUS} "): n for key, n in peak.items() if key.startswith(f"{GPUS} ") and n}
+    untyped = peak.get(GPUS, 0) - sum(typed.values())
+    gpus = typed | ({"": untyped} if untyped > 0 else {})
+    return SiteNode(name, max(1, peak.get("cores", 0)), memory=peak.get("memory", 0) if has_memory else None, gpus=gpus)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Return a key by which n2 is before n10."""
+    parts: list[tuple[int, str]] = []
+    digits = text = ""
+    for c in f"{name}\0":
+        if c.isascii() and c.isdigit():
+            digits += c
+            continue
+        if digits:
+            parts.append((int(digits[:18]), text))
+            digits = text = ""
+        text += c
+    return [*parts, (-1, text)]
+
+
+# --- The jobs of ``sacct`` with the columns NodeList, Start, End, Partition, and AllocTRES or NCPUS.
+
+
+def site_of_log(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = ()) -> Site:
+    """Return the site that the accounting of Slurm shows, where no description of the machine is there.
+
+    Parameters
+    ----------
+    path : str or Path
+        Output of ``sacct`` with NodeList, or the text file of ``jobcomp/filetxt``; plain or compressed.
+    zone : tzinfo, optional
+        Time zone of the times in the file.
+    columns : sequence of str, optional
+        Names of the columns, for a file without a header.
+
+    Returns
+    -------
+    Site
+        See ``site_of_jobs``.
+
+    Raises
+    ------
+    WorkloadError
+        The file cannot be read, or no job of it has nodes.
+    """
+    return site_of_jobs(placed_jobs(path, zone, columns), Path(path).name.partition(".")[0])
+
+
+def placed_jobs(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = ()) -> Iterator[PlacedJob]:
+    """Yield the jobs of a log of Slurm that have nodes; rows of steps, and those that cannot be read, are left out."""
+    for row in _rows(path, columns):
+        if isinstance(row, Refused) or "." in row.cells.get("JobID", "").partition("[")[0]:
+            continue
+        try:
+            job = _placed(row.cells, zone)
+        except WrongValue:  # the reader of the log says so
+            continue
+        if job is not None:
+            yield job
+
+
+def _rows(path: str | Path, columns: Sequence[str]) -> Iterator[Row | Refused]:
+    if begins_with(path, "{"):
+        yield from json_rows(path)
+        return
+    lines = enumerate(each_line(path), 1)
+    first = next(((n, line) for n, line in lines if line.strip()), None)
+    if first is not None and is_completion(first[1].strip()):
+        yield from completion_rows(chain([first], lines))
+        return
+    table, line = table_of(path, iter([first] if first else []), columns)
+    rest = lines if line else chain([first] if first else [], lines)
+    for row in text_rows(table, ((n, text) for n, text in rest if not table.is_header(text)), lambda row: row):
+        yield row if isinstance(row, Refused) else row[0]
+
+
+def _placed(cells: Mapping[str, str], zone: tzinfo) -> PlacedJob | None:
+    """Return a job with its nodes, None if it has none. Raises WrongValue."""
+    listed = cells.get("NodeList", "")
+    if is_unknown(listed):
+        return None
+    nodes = hosts_of(listed)
+    start, end = moment(cells.get("Start", ""), zone), moment(cells.get("End", ""), zone)
+    if math.isnan(start) or not nodes:
+        return None
+    amounts = tres(cells.get("AllocTRES", ""))
+    cpus = amounts.get("cpu") or cells.get("AllocCPUS") or cells.get("NCPUS") or "0"
+    gpus, kinds = gpus_in(amounts)
+    total = {"cores": count(cpus), GPUS: gpus} | {f"{GPUS} {kind}": n for kind, n in kinds.items()}
+    if "mem" in amounts:
+        total["memory"] = math.ceil(memory(amounts["mem"]).megabytes)
+    each = {name: n // len(nodes) for name, n in total.items() if n}
+    return PlacedJob(nodes, cells.get("Partition", ""), start, math.inf if math.isnan(end) else end, each)
