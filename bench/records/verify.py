@@ -333,6 +333,7 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     """
     from ...simulation.features.named import features_of
     from ...simulation.features.requeue import requeue_of
+    from ...simulation.features.site_limits import site_limits
     from ...simulation.outputs.reading import read_jobs
     from ...simulation.outputs.records import outages_json, read_preemption, read_production
     from ...simulation.outputs.tables import attempts_file, node_states_file, read_attempts, read_node_states
@@ -381,7 +382,8 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     each = bool(within) and limits_each_node(record["method"])
     added = features_of(settings.features or ())
     stops = [stop for feature in added for stop in feature.stops(replayed)]
-    broken = violations(replayed, partial=broke_off, within=within, on_each_node=each, stops=stops)
+    limits = None if case.site is None else site_limits(case.site)
+    broken = violations(replayed, partial=broke_off, within=within, on_each_node=each, stops=stops, limits_of=limits)
     broken += [v for feature in added for v in feature.check(replayed)]
     faults = [f"{v.constraint}: {v.message}" for v in broken]
     if record.get("outages") not in (None, outages_json(case.states)):

@@ -18,6 +18,7 @@ from ...instances.kinds.dispatch import DESIRED
 from ...instances.log_preparation import below_power, cancellations, powered
 from ...instances.registry import folder_of
 from ...instances.report import Report
+from ...instances.sites import read_site
 from ...instances.workload import Workload, ending_at_walltime
 from ...models.dispatch.problem import Dispatch, with_durations
 from ...models.node_states import NodeEvent, NodeStates
@@ -27,6 +28,7 @@ from ...models.profiles.profile import DesiredProfile
 from ...models.profit.problem import Profit
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent, server_event_kinds
+from ...models.site import Site
 from ..errors import WrongUse
 from ..runs.view import View, scenarios_of
 from .settings import SETTINGS, ReplaySettings
@@ -86,6 +88,41 @@ def with_production(
         return made.jobs(workload, platform)
     except ValueError as e:
         raise WrongUse(str(e)) from e
+
+
+# --- The site of a replay, from its settings.
+
+
+def _files_of(text: str) -> list[Path]:
+    return [Path(part.strip()) for part in text.split(",") if part.strip()]
+
+
+def content_of_site(text: str) -> str:
+    """Return the hash of the files of --site."""
+    return "+".join(content_of(path) for path in _files_of(text))
+
+
+def check_site(replay: ReplaySettings) -> None:
+    """Raise WrongUse if --site has no files, or other options describe the machine, too; SiteError for a faulty file."""
+    taken = ("nodes", "cores", "memory", "per_node", "batch")
+    other = next((name for name in taken if getattr(replay, name) is not None), None)
+    if other is not None:
+        raise WrongUse(f"--site {replay.site}: the site has nodes of its own; leave --{other.replace('_', '-')} out")
+    if not replay.trace:
+        raise WrongUse(f"--site {replay.site}: it is for logs; an instance has a machine of its own")
+    missing = next((path for path in _files_of(replay.site or "") if not path.exists()), None)
+    if missing is not None or not _files_of(replay.site or ""):
+        raise WrongUse(f"--site {replay.site}: there is no file {str(missing or '')!r}")
+    read_site(*_files_of(replay.site or ""))
+
+
+def site_of(replay: ReplaySettings) -> Site | None:
+    """Return the site of the settings; None if they have none. Raises WrongUse if its files have been changed since."""
+    if replay.site is None:
+        return None
+    if content_of_site(replay.site) != replay.site_content:
+        raise WrongUse(f"--site {replay.site}: a file was changed after the replay")
+    return read_site(*_files_of(replay.site))
 
 
 # --- The desired use and the power cap of a replay, from its settings: reading, and the check of a record.
@@ -362,6 +399,8 @@ class ReplayCase:
         On-demand jobs, checkpoints and failures; the on-demand jobs are not part of the workload.
     centre
         The profit problem of the scenario, with cooling, weather and prices.
+    site
+        The site, of which the platform has the nodes.
     """
 
     workload: Workload
@@ -374,6 +413,7 @@ class ReplayCase:
     desired: DesiredProfile | None = None
     preemption: Preemption | None = None
     centre: Profit | None = None
+    site: Site | None = None
 
     @property
     def states(self) -> NodeStates | None:
@@ -433,10 +473,11 @@ def replay_case(
     if replay.trace:
         from .open_log import open_log
 
-        _, workload, platform = open_log(path, replay, view.first)
+        site = site_of(replay)
+        _, workload, platform = open_log(path, replay, view.first, site)
         workload = _with_power(workload, replay)
         desired = desired_of(replay, platform)
-        case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, desired=desired)
+        case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, desired=desired, site=site)
         return _with_events(case, view, replay)
     instance = instance or load(path, drop_impossible=drop_impossible)
     centre = None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from ...instances import UnknownInstance, names
@@ -20,6 +20,7 @@ from ...instances.repair import Trace
 from ...instances.traces import open_trace, read_trace
 from ...instances.workload import Workload
 from ...models.platform import Platform
+from ...models.site import Site
 from ..errors import WrongUse
 from .settings import ReplaySettings
 
@@ -32,7 +33,7 @@ class OpenedLog(NamedTuple):
     platform: Platform
 
 
-def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None) -> OpenedLog:
+def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None, site: Site | None = None) -> OpenedLog:
     """Read a log and prepare it for its machine.
 
     Parameters
@@ -43,6 +44,8 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None)
         Settings of a replay, of which those of logs count, and the offered load.
     first
         Number of jobs, the first by submit time; None: all.
+    site
+        The machine with its partitions; None: that of the settings.
 
     Raises
     ------
@@ -54,12 +57,17 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None)
         workload, platform = eurora_batch(trace, path, replay.batch)
         return OpenedLog(trace, workload if first is None else workload.first(first), platform)
     trace = read_log(path, replay)
+    machine: dict[str, Any] = {
+        "nodes": replay.nodes,
+        "cores": replay.cores,
+        "memory": replay.memory,
+        "others": resources_per_node(replay.per_node),
+    }
+    if site is not None:
+        machine = _largest(site.platform())
     workload, platform = open_trace(
         trace,
-        nodes=replay.nodes,
-        cores=replay.cores,
-        memory=replay.memory,
-        others=resources_per_node(replay.per_node),
+        **machine,
         window=replay.window,
         load=replay.load,
         first=first,
@@ -70,6 +78,10 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None)
         cancelled=bool(replay.cancelled),
         latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
     )
+    if site is not None:
+        from ...simulation.features.site_limits import on_site  # numba: half of the start of the command line
+
+        workload, platform = on_site(workload, site)
     return OpenedLog(trace, workload, platform)
 
 
@@ -83,6 +95,18 @@ def read_log(path: str | Path, replay: ReplaySettings) -> Trace:
         zone=time_zone(replay.zone),
         columns=column_names(replay.columns),
     )
+
+
+def _largest(platform: Platform) -> dict[str, Any]:
+    """Return as many equal nodes, with the most of each resource, as ``open_trace`` takes them: no job is too large for them."""
+    most = [max(amounts) for amounts in zip(*platform.classes, strict=True)]
+    others = dict(zip(platform.resources, most, strict=True))
+    return {
+        "nodes": len(platform.nodes),
+        "cores": others.pop("cores"),
+        "memory": others.pop("memory", None),
+        "others": others,
+    }
 
 
 def eurora_batch(trace: Trace, file: str | Path, number: int) -> tuple[Workload, Platform]:

@@ -14,7 +14,7 @@ from ...simulation.exclusions import NO_STRETCH
 from ..errors import WrongUse
 from ..runs.view import View
 from ..studies.study import Study
-from .case import check_desired, own_desired, preemption_settings, settings_of_each
+from .case import check_desired, check_site, content_of_site, own_desired, preemption_settings, settings_of_each
 from .energy import check_dispatchers, energy_settings
 from .open_log import check_there
 from .settings import OFF, SETTINGS, ReplaySettings, decision_limit, read_settings
@@ -142,6 +142,9 @@ def replay_request(
     if replay.events is not None:
         read_events(replay.events)
         replay = replace(replay, events_content=content_of(Path(replay.events)))
+    if replay.site is not None:
+        check_site(replay)
+        replay = replace(replay, site_content=content_of_site(replay.site))
     if replay.users is not None:
         replay = replace(replay, users_source=checked_users(replay.users))
     if starts is not None and len(loads) > 1:

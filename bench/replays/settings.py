@@ -168,6 +168,13 @@ class ReplaySettings:
     memory: int | None = _of_log(
         None, "memory of a node in MB; default: memory is ignored", "{} MB each", least=1, added=False
     )
+    site: str | None = _of_log(
+        None,
+        "files of the site, with commas between them, or a folder: site.toml, slurm.conf,gres.conf,dump.cfg, qmgr.txt,... "
+        "(docs/reference/sites.md): its nodes, partitions and limits, instead of --nodes, --cores and --memory",
+        lambda path: f"site {path}",
+    )
+    site_content: str | None = setting(None, concerns="jobs")  # its hash
     per_node: str | None = _of_log(None, "other resources of a node: gpus=2,mics=1", "{} each")
     zone: str | None = _of_log(
         None, "sacct, PBS and tables with dates: time zone, such as Europe/Rome; default: UTC", "times of {}"

@@ -154,7 +154,7 @@ def _simulate(
     lend_centre(dispatcher, case, replay)
     return simulate(
         case.workload,
-        case.platform,
+        None if case.site is not None else case.platform,
         dispatcher,
         predictor=replay.predictor or named.predictor,
         allocator=replay.allocator,
@@ -173,6 +173,7 @@ def _simulate(
         node_policy=replay.node_policy,
         switching=switching_of(replay, dispatcher),
         features=replay.features or (),
+        site=case.site,
     )
 
 

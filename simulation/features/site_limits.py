@@ -26,7 +26,7 @@ from ...models.counts import how_many
 from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.platform import ProblemError
-from ...models.site import QOS, Association, Limits, Partition, PBSSettings, Site
+from ...models.site import Association, Limits, Partition, PBSSettings, Site
 from .running_limits import LimitsOf, RunningLimit
 
 # --- The jobs of a log on the nodes of a site.
@@ -227,8 +227,9 @@ def owners_of(workload: Workload, site: Site) -> tuple[list[Owner], Ints]:
         if not account and len(set(accounts.get(name, ()))) == 1:
             account = accounts[name][0]
         qos = requests[request].qos
-        if not qos and (own := site.effective(account, name, "")) is not None:
-            qos = own.default_qos or ""
+        if not qos and account:
+            given = (one.default_qos for one in site.ancestors(account, name))
+            qos = next((one for one in given if one is not None), "")
         owner = Owner(account, name, qos, partitions[queue])
         number.append(owners.setdefault(owner, len(owners)))
     return list(owners), np.array(number, np.int64)[which.ravel()]
@@ -357,8 +358,9 @@ def site_limits(site: Site) -> LimitsOf:
             return ()
         owners, which = owners_of(workload, site)
         table = _Table()
+        rules = _Rules(site)
         for k, owner in enumerate(owners):
-            _add_limits(table, k, owner, site)
+            _add_limits(table, k, owner, rules)
         held = tres_of(workload, platform)
         order = np.argsort(which, kind="stable")
         first = np.searchsorted(which[order], np.arange(len(owners) + 1))
@@ -376,12 +378,12 @@ def site_limits(site: Site) -> LimitsOf:
     return limits_of
 
 
-def _add_limits(table: _Table, k: int, owner: Owner, site: Site) -> None:
+def _add_limits(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
     """Add the limits on running jobs that are for an owner."""
     taken: set[tuple[str, str]] = set()
-    for label, limits in _qos_limits(owner, site):
+    for label, limits in rules.of_qos(owner):
         fresh: set[tuple[str, str]] = set()
-        for kind, counted, most in _running(limits):
+        for kind, counted, most in rules.running(label, limits):
             key = "max_jobs_per_user" if kind == "max_jobs" else kind
             if (key, counted) in taken:
                 continue
@@ -391,21 +393,62 @@ def _add_limits(table: _Table, k: int, owner: Owner, site: Site) -> None:
             name = (f"{_shown(kind, counted)} of {label}", *whose)
             table.add(k, name, most, counted)
         taken |= fresh
-    quality = _quality(site, owner.qos)
-    factor = 1.0 if quality is None or quality.limit_factor is None else quality.limit_factor
-    for one in _line(owner, site):
-        for kind, counted, most in _running(one.limits):
+    for one in rules.line(owner):
+        for kind, counted, most in rules.running(one.label, one.limits):
             if kind in ("grp_jobs", "grp_tres") and (kind, counted) not in taken:
-                amount = most if kind == "grp_jobs" else int(most * factor)
-                table.add(k, (f"{_shown(kind, counted)} of {one.label}",), amount, counted)
-    own = _effective(owner, site)
-    if own is not None and own.limits.max_jobs is not None and ("max_jobs_per_user", JOBS) not in taken:
-        name = (f"max_jobs of account {owner.account}", f"user {owner.user}")
-        table.add(k, name, own.limits.max_jobs, JOBS)
+                table.add(k, (f"{_shown(kind, counted)} of {one.label}",), most, counted)
+    per_user = next((one.limits.max_jobs for one in rules.line(owner) if one.limits.max_jobs is not None), None)
+    if per_user is not None and ("max_jobs_per_user", JOBS) not in taken:
+        table.add(k, (f"max_jobs of account {owner.account}", f"user {owner.user}"), per_user, JOBS)
 
 
 def _shown(kind: str, counted: str) -> str:
     return kind if counted == JOBS else f"{kind} {counted}"
+
+
+class _Rules:
+    """The QOS and associations of a site, of which each is read once.
+
+    Parameters
+    ----------
+    site : Site
+        The site.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self._qos = {q.name: q for q in site.qos}
+        self._of_partitions = any(a.partition for a in site.associations)
+        self._lines: dict[tuple[str, str, str], tuple[Association, ...]] = {}
+        self._running: dict[str, list[tuple[str, str, int]]] = {}
+
+    def running(self, label: str, limits: Limits) -> list[tuple[str, str, int]]:
+        """Return the kind of each limit on running jobs, what it counts, and its amount; ``label``: whose they are."""
+        if label not in self._running:
+            self._running[label] = list(_running(limits))
+        return self._running[label]
+
+    def line(self, owner: Owner) -> tuple[Association, ...]:
+        """Return the associations of an owner, from the user to the root."""
+        if not owner.account:
+            return ()
+        partition = owner.partitions[0] if self._of_partitions and len(owner.partitions) == 1 else ""
+        key = (owner.account, owner.user, partition)
+        if key not in self._lines:
+            self._lines[key] = self.site.ancestors(*key)
+        return self._lines[key]
+
+    def of_qos(self, owner: Owner) -> list[tuple[str, Limits]]:
+        """Return the limits of the QOS of an owner, those that go first first; of PBS, those of the server."""
+        scheduler = self.site.scheduler
+        server = [("the server", scheduler.limits)] if isinstance(scheduler, PBSSettings) else []
+        names = [self.site.partition(name).qos or "" for name in owner.partitions]
+        own = self._qos.get(owner.qos)
+        listed = [*names, owner.qos]
+        if own is not None and "overpartqos" in own.flags:
+            listed.reverse()
+        known = (name for name in dict.fromkeys(listed) if name in self._qos)
+        return [*((f"QOS {name}", self._qos[name].limits) for name in known), *server]
 
 
 def _running(limits: Limits) -> Iterator[tuple[str, str, int]]:
@@ -418,32 +461,6 @@ def _running(limits: Limits) -> Iterator[tuple[str, str, int]]:
                 yield name, tres, most
 
 
-def _qos_limits(owner: Owner, site: Site) -> list[tuple[str, Limits]]:
-    """Return the limits of the QOS of an owner, those that go first first; of PBS, those of the server."""
-    server = [("the server", site.scheduler.limits)] if isinstance(site.scheduler, PBSSettings) else []
-    own = _quality(site, owner.qos)
-    of_partition = [q for name in owner.partitions if (q := _quality(site, site.partition(name).qos or "")) is not None]
-    listed: list[QOS] = [*of_partition, *([own] if own is not None else [])]
-    if own is not None and "overpartqos" in own.flags:
-        listed.reverse()
-    return [*((f"QOS {q.name}", q.limits) for q in dict.fromkeys(listed)), *server]
-
-
-def _quality(site: Site, name: str) -> QOS | None:
-    return next((q for q in site.qos if q.name == name), None) if name else None
-
-
-def _line(owner: Owner, site: Site) -> tuple[Association, ...]:
-    """Return the associations of an owner, from the user to the root."""
-    partition = owner.partitions[0] if len(owner.partitions) == 1 else ""
-    return site.ancestors(owner.account, owner.user, partition) if owner.account else ()
-
-
-def _effective(owner: Owner, site: Site) -> Association | None:
-    partition = owner.partitions[0] if len(owner.partitions) == 1 else ""
-    return site.effective(owner.account, owner.user, partition) if owner.account else None
-
-
 # --- Jobs that the site never lets start.
 
 
@@ -451,6 +468,7 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
     """Return the rows of the jobs that a limit of one job keeps from every start, each with the reason."""
     w = workload
     owners, which = owners_of(w, site)
+    rules = _Rules(site)
     held = tres_of(w, platform)
     why: dict[int, str] = {}
 
@@ -465,7 +483,7 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
         refused = [p.allows(owner.account, owner.qos) for p in _partitions(site, owner.partitions)]
         if refused and all(refused):
             note(rows, f"{refused[0]} in partition {owner.partitions[0]!r}")
-        for label, most, amounts in _of_one_job(owner, site, w, held):
+        for label, most, amounts in _of_one_job(owner, rules, w, held):
             note(rows[amounts[rows] > most], f"{label} is {most:,}, and it asks for more")
     if enforces_limits(site):
         for limit in site_limits(site)(w, platform):
@@ -474,9 +492,10 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
 
 
 def _of_one_job(
-    owner: Owner, site: Site, workload: Workload, held: Mapping[str, Ints]
+    owner: Owner, rules: _Rules, workload: Workload, held: Mapping[str, Ints]
 ) -> Iterator[tuple[str, int, Ints]]:
     """Yield the limits of each job of an owner: the name, the greatest amount, and the amounts of all rows."""
+    site = rules.site
     partitions = _partitions(site, owner.partitions)
     for name, values in (("max_time", workload.walltime), ("max_nodes", held["node"])):
         limits = [getattr(p, name) for p in partitions]
@@ -485,8 +504,7 @@ def _of_one_job(
     if not enforces_limits(site):
         return
     taken: set[str] = set()
-    own = _effective(owner, site)
-    every = [*_qos_limits(owner, site), *([] if own is None else [(own.label, own.limits)])]
+    every = [*rules.of_qos(owner), *((one.label, one.limits) for one in rules.line(owner))]
     for label, limits in every:
         fresh: set[str] = set()
         if limits.max_wall is not None and "max_wall" not in taken:
@@ -512,6 +530,8 @@ def not_obeyed(site: Site) -> tuple[str, ...]:
     names += [f"{name} ({n} times)" for name, n in given.items()]
     tres = {counted for _, limits in groups for _, counted, _ in _running(limits)}
     names += [f"limits of {t}" for t in sorted(tres) if t == "billing" or t.startswith("energy")]
+    if any(q.limit_factor not in (None, 1) for q in site.qos):
+        names.append("LimitFactor of QOS")
     if any(p.state in ("down", "inactive") for p in site.partitions):
         names.append("the states of partitions")
     notes = [f"not modelled: {', '.join(names)}"] if names else []
