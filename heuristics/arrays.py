@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import MissingValue
 from ..models import Dispatch, ProblemError, Profit, Schedule
-from ..models.array_types import Floats, Ints
+from ..models.array_types import Bools, Floats, Ints
 from ..models.dispatch.arrays import JobArrays, column, distinct, offsets
 from ..models.dispatch.objectives import Excess, JobCosts, Late
 from ..models.excerpt import with_short_repr
@@ -19,9 +19,10 @@ from .errors import NotForThisProblem
 from .kernels.costs import EARNINGS, EXCESS, LAST_END, LATE, Bounds, Costs, Jobs, Over
 from .kernels.earnings import ledger
 from .kernels.placement import KINDS
-from .kernels.profile import NEVER, Machine
+from .kernels.profile import NEVER, WHOLE, Machine
 
 ALWAYS = (-NEVER, NEVER)
+MOST_UNITS = 2**20  # of a job beside whole-node jobs: places of nodes times units fit 64 bits
 PENALTY = 1e6  # of a broken limit, relative to the greatest objective: sums keep ten digits of the objective
 RATIOS = (1.1, 1.25, 1.5, 2.0, 4.0)  # step sizes to round durations and units with, if there are many different values
 
@@ -136,14 +137,14 @@ def arrays(
     KeyError
         If ``power`` or ``profit`` lacks a job.
     NotForThisProblem
-        If the problem has a hard limit on the power of the machine.
+        If the problem has a hard limit on the power of the machine, or whole-node jobs of very many units.
     """
     flat = Flat(problem)
     _check_power(flat.dispatch)
     jobs = _jobs(flat)
     nodes = flat.nodes
-    area = (jobs.duration * jobs.units) @ (jobs.request / nodes.total)
-    shares = nodes.shares(jobs.request)
+    area = (jobs.duration * jobs.units) @ (flat.jobs.request / nodes.total)
+    shares = nodes.shares(flat.jobs.request)
     if flat.jobs.further is not None:
         area = jobs.duration @ (flat.jobs.amounts / nodes.total)
         shares = nodes.shares(flat.jobs.amounts) / jobs.units
@@ -205,10 +206,37 @@ def _profit(problem: Dispatch | Profit) -> Floats | None:
     return problem.price * problem.cores.astype(np.float64) if isinstance(problem, Profit) else None
 
 
+def _takes_whole_nodes(problem: Dispatch) -> bool:
+    """Return whether a job takes whole nodes, so that the places of nodes are a resource (``kernels.profile.Machine``)."""
+    return any(j.whole_nodes for j in problem.jobs) or any(r.job.whole_nodes for r in problem.running)
+
+
+def _with_places(request: Ints, whole: Bools) -> Ints:
+    """Return requests, shape (rows, resources), with the places that a unit takes."""
+    return np.column_stack([request, np.where(whole, WHOLE, 1)])
+
+
 def _jobs(flat: Flat) -> Jobs:
     jobs = flat.jobs
     rows = flat.jobs.rows
     horizon = flat.problem.horizon
+    listed_jobs = flat.dispatch.jobs
+    request, further_request = jobs.request, jobs.requests[rows.kind[len(jobs) :]]
+    if _takes_whole_nodes(flat.dispatch):
+        whole = np.array([j.whole_nodes for j in listed_jobs], np.bool_)
+        most = int(jobs.all_units.max(initial=0))
+        if most > MOST_UNITS:
+            raise NotForThisProblem(
+                f"the searches support whole-node jobs beside jobs of at most {MOST_UNITS:,} units; there is one of {most:,}"
+            )
+        request = _with_places(request, whole)
+        further_request = _with_places(further_request, np.zeros(len(further_request), np.bool_))
+    per_node = column((NEVER if j.per_node is None else j.per_node for j in listed_jobs), len(jobs))
+    licences = flat.dispatch.platform.licences
+    held = np.zeros((len(jobs), 0), np.int64)
+    if licences and any(j.licences for j in [*listed_jobs, *(r.job for r in flat.dispatch.running)]):
+        held = np.array([[j.licences.get(name, 0) for name in licences] for j in listed_jobs], np.int64)
+        held = held.reshape(len(jobs), len(licences))
     group, windows = _windows(flat.dispatch, horizon)
     listed = np.array([w for one in windows for w in one], np.int64).reshape(-1, 2)
     deadline = column((NEVER if j.deadline is None else j.deadline for j in flat.dispatch.jobs), len(jobs))
@@ -217,28 +245,31 @@ def _jobs(flat: Flat) -> Jobs:
         latest=np.minimum(deadline - jobs.duration, horizon),
         duration=jobs.duration,
         units=jobs.units,
-        request=jobs.request,
+        request=request,
         first_unit=jobs.first_unit,
         first_further=rows.first - len(jobs),
         further_units=rows.units[len(jobs) :],
-        further_request=jobs.requests[rows.kind[len(jobs) :]],
-        kind=_kinds(jobs),
+        further_request=further_request,
+        kind=_kinds(jobs, flat.dispatch.node_sets.number, per_node),
         group=group,
         first_window=offsets([len(one) for one in windows]),
         lo=listed[:, 0].copy(),
         hi=listed[:, 1].copy(),
+        node_set=flat.dispatch.node_sets.number,
+        per_node=per_node,
+        licences=held,
     )
 
 
-def _kinds(jobs: JobArrays) -> Ints:
-    """Give each job the number of its kind; similar jobs are of one kind.
+def _kinds(jobs: JobArrays, node_set: Ints, per_node: Ints) -> Ints:
+    """Give each job the number of its kind; similar jobs, on the same nodes, are of one kind.
 
     Durations and units are rounded to steps; the steps become larger until there are at most ``KINDS`` kinds.
     """
     for ratio in (1.0, *RATIOS):
         lengths, widths = (x if ratio == 1.0 else _steps(x, ratio) for x in (jobs.duration, jobs.units))
         requests = jobs.kind[:, None] if ratio < RATIOS[-1] else _steps(jobs.request, 2.0)
-        distinct_rows, kinds = distinct(np.column_stack([lengths, widths, requests]))
+        distinct_rows, kinds = distinct(np.column_stack([lengths, widths, requests, node_set, per_node]))
         if len(distinct_rows) <= KINDS:
             break
     return kinds
@@ -274,14 +305,65 @@ def _windows(problem: Dispatch, horizon: int) -> tuple[Ints, list[tuple[tuple[in
 
 def _machine(flat: Flat, worth: Floats) -> Machine:
     taken = flat.taken
-    return Machine(
-        capacity=flat.nodes.capacity,
+    problem = flat.dispatch
+    capacity = flat.nodes.capacity
+    machine = Machine(
+        capacity=capacity,
         worth=worth,
-        now=flat.dispatch.now,
+        now=problem.now,
         taken_node=taken.node,
         taken_begin=taken.begin,
         taken_end=taken.end,
         taken=taken.amount,
+        allowed=problem.node_sets.sets,
+        licences=np.zeros(0, np.int64),
+        places=_takes_whole_nodes(problem),
+    )
+    if machine.places:
+        machine = _places_of_nodes(machine, flat)
+    jobs = [*problem.jobs, *(r.job for r in problem.running)]
+    return _licences(machine, problem) if any(j.licences for j in jobs) else machine
+
+
+def _places_of_nodes(machine: Machine, flat: Flat) -> Machine:
+    """Return the machine with places as a last resource, of which running jobs hold some."""
+    problem = flat.dispatch
+    entries = [
+        (flat.nodes.index[name], r.end, WHOLE if r.job.whole_nodes else units)
+        for r in problem.running
+        if r.end > problem.now
+        for name, units in r.nodes.items()
+    ]
+    node, end, held = np.array(entries, np.int64).reshape(-1, 3).T
+    amount = np.zeros((node.size, machine.capacity.shape[1] + 1), np.int64)
+    amount[:, -1] = held
+    none = np.zeros(len(machine.taken), np.int64)
+    return machine._replace(
+        capacity=np.column_stack([machine.capacity, np.full(len(machine.capacity), WHOLE)]),
+        worth=np.append(machine.worth, 0.0),
+        taken_node=np.concatenate([machine.taken_node, node]),
+        taken_begin=np.concatenate([machine.taken_begin, np.full(node.size, problem.now)]),
+        taken_end=np.concatenate([machine.taken_end, end]),
+        taken=np.concatenate([np.column_stack([machine.taken, none]), amount]),
+    )
+
+
+def _licences(machine: Machine, problem: Dispatch) -> Machine:
+    """Return the machine with its licences, of which running jobs hold some."""
+    names = list(problem.platform.licences)
+    running = [r for r in problem.running if r.end > problem.now and r.job.licences]
+    width = max(machine.taken.shape[1], len(names))
+    amount = np.zeros((len(running), width), np.int64)
+    for k, r in enumerate(running):
+        amount[k, : len(names)] = [r.job.licences.get(name, 0) for name in names]
+    taken = np.zeros((len(machine.taken), width), np.int64)
+    taken[:, : machine.taken.shape[1]] = machine.taken
+    return machine._replace(
+        licences=column(problem.platform.licences.values(), len(names)),
+        taken_node=np.concatenate([machine.taken_node, np.full(len(running), len(machine.capacity))]),
+        taken_begin=np.concatenate([machine.taken_begin, np.full(len(running), problem.now)]),
+        taken_end=np.concatenate([machine.taken_end, column((r.end for r in running), len(running))]),
+        taken=np.concatenate([taken, amount]),
     )
 
 

@@ -23,6 +23,7 @@ from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.array_types import Floats, Ints
 from ..models.counts import how_many
 from ..models.dispatch.arrays import JobArrays, column
+from ..models.dispatch.eligible import refuse_places
 from ..models.dispatch.jobs import Window
 from ..models.unknown_names import hint
 from .errors import NotForThisProblem, NothingFound, UnknownOrder, keeping_limits
@@ -116,6 +117,7 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     if rule not in RULES:
         raise UnknownOrder(f"there is no rule {rule!r}; {hint(rule, RULES, 'known rules:')}")
     jobs = problem.dispatch if isinstance(problem, Profit) else problem
+    refuse_places(jobs, "a rule")
     if jobs.desired is not None and jobs.over_cost is None:
         raise NotForThisProblem(
             "a rule looks at the present only and cannot keep to a desired profile that will fall; use another heuristic, such "

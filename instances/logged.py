@@ -12,7 +12,9 @@ import numpy as np
 from ..models.array_types import Bools, Floats, Ints
 from ..models.comparing import hashable
 from ..models.dispatch.jobs import Chunk
+from ..models.dispatch.site_request import Recorded, SiteRequest
 from .files.writing import SURROGATE
+from .site_columns import SiteColumns, SiteRows
 
 T = TypeVar("T")
 MISSING = float("nan")
@@ -58,7 +60,8 @@ class Logged:
     ``changed``: repairs that the reader made; ``not_obeyed``: what the job requested that a replay does not give; ``unusable``: the reason why the job cannot be replayed, empty if it can.
     ``gpu_types``: the GPUs of the whole job by type, ``a100=4``; ``eligible``: time from which the job could have started.
     ``chunks``: all chunks of a heterogeneous job, of which ``units`` and ``request`` are the first; ``array``: the name
-    of its job array.
+    of its job array. ``asked``, ``recorded``: what the job asked of its site, and what the scheduler recorded, in whole seconds
+    of the log; start and eligible time are fields of their own here.
     """
 
     id: str
@@ -79,6 +82,8 @@ class Logged:
     gpu_types: str = ""
     eligible: float = MISSING
     not_obeyed: tuple[str, ...] = ()
+    asked: SiteRequest | None = None
+    recorded: Recorded | None = None
 
 
 class _Codes(Generic[T]):
@@ -139,6 +144,7 @@ class JobColumns:
         self._changed = _Codes[tuple[str, ...]]()
         self._gpu_types = _Codes[str]()
         self._not_obeyed = _Codes[tuple[str, ...]]()
+        self._site = SiteRows()
 
     @classmethod
     def of(cls, jobs: Iterable[Logged], resources: Sequence[str]) -> JobColumns:
@@ -156,6 +162,7 @@ class JobColumns:
         if len(self.ids) == len(self._units):
             self._grow()
         self.ids.append("")
+        self._site.append(None, None)
         self[len(self.ids) - 1] = job
 
     def _grow(self) -> None:
@@ -191,6 +198,8 @@ class JobColumns:
         self._unusable[row], self._gpu_types[row] = job.unusable, job.gpu_types
         self._eligible[row], self._not_obeyed[row] = job.eligible, job.not_obeyed
         self._changed[row] = job.changed if name else (*job.changed, NUMBERED)
+        if job.asked is not None or job.recorded is not None:
+            self._site[row] = (job.asked, job.recorded)
         if job.chunks:
             self.chunks[row] = job.chunks
         if job.array:
@@ -210,6 +219,11 @@ class JobColumns:
     def eligible(self) -> Floats:
         """Time from which the job could have started, in s, NaN if unknown, shape (jobs,)."""
         return self._floats(self._eligible)
+
+    @property
+    def site(self) -> SiteColumns | None:
+        """What the jobs asked of their site, and what its scheduler recorded; None if nothing is known."""
+        return self._site.columns()
 
     @property
     def gpu_types(self) -> TextColumn | None:

@@ -32,6 +32,7 @@ from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
 from .logged import MISSING, JobColumns, Logged, Preceding, TextColumn
 from .report import BadLine, Report, WorkloadError
+from .site_columns import SiteColumns
 from .workload import UNKNOWN, Workload, beyond, fraction, whole_seconds
 
 USUAL_EWT = 3600
@@ -99,6 +100,8 @@ class Trace:
         GPUs of the whole job by type, such as ``a100=4``, one text per job; None if the log has no types.
     not_obeyed
         What jobs requested that a replay does not give, such as several nodes -> mask of the jobs.
+    site
+        What the jobs asked of their site and what its scheduler recorded, in whole s; None: unknown.
     """
 
     name: str
@@ -132,6 +135,7 @@ class Trace:
     eligible: Floats | None = None
     gpu_types: TextColumn | None = None
     not_obeyed: Mapping[str, Bools] = field(default_factory=dict)
+    site: SiteColumns | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -186,6 +190,7 @@ class Trace:
             eligible=jobs.eligible,
             gpu_types=jobs.gpu_types,
             not_obeyed=jobs.not_obeyed,
+            site=jobs.site,
         )
 
     def keep(self, rows: Bools | Ints) -> Trace:
@@ -213,6 +218,7 @@ class Trace:
             changed={what: mask[index] for what, mask in self.changed.items()},
             not_obeyed={what: mask[index] for what, mask in self.not_obeyed.items()},
             unusable={why: mask[index] for why, mask in self.unusable.items()},
+            site=None if self.site is None else self.site.keep(index),
         )
 
     def between(self, begin: float, end: float) -> Trace:
@@ -298,6 +304,7 @@ class Trace:
             latest_start=whole_seconds(self.latest_start, rows),
             partition=np.zeros(0, np.int64) if partition is None else partition.index,
             partitions=() if partition is None else partition.names,
+            site=_site(self.site, rows, self.eligible),
         ).checked()
 
     @cached_property
@@ -348,6 +355,15 @@ def _eligible(logged: Floats, start: Floats) -> Ints:
     """Return the times from which jobs could have started, in whole s, 0 if unknown; not after their starts."""
     known = np.where(np.isnan(logged), 0, np.fmin(logged, start))
     return np.rint(known).astype(np.int64)
+
+
+def _site(site: SiteColumns | None, rows: Ints, eligible: Floats | None) -> SiteColumns | None:
+    """Return the columns of some rows with their eligible times, in s."""
+    if site is None or eligible is None:
+        return None if site is None else site.keep(rows)
+    known = np.isfinite(eligible[rows])
+    times = np.where(known, np.rint(np.where(known, eligible[rows], 0)), UNKNOWN).astype(np.int64)
+    return replace(site.keep(rows), eligible=times)
 
 
 def _waits(wait: Floats, submit: Ints, eligible: Ints) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,18 @@ from ..models import arguments
 from ..models.array_types import Bools, Floats, Ints
 from ..models.counts import how_many
 from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
-from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, impossible, whole_running
+from ..models.dispatch.eligible import impossible_jobs
+from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, whole_running
 from ..models.dispatch.problem import Dispatch
+from ..models.dispatch.site_request import Recorded
 from ..models.excerpt import with_short_repr
 from ..models.kind import resolve
 from ..models.platform import LATEST, Platform
+from ..models.unknown_names import hint
 from ..models.whole_numbers import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from .report import Report
 from .report import WorkloadError as WorkloadError
+from .site_columns import SiteColumns
 
 if TYPE_CHECKING:
     import pandas
@@ -133,6 +137,40 @@ def _moved(job: Job, seconds: int) -> Job:
     )
 
 
+# --- Where jobs may run, and how: most jobs of a log are alike.
+
+
+class NodeTerms(NamedTuple):
+    """What a job asks of its nodes beyond amounts, and its licences; the fields are those of ``Job``.
+
+    Examples
+    --------
+    >>> NodeTerms.of(Job("a", 0, 60, 2, {"cores": 8}, "q", features="ib", per_node=1)).features
+    'ib'
+    """
+
+    nodes: tuple[str, ...] = ()
+    features: str = ""
+    per_node: int | None = None
+    whole_nodes: bool = False
+    licences: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def of(cls, job: Job) -> NodeTerms:
+        """Return what a job asks for."""
+        licences = tuple(sorted(job.licences.items())) if job.licences else ()
+        return cls(job.nodes, job.features, job.per_node, job.whole_nodes, licences)
+
+
+def node_terms_of(
+    jobs: Iterable[Job], known: Sequence[NodeTerms] = (NodeTerms(),)
+) -> tuple[tuple[NodeTerms, ...], Ints]:
+    """Return distinct terms, after those that are known, and for each job the index of its terms."""
+    number = {terms: k for k, terms in enumerate(known)}
+    index = [number.setdefault(NodeTerms.of(job), len(number)) for job in jobs]
+    return tuple(number), np.array(index, np.int64)
+
+
 # --- A workload on a platform: the jobs that it can hold, the offered load, and submit times that are rescaled to a load.
 
 
@@ -150,16 +188,19 @@ def fitting(workload: Workload, platform: Platform) -> Workload:
         needs_foreign |= w.request[:, w.resources.index(r)] > 0
     for k, chunks in w.chunks.items():
         needs_foreign[k] |= any(c.request.get(r, 0) > 0 for c in chunks for r in foreign)
+    _check_queues(w, platform)
     here = replace(w, resources=platform.resources, request=np.column_stack(columns).astype(np.int64))
     shape = np.zeros(len(w), np.int64)
     shapes: dict[tuple[tuple[int, tuple[tuple[str, int], ...]], ...], int] = {}
     for k, chunks in w.chunks.items():
         key = tuple((c.units, tuple(sorted(c.request.items()))) for c in chunks)
         shape[k] = shapes.setdefault(key, len(shapes) + 1)
-    kinds = distinct(np.column_stack([here.units, here.request, *([shape] if shapes else [])]))[1]
+    where = [w.queue, w.node_term] if len(w.node_terms) > 1 or any(q.nodes for q in w.queues) else []
+    kinds = distinct(np.column_stack([here.units, here.request, *([shape] if shapes else []), *where]))[1]
     _, samples = np.unique(kinds, return_index=True)
     kind_of = {here.ids[k]: int(kinds[k]) for k in samples}
-    why = {kind_of[job.id]: reason for job, reason in impossible(platform, [here.job(int(k)) for k in samples])}
+    refused = impossible_jobs(platform, w.queues, [here.job(int(k)) for k in samples])
+    why = {kind_of[job.id]: reason for job, reason in refused}
     gone = np.isin(kinds, list(why)) | needs_foreign
     if not gone.any():
         return here
@@ -173,6 +214,20 @@ def fitting(workload: Workload, platform: Platform) -> Workload:
             f"{w.name}: the platform can hold none of the {how_many(len(w), 'job')}; the first one {dropped[0][1]}"
         )
     return here.keep(~gone, report)
+
+
+def _check_queues(workload: Workload, platform: Platform) -> None:
+    """Raise WorkloadError if a queue, or a job, names a node that the platform does not have."""
+    w = workload
+    for who, names in [
+        *((f"queue {q.name!r}", q.nodes) for q in w.queues),
+        *(("a job", terms.nodes) for terms in w.node_terms),
+    ]:
+        unknown = next((name for name in names if name not in platform.capacity), None)
+        if unknown is not None:
+            raise WorkloadError(
+                f"{w.name}: {who} names the node {unknown!r}; {hint(unknown, platform.nodes[:1000], 'the nodes are')}"
+            )
 
 
 def offered_load(workload: Workload, platform: Platform) -> float:
@@ -216,7 +271,13 @@ def at_load(workload: Workload, load: float, platform: Platform) -> Workload:
         recorded_start=np.full(len(w), UNKNOWN, np.int64),
         report=w.report.and_also(notes=notes),
         latest_start=later(w.latest_start, submit - w.submit),
+        site=None if w.site is None else w.site.without_records(),
     )
+
+
+def _recorded_start(job: Job) -> int:
+    known = job.recorded is not None and job.recorded.start is not None
+    return job.recorded.start if known else UNKNOWN  # type: ignore[union-attr, return-value]
 
 
 def _origin(workload: Workload) -> int:
@@ -227,9 +288,10 @@ def _origin(workload: Workload) -> int:
 
 WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
 TABLE_READER = "schedlab.instances.formats.job_table:workload_of_table"  # imports this module
+TABLE_WRITER = "schedlab.instances.formats.job_table:table_of_workload"
 WHOLE = (
     "submit", "runtime", "walltime", "units", "request", "queue", "user", "program", "release", "recorded_start",
-    "latest_start", "partition",
+    "latest_start", "partition", "node_term",
 )  # fmt: skip
 
 
@@ -289,6 +351,11 @@ class Workload:
         Time by which the job should have started, in s; ``NEVER`` where there is none. Default: none for all jobs.
     partition, partitions
         Index into ``partitions``; the names of the partitions of the log, none if it has no partitions.
+    node_term, node_terms
+        Index into ``node_terms``; what jobs ask of their nodes beyond amounts, and their licences. Default: nothing.
+    site
+        What the jobs asked of their site (account, QOS, nodes, dependencies) and what its scheduler recorded (eligible
+        times, nodes, states); None: unknown.
 
     Examples
     --------
@@ -326,9 +393,12 @@ class Workload:
     latest_start: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
     partition: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
     partitions: tuple[str, ...] = field(default=(), repr=False)
+    node_term: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    node_terms: tuple[NodeTerms, ...] = field(default=(NodeTerms(),), repr=False)
+    site: SiteColumns | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for name, usual in (("latest_start", NEVER), ("partition", 0)):
+        for name, usual in (("latest_start", NEVER), ("partition", 0), ("node_term", 0)):
             if not len(getattr(self, name)):
                 object.__setattr__(self, name, np.full(len(self.ids), usual, np.int64))
         for name in WHOLE:
@@ -336,6 +406,10 @@ class Workload:
             if fault is not None:
                 raise WorkloadError(f"{self.name}: job {self._id(fault[0])}: {name} {wrong(fault[1])}")
             object.__setattr__(self, name, array)
+        if self.site is not None and len(self.site) != len(self.ids):
+            raise WorkloadError(
+                f"{self.name}: site has {how_many(len(self.site), 'row')}; {len(self.ids)} are expected"
+            )
         for row, windows in self.windows.items():
             if not is_whole(row):
                 raise WorkloadError(f"{self.name}: windows has the key {row!r:.80}; the row of a job is expected")
@@ -371,6 +445,7 @@ class Workload:
         users = numbers_of(j.user for j in jobs)
         programs = numbers_of(j.name for j in jobs)
         queues = {q.name: k for k, q in enumerate(problem.queues)}
+        node_terms, node_term = node_terms_of(jobs)
         workload = cls(
             name=name,
             ids=tuple(j.id for j in jobs),
@@ -387,13 +462,16 @@ class Workload:
             program=column(programs[j.name] for j in jobs),
             programs=tuple(programs),
             release=column(j.release for j in jobs),
-            recorded_start=np.full(len(jobs), UNKNOWN, np.int64),
+            recorded_start=column(_recorded_start(j) for j in jobs),
             power=np.array([np.nan if j.power is None else j.power for j in jobs], np.float64),
             windows={k: j.windows for k, j in enumerate(jobs) if j.windows},
             chunks={k: j.chunks for k, j in enumerate(jobs) if j.chunks},
             arrays={k: j.array for k, j in enumerate(jobs) if j.array},
             report=report or Report(),
             latest_start=column(NEVER if j.latest_start is None else j.latest_start for j in jobs),
+            node_term=node_term,
+            node_terms=node_terms,
+            site=SiteColumns.of((j.asked, j.recorded) for j in jobs),
         ).checked()
         return workload.beginning(problem.now, problem.running) if problem.now or problem.running else workload
 
@@ -422,6 +500,26 @@ class Workload:
         ('a',)
         """
         made: Workload = resolve(TABLE_READER)(table, name)
+        return made
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the jobs as a table with one row per job.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of a table of jobs, which ``from_pandas`` reads: ``id``, ``submit``, ``units``, one per resource (amount per unit),
+            ``walltime``, ``runtime``, ``start`` (as recorded), ``queue``, ``user``, ``name``, ``power``, ``array``; if the log has them, what the
+            jobs asked of their site (``asked.account``, ...) and what was recorded of them (``recorded.nodes``, ...). Of a heterogeneous job,
+            units and request are those of its first chunk.
+
+        Examples
+        --------
+        >>> from schedlab.instances import load
+        >>> Workload.of(load("eurora_99").dispatch).to_pandas()[["submit", "units", "cores", "walltime"]].shape
+        (99, 4)
+        """
+        made: pandas.DataFrame = resolve(TABLE_WRITER)(self)
         return made
 
     @arguments.checked(deep=False)
@@ -467,7 +565,11 @@ class Workload:
 
     def job(self, k: int) -> Job:
         """Return the job of row k."""
-        return self._job(k, int(self.walltime[k]), int(self.runtime[k]))
+        job = self._job(k, int(self.walltime[k]), int(self.runtime[k]))
+        start = int(self.recorded_start[k])
+        if self.site is not None:
+            return replace(job, recorded=self.site.recorded(k, start))
+        return job if start == UNKNOWN else replace(job, recorded=Recorded(start))
 
     def waiting_job(self, k: int, done: int = 0) -> Job:
         """Return the job of row k as a dispatcher sees it: without its runtime, and less ``done`` s of its walltime."""
@@ -478,6 +580,7 @@ class Workload:
         release = int(self.release[k])
         latest = int(self.latest_start[k])
         power = float(self.power[k])
+        terms = self.node_terms[int(self.node_term[k])]
         return Job(
             id=self.ids[k],
             submit=submit,
@@ -494,6 +597,12 @@ class Workload:
             latest_start=None if latest == NEVER else latest,
             chunks=self.chunks.get(k, ()),
             array=self.arrays.get(k, ""),
+            nodes=terms.nodes,
+            features=terms.features,
+            per_node=terms.per_node,
+            whole_nodes=terms.whole_nodes,
+            licences=dict(terms.licences),
+            asked=None if self.site is None else self.site.asked(k),
         )
 
     @arguments.checked
@@ -517,7 +626,8 @@ class Workload:
         after, report = self._after_of(kept, report or self.report)
         return replace(
             self, ids=tuple(self.ids[k] for k in kept), windows=kept_rows(self.windows, kept), after=after,
-            chunks=kept_rows(self.chunks, kept), arrays=kept_rows(self.arrays, kept), report=report, **columns,
+            chunks=kept_rows(self.chunks, kept), arrays=kept_rows(self.arrays, kept), report=report,
+            site=None if self.site is None else self.site.keep(kept), **columns,
         ).checked()  # fmt: skip
 
     def _after_of(self, kept: list[int], report: Report) -> tuple[dict[int, tuple[int, int]], Report]:
@@ -571,6 +681,7 @@ class Workload:
             begin=None if self.begin is None else self.begin - origin,
             running=tuple(moved(r, -origin) for r in self.running),
             latest_start=later(self.latest_start, -origin),
+            site=None if self.site is None else self.site.later(-origin),
         )
 
     @arguments.checked

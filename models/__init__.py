@@ -11,9 +11,22 @@ from .profiles.profile import DesiredProfile
 from .profit.cooling import Cooling
 from .profit.problem import Profit
 from .project.problem import Mode, Project, Resource, Task
+from .site import (
+    QOS,
+    Association,
+    Licence,
+    Limits,
+    Partition,
+    PBSSettings,
+    SchedulerSettings,
+    Site,
+    SiteNode,
+    SiteReservation,
+)
 from .step_function import StepFunction
 
 __all__ = [
+    "Association",
     "BatchJob",
     "EvictionCandidate",
     "Checkpointing",
@@ -25,19 +38,28 @@ __all__ = [
     "Eviction",
     "EvictionPlan",
     "Job",
+    "Licence",
+    "Limits",
     "Mode",
     "NodeEvent",
     "NodeGroup",
     "NodeStates",
+    "PBSSettings",
+    "Partition",
     "Platform",
     "Problem",
     "ProblemError",
     "Profit",
     "Project",
+    "QOS",
     "Queue",
     "Resource",
     "Running",
     "Schedule",
+    "SchedulerSettings",
+    "Site",
+    "SiteNode",
+    "SiteReservation",
     "StepFunction",
     "Task",
 ]

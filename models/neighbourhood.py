@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .array_types import Bools, Floats, Ints
 from .counts import how_many
+from .dispatch.eligible import refuse_places
 from .dispatch.formulations import DemandRow, JobModel, count_units, set_cost
 from .dispatch.jobs import Job, Window
 from .dispatch.limits import Fixed, add_limits
@@ -212,6 +213,7 @@ class Neighbourhoods:
     def __init__(self, problem: Dispatch | Profit) -> None:
         self.problem = problem
         self.flat = Flat(problem)
+        refuse_places(self.flat.dispatch, "the model of a neighbourhood")
         self.sign = 1 if problem.sense == "minimize" else -1  # sign * objective is minimized
 
     def model(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..errors import SchedlabError
@@ -11,7 +11,7 @@ from .arguments import checked, named
 from .comparing import hashable
 from .excerpt import with_short_repr
 from .unknown_names import UnknownName
-from .whole_numbers import Fields, no_text, whole_records
+from .whole_numbers import Fields, is_list, no_text, shown, whole_amounts, whole_records
 
 GROUP = Fields(one=("count",), amounts=("capacity",), names=("name",))
 MOST_NODES = 2_000_000  # of a platform; the largest machines have a few hundred thousand nodes
@@ -38,6 +38,8 @@ class NodeGroup:
         The number of nodes.
     capacity : mapping of str to int
         The amount of each resource on one node; a missing resource is 0. Memory is in MB.
+    features : tuple of str, optional
+        The features of its nodes, which jobs may ask for (``Job.features``).
 
     Examples
     --------
@@ -48,6 +50,7 @@ class NodeGroup:
     name: str
     count: int
     capacity: Mapping[str, int]
+    features: tuple[str, ...] = field(default=(), kw_only=True)
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
@@ -105,6 +108,8 @@ class Platform:
     ----------
     groups : sequence of NodeGroup
         The groups of nodes.
+    licences : mapping of str to int, optional
+        The number of licences of the whole machine, by their names.
 
     Attributes
     ----------
@@ -116,7 +121,7 @@ class Platform:
     Raises
     ------
     ProblemError
-        If a count or a capacity is wrong, two groups have the same name, or there are no nodes or too many.
+        If a count, a capacity or a number of licences is wrong, two groups have the same name, or there are no nodes or too many.
 
     Examples
     --------
@@ -126,6 +131,7 @@ class Platform:
     """
 
     groups: Sequence[NodeGroup]
+    licences: Mapping[str, int] = field(default_factory=dict)
     resources: tuple[str, ...] = field(init=False)
     nodes: tuple[str, ...] = field(init=False)
 
@@ -133,7 +139,8 @@ class Platform:
         groups, faults = whole_records(self.groups, GROUP, lambda g: f"node group {g.name!r}")
         if faults:
             raise ProblemError("\n".join(faults))
-        object.__setattr__(self, "groups", groups)
+        object.__setattr__(self, "groups", tuple(map(_with_features, groups)))
+        object.__setattr__(self, "licences", _whole_licences(self.licences))
         resources: dict[str, None] = {}
         if sum(group.count for group in self.groups if group.count > 0) > MOST_NODES:
             raise ProblemError(f"the platform has more than {MOST_NODES:,} nodes, which is the most that is supported")
@@ -193,3 +200,29 @@ class Platform:
         Both are in the order of ``resources``. If the request is 0 for all of them, the number is 2**31.
         """
         return min((c // r for c, r in zip(vector, request, strict=True) if r > 0), default=2**31)
+
+
+def _with_features(group: NodeGroup) -> NodeGroup:
+    """Return a group whose features are a tuple of texts; raise ProblemError if they are anything else."""
+    if group.features == ():
+        return group
+    listed = tuple(group.features) if is_list(group.features) else (None,)
+    if not all(isinstance(name, str) and name for name in listed):
+        raise ProblemError(
+            f"node group {group.name!r}: features is {shown(group.features)}; a tuple of names is expected, such as ('ib',)"
+        )
+    return replace(group, features=listed)
+
+
+def _whole_licences(licences: Mapping[str, int]) -> dict[str, int]:
+    """Return licences with Python's integers; raise ProblemError for a number that is not whole, below 0, or too large."""
+    made, faults = whole_amounts(licences, "licences of")
+    faults += [f"licences of {name!r} is {n}; at least 0 is expected" for name, n in made.items() if n < 0]
+    faults += [
+        f"licences of {name!r} is {n:,}; at most {MOST_CAPACITY:,} is supported"
+        for name, n in made.items()
+        if n > MOST_CAPACITY
+    ]
+    if faults:
+        raise ProblemError("\n".join(faults))
+    return made

@@ -215,7 +215,7 @@ class StartChecks:
         self._engine = engine
 
     def start_all(self, starts: Iterable[Start], late: bool) -> None:
-        """Check and start these jobs, one after the other; one that would exceed a limit on power stays in the queue.
+        """Check and start these jobs, one after the other; one that a limit holds now stays in the queue.
 
         ``late``: leave out jobs that cannot start any more, as the decision lasted: calendars or nodes have closed, or nodes
         were given to others.
@@ -226,7 +226,7 @@ class StartChecks:
             if late and self._hindered(start, j):
                 continue
             self._check(start, j)
-            if not self._lacks_power(j):
+            if not self._lacks_power(j) and not engine.timeline.limit_on(j):
                 engine.start(j, (start.nodes, *start.further))
         compact(engine.state)
 
@@ -277,6 +277,9 @@ class StartChecks:
             return f"the calendars of job {planned.job!r} do not allow a start"
         if self._lacks_power(j):
             return f"the limit on power leaves too little for job {planned.job!r}"
+        limit = engine.timeline.limit_on(j)
+        if limit:
+            return f"the limit {limit} leaves too little for job {planned.job!r}"
         closed = self._closed(planned)
         if closed is not None:
             return f"node {closed!r} is {self._state_of(closed)}"
@@ -285,7 +288,7 @@ class StartChecks:
             return self.conflict(j, planned)
         there = ", ".join(repr(r.job.id) for r in engine.ledger.shown_running() if lack.node in r.nodes)
         return (
-            f"node {lack.node!r} has {lack.there} free {engine.platform.resources[lack.resource]}, job "
+            f"node {lack.node!r} has {lack.there} free {self._resource(lack)}, job "
             f"{planned.job!r} needs {lack.need}; there run: {there}"
         )
 
@@ -302,7 +305,7 @@ class StartChecks:
         return self._engine.running_uses()
 
     def _fault_of_units(self, j: int, start: Start | PlannedStart) -> DecisionFault | None:
-        """Return the fault of a start without all units of a chunk, or with nodes that do not exist."""
+        """Return the fault of a start without all units of a chunk, or with nodes that do not exist or that it may not use."""
         engine = self._engine
         chunks = engine.workload.chunks.get(j, ())
         further = [c.units for c in chunks[1:]]
@@ -312,13 +315,31 @@ class StartChecks:
         units = [int(engine.trace.units[j]), *further]
         for k, (on, count) in enumerate(zip((start.nodes, *start.further), units, strict=True)):
             fault = fault_of_units(part_name(start.job, k), on, count, engine.timeline.number)
+            fault = fault or self._fault_of_nodes(j, start.job, on)
             if fault is not None:
                 return fault
+        return None
+
+    def _fault_of_nodes(self, j: int, job: str, nodes: Mapping[str, int]) -> DecisionFault | None:
+        """Return the fault of nodes that a job may not use, or of too many units on one."""
+        trace, number = self._engine.trace, self._engine.timeline.number
+        mask = trace.masks[trace.node_set[j]]
+        most = int(trace.most[j])
+        for node, units in nodes.items():
+            if not mask[number[node]]:
+                why = f"job {job!r} may not use node {node!r} (the nodes of its queue, Job.nodes, Job.features)"
+                return DecisionFault(why, job, node)
+            if units > most:
+                why = f"job {job!r} has {units} units on node {node!r}; at most {most} may be on one (Job.per_node)"
+                return DecisionFault(why, job, node)
         return None
 
     def _shortage(self, j: int, start: Start | PlannedStart, amounts: Ints) -> Shortage | None:
         """Return the first node that has too little for the units of a start."""
         trace, number = self._engine.trace, self._engine.timeline.number
+        if trace.whole[j]:
+            lacks = (shortage({node: 1}, trace.capacity[number[node]], amounts, number) for node in start.nodes)
+            return next(filter(None, lacks), None)
         if not start.further:
             return shortage(start.nodes, trace.request[j], amounts, number)
         left = amounts.copy()
@@ -331,6 +352,13 @@ class StartChecks:
             for node, units in on.items():
                 left[number[node]] -= units * request
         return None
+
+    def _resource(self, lack: Shortage) -> str:
+        """Return the name of the resource that lacks."""
+        resources = self._engine.platform.resources
+        return (
+            resources[lack.resource] if lack.resource < len(resources) else "parts (a whole node excludes other jobs)"
+        )
 
     def _closed(self, start: Start | PlannedStart) -> str | None:
         """Return the first of the nodes of a start on which no job may start now; None if there is none."""
@@ -371,8 +399,8 @@ class StartChecks:
         lack = None if fault else self._shortage(j, start, engine.timeline.free())
         if lack is not None:
             why = (
-                f"job {start.job!r} needs {lack.need} {engine.platform.resources[lack.resource]} on node {lack.node!r}, "
-                f"where {lack.there} are free"
+                f"job {start.job!r} needs {lack.need} {self._resource(lack)} on node {lack.node!r}, "
+                f"where {lack.there} are free{' (Job.whole_nodes)' if engine.trace.whole[j] else ''}"
             )
             fault = DecisionFault(why, start.job, lack.node)
         conflict = "" if fault else self.conflict(j, start)
@@ -398,7 +426,7 @@ class StartChecks:
         lack = None if fault else self._shortage(j, planned, engine.trace.capacity)
         if lack is not None:
             why = (
-                f"the plan of job {job!r} needs {lack.need} {engine.platform.resources[lack.resource]} on node "
+                f"the plan of job {job!r} needs {lack.need} {self._resource(lack)} on node "
                 f"{lack.node!r}, which has {lack.there}"
             )
             fault = DecisionFault(why, job, lack.node)

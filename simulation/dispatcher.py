@@ -33,7 +33,8 @@ The simulator checks each start, in the given order, against these rules:
 - The numbers of units are whole, at least 1, and their sum is ``job.units``; for a heterogeneous job (``job.chunks``),
   the nodes of the other chunks are in ``Start.further``.
 - Every node is in ``moment.platform.nodes``, takes starts (``moment.states``), and has enough free capacity after the
-  starts before this one.
+  starts before this one. The job may use it (the nodes of its queue, ``Job.nodes``, ``Job.features``), with at most
+  ``Job.per_node`` units; with ``Job.whole_nodes`` nothing else is on it.
 - By its walltime, no job runs into what a reservation of the machine holds (``moment.reserved``).
 
 A planned start must name a job of the workload that has not started, all of its units, nodes that could hold them if
@@ -184,8 +185,9 @@ class Moment:
         the running jobs (not their further chunks). The simulator changes this mapping after the call: read it, do not modify it, copy it to keep
         it.
     may_start : ndarray of bool, shape (len(waiting),)
-        Whether the calendars (the daily windows of the queue and the windows of the job) allow the job to start now.
-        Free nodes are not considered.
+        Whether the calendars (the daily windows of the queue and the windows of the job), and the limits of the machine, of
+        licences, users, accounts and QOS, allow the job to start now. Free nodes are not considered. Of the jobs that a
+        decision starts, those that would exceed a limit stay in the queue.
     running : sequence of Running
         The jobs that run, in order of their starts; the further chunks of heterogeneous jobs (``Job.parts``) stand last.
         ``end`` is the start plus the duration that was expected at the
@@ -314,6 +316,7 @@ NEEDS: Mapping[str, str] = {
     "profile-limits": "",
     "node-policy": "node_policy",
     "one-chunk": "",
+    "all-nodes": "",
     "reasons": "why_waiting",
 }
 """What a dispatcher may need, and the attribute that it must then have.
@@ -327,6 +330,8 @@ NEEDS: Mapping[str, str] = {
 - ``profile-limits``: the desired profile limits the starts; the verification examines it.
 - ``node-policy``: the attribute ``node_policy`` is the node policy of the replay, unless ``simulate`` is given another.
 - ``one-chunk``: workloads with heterogeneous jobs (``job.chunks``) are refused.
+- ``all-nodes``: workloads are refused whose jobs may not use all nodes, as units are placed wherever they fit: queues with
+  nodes of their own, ``Job.nodes``, ``features``, ``per_node`` and ``whole_nodes``.
 - ``reasons``: ``why_waiting(job)`` is called with the id of a job that is left when no event is, though it fits on the idle
   nodes; it returns why the job was not started, for the message, or an empty text.
 """

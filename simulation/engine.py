@@ -736,13 +736,15 @@ def _nodes(engine: Replay, j: int) -> str:
     if not barred.size:
         return ""
     platform = engine.platform
-    shut = set(barred.tolist())
-    capacity = [vector for n, vector in enumerate(platform.capacity.values()) if n not in shut]
+    usable = engine.trace.masks[engine.trace.node_set[j]].copy()
+    usable[barred] = False
+    most = int(engine.trace.most[j])
+    capacity = [vector for n, vector in enumerate(platform.capacity.values()) if usable[n]]
     units, fits = 0, 0
     for part in engine.workload.job(j).parts:
         units = part.units
         request = [part.request.get(r, 0) for r in platform.resources]
-        fits = sum(min(units, platform.units_on(vector, request)) for vector in capacity)
+        fits = sum(min(units, most, platform.units_on(vector, request)) for vector in capacity)
         if fits < units:
             break
     if fits >= units:

@@ -221,6 +221,13 @@ class Ledger:
     def uses_of(self, j: int, start: int, end: int, nodes: Sequence[Mapping[str, int]] | None = None) -> list[Use]:
         """Return what the chunks of a job use; ``nodes``: of each chunk, those of the running job if None."""
         names = self.platform.resources
+        if self.trace.whole[j]:
+            listed = (
+                [name for part in self.nodes_of(j) for name in part] if nodes is None else [n for p in nodes for n in p]
+            )
+            amounts = (self.platform.capacity[name] for name in listed)
+            every = zip(listed, amounts, strict=True)
+            return [Use({name: 1}, dict(zip(names, vector, strict=True)), start, end) for name, vector in every]
         rows = range(int(self.trace.first_further[j]), int(self.trace.first_further[j + 1]))
         chunks = [self.trace.request[j], *(self.trace.further_request[row] for row in rows)]
         requests = [dict(zip(names, request.tolist(), strict=False)) for request in chunks]

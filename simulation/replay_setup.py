@@ -9,11 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..heuristics.kernels.events.machine import by_name, counted, ranges_of, start_on, trace_of
+from ..heuristics.kernels.events.machine import (
+    ANY,
+    JobNodes,
+    by_name,
+    counted,
+    counted_nodes,
+    is_everywhere,
+    ranges_of,
+    start_on,
+    trace_of,
+)
 from ..heuristics.kernels.events.state import NOW, STARTED, UNSTARTED, State, TraceArrays, new_state
 from ..instances.workload import Workload
 from ..models import Platform, Running
 from ..models.array_types import Ints
+from ..models.dispatch.eligible import NodeSets
 from .allocators import BEST_FIT, Allocator, rank_of
 from .dispatchers.policy import Chosen
 from .features.feature import Feature, Options, Replay
@@ -106,9 +117,16 @@ def set_up(
     """
     rank = rank_of(allocator, platform)
     counting = chosen.policy is not None and rank is None and not any(f.follows_nodes for f in features)
-    by_count = counting and counted(workload, platform) and not any(r.nodes for r in workload.running)
+    where = job_nodes_of(workload, platform)
+    counted_kinds = None
+    free_choice = is_everywhere(where)
+    by_count = counting and free_choice and counted(workload, platform)
+    if counting and not free_choice and not workload.running and all(f.counts_kinds for f in features):
+        counted_kinds = counted_nodes(workload, platform, where)
+        by_count = counted_kinds is not None
+    by_count = by_count and not any(r.nodes for r in workload.running)
     runtime = np.minimum(workload.runtime, workload.walltime) if kill else workload.runtime.copy()
-    trace = trace_of(workload, platform, runtime, by_count, workload.after)
+    trace = trace_of(workload, platform, runtime, by_count, workload.after, where, counted_kinds)
     begun: dict[int, tuple[Running, ...]] = {}
     absent: set[int] = set()
     for feature in features:
@@ -134,9 +152,27 @@ def set_up(
     order = {r.job.id: k for k, r in enumerate(workload.running)}
     return Setup(
         workload, platform, chosen, predictor, allocator.name,
-        Options(allocator.name == BEST_FIT, seed, period, charge, kill, by_count),
+        Options(allocator.name == BEST_FIT and counted_kinds is None, seed, period, charge, kill, by_count),
         trace, state, begun, runtime < workload.runtime, durations, by_count or whole_nodes, order,
     )  # fmt: skip
+
+
+def job_nodes_of(workload: Workload, platform: Platform) -> JobNodes:
+    """Return which nodes the jobs may use, and how."""
+    w = workload
+    everywhere = JobNodes.everywhere(len(w), len(platform.nodes))
+    if len(w.node_terms) == 1 and not any(q.nodes for q in w.queues):
+        return everywhere
+    _, sample, pair = np.unique(np.column_stack([w.queue, w.node_term]), axis=0, return_index=True, return_inverse=True)
+    sets = NodeSets.of(platform, w.queues, [w.job(k) for k in sample.tolist()])
+    most = np.array([t.per_node or ANY for t in w.node_terms], np.int64)
+    whole = np.array([t.whole_nodes for t in w.node_terms], np.bool_)
+    return JobNodes(
+        node_set=sets.number[pair.ravel()],
+        sets=sets.sets,
+        most=most[w.node_term],
+        whole=whole[w.node_term],
+    )
 
 
 def _place(workload: Workload, parts: tuple[Running, ...]) -> int:

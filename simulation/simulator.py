@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..errors import WrongArgument, WrongValue
 from ..instances import Instance, Trace, load
 from ..instances.report import WorkloadError
@@ -20,6 +22,7 @@ from ..models.compiled import progress_line
 from ..models.platform import LATEST
 from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
+from ..models.site import Site
 from ..models.whole_numbers import is_whole, shown
 from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .dispatcher import Dispatcher
@@ -37,6 +40,8 @@ from .features.node_power import node_power
 from .features.on_demand import OnDemand
 from .features.requeue import Requeue, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
+from .features.running_limits import RunningLimits, licences_of
+from .features.site_limits import on_site, site_limits
 from .features.user_requests import UserRequests
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
@@ -65,6 +70,31 @@ def check_takes_chunks(
         )
 
 
+def check_takes_all_nodes(jobs: Workload, dispatcher: Policy | Dispatcher, name: str) -> None:
+    """Raise WorkloadError if jobs may not use all nodes, and the dispatcher, called ``name``, places them anywhere.
+
+    Dispatchers in Python do not see that a job which requests nothing is on a node.
+    """
+    if any(t.whole_nodes for t in jobs.node_terms) and not isinstance(dispatcher, Policy):
+        empty = np.flatnonzero(~jobs.request.any(axis=1))
+        if empty.size:
+            raise WorkloadError(
+                f"{jobs.name}: job {jobs.ids[int(empty[0])]!r} requests nothing, and other jobs have whole nodes; only policies "
+                f"take both, dispatcher {name} does not"
+            )
+    if "all-nodes" not in needs_of(dispatcher):
+        return
+    asked = next((f"queue {q.name!r} has nodes of its own" for q in jobs.queues if q.nodes), "")
+    names = ("nodes", "features", "per_node", "whole_nodes")
+    asked = asked or next(
+        (f"jobs ask for {field}" for t in jobs.node_terms for field in names if getattr(t, field)), ""
+    )
+    if asked:
+        raise WorkloadError(
+            f"{jobs.name}: {asked}, which dispatcher {name} does not obey; policies, plans and the CP dispatchers do"
+        )
+
+
 # --- What ``simulate`` replays: the jobs and the machine of what a user gives.
 
 EXPECTED = "expected a Workload, a log from read_trace, a dispatching problem, an Instance or its name"
@@ -80,7 +110,7 @@ class ReplayInput(NamedTuple):
     desired: DesiredProfile | None = None
 
 
-def replay_input(what: object, platform: Platform | None) -> ReplayInput:
+def replay_input(what: object, platform: Platform | None, site: Site | None = None) -> ReplayInput:
     """Return the jobs and the machine of a replay.
 
     Parameters
@@ -89,6 +119,8 @@ def replay_input(what: object, platform: Platform | None) -> ReplayInput:
         What the user gives.
     platform : Platform, optional
         The machine; None: that of the instance, the problem or the log.
+    site : Site, optional
+        The machine with its partitions, instead of a platform.
 
     Raises
     ------
@@ -100,6 +132,8 @@ def replay_input(what: object, platform: Platform | None) -> ReplayInput:
     if platform is not None and not isinstance(platform, Platform):
         raise WrongArgument(f"platform of simulate is {platform!r:.80}; expected a Platform or None")
     given = load(what) if isinstance(what, (str, Path)) else what
+    if site is not None:
+        return ReplayInput(*on_site(_jobs_of(given), site))
     if isinstance(given, Instance):
         machine = platform or given.platform
         desired = _desired(given.dispatch, machine)
@@ -117,6 +151,19 @@ def replay_input(what: object, platform: Platform | None) -> ReplayInput:
     if machine_or_none is None:
         raise WorkloadError(f"{given.name}: a log has no platform of its own; pass one as the argument platform")
     return ReplayInput(given.checked().on(machine_or_none), machine_or_none)
+
+
+def _jobs_of(given: object) -> Workload:
+    """Return the jobs of what a user gives, for a machine that is given apart."""
+    if isinstance(given, Instance):
+        return Workload.of(given.dispatch, given.name)
+    if isinstance(given, Dispatch):
+        return Workload.of(given)
+    if isinstance(given, Trace):
+        given = given.workload
+    if not isinstance(given, Workload):
+        raise WrongArgument(f"workload of simulate is {value_shown(given)}; {EXPECTED}{_advice(given)}")
+    return given.checked()
 
 
 def _desired(problem: Dispatch, machine: Platform) -> DesiredProfile | None:
@@ -175,6 +222,7 @@ def simulate(
     node_policy: str | NodePolicy | type[NodePolicy] | None = None,
     switching: Switching | None = None,
     features: Iterable[str | Feature | type[Feature]] = (),
+    site: Site | None = None,
 ) -> Simulation:
     """Replay a workload on a platform under a dispatcher, and verify the result.
 
@@ -262,6 +310,10 @@ def simulate(
         Features of third parties: objects that derive from ``schedlab.simulation.features.feature.Feature``, or their
         names, as ``NAME[:OPTION=VALUE]...`` or ``"my_module:MyFeature"``. They go together with all other options; their
         checks are part of the verification.
+    site : Site, optional
+        The machine as its administrator describes it, instead of ``platform``: jobs have the nodes of their partitions, and
+        the limits of partitions, licences, accounts, users and QOS hold under every dispatcher (``read_site``). What is
+        not obeyed is told in the report of the workload.
 
     Returns
     -------
@@ -303,7 +355,10 @@ def simulate(
         dispatcher, platform = platform, None
     expect("seed of simulate", seed, Natural)
     expect("begin of simulate", begin, int | None)
-    jobs, machine, own_events, reserved, own_desired = replay_input(workload, platform)
+    expect("site of simulate", site, Site | None)
+    if site is not None and platform is not None:
+        raise WrongArgument("simulate has a platform and a site; give one of them, the site has nodes of its own")
+    jobs, machine, own_events, reserved, own_desired = replay_input(workload, platform, site)
     if running is not None or begin is not None:
         if begin is None:
             begin = int(jobs.submit[0]) if jobs.begin is None else jobs.begin
@@ -345,6 +400,7 @@ def simulate(
     if jobs.chunks:
         private = () if server is None else server.private
         check_takes_chunks(jobs, chosen.policy or chosen.dispatcher, chosen.name, private)
+    check_takes_all_nodes(jobs, chosen.policy or chosen.dispatcher, chosen.name)
     added = features_of(features) if features else []
     alone = not (states or server or on_demand or added) and (power is None or power.still)
     rank = rank_of(placing, machine)
@@ -359,6 +415,7 @@ def simulate(
     def rows_at_begin() -> Collection[int]:
         return () if at_begin is None else at_begin.rows_at_begin
 
+    limits = [*([licences_of] if machine.licences else []), *([] if site is None else [site_limits(site)])]
     parts: list[Feature] = [
         *([at_begin] if at_begin is not None else []),
         *([NodeEvents(states, rule)] if states is not None else []),
@@ -367,6 +424,7 @@ def simulate(
         *([Limits(within, rows_at_begin, chosen.policy is not None)] if within else []),
         *([power] if power is not None else []),
         *([Dependencies()] if jobs.after else []),
+        *([RunningLimits(limits)] if limits else []),
     ]
     parts += added
     if users is not None:
@@ -395,7 +453,12 @@ def simulate(
     partial = STOPPED in simulation.notes
     simulation.verified = True
     simulation.violations = violations(
-        simulation, partial=partial, within=within, on_each_node=on_each_node, stops=stops
+        simulation,
+        partial=partial,
+        within=within,
+        on_each_node=on_each_node,
+        stops=stops,
+        limits_of=None if site is None else site_limits(site),
     )
     for feature in added:
         simulation.violations += feature.check(simulation)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..heuristics.kernels.events.state import EARLY, NOW, State, TraceArrays
+from ..heuristics.kernels.events.state import EARLY, NOW, State, TraceArrays, set_open
 from ..heuristics.kernels.profile import NEVER
 from ..models import Platform
 from ..models.array_types import Bools, Ints
@@ -56,6 +56,8 @@ class Timeline:
         The amounts of the whole machine that also limit on-demand jobs, and jobs inside of reservations.
     inside : dict of int to None
         The rows of the jobs that run inside of reservations.
+    limit_names : sequence of str
+        The name of each limit of the replay, for messages.
     changed : int
         The time in seconds at which nodes were last closed or opened.
     states : tuple of str
@@ -69,6 +71,7 @@ class Timeline:
         self._limited: Ints = np.zeros_like(state.free)
         self._machine_limited: Ints = np.zeros_like(state.machine_free)
         self.inside: dict[int, None] = {}
+        self.limit_names: Sequence[str] = ()
         self.for_all: Bools = np.ones(state.machine_free.size, np.bool_)
         self.number = {name: n for n, name in enumerate(platform.nodes)}
         nodes = len(platform.nodes)
@@ -112,7 +115,7 @@ class Timeline:
         if np.array_equal(before, closed):
             return
         self._back = None
-        self.open[:] = ~np.logical_or.reduce([mask for mask, _ in self._closed.values()])
+        set_open(self._trace, self._state, ~np.logical_or.reduce([mask for mask, _ in self._closed.values()]))
         self._note_ready()
         if (before & ~closed).any():  # also nodes that are away for another reason may be reserved earlier now
             self.freed_early()
@@ -191,14 +194,31 @@ class Timeline:
         lacking: Ints = np.where(self.for_all, lacks, 0)
         return lacking
 
+    def limit_on(self, row: int) -> str:
+        """Return the name of the first limit that keeps a job from a start now; an empty text if none does."""
+        limits, amounts = self._limits_of(row)
+        reached = np.flatnonzero(amounts > self._state.limit_free[limits])
+        return self.limit_names[int(limits[reached[0]])] if reached.size else ""
+
+    def _limits_of(self, row: int) -> tuple[Ints, Ints]:
+        """Return the limits of a job, and what it takes of each."""
+        entries = slice(int(self._trace.first_limit[row]), int(self._trace.first_limit[row + 1]))
+        return self._trace.limit[entries], self._trace.limit_amount[entries]
+
+    def _take_of_limits(self, row: int, sign: int) -> None:
+        limits, amounts = self._limits_of(row)
+        self._state.limit_free[limits] -= sign * amounts
+
     def take_inside(self, row: int) -> None:
         """Note that a job has started inside of a reservation."""
         self.inside[row] = None
+        self._take_of_limits(row, 1)
         self._state.machine_free[:] -= self._trace.machine_request[row]
 
     def give_inside(self, row: int) -> None:
         """Note that a job inside of a reservation has ended."""
         del self.inside[row]
+        self._take_of_limits(row, -1)
         self._state.machine_free[:] += self._trace.machine_request[row]
         if self._trace.machine_request.size:
             self.freed_early()

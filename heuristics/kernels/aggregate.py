@@ -100,6 +100,8 @@ def levels(machine: Machine, jobs: Jobs, columns: int = COLUMNS) -> Levels:
     resources = machine.capacity.shape[1]
     most = max(2, min(LEVELS, columns // max(1, groups * resources)))
     request = np.concatenate([jobs.request, jobs.further_request]) if jobs.further_units.size else jobs.request
+    if machine.places:  # a node holds several units of a whole-node job, which takes all of its places
+        request = np.column_stack([request[:, :-1], np.zeros(len(request), np.int64)])
     by_resource = [_levels(request[:, r], most) for r in range(resources)]
     first = np.cumsum([0, *(one.size for one in by_resource)]).astype(np.int64)
     column = np.full(request.shape, -1, np.int64)

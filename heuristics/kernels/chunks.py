@@ -11,8 +11,8 @@ from ...models.compiled import internal, internal_borrowing, native
 from .aggregate import Aggregate, take
 from .by_address import by_address
 from .costs import Jobs
-from .earliest import Scratch, choose, earliest, fill_most, fit_all
-from .profile import NEVER, Machine, Profile, put_units, segment
+from .earliest import Scratch, choose, confine, earliest, fill_most, fit_all
+from .profile import NEVER, Machine, Profile, licensed, put_licences, put_units, segment
 
 # --- Time ranges in which no job of a kind can start, noted while jobs are placed.
 
@@ -22,7 +22,8 @@ class Hopeless(NamedTuple):
     """Per kind of jobs, a time range [begin, end) in which no job of the kind can start.
 
     It is valid as long as no job is removed from the profile, and for all jobs that are at least as wide and as long as
-    the kind.
+    the kind, on the same nodes or on some of them. The jobs of a kind may use the same nodes (``node_set``), with the same
+    most units on each of them (``per_node``).
 
     Parameters
     ----------
@@ -59,16 +60,22 @@ def new_hopeless(jobs: Jobs, kinds: int) -> Hopeless:
         units[kind] = np.maximum.reduceat(jobs.units[some], first)
         duration[kind] = np.maximum.reduceat(jobs.duration[some], first)
         request[kind] = np.maximum.reduceat(jobs.request[some], first)
-    smaller = _smaller(units, duration, request)
+    node_set = np.zeros(size, np.int64)
+    per_node = np.full(size, NEVER)
+    node_set[kind], per_node[kind] = jobs.node_set[some][first], jobs.per_node[some][first]
+    smaller = _smaller(units, duration, request, node_set, per_node)
     return Hopeless(units, duration, request, *smaller, np.zeros(size, np.int64), np.zeros(size, np.int64))
 
 
-def _smaller(units: Ints, duration: Ints, request: Ints) -> tuple[Ints, Ints]:
+def _smaller(units: Ints, duration: Ints, request: Ints, node_set: Ints, per_node: Ints) -> tuple[Ints, Ints]:
     """Return ``first_smaller`` and ``smaller`` of ``Hopeless``."""
     size = units.size
     covered = np.ones((size + 1, size), np.bool_)  # the last row is that of the jobs of no kind
+    covered[size] = (node_set == 0) & (per_node == NEVER)
     for column in (units, duration, *request.T):
         covered[:size] &= column[:, None] >= column
+    covered[:size] &= (node_set == 0) | (node_set[:, None] == node_set)
+    covered[:size] &= per_node[:, None] <= per_node
     row, smaller = np.nonzero(covered)
     return np.searchsorted(row, np.arange(size + 2)).astype(np.int64), smaller.astype(np.int64)
 
@@ -152,13 +159,17 @@ def _each_alone(
     while True:
         before = t
         fill_most(machine, s, jobs.request[j], jobs.units[j])
+        confine(machine, s, jobs, j)
         t = earliest(profile, s, a, j, jobs.request[j], jobs.units[j], duration, t, hi)
         for c in range(first, last):
             if t < 0:
                 return -1
             request, units = jobs.further_request[c], jobs.further_units[c]
             fill_most(machine, s, request, units)
+            confine(machine, s, jobs, j)
             t = earliest(profile, s, a, jobs.release.size + c, request, units, duration, t, hi)
+        if t >= 0 and jobs.licences.shape[1] > 0:
+            t = licensed(profile, jobs.licences[j], duration, t, hi)
         if t < 0 or t == before:
             return t
 
@@ -171,6 +182,8 @@ def _put_chunk(profile: Profile, jobs: Jobs, j: int, c: int, start: int, chosen:
         at += _units_of(jobs, j, before)
     end = start + jobs.duration[j]
     nodes = chosen[at : at + _units_of(jobs, j, c)]
+    if c == 0 and jobs.licences.shape[1] > 0:
+        profile = put_licences(profile, jobs.licences[j], start, end, sign)
     if c == 0:
         return put_units(profile, jobs.request[j], start, end, nodes, sign)
     return put_units(profile, jobs.further_request[jobs.first_further[j] + c - 1], start, end, nodes, sign)
@@ -191,6 +204,7 @@ def _at(
         request = jobs.request[row] if c == 0 else jobs.further_request[row]
         units = _units_of(jobs, j, c)
         fill_most(machine, s, request, units)
+        confine(machine, s, jobs, j)
         fits = t
         if jobs.duration[j] > 0:
             bound = row if c == 0 else jobs.release.size + row

@@ -50,6 +50,12 @@ class Jobs(NamedTuple):
         Index of the first window of each group, shape (groups + 1,).
     lo, hi
         First and last start of each window, shape (windows,).
+    node_set
+        The row of ``Machine.allowed`` of each job, shape (jobs,).
+    per_node
+        The most units of each job on one node, ``NEVER`` without such a limit, shape (jobs,).
+    licences
+        What each job holds of the licences of the machine, shape (jobs, licences).
     """
 
     release: Ints
@@ -66,6 +72,9 @@ class Jobs(NamedTuple):
     first_window: Ints
     lo: Ints
     hi: Ints
+    node_set: Ints
+    per_node: Ints
+    licences: Ints
 
 
 @by_address

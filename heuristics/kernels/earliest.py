@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.array_types import Floats, Ints
-from ...models.compiled import internal_borrowing
+from ...models.compiled import internal, internal_borrowing
 from .aggregate import Aggregate, possible
 from .by_address import by_address
-from .profile import NEVER, Machine, Profile, segment, segment_from
+from .costs import Jobs
+from .profile import NEVER, WHOLE, Machine, Profile, segment, segment_from
+from .sorting import sort_by
 
 FEW = 8  # up to this size, heap entries are removed one by one
 
@@ -91,6 +93,8 @@ def _fit(profile: Profile, n: int, request: Ints, most: int, start: int, i: int)
     while True:
         for r in range(request.size):
             if profile.free[n, i, r] < count * request[r]:  # negative free amounts: no unit may be here
+                if request[r] == WHOLE and profile.free[n, i, r] == WHOLE:
+                    continue  # the node is empty
                 count = max(0, profile.free[n, i, r] // request[r]) if request[r] > 0 else 0
                 bound_end = following
         following = profile.time[n, i]
@@ -374,6 +378,93 @@ def fill_most(machine: Machine, s: Scratch, request: Ints, units: int) -> None:
     for n in range(s.most.size):
         fit = units
         for r in range(request.size):
-            if machine.capacity[n, r] < fit * request[r]:
+            if machine.capacity[n, r] < fit * request[r] and request[r] != WHOLE:
                 fit = machine.capacity[n, r] // request[r]
         s.most[n] = fit
+
+
+@internal_borrowing
+def confine(machine: Machine, s: Scratch, jobs: Jobs, j: int) -> None:
+    """Lower ``s.most`` to what job j may put on each node: 0 on nodes that it may not use, at most ``per_node``."""
+    if jobs.node_set[j] > 0:
+        for n in range(s.most.size):
+            if not machine.allowed[jobs.node_set[j], n]:
+                s.most[n] = 0
+    if jobs.per_node[j] < jobs.units[j]:
+        for n in range(s.most.size):
+            s.most[n] = min(s.most[n], jobs.per_node[j])
+
+
+# --- Jobs that have whole nodes, on which nothing else is at the same time.
+
+
+@internal_borrowing
+def is_empty(free: Ints, capacity: Ints) -> bool:
+    """Return whether all amounts of a node are free, shape (resources,)."""
+    for r in range(capacity.size):
+        if free[r] < capacity[r]:
+            return False
+    return True
+
+
+@internal
+def earliest_empty(profile: Profile, s: Scratch, capacity: Ints, units: int, duration: int, lo: int, hi: int) -> int:
+    """Return the earliest start in [lo, hi] at which all units of a job fit on empty nodes; -1 if there is none.
+
+    A node can be used from each time at which it becomes empty, up to the last one from which it is empty for the whole
+    duration. The sum of the units on such nodes is followed over these times. At the result, ``s.fits`` is exact; ``s.most``
+    must be set before.
+
+    Parameters
+    ----------
+    profile, s
+        The profile; scratch arrays.
+    capacity
+        Capacity of the nodes, shape (nodes, resources).
+    units
+        Number of units.
+    duration
+        Duration in seconds, above 0.
+    lo, hi
+        First and last start in seconds.
+    """
+    most = 0
+    for n in range(s.most.size):
+        if s.most[n] > 0:
+            most += 2 * profile.length[n]
+    at = np.empty(most, np.float64)
+    change = np.empty(most, np.int64)
+    order = np.empty(most, np.int64)
+    changes = 0
+    for n in range(s.most.size):
+        i = segment(profile, n, lo)
+        while s.most[n] > 0 and i < profile.length[n]:
+            begin = max(lo, profile.time[n, i])
+            while i < profile.length[n] and is_empty(profile.free[n, i], capacity[n]):
+                i += 1
+            end = profile.time[n, i] if i < profile.length[n] else NEVER
+            if end - begin >= duration:
+                at[changes], change[changes] = begin, s.most[n]
+                at[changes + 1], change[changes + 1] = end - duration + 1, -s.most[n]
+                changes += 2
+            i += 1
+    for k in range(changes):
+        order[k] = k
+    sort_by(order, changes, at)
+    fits, start = 0, -1
+    for k in range(changes):
+        fits += change[order[k]]
+        is_last = k + 1 == changes or at[order[k + 1]] > at[order[k]]
+        if is_last and fits >= units:
+            start = int(at[order[k]])
+            break
+    if start < 0 or start > hi:
+        return -1
+    for n in range(s.most.size):
+        s.fits[n] = s.most[n]
+        i = segment(profile, n, start)
+        while s.fits[n] > 0 and i < profile.length[n] and profile.time[n, i] < start + duration:
+            if not is_empty(profile.free[n, i], capacity[n]):
+                s.fits[n] = 0
+            i += 1
+    return start

@@ -17,8 +17,8 @@ from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
 from .chunks import Hopeless, count, new_hopeless, note, place_together, skip
 from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, together
-from .earliest import Scratch, choose, earliest, fill_most, fit_all, new_scratch
-from .profile import NEVER, Machine, Profile, grown, new_profile, occupy
+from .earliest import Scratch, choose, confine, earliest, fill_most, fit_all, new_scratch
+from .profile import NEVER, Machine, Profile, grown, licensed, new_profile, occupy, put_licences
 
 KINDS = 1024  # with more kinds, the test for hopeless times would cost more than a search
 SAME = 1e-12  # relative: smaller differences of costs are rounding errors
@@ -59,6 +59,8 @@ def put(profile: Profile, jobs: Jobs, j: int, start: int, chosen: Ints, sign: in
         if left == 0 and c < jobs.first_further[j + 1]:
             request, left = jobs.further_request[c], jobs.further_units[c]
             c += 1
+    if jobs.licences.shape[1] > 0:
+        profile = put_licences(profile, jobs.licences[j], start, end, sign)
     return profile
 
 
@@ -132,6 +134,19 @@ def _search(profile: Profile, s: Scratch, known: Hopeless, a: Aggregate, jobs: J
     return start
 
 
+@internal_borrowing
+def _search_licensed(
+    profile: Profile, s: Scratch, known: Hopeless, a: Aggregate, jobs: Jobs, j: int, start: int, hi: int
+) -> int:
+    """Return the earliest start of job j in [start, hi] with its licences, or -1; ``start``: the earliest one without."""
+    while start >= 0:
+        t = licensed(profile, jobs.licences[j], jobs.duration[j], start, hi)
+        if t == start or t < 0:
+            return t
+        start = _search(profile, s, known, a, jobs, j, t, hi)
+    return start
+
+
 @native
 def place(
     profile: Profile,
@@ -174,6 +189,7 @@ def place(
     if jobs.first_further[j] < jobs.first_further[j + 1]:
         return place_together(profile, machine, jobs, s, a, j, not_before, not_after, chosen)
     fill_most(machine, s, jobs.request[j], jobs.units[j])
+    confine(machine, s, jobs, j)
     start = -1
     for w in range(jobs.first_window[jobs.group[j]], jobs.first_window[jobs.group[j] + 1]):
         lo = max(jobs.lo[w], jobs.release[j], not_before)
@@ -184,6 +200,8 @@ def place(
                 fit_all(profile, s, start)
                 break
             start = _search(profile, s, known, a, jobs, j, lo, hi)
+            if jobs.licences.shape[1] > 0:
+                start = _search_licensed(profile, s, known, a, jobs, j, start, hi)
             if start >= 0:
                 break
     if start >= 0:

@@ -10,17 +10,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...models.array_types import Floats, Ints
+from ...models.array_types import Bools, Floats, Ints
 from ...models.compiled import compiled, internal, internal_borrowing
 from .by_address import by_address
 from .memory import move_items
 
 NEVER = 2**62  # a time (seconds) after all others
+WHOLE = (
+    2**41 + 1
+)  # places of a node that a whole-node job takes, however many of its units are there: above all amounts
 
 
 @by_address
 class Machine(NamedTuple):
-    """The nodes and what is taken from them: the running jobs, and what a desired profile forbids.
+    """The nodes and what is taken from them: the running jobs, and what a desired profile forbids; and the licences.
+
+    If some job takes whole nodes, the last resource is places: a node has ``WHOLE`` of them, a unit takes one, and a
+    whole-node job all of them.
 
     Parameters
     ----------
@@ -31,11 +37,18 @@ class Machine(NamedTuple):
     now
         Time in seconds at which the profiles begin.
     taken_node
-        Node of each entry, shape (entries,); an entry is a running job on one node, or a step of a profile.
+        Node of each entry, shape (entries,); an entry is a running job on one node, or a step of a profile. The number of
+        nodes stands for the licences.
     taken_begin, taken_end
         Times in seconds at which the entry begins and ends, shape (entries,); a begin before ``now`` counts as ``now``.
     taken
-        Amounts that the entry occupies, shape (entries, resources).
+        Amounts that the entry occupies, shape (entries, resources or licences).
+    allowed
+        The distinct sets of nodes that jobs may use, the first one is all nodes, shape (sets, nodes).
+    licences
+        The licences of the machine, shape (licences,).
+    places
+        Whether the last resource is places.
     """
 
     capacity: Ints
@@ -45,10 +58,13 @@ class Machine(NamedTuple):
     taken_begin: Ints
     taken_end: Ints
     taken: Ints
+    allowed: Bools
+    licences: Ints
+    places: bool
 
 
 class Profile(NamedTuple):
-    """The free amounts of all nodes over time.
+    """The free amounts of all nodes over time, and in a last row the free licences if the machine has some.
 
     Parameters
     ----------
@@ -68,11 +84,16 @@ class Profile(NamedTuple):
 def new_profile(machine: Machine, room: int) -> Profile:
     """Return the profile of the nodes with what is taken from them, with room for ``room`` breakpoints per node."""
     nodes, resources = machine.capacity.shape
+    rows = nodes + min(1, machine.licences.size)
+    columns = max(resources, machine.licences.size)
     profile = Profile(
-        np.ones(nodes, np.int64), np.empty((nodes, room), np.int64), np.empty((nodes, room, resources), np.int64)
+        np.ones(rows, np.int64), np.empty((rows, room), np.int64), np.empty((rows, room, columns), np.int64)
     )
     profile.time[:, 0] = machine.now
-    profile.free[:, 0, :] = machine.capacity
+    profile.free[:, 0] = 0
+    profile.free[:nodes, 0, :resources] = machine.capacity
+    if machine.licences.size:
+        profile.free[nodes, 0, : machine.licences.size] = machine.licences
     return _with_taken(profile, machine)
 
 
@@ -191,8 +212,11 @@ def occupy(profile: Profile, n: int, start: int, end: int, request: Ints, units:
     last = _split(profile, n, end)
     for r in range(request.size):
         if request[r] != 0:
+            amount = units * request[r]
+            if request[r] == WHOLE:
+                amount = WHOLE if units > 0 else -WHOLE
             for i in range(first, last):
-                profile.free[n, i, r] -= units * request[r]
+                profile.free[n, i, r] -= amount
     _merge(profile, n, last)  # if an equal job begins where this one ends, the breakpoint is superfluous
     _merge(profile, n, first)
 
@@ -224,6 +248,52 @@ def put_units(profile: Profile, request: Ints, start: int, end: int, chosen: Int
         occupy(profile, n, start, end, request, sign * units)
         k += units
     return profile
+
+
+@internal
+def put_licences(profile: Profile, licences: Ints, start: int, end: int, sign: int) -> Profile:
+    """Subtract the licences of a job, shape (licences,), in [start, end) seconds (sign 1), or add them again (-1)."""
+    some = False
+    for r in range(licences.size):
+        some = some or licences[r] > 0
+    if some and end > start:
+        row = profile.length.size - 1
+        if profile.length[row] + 2 > profile.time.shape[1]:
+            profile = grown(profile)
+        occupy(profile, row, start, end, licences, sign)
+    return profile
+
+
+@internal_borrowing
+def licensed(profile: Profile, licences: Ints, duration: int, t: int, hi: int) -> int:
+    """Return the first time in [t, hi] from which on a job can hold its licences for its duration; -1 if there is none.
+
+    Parameters
+    ----------
+    profile
+        The profile, with a row of licences.
+    licences
+        What the job needs, shape (licences,).
+    duration
+        Its duration in seconds.
+    t, hi
+        First and last start in seconds.
+    """
+    row = profile.length.size - 1
+    start = t
+    i = segment(profile, row, t)
+    while i < profile.length[row] and (i == 0 or profile.time[row, i] < start + duration):
+        short = False
+        for r in range(licences.size):
+            short = short or profile.free[row, i, r] < licences[r]
+        i += 1
+        if short:
+            if i == profile.length[row]:
+                return -1
+            start = max(start, profile.time[row, i])
+            if start > hi:
+                return -1
+    return start
 
 
 @internal_borrowing

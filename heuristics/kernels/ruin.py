@@ -13,7 +13,7 @@ from .aggregate import BLOCK, Aggregate, levels, new_aggregate, no_aggregate, re
 from .by_address import by_address
 from .chunks import Hopeless, new_hopeless
 from .costs import EARNINGS, Costs, Jobs, cost, penalized, penalty
-from .earliest import Scratch, fill_most, new_scratch
+from .earliest import Scratch, confine, fill_most, new_scratch
 from .earnings import book, cooling_cost
 from .placement import place, put_all, put_counted, take_counted
 from .profile import NEVER, Machine, Profile, new_profile, segment
@@ -275,13 +275,13 @@ def _released_by(jobs: Jobs, known: Known, t: int) -> int:
 
 
 @internal
-def _idle_moment(profile: Profile, known: Known, pairs: int, draw: Floats) -> tuple[int, int]:
+def _idle_moment(profile: Profile, known: Known, room: Room, pairs: int, draw: Floats) -> tuple[int, int]:
     """Return a node and a time: the pair with the most free amounts of some random ones."""
     node = 0
     moment = known.begin
     most = -1.0
     for k in range(pairs):
-        n = int(draw[PAIR_NODE + k] * profile.length.size)
+        n = int(draw[PAIR_NODE + k] * room.target.size)
         t = known.begin + int(draw[PAIR_TIME + k] * (known.end - known.begin))
         i = segment(profile, n, t)
         free = 0.0
@@ -295,13 +295,13 @@ def _idle_moment(profile: Profile, known: Known, pairs: int, draw: Floats) -> tu
 
 
 @internal
-def _mark_nodes(profile: Profile, room: Room, node: int, more: int, draw: Floats) -> None:
+def _mark_nodes(room: Room, node: int, more: int, draw: Floats) -> None:
     """Mark this node and some random ones as the nodes of the step: fewer than ``more``, small numbers more often."""
     for n in range(room.target.size):
         room.target[n] = 0
     room.target[node] = 1
-    for k in range(int(draw[NODES] * draw[NODES] * min(profile.length.size, more))):
-        room.target[int(draw[NODE + k] * profile.length.size)] = 1
+    for k in range(int(draw[NODES] * draw[NODES] * min(room.target.size, more))):
+        room.target[int(draw[NODE + k] * room.target.size)] = 1
 
 
 @internal
@@ -322,8 +322,8 @@ def _free_around(
     If there are too many, those count that follow a random job in the order of indices. As the jobs around a time have
     near indices, these are mostly the first submitted ones; any random ones gain less.
     """
-    node, t = _idle_moment(profile, known, row.pairs, draw)
-    _mark_nodes(profile, room, node, row.nodes, draw)
+    node, t = _idle_moment(profile, known, room, row.pairs, draw)
+    _mark_nodes(room, node, row.nodes, draw)
     longest = max(row.least_window, (known.end - known.begin) * row.window_share)
     width = int(row.least_window * (longest / row.least_window) ** draw[WINDOW])
     most = min(room.free.size, _between(row.jobs_from, row.jobs_below, draw[JOBS]))
@@ -349,7 +349,7 @@ def _free_consecutive(
 ) -> int:
     """Choose jobs with consecutive starts around an idle time, and some waiting jobs; return their number."""
     n = known.by_start.size
-    _, t = _idle_moment(profile, known, row.pairs, draw)
+    _, t = _idle_moment(profile, known, room, row.pairs, draw)
     size = min(n, room.free.size, _between(row.jobs_from, row.jobs_below, draw[JOBS]))
     first = min(max(0, _first_from(known, places, t) - int(draw[JOBS_FROM] * size)), n - size)
     for k in range(size):
@@ -403,12 +403,13 @@ def _free_room(
     draw: Floats,
 ) -> int:
     """Choose a job that waits at an idle time, then the jobs on nodes it could use; return their number."""
-    _, t = _idle_moment(profile, known, row.pairs, draw)
+    _, t = _idle_moment(profile, known, room, row.pairs, draw)
     chosen = _waiting_job(jobs, places, known, t, row.candidates, draw[WAITING_FROM])
     if chosen < 0:
         return 0
     end = min(known.end, t + jobs.duration[chosen])
     fill_most(machine, room.fit, jobs.request[chosen], jobs.units[chosen])
+    confine(machine, room.fit, jobs, chosen)
     for n in range(room.target.size):
         room.fit.score[n] = _used(profile, machine, n, t, end) if room.fit.most[n] > 0 else np.inf
     for n in range(room.target.size):

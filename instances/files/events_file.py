@@ -18,6 +18,7 @@ from ...models.platform import LATEST, MOST_CAPACITY, Platform
 from ...models.server_events import Known, ServerEvent, of_events, server_event_kinds, value_fault
 from .folder import Folder, InstanceError, Table, TableRow
 from .lines import whole_of
+from .site_cells import SITE_COLUMNS, cells_of, columns_with_values
 from .writing import to_csv, write_whole
 
 EVENTS = "events.csv"
@@ -206,7 +207,7 @@ def read_running(
     """
     free = {node: list(vector) for node, vector in platform.capacity.items()}
     running = []
-    for row in folder.rows(RUNNING, (*columns, *TIMES), optional):
+    for row in folder.rows(RUNNING, (*columns, *TIMES), optional, SITE_COLUMNS):
         job = job_of(row)
         start = row.whole("start", -LATEST, LATEST)
         end = row.whole("end", -LATEST, LATEST)
@@ -245,13 +246,16 @@ def running_csv(
     extra: Sequence[str],
 ) -> str:
     """Return running jobs as the text of a ``running.csv``; ``before``, ``after`` and ``extra`` are columns of jobs."""
+    cells = [cells_of(r.job.asked, r.job.recorded) for r in running]
+    of_site = columns_with_values(cells)
     rows = [
         [
             *(getattr(r.job, column) for column in before),
             *(r.job.request.get(name, 0) for name in resources),
             *(getattr(r.job, column) for column in (*after, *extra)),
+            *(own.get(column) for column in of_site),
             *(r.start, r.end, " ".join(f"{node}:{units}" for node, units in r.nodes.items())),
         ]
-        for r in running
+        for r, own in zip(running, cells, strict=True)
     ]
-    return to_csv([*before, *resources, *after, *extra, *TIMES], rows)
+    return to_csv([*before, *resources, *after, *extra, *of_site, *TIMES], rows)

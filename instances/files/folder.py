@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
@@ -243,7 +243,7 @@ class Folder:
                 self.add_fault(SETTINGS, int(place[1]) if place else None, "syntax", "TOML", str(e))
             except ValueError:
                 self.add_fault(SETTINGS, line_of_long_number(text), "syntax", "numbers of 64 bits", "more digits")
-            self.lines = _toml_lines(text)
+            self.lines = toml_lines(text)
         _check_range(self, values)
         self.settings = Table(self, values, ())
 
@@ -272,14 +272,24 @@ class Folder:
         if self.faults:
             raise InstanceError(self.path, self.faults)
 
-    def rows(self, name: str, columns: Sequence[str], optional: Sequence[str] = ()) -> Iterator[TableRow]:
-        """Yield the rows of a CSV file. Missing, unknown and repeated columns and rows of a wrong length are faults."""
+    def rows(
+        self, name: str, columns: Sequence[str], optional: Sequence[str] = (), rare: Collection[str] = ()
+    ) -> Iterator[TableRow]:
+        """Yield the rows of a CSV file. Missing, unknown and repeated columns and rows of a wrong length are faults.
+
+        Messages do not list the columns ``rare``.
+        """
         with self._reading(name):
             lines = text_lines(own_file(self.path, name))
-            yield from self._rows(name, csv_rows(name, lines), columns, optional)
+            yield from self._rows(name, csv_rows(name, lines), columns, optional, rare)
 
     def _rows(
-        self, name: str, table: Iterator[tuple[int, list[str]]], columns: Sequence[str], optional: Sequence[str]
+        self,
+        name: str,
+        table: Iterator[tuple[int, list[str]]],
+        columns: Sequence[str],
+        optional: Sequence[str],
+        rare: Collection[str],
     ) -> Iterator[TableRow]:
         header = [h.strip() for h in next(table, (1, []))[1]]
         for column in columns:
@@ -288,7 +298,7 @@ class Folder:
                     name, 1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None
                 )
         for column in dict.fromkeys(header):
-            if column not in columns and column not in optional:
+            if column not in columns and column not in optional and column not in rare:
                 self.add_fault(name, 1, column, f"only the columns {', '.join([*columns, *optional])}", column)
             if header.count(column) > 1:
                 self.add_fault(name, 1, column, "this column only once", header.count(column))
@@ -455,7 +465,7 @@ def _dotted(place: Place) -> str:
     return "".join(f"[{p + 1}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
 
 
-def _toml_lines(text: str) -> dict[Place, int]:
+def toml_lines(text: str) -> dict[Place, int]:
     """Return the line number, from 1, of each table and key of a TOML text."""
     lines: dict[Place, int] = {}
     counts: dict[Place, int] = {}

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ...errors import MissingPackage, WrongArgument, WrongValue
 from ...models.counts import how_many
 from ..files.lines import MOST_LINES, TextError, csv_rows, each_line, json_number_of, number_of, wrong
+from ..files.site_cells import cells_of, columns_with_values, is_site_column, site_of
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine, WorkloadError
-from ..workload import Workload
+from ..workload import UNKNOWN, Workload
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -33,7 +34,8 @@ def read_job_table(path: str | Path) -> Workload:
     r"""Read a table of jobs, CSV or Parquet.
 
     The columns are those of ``jobs.csv``: ``id``, ``submit``, ``units``, ``runtime``, and if known ``queue``,
-    ``walltime``, ``start``, ``user``, ``name``, ``power``, ``array``. Every other column is a resource: the amount that
+    ``walltime``, ``start``, ``user``, ``name``, ``power``, ``array``, and those of a site, ``asked.account``,
+    ``recorded.nodes`` and so on (``instances/files/site_cells.py``). Every other column is a resource: the amount that
     one unit requests. Times are in s, power is in W, memory in MB. Empty cells are unknown values.
 
     Parameters
@@ -118,6 +120,35 @@ def workload_of_table(table: Any, name: str = "table") -> Workload:
     return Trace.of_columns(name, "table", jobs, resources, []).workload
 
 
+def table_of_workload(workload: Workload) -> Any:
+    """Return the jobs of a workload as a table of pandas; see ``Workload.to_pandas``."""
+    try:
+        import pandas
+    except ImportError as e:
+        raise MissingPackage("to_pandas needs pandas: pip install 'schedlab[pandas]'") from e
+    w = workload
+    columns: dict[str, Any] = {
+        "id": list(w.ids),
+        "submit": w.submit,
+        "units": w.units,
+        **{resource: w.request[:, k] for k, resource in enumerate(w.resources)},
+        "walltime": w.walltime,
+        "runtime": w.runtime,
+        "start": pandas.array(w.recorded_start, "Int64"),
+        "queue": [w.queues[k].name for k in w.queue.tolist()],
+        "user": [w.users[k] for k in w.user.tolist()],
+        "name": [w.programs[k] for k in w.program.tolist()],
+        "power": w.power,
+        "array": [w.arrays.get(k, "") for k in range(len(w))],
+    }
+    columns["start"][w.recorded_start == UNKNOWN] = None
+    site = w.site
+    if site is not None:
+        rows = [cells_of(site.asked(k), site.recorded(k)) for k in range(len(w))]
+        columns |= {name: [row.get(name) for row in rows] for name in columns_with_values(rows)}
+    return pandas.DataFrame(columns)
+
+
 def _csv(path: str | Path) -> tuple[list[str], Iterator[Row]]:
     rows = csv_rows(path, each_line(path))
     return [name.strip() for name in next(rows, (1, []))[1]], rows
@@ -165,7 +196,7 @@ def _resources(path: str | Path, header: Sequence[str]) -> list[str]:
     if foreign:
         expected = f"a log, which has no {', '.join(foreign)}; load the folder of the instance instead"
         raise TextError(path, "columns", expected, foreign[0], 1)
-    resources = [c for c in header if c not in (*NEEDED, *OPTIONAL)]
+    resources = [c for c in header if c not in (*NEEDED, *OPTIONAL) and not is_site_column(c)]
     if not resources:
         raise TextError(path, "columns", "a column per resource, such as cores", ", ".join(header), 1)
     return resources
@@ -173,10 +204,16 @@ def _resources(path: str | Path, header: Sequence[str]) -> list[str]:
 
 def _job(row: dict[str, object], resources: Sequence[str]) -> Logged:
     """Read the cells of a job. Raises WrongValue."""
+    asked, recorded = site_of(row)
+    start = _number(row, "start")
+    eligible = MISSING
+    if recorded is not None:
+        start = recorded.start if math.isnan(start) and recorded.start is not None else start
+        eligible = MISSING if recorded.eligible is None else recorded.eligible
     return Logged(
         id=_text(row, "id"),
         submit=_number(row, "submit"),
-        start=_number(row, "start"),
+        start=start,
         runtime=_number(row, "runtime"),
         walltime=_number(row, "walltime"),
         units=_whole(row, "units"),
@@ -186,6 +223,9 @@ def _job(row: dict[str, object], resources: Sequence[str]) -> Logged:
         program=_text(row, "name"),
         power=_number(row, "power"),
         array=_text(row, "array"),
+        eligible=eligible,
+        asked=asked,
+        recorded=recorded,
     )
 
 

@@ -7,17 +7,20 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import WrongValue
 from ...models.array_types import Bools
 from ...models.counts import how_many
+from ...models.dispatch.site_request import NOTHING, NOTHING_RECORDED, Gres, Recorded, RecordedAttempt, SiteRequest
 from ..files.lines import begins_with, each_line, whole, whole_of
 from ..logged import (
     AFTER_START,
@@ -45,9 +48,11 @@ from .sacct_rows import (
     table_of,
     text_rows,
 )
+from .slurm_options import array_limit, begin_after, submitted, with_columns
 from .slurm_values import (
     count,
     duration,
+    generic_in,
     gpus_in,
     gres_gpus,
     is_unknown,
@@ -156,7 +161,9 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
     )
     trace = replace(made, unix_start=0, zone=zone, partition=made.queue)
     trace = _with_limits_of_partitions(_until_the_end(trace))
-    survivors, skipped = _last_attempts(trace, jobs)
+    survivors, skipped, attempts = _last_attempts(trace, jobs)
+    if trace.site is not None:
+        trace = replace(trace, site=replace(trace.site, attempts=attempts))
     trace = trace if survivors is None else trace.keep(survivors)
     counted = {STEPS: jobs.steps, HEADERS: jobs.headers, **Counter(skipped) + jobs.skipped}
     return replace(trace, report=trace.report.and_also(skipped=counted))
@@ -397,15 +404,17 @@ def _with_limits_of_partitions(trace: Trace) -> Trace:
     return replace(trace, walltime=walltime, changed={**trace.changed, LIMIT_OF_PARTITION: limited})
 
 
-def _last_attempts(trace: Trace, jobs: _Jobs) -> tuple[Bools | None, dict[str, int]]:
-    """Return the mask of the rows that remain where jobs have several, None for all, and reason -> rows left out.
+def _last_attempts(
+    trace: Trace, jobs: _Jobs
+) -> tuple[Bools | None, dict[str, int], dict[int, tuple[RecordedAttempt, ...]]]:
+    """Return the mask of the rows that remain where jobs have several, None for all; reason -> rows left out; attempts.
 
     Rows of one id and cluster are attempts of one job if they have the same submit time, or if the earlier one was
     interrupted (REQUEUED, PREEMPTED, NODE_FAIL, ...). Other rows of the same id are other jobs: ids are used again. Of the
     attempts the last one that ran remains.
     """
     if len(set(trace.ids)) == len(trace.ids):
-        return None, {}
+        return None, {}, {}
     seen = set[str]()
     repeated = {job for job in trace.ids if job in seen or seen.add(job)}  # type: ignore[func-returns-value]
     groups: dict[tuple[int, str], list[int]] = {}
@@ -417,6 +426,7 @@ def _last_attempts(trace: Trace, jobs: _Jobs) -> tuple[Bools | None, dict[str, i
     start = np.where(np.isnan(trace.start), np.inf, trace.start)
     kept = np.ones(len(trace), np.bool_)
     skipped = Counter[str]()
+    earlier: dict[int, tuple[RecordedAttempt, ...]] = {}
     for rows in groups.values():
         attempts: list[int] = []
         in_order: list[int | None] = [*sorted(rows, key=lambda k: (submit[k], start[k], k)), None]
@@ -424,14 +434,25 @@ def _last_attempts(trace: Trace, jobs: _Jobs) -> tuple[Bools | None, dict[str, i
             one_job = attempts and k is not None and _same_job(attempts[-1], k, submit, jobs)
             if attempts and not one_job:
                 last = next((j for j in reversed(attempts) if not never[j]), attempts[-1])
-                for other in attempts:
-                    if other != last:
-                        kept[other] = False
-                        skipped[ATTEMPTS if jobs.interrupted[other] or never[other] else REPEATED] += 1
+                others = [j for j in attempts if j != last]
+                before = [j for j in others if jobs.interrupted[j] or never[j]]
+                kept[others] = False
+                skipped[ATTEMPTS] += len(before)
+                skipped[REPEATED] += len(others) - len(before)
+                if before:
+                    earlier[last] = tuple(_attempt(trace, j) for j in before)
                 attempts = []
             if k is not None:
                 attempts.append(k)
-    return kept, dict(skipped)
+    return kept, dict(skipped), earlier
+
+
+def _attempt(trace: Trace, row: int) -> RecordedAttempt:
+    start = float(trace.start[row])
+    end = start + float(trace.runtime[row])
+    recorded = NOTHING_RECORDED if trace.site is None else trace.site.recorded(row)
+    submit, start, end = (round(time) if math.isfinite(time) else -1 for time in (float(trace.submit[row]), start, end))
+    return RecordedAttempt(submit, start, end, recorded.state, recorded.nodes)
 
 
 def _same_job(before: int, after: int, submit: np.ndarray[tuple[int], np.dtype[np.float64]], jobs: _Jobs) -> bool:
@@ -479,6 +500,77 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
         not_obeyed=(SEVERAL_NODES,) if units > 1 else (),
         gpu_types=",".join(f"{kind}={number}" for kind, number in types.items()),
         eligible=times.eligible,
+        asked=_asked(row, times.submit, zone),
+        recorded=_recorded(row, times),
+    )
+
+
+ASKED = ("SubmitLine", "Account", "QOS", "Partition", "ReqNodes", "ReqCPUS", "ReqMem", "ReqTRES", "Constraints", "Licenses",
+         "Reservation", "ArrayLimit")  # fmt: skip
+
+
+def _asked(row: Mapping[str, str], submit: float, zone: tzinfo) -> SiteRequest | None:
+    """Return what the job of a row asked for; None if no column tells. Raises ValueError."""
+    component = COMPONENT.fullmatch(row["JobID"])
+    limit = array_limit(row["JobID"])
+    asked = _of_columns(tuple(row.get(c, "") for c in ASKED), whole_of(component[2]) or 0 if component else 0)
+    begin = begin_after(submitted(row.get("SubmitLine", "")).begin, submit, zone)
+    if limit or begin:
+        asked = replace(asked, begin=begin, array_limit=limit or asked.array_limit)
+    return None if asked == NOTHING else asked
+
+
+@lru_cache(4096)
+def _of_columns(cells: tuple[str, ...], component: int) -> SiteRequest:
+    row = {column: "" if is_unknown(text) else text for column, text in zip(ASKED, cells, strict=True)}
+    line = submitted(row["SubmitLine"], component).asked
+    resources = tres(row["ReqTRES"])
+    partitions = tuple(filter(None, row["Partition"].split(",")))
+    if set(partitions) <= set(line.partitions):  # it ran in one of those that it asked for
+        partitions = line.partitions
+    columns: dict[str, Any] = {
+        "account": row["Account"],
+        "qos": row["QOS"],
+        "partitions": partitions,
+        "features": row["Constraints"],
+        "licences": row["Licenses"],
+        "reservation": row["Reservation"],
+        "cpus": _count(row, "ReqCPUS") or _tres_count(row, "ReqTRES", "cpu") or None,
+        "array_limit": _count(row, "ArrayLimit") or None,
+    }
+    if line.min_nodes is None:
+        columns["min_nodes"] = _count(row, "ReqNodes") or None
+    if not line.gres:
+        columns["gres"] = _gres(resources)
+    if row["ReqMem"]:
+        with suppress(WrongValue):  # where AllocTRES tells the memory, this column may hold anything
+            megabytes, per = memory(row["ReqMem"])
+            if per != "job":
+                columns[f"memory_per_{per}"] = math.ceil(megabytes)
+    return with_columns(line, columns)
+
+
+def _gres(resources: Mapping[str, str]) -> tuple[Gres, ...]:
+    """Return the generic resources of a job, by type; those of a name that have no type are of any."""
+    amounts = generic_in(resources)
+    requests = []
+    for name, amount in amounts.items():
+        own, _, kind = name.partition(":")
+        of_types = sum(n for other, n in amounts.items() if other.startswith(f"{own}:"))
+        count = amount if kind else amount - of_types
+        if count > 0:
+            requests.append(Gres(own, kind, count, "job"))
+    return tuple(requests)
+
+
+def _recorded(row: Mapping[str, str], times: _Times) -> Recorded:
+    nodes, reason = (row.get(column, "") for column in ("NodeList", "Reason"))
+    return Recorded(
+        cancelled=round(times.end) if times.why and times.end >= times.submit else None,
+        priority=whole_of(row.get("Priority", "")),
+        nodes="" if is_unknown(nodes) else nodes,
+        state=state_of(row.get("State", "")),
+        reason="" if is_unknown(reason) else reason,
     )
 
 
@@ -488,6 +580,7 @@ class _Times(NamedTuple):
     submit: float
     eligible: float
     start: float
+    end: float
     runtime: float
     why: str
     changed: tuple[str, ...]
@@ -521,7 +614,9 @@ def _times(row: Mapping[str, str], zone: tzinfo) -> _Times:
     if not why and start < submit:
         submit = start
         changed.append(AFTER_START)
-    return _Times(submit, min(eligible, start) if eligible > start else eligible, start, runtime, why, tuple(changed))
+    return _Times(
+        submit, min(eligible, start) if eligible > start else eligible, start, end, runtime, why, tuple(changed)
+    )
 
 
 def _in_equal_hours(

@@ -38,6 +38,7 @@ PER_CPU_FLAGS = (2**63, 2**31)  # MEM_PER_CPU of 64 and of 32 bits, in MB, which
 COUNT = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)", re.ASCII)
 THOUSANDS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 GPU = "gres/gpu"
+WEIGHT = re.compile(r"(\d*\.?\d+|\d+\.)([KMGTPE]?)", re.ASCII | re.IGNORECASE)
 EPOCH = re.compile(r"\d{9,11}(?:\.\d+)?", re.ASCII)
 # a name or, in versions before 20.11, the number of the plug-in: 7696487 is "gpu" in ASCII
 OLD_GRES = re.compile(r"(?:^|,)(?:gres[:/])?(?:gpu|7696487)(?::([^:=,()]+))??(?:[:=](\d{1,9}))?(?=$|[,(])", re.ASCII)
@@ -286,3 +287,72 @@ def later_fold(text: str, zone: tzinfo, not_before: float) -> float:
     except (ValueError, OverflowError):
         return math.nan
     return second if second >= not_before else math.nan
+
+
+# --- Limits and amounts, as ``slurm.conf``, ``scontrol`` and ``sacctmgr`` write them.
+
+NO_LIMIT = WITHOUT_LIMIT | {"none", "n/a", "(null)", "-1", ""}
+
+
+def limit(text: str, alone: int = 60) -> int | None:
+    """Return a limit of time in seconds; None for no limit. Raises WrongValue.
+
+    >>> limit("1-12:00:00"), limit("30"), limit("INFINITE"), limit("N/A")
+    (129600, 1800, None, None)
+    """
+    if text.lower() in NO_LIMIT:
+        return None
+    return math.ceil(duration(text, alone))
+
+
+def count_limit(text: str) -> int | None:
+    """Return a limit of a number of jobs, nodes or CPUs; None for no limit. Raises WrongValue.
+
+    >>> count_limit("16"), count_limit("UNLIMITED"), count_limit("-1")
+    (16, None, None)
+    """
+    return None if text.lower() in NO_LIMIT else count(text)
+
+
+def memory_limit(text: str) -> int | None:
+    """Return an amount of memory in MB; None for no limit, also for 0. Raises WrongValue.
+
+    >>> memory_limit("2800"), memory_limit("4G"), memory_limit("UNLIMITED")
+    (2800, 4096, None)
+    """
+    return None if text.lower() in NO_LIMIT else math.ceil(memory(text).megabytes) or None
+
+
+def tres_limits(text: str) -> dict[str, int]:
+    """Return the limits of trackable resources, memory in MB; those without a limit are left out. Raises WrongValue.
+
+    >>> tres_limits("cpu=112,mem=1.5T,gres/gpu:a100=4,node=-1")
+    {'cpu': 112, 'mem': 1572864, 'gres/gpu:a100': 4}
+    """
+    limits: dict[str, int] = {}
+    for pair in filter(None, map(str.strip, text.split(","))):
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise WrongValue(f"{text[:60]!r}; expected names and amounts such as cpu=16,mem=64G,gres/gpu=2")
+        if value in NO_LIMIT:
+            continue
+        amount = math.ceil(memory(value).megabytes) if name.lower() in ("mem", "vmem") else count(value)
+        limits[name.strip().lower()] = amount
+    return limits
+
+
+def tres_weights(text: str) -> dict[str, float]:
+    """Return the weights of trackable resources, that of memory per MB. Raises WrongValue.
+
+    >>> tres_weights("CPU=1.0,Mem=0.25G,GRES/gpu=2")
+    {'cpu': 1.0, 'mem': 0.000244140625, 'gres/gpu': 2.0}
+    """
+    weights: dict[str, float] = {}
+    for pair in filter(None, map(str.strip, text.split(","))):
+        name, sign, value = pair.partition("=")
+        match = WEIGHT.fullmatch(value) if sign and len(value) <= 40 else None
+        number = None if match is None else number_of(match[1])
+        if match is None or number is None:
+            raise WrongValue(f"{text[:60]!r}; expected names and weights such as CPU=1.0,Mem=0.25G,GRES/gpu=2")
+        weights[name.strip().lower()] = float(number) / float(MB[match[2].upper()])
+    return weights

@@ -10,9 +10,11 @@ from typing import Any
 
 from ...errors import WrongValue
 from ...models.comparing import hashable
+from ...models.dispatch.eligible import refuse_places
 from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window, impossible
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch
+from ...models.dispatch.site_request import Recorded, SiteRequest
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NodeGroup, Platform, ProblemError
 from ...models.problem import part_name
 from ...models.reservations import MOST_REPETITIONS, PERIODS, WEEK_DAYS, Repeat, Reservation
@@ -22,6 +24,7 @@ from ..files.events_file import EVENTS, RUNNING, Event, events_csv, events_of, r
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.lines import seconds_of, whole_of
 from ..files.profile_file import profile_csv, read_profile, wishes_of
+from ..files.site_cells import SITE_COLUMNS, cells_of, columns_with_values, site_of
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
 
@@ -125,7 +128,7 @@ def _table(r: Reservation) -> dict[str, Any]:
 # The columns ``units`` and those of the resources are the first chunk of a job. ``further_chunks`` has the others, as PBS
 # writes them: ``2:cores=16:gpus=1+1:cores=4`` are two units with 16 cores and a GPU each, and one with 4 cores. A row with
 # ``count`` n > 1 is an array of n equal jobs ``id[0]``, ..., ``id[n-1]``. ``array`` is the name of the array of a job that
-# has a row of its own.
+# has a row of its own. Columns ``asked.*`` and ``recorded.*`` are what a job asked of its site, and what was recorded of it.
 
 BEFORE = ("id", "queue", "submit", "units")
 AFTER = ("walltime", "runtime")
@@ -148,6 +151,7 @@ def job_of_row(row: TableRow, resources: Sequence[str]) -> Job:
     """Return the job of a row, without regard to ``count``; faults are recorded in the folder."""
     units = row.whole("units", 1, MOST_CAPACITY)
     request = {r: row.whole(r, 0, MOST_CAPACITY) for r in resources}
+    asked, recorded = _site_of(row)
     return Job.of_chunks(
         id=row.text("id"),
         submit=row.whole("submit", 0, LATEST),
@@ -162,7 +166,18 @@ def job_of_row(row: TableRow, resources: Sequence[str]) -> Job:
         power=None if "power" in resources else row.maybe_number("power"),
         latest_start=row.maybe_whole("latest_start", 0, LATEST),
         array=row.cells.get("array", ""),
+        asked=asked,
+        recorded=recorded,
     )
+
+
+def _site_of(row: TableRow) -> tuple[SiteRequest | None, Recorded | None]:
+    try:
+        return site_of(row.cells)
+    except WrongValue as e:
+        column, _, expected = str(e).partition(" is ")
+        row.add_fault(column, expected.partition("; expected ")[2] or expected, row.cells.get(column))
+        return None, None
 
 
 def _further_chunks(row: TableRow, resources: Sequence[str]) -> list[tuple[int, dict[str, int]]]:
@@ -189,11 +204,12 @@ def csv_rows(jobs: Sequence[Job], resources: Sequence[str]) -> tuple[list[str], 
     """Return the columns and the rows of ``jobs.csv``; equal jobs of a whole array share a row."""
     listed = [(job, _cells(job, count)) for job, count in _arrays(jobs)]
     extra = [c for c in OPTIONAL if any(cells[c] not in (None, "") for _, cells in listed)]
+    extra += columns_with_values(cells_of(job.asked, job.recorded) for job, _ in listed)
     rows = [
         [
             *(cells["id"], j.queue, j.submit, j.units, *(j.request.get(r, 0) for r in resources)),
             *(j.walltime, j.runtime),
-            *(cells[column] for column in extra),
+            *(cells.get(column) for column in extra),
         ]
         for j, cells in listed
     ]
@@ -206,6 +222,7 @@ def _cells(job: Job, count: int) -> dict[str, Any]:
         ":".join([str(part.units), *(f"{r}={n}" for r, n in part.request.items() if n)]) for part in job.parts[1:]
     )
     cells = {c: getattr(job, c, None) for c in OPTIONAL} | {"id": job.id, "further_chunks": further, "count": None}
+    cells |= cells_of(job.asked, job.recorded)
     return cells | {"id": job.array, "count": count, "array": ""} if count > 1 else cells
 
 
@@ -447,7 +464,7 @@ def _seconds(time: object) -> int | None:
 def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tuple[Job, TableRow]]:
     read: list[tuple[Job, TableRow]] = []
     seen: dict[str, int] = {}
-    for row in folder.rows(JOBS, (*BEFORE, *platform.resources, *AFTER), OPTIONAL):
+    for row in folder.rows(JOBS, (*BEFORE, *platform.resources, *AFTER), OPTIONAL, SITE_COLUMNS):
         jobs = jobs_of(row, platform.resources)
         if jobs[0].queue and jobs[0].queue not in queues:
             row.add_fault("queue", f"one of the queues {', '.join(queues)}", jobs[0].queue)
@@ -495,6 +512,7 @@ def job_files(name: str, problem: Dispatch) -> dict[str, str]:
 
     Raises ValueError for start windows of single jobs, and for running jobs without nodes.
     """
+    refuse_places(problem, "an instance folder")
     resources, running = problem.platform.resources, problem.running
     if any(j.windows for j in problem.jobs):
         raise WrongValue(f"instance {name!r} has start windows of single jobs, which instance files cannot represent")

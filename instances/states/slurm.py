@@ -13,6 +13,7 @@ from typing import Any
 from ...errors import WrongValue
 from ...models.excerpt import excerpt
 from ...models.platform import MOST_CAPACITY
+from ...models.site import resource_of as resource
 from ..files.lines import json_number_of
 from ..formats.slurm_values import count, generic, generic_in, memory, tres
 from .node_sets import NodeSets, hosts_of, most_listed, numbers, waiting_tasks
@@ -355,7 +356,6 @@ def _of_sinfo(each: Values) -> list[SlurmNode]:
 # A job starts only if all that it asks for is understood: what is not, holds it, and the reason is said.
 
 MAY_START = {"", "none", "resources", "priority"}  # pending reasons; with any other, Slurm does not start the job
-GPUS = "gpus"
 SIZES = ("sockets_per_node", "cores_per_socket", "threads_per_core")
 PER_NODE = ("tasks_per_node", "tasks_per_socket", "tasks_per_core", "memory_per_node", "required_switches")
 NOT_EXCLUSIVE = {"no", "false", "0"}
@@ -371,16 +371,6 @@ def kinds_asked(jobs: Sequence[Values]) -> set[str]:
             except WrongValue:  # it is held with this reason when its amounts are read
                 continue
     return asked - {"gpu"}
-
-
-def resource(kind: str) -> str:
-    """Return our name of a generic resource.
-
-    >>> [resource(kind) for kind in ("gpu", "gpu:a100", "shard")]
-    ['gpus', 'gpus a100', 'shard']
-    """
-    name, _, of_type = kind.partition(":")
-    return " ".join(filter(None, (GPUS if name == "gpu" else name, of_type)))
 
 
 def _sources(job: Values) -> tuple[dict[str, int], ...]:

@@ -13,6 +13,7 @@ from ..counts import how_many
 from ..language import Violation
 from ..problem import Schedule
 from .desired import excess_on_nodes
+from .eligible import Eligibility, described_nodes, is_placed_freely
 from .jobs import DAY, Job
 from .limits import broken_limits
 
@@ -159,7 +160,8 @@ def verify(problem: DispatchData, schedule: Schedule) -> list[Violation]:
 
     Starts and units must be whole numbers; if not, nothing else is checked. Every job has a start that is
     not before now or its release and is inside of its windows; it ends by its deadline; all its units are on nodes that
-    exist. The units of a job fit their node, also if it takes 0 s. Jobs and running jobs together never exceed the capacity of a node, nor a hard desired profile (``desired``). The limits
+    exist and that the job may use, at most ``per_node`` on each; no other job runs on the nodes of a whole-node job. The
+    units of a job fit their node, also if it takes 0 s. Licences suffice at all times. Jobs and running jobs together never exceed the capacity of a node, nor a hard desired profile (``desired``). The limits
     on objectives are kept.
     """
     fractions = [Violation(j, 1, text) for j, text in schedule.not_whole()]
@@ -177,6 +179,10 @@ def verify(problem: DispatchData, schedule: Schedule) -> list[Violation]:
             if problem.duration(job) == 0:
                 violations.extend(_check_fit(problem, name, request, schedule.nodes.get(name, {})))
     violations.extend(_capacity(problem, schedule, jobs))
+    if not is_placed_freely(problem):
+        violations.extend(_allowed_nodes(problem, schedule))
+        violations.extend(_shared_nodes(problem, schedule))
+        violations.extend(_licences(problem, schedule))
     violations.extend(excess_on_nodes(problem, schedule))
     if all(job.id in schedule.start for job in problem.jobs):
         violations.extend(broken_limits(problem, schedule))
@@ -236,6 +242,78 @@ def _check_fit(
             if amount > has:
                 text = f"job {name!r} asks for {amount} {resource} of node {node!r}, which has {has}"
                 yield Violation(name, amount - has, text)
+
+
+def _allowed_nodes(problem: DispatchData, schedule: Schedule) -> Iterator[Violation]:
+    """Yield a violation for each node that a job may not use, and for each one with too many of its units."""
+    eligibility = Eligibility(problem.platform, problem.queues)
+    for job in problem.jobs:
+        may = dict(zip(problem.platform.nodes, eligibility.nodes(job).tolist(), strict=True))
+        for name, _ in _groups(job):
+            for node, units in schedule.nodes.get(name, {}).items():
+                if units > 0 and not may.get(node, True):
+                    whose = described_nodes(eligibility, job)
+                    yield Violation(name, units, f"job {name!r} has {how_many(units, 'unit')} on {node!r}; {whose}")
+                if job.per_node is not None and units > job.per_node:
+                    text = f"job {name!r} has {how_many(units, 'unit')} on {node!r}; at most {job.per_node} may be on a node"
+                    yield Violation(name, units - job.per_node, text)
+
+
+class _Run(NamedTuple):
+    """A job from its start to its end, in seconds, on the nodes with its units."""
+
+    job: Job
+    start: int
+    end: int
+    nodes: list[str]
+
+
+def _runs(problem: DispatchData, schedule: Schedule) -> Iterator[_Run]:
+    """Yield what runs for some time: the scheduled jobs, then the running jobs."""
+    for job in problem.jobs:
+        start = schedule.start.get(job.id)
+        if start is not None and problem.duration(job) > 0:
+            parts = [schedule.nodes.get(name, {}) for name, _ in _groups(job)]
+            nodes = list(dict.fromkeys(node for on in parts for node, units in on.items() if units > 0))
+            yield _Run(job, start, start + problem.duration(job), nodes)
+    for r in problem.running:
+        if r.end > problem.now:
+            yield _Run(r.job, problem.now, r.end, [node for node, units in r.nodes.items() if units > 0])
+
+
+def _shared_nodes(problem: DispatchData, schedule: Schedule) -> Iterator[Violation]:
+    """Yield a violation for each job that runs on a node of a whole-node job at the same time, of the problem at least one."""
+    own = {job.id for job in problem.jobs}
+    by_node: dict[str, list[_Run]] = {}
+    for run in _runs(problem, schedule):
+        for node in run.nodes:
+            by_node.setdefault(node, []).append(run)
+    for node, runs in by_node.items():
+        if not any(run.job.whole_nodes for run in runs):
+            continue
+        for k, run in enumerate(runs):
+            for other in runs[k + 1 :]:
+                whole = next((r for r in (run, other) if r.job.whole_nodes), None)
+                at = max(run.start, other.start)
+                if whole is None or at >= min(run.end, other.end) or not {run.job.id, other.job.id} & own:
+                    continue
+                guest = other if whole is run else run
+                text = f"node {node!r} at {at}: job {guest.job.id!r} runs beside job {whole.job.id!r}, which takes whole nodes"
+                yield Violation(node, 1, text)
+
+
+def _licences(problem: DispatchData, schedule: Schedule) -> Iterator[Violation]:
+    """Yield a violation for the first time at which more licences are held than there are, for each kind of them."""
+    runs = [run for run in _runs(problem, schedule) if run.job.licences]
+    for name, total in problem.platform.licences.items():
+        holders = [(run, amount) for run in runs if (amount := run.job.licences.get(name, 0)) > 0]
+        for time in sorted({run.start for run, _ in holders}):
+            held = sum(amount for run, amount in holders if run.start <= time < run.end)
+            if held > total:
+                starter = next(run.job.id for run, _ in holders if run.start == time)
+                text = f"licences of {name!r} at {time}: {held} in use, there are {total} (job {starter!r} starts)"
+                yield Violation(name, held - total, text)
+                break
 
 
 def _capacity(problem: DispatchData, schedule: Schedule, jobs: dict[str, Job]) -> Iterator[Violation]:

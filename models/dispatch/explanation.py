@@ -12,6 +12,7 @@ from ..platform import MOST_CAPACITY, NodeGroup, Platform
 from ..problem import Schedule
 from ..profiles.profile import DesiredProfile, Steps
 from ..words import duration, listed, moment, windows
+from .eligible import refuse_places
 from .jobs import DAY, Job, Queue, Running
 from .objectives import OBJECTIVES
 from .problem import Dispatch
@@ -216,6 +217,7 @@ class DispatchElements(Elements):
     harmless_because = "jobs without a deadline and without windows can run after all others"
 
     def __init__(self, problem: Dispatch) -> None:
+        refuse_places(problem, "an explanation")
         self.problem = problem
         others = [name for name in problem.limits if name not in OBJECTIVES]
         if others:

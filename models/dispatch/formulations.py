@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -19,6 +19,7 @@ from ..problem import Encoding, Schedule
 from ..profiles.profile import whole_amount
 from .arrays import NodeArrays, column, occupied, request_rows
 from .desired import MILLI, ROUNDING, OverCost
+from .eligible import least_amounts
 from .jobs import Job
 from .limits import add_limits, total_cost
 from .objectives import JobCosts
@@ -298,13 +299,22 @@ class JobModel:
         return interval
 
     def running(self, places: Mapping[str, str]) -> dict[str, list[tuple[int, Job, int]]]:
-        """Return the running jobs of each place as (end, job, units there); ``places`` maps nodes to places."""
+        """Return the running jobs of each place as (end, job, units there); ``places`` maps nodes to places.
+
+        A whole-node job is one unit on each of its nodes that requests all that the node has.
+        """
         by_place: dict[str, list[tuple[int, Job, int]]] = {place: [] for place in places.values()}
         for r in self.problem.running:
             if r.end > self.problem.now:
                 for node, n in r.nodes.items():
-                    by_place[places[node]].append((r.end, r.job, n))
+                    by_place[places[node]].append((r.end, r.job, n) if not r.job.whole_nodes else self._whole(r, node))
         return by_place
+
+    def _whole(self, r: Running, node: str) -> tuple[int, Job, int]:
+        """Return a running whole-node job on a node as one unit that requests all that the node has."""
+        platform = self.problem.platform
+        everything = dict(zip(platform.resources, platform.capacity[node], strict=True))
+        return r.end, replace(r.job, request=everything), 1
 
     def returned_on_nodes(self) -> dict[str, list[dict[int, int]]]:
         """Return for each node, and there for each resource, what running jobs return at each end: {end: amount}, no zeros."""
@@ -314,7 +324,8 @@ class JobModel:
         for r, request in zip(ending, request_rows([r.job for r in ending], platform.resources), strict=True):
             for node, n in r.nodes.items():
                 known = totals[node].get(r.end, (0,) * len(request))
-                totals[node][r.end] = [k + n * q for k, q in zip(known, request, strict=True)]
+                took = platform.capacity[node] if r.job.whole_nodes else [n * q for q in request]
+                totals[node][r.end] = [k + q for k, q in zip(known, took, strict=True)]
         columns = range(len(platform.resources))
         return {n: [{e: a[c] for e, a in of.items() if a[c]} for c in columns] for n, of in totals.items()}
 
@@ -464,7 +475,22 @@ def job_model(
         add_limits(model, problem.limit_costs, jobs, [j.submit for j in problem.jobs])
     if problem.desired is not None:
         limit_power(made, until)
+    if problem.platform.licences:
+        limit_licences(made)
     return made
+
+
+def limit_licences(b: JobModel) -> None:
+    """Add a cumulative for each kind of licences: what the jobs that run hold, at most what the platform has."""
+    p = b.problem
+    for name, total in p.platform.licences.items():
+        rows = [DemandRow(v, n) for j, v in zip(p.jobs, b.jobs, strict=True) if (n := j.licences.get(name, 0))]
+        held: Counter[int] = Counter()
+        for r in p.running:
+            if r.end > p.now and r.job.licences.get(name, 0):
+                held[r.end] += r.job.licences[name]
+        if rows:
+            b.add_cumulative(rows, total, f"licences of {name}", held)
 
 
 def startable_later(problem: Dispatch, job: Job) -> bool:
@@ -528,6 +554,21 @@ def set_cost(b: JobModel, costs: JobCosts, fixed: float | None = None, over: Ove
 #
 #     cumulative(v[j], demand U[j] * q[j,r]) <= sum_n C[n,r]                for each resource r
 #
+# Where jobs may run (``eligible``): ``m[j,n]`` is 0 on nodes that job j may not use, and at most its ``per_node``. The nodes
+# of a class are in the same sets of nodes that jobs may use. ``pool`` has a cumulative for each such set S as well, of the jobs
+# whose nodes are all in S. Each kind of licences is a cumulative.
+#
+# A whole-node job j takes ``C[n,r]`` of each of its nodes in place of ``q[j,r]`` for each unit there::
+#
+#     units      o[j,n,1] is present if any o[j,n,k] is, and has the demand C[n,r]; the others have the demand 0
+#     counts     w[j,n] in {0, 1}, u[j,n] <= m[j,n] w[j,n], demand C[n,r] * w[j,n]
+#     classes    w[j,c] in 0..N[c], u[j,c] <= m[j,c] w[j,c], demand C[c,r] * w[j,c], and (k - 1) * w[j,c]
+#     pool       demand max(U[j] * q[j,r], the least sum of C[n,r] of nodes with sum m[j,n] >= U[j])
+#
+# If all m[j,n] > 0 are equal, w adds up to ceil(U[j] / m[j,n]) at least, and some optimal schedule has this many; of nodes of
+# several classes the model decides how many. Units that request nothing do not meet it in a cumulative of amounts: where
+# there are some on a node, one more counts its places, of which a unit takes 1 and the whole-node job all.
+#
 # If v[j] is optional, ``U[j]`` is multiplied by its presence.
 #
 # With a hard desired profile, ``C[n,r]`` is a step function of time, and the sums over nodes are those of the steps; a soft one
@@ -544,35 +585,73 @@ def _requests(b: JobModel) -> list[Request]:
     return request_rows([j for j, _ in b.parts], b.problem.platform.resources)
 
 
-def _most(problem: Dispatch, job: Job) -> dict[Vector, int]:
-    """Return for each capacity vector the number of the job's units that fit an empty node."""
-    platform = problem.platform
-    request = [job.request.get(r, 0) for r in platform.resources]
-    return {vector: min(job.units, platform.units_on(vector, request)) for vector in platform.classes}
+def _most(b: JobModel) -> list[list[int]]:
+    """Return for each part of each job the number of its units that an empty node of each class may hold."""
+    p = b.problem
+    resources = p.platform.resources
+    sets = p.node_sets.number.tolist()
+    return [p.node_classes.units(part, s, resources) for j, s in zip(p.jobs, sets, strict=True) for part in j.parts]
+
+
+Taken = tuple[Request, Interval, Integer | None, bool]
+"""A demand on a node: the request, the interval, its multiplier, and whether it is that of a whole node."""
+
+
+def _add_node(b: JobModel, node: str, here: Sequence[Taken], back: Sequence[Mapping[int, int]]) -> None:
+    """Add the cumulatives of one node; ``back``: for each resource what running jobs return there at each end."""
+    platform = b.problem.platform
+    vector = platform.capacity[node]
+    for r, (resource, limit) in enumerate(zip(platform.resources, vector, strict=True)):
+        rows = [DemandRow(v, request[r], x) for request, v, x, _ in here if request[r]]
+        b.add_cumulative(rows, b.capacity((node,), resource, limit), f"{resource} of {node}", back[r])
+
+
+def _add_places(b: JobModel, node: str, here: Sequence[Taken]) -> None:
+    """Add the cumulative of the places of a node, if some job meets a whole-node job in no resource."""
+    p = b.problem
+    on_node = [(r, r.nodes[node]) for r in p.running if r.end > p.now and r.nodes.get(node, 0) > 0]
+    whole = any(is_whole for *_, is_whole in here) or any(r.job.whole_nodes for r, _ in on_node)
+    empty = [not any(request) for request, *_ in here] + [not any(r.job.request.values()) for r, _ in on_node]
+    if not whole or not any(empty):
+        return
+    held = {r.end: 0 for r, _ in on_node}
+    most = sum(1 if x is None else x.hi for _, _, x, is_whole in here if not is_whole)
+    units = max(1, most + sum(n for r, n in on_node if not r.job.whole_nodes))
+    for r, n in on_node:
+        held[r.end] += units if r.job.whole_nodes else n
+    rows = [DemandRow(v, units if is_whole else 1, x) for _, v, x, is_whole in here]
+    b.add_cumulative(rows, units, f"places of {node}", held)
 
 
 def units(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
     """Make the formulation with an optional interval per job, node and unit."""
     b = job_model(problem, "units", set_objective, before)
     capacity = problem.platform.capacity
-    rows: dict[str, list[tuple[Request, Interval]]] = {n: [] for n in capacity}
+    class_of = problem.node_classes.of_node
+    rows: dict[str, list[Taken]] = {n: [] for n in capacity}
     options: list[list[tuple[str, Interval]]] = []
     parts = b.parts
-    for (j, v), request in zip(parts, _requests(b), strict=True):
-        most = _most(problem, j)
+    for (j, v), request, most in zip(parts, _requests(b), _most(b), strict=True):
         made: list[tuple[str, Interval]] = []
-        for node, vector in capacity.items():
-            for k in range(most[vector]):
-                o = b.model.interval(f"{j.id}.{k + 1} on {node}", v.size_lo, v.windows, optional=True)
-                made.append((node, o))
-                rows[node].append((request, o))
+        for node in capacity:
+            on_node = [
+                b.model.interval(f"{j.id}.{k + 1} on {node}", v.size_lo, v.windows, optional=True)
+                for k in range(most[class_of[node]])
+            ]
+            made += [(node, o) for o in on_node]
+            if not j.whole_nodes:
+                rows[node] += [(request, o, None, False) for o in on_node]
+            elif on_node:
+                first = on_node[0]
+                rows[node].append((capacity[node], first, None, True))
+                for o in on_node[1:]:
+                    b.model.add(first.presence >= o.presence, f"{o.name} is not alone")
         b.model.add(sl.alternative(v, [o for _, o in made], count=j.units), f"units of {j.id}")
         options.append(made)
     back = b.returned_on_nodes()
-    for node, vector in capacity.items():
-        for r, (resource, limit) in enumerate(zip(problem.platform.resources, vector, strict=True)):
-            demands = [DemandRow(o, request[r]) for request, o in rows[node] if request[r]]
-            b.add_cumulative(demands, b.capacity((node,), resource, limit), f"{resource} of {node}", back[node][r])
+    for node in capacity:
+        _add_node(b, node, rows[node], back[node])
+        _add_places(b, node, rows[node])
 
     def read(a: Assignment) -> Schedule:
         nodes: dict[str, dict[str, int]] = {}
@@ -618,17 +697,49 @@ def count_units(model: Model, job: Job, v: Interval, places: Iterable[tuple[Plac
     return numbers
 
 
-def _count_variables(b: JobModel, places: Mapping[str, tuple[Vector, int]]) -> list[Places]:
+class Numbers(NamedTuple):
+    """The variables of a part of a job.
+
+    Parameters
+    ----------
+    units : dict
+        The number of its units on each place; a place is a node or a class.
+    whole : dict
+        Of a whole-node job, the number of nodes of each place that it takes; else empty.
+    """
+
+    units: Places
+    whole: Places
+
+
+def _count_variables(b: JobModel, places: Mapping[str, tuple[int, int]]) -> list[Numbers]:
     """Declare for each part of a job the number of its units on each place, which add up to its units.
 
-    ``places``: name -> (capacity vector of a node, number of nodes). A place is a node or a class.
+    ``places``: name -> (class of its nodes, number of nodes). A place is a node or a class.
     """
     numbers = []
-    for j, v in b.parts:
-        most = _most(b.problem, j)
-        greatest = ((place, place, min(j.units, n * most[vector])) for place, (vector, n) in places.items())
-        numbers.append(count_units(b.model, j, v, greatest))
+    for (j, v), most in zip(b.parts, _most(b), strict=True):
+        greatest = ((place, place, min(j.units, n * most[c])) for place, (c, n) in places.items())
+        made = count_units(b.model, j, v, greatest)
+        room = {place: most[places[place][0]] for place in made}
+        numbers.append(Numbers(made, _whole_nodes(b.model, j, v, made, room) if j.whole_nodes else {}))
     return numbers
+
+
+def _whole_nodes(model: Model, job: Job, v: Interval, units: Places, room: Mapping[str, int]) -> Places:
+    """Declare how many nodes of each place a whole-node job takes; ``room``: the most units on a node of each place."""
+    taken: Places = {}
+    for place, x in units.items():
+        most = room[place]
+        if most == 1:  # a node for each unit
+            taken[place] = x
+            continue
+        taken[place] = w = model.integer(f"nodes of {job.id} on {place}", 0, -(-x.hi // most))
+        model.add(x <= most * w, f"units of {job.id} on its nodes on {place}")
+    fewest = -(-job.units // max(room.values(), default=1))
+    total = sl.sum(taken.values())
+    model.add(total - fewest * v.presence >= 0 if v.optional else total >= fewest, f"nodes of {job.id}")
+    return taken
 
 
 def _counted(
@@ -650,16 +761,21 @@ def counts(problem: Dispatch, set_objective: SetObjective | None = None, before:
     """Make the formulation with an integer number of units per job and node."""
     b = job_model(problem, "counts", set_objective, before)
     capacity = problem.platform.capacity
-    numbers = _count_variables(b, {n: (vector, 1) for n, vector in capacity.items()})
+    class_of = problem.node_classes.of_node
+    numbers = _count_variables(b, {n: (class_of[n], 1) for n in capacity})
     back = b.returned_on_nodes()
-    for node, here in _counted(b, numbers, _requests(b)).items():
-        for r, (resource, limit) in enumerate(zip(problem.platform.resources, capacity[node], strict=True)):
-            rows = [DemandRow(v, request[r], x) for request, v, x in here if request[r]]
-            b.add_cumulative(rows, b.capacity((node,), resource, limit), f"{resource} of {node}", back[node][r])
+    here: dict[str, list[Taken]] = {}
+    for (_, v), request, (units_on, whole) in zip(b.parts, _requests(b), numbers, strict=True):
+        for node, x in (whole or units_on).items():
+            taken = (capacity[node], v, x, True) if whole else (request, v, x, False)
+            here.setdefault(node, []).append(taken)
+    for node, rows in here.items():
+        _add_node(b, node, rows, back[node])
+        _add_places(b, node, rows)
 
     def read(a: Assignment) -> Schedule:
         nodes = {
-            j.id: {n: a.integer[x.index] for n, x in made.items() if a.integer[x.index]}
+            j.id: {n: a.integer[x.index] for n, x in made.units.items() if a.integer[x.index]}
             for (j, v), made in zip(b.parts, numbers, strict=True)
             if a.present[v.index]
         }
@@ -669,8 +785,10 @@ def counts(problem: Dispatch, set_objective: SetObjective | None = None, before:
         a = b.write_starts(schedule)
         for (j, v), made in zip(b.parts, numbers, strict=True):
             for node, n in schedule.nodes.get(j.id, {}).items():
-                if node in made and a.present[v.index]:
-                    a.integer[made[node].index] = n
+                if node in made.units and a.present[v.index]:
+                    if node in made.whole:
+                        a.integer[made.whole[node].index] = min(1, n)
+                    a.integer[made.units[node].index] = n
         return a
 
     return Encoding(b.model, read, write)
@@ -684,40 +802,52 @@ def classes(problem: Dispatch, set_objective: SetObjective | None = None, before
     """
     b = job_model(problem, "classes", set_objective, before)
     platform = problem.platform
-    members = {f"class {i + 1}": (vector, nodes) for i, (vector, nodes) in enumerate(platform.classes.items())}
-    numbers = _count_variables(b, {name: (vector, len(nodes)) for name, (vector, nodes) in members.items()})
+    known = problem.node_classes
+    members = {f"class {c + 1}": (c, nodes) for c, nodes in enumerate(known.members)}
+    numbers = _count_variables(b, {name: (c, len(nodes)) for name, (c, nodes) in members.items()})
     running = b.running({node: name for name, (_, nodes) in members.items() for node in nodes})
-    for name, here in _counted(b, numbers, [j for j, _ in b.parts]).items():
-        vector, nodes = members[name]
+    by_units = _counted(b, [{} if made.whole else made.units for made in numbers], [j for j, _ in b.parts])
+    by_nodes = _counted(b, [made.whole for made in numbers], [j for j, _ in b.parts])
+    for name, (c, nodes) in members.items():
+        here, whole = by_units.get(name, []), by_nodes.get(name, [])
+        if not here and not whole:
+            continue
 
-        def add(need: Need, limit: int | Capacity, what: str) -> None:
-            b.add_cumulative(_rows(here, need), limit, what, returned(running[name], need))  # noqa: B023
+        def add(need: Need, of_whole: int, limit: int | Capacity, what: str) -> None:
+            rows = _rows(here, need) + [DemandRow(v, of_whole, x) for _, v, x in whole if of_whole]  # noqa: B023
+            b.add_cumulative(rows, limit, what, returned(running[name], need))  # noqa: B023
 
-        for resource, limit in zip(platform.resources, vector, strict=True):
-            add(request_of(resource), b.capacity(nodes, resource, len(nodes) * limit), f"{resource} of {name}")
-        for resource, limit in zip(platform.resources, vector, strict=True):
+        for resource, limit in zip(platform.resources, known.capacity[c], strict=True):
+            most = b.capacity(nodes, resource, len(nodes) * limit)
+            add(request_of(resource), limit, most, f"{resource} of {name}")
+        for resource, limit in zip(platform.resources, known.capacity[c], strict=True):
             for k in SHARES:
                 large = above(resource, limit / k)
-                add(large, len(nodes) * (k - 1), f"units above 1/{k} of a node's {resource} in {name}")
+                add(large, k - 1, len(nodes) * (k - 1), f"units above 1/{k} of a node's {resource} in {name}")
 
     def write(schedule: Schedule) -> Assignment:
         a = b.write_starts(schedule)
         for (j, v), made in zip(b.parts, numbers, strict=True):
             for name, (_, nodes) in members.items():
-                if name in made and a.present[v.index]:
+                if name in made.units and a.present[v.index]:
                     on_nodes = schedule.nodes.get(j.id, {})
-                    a.integer[made[name].index] = sum(on_nodes.get(node, 0) for node in nodes)
+                    if name in made.whole:
+                        a.integer[made.whole[name].index] = sum(on_nodes.get(node, 0) > 0 for node in nodes)
+                    a.integer[made.units[name].index] = sum(on_nodes.get(node, 0) for node in nodes)
         return a
 
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), write, relaxation=True)
 
 
 def pool(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
-    """Make the relaxation with one cumulative per resource over the whole platform."""
+    """Make the relaxation with one cumulative per resource over the whole platform, and over each set of nodes of jobs."""
     b = job_model(problem, "pool", set_objective, before)
     platform = problem.platform
     ends = problem.returns.end.tolist()
-    use = zip(problem.job_arrays.amounts.T.tolist(), problem.returns.amount.T.tolist(), strict=True)
+    amounts_of = problem.job_arrays.amounts
+    if any(j.whole_nodes for j in problem.jobs):
+        amounts_of = _least_amounts(problem)
+    use = zip(amounts_of.T.tolist(), problem.returns.amount.T.tolist(), strict=True)
     for resource, (amounts, returns) in zip(platform.resources, use, strict=True):
         capacity = b.capacity(platform.nodes, resource, platform.total(resource))
         if sum(amounts) + sum(returns) <= least(capacity):
@@ -725,7 +855,39 @@ def pool(problem: Dispatch, set_objective: SetObjective | None = None, before: i
         rows = [DemandRow(v, amount) for v, amount in zip(b.jobs, amounts, strict=True) if amount]
         held = {end: amount for end, amount in zip(ends, returns, strict=True) if amount}
         b.add_cumulative(rows, capacity, resource, held)
+    if problem.node_sets.restricting:
+        _add_sets(b, amounts_of)
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), b.write_starts, relaxation=True)
+
+
+def _least_amounts(problem: Dispatch) -> Ints:
+    """Return at least what each job takes of each resource of the machine, shape (jobs, resources)."""
+    amounts: Ints = problem.job_arrays.amounts.copy()
+    resources = problem.platform.resources
+    for k, (job, node_set) in enumerate(zip(problem.jobs, problem.node_sets.number.tolist(), strict=True)):
+        if job.whole_nodes:
+            amounts[k] = least_amounts(problem.node_classes, job, node_set, resources)
+    return amounts
+
+
+def _add_sets(b: JobModel, amounts: Ints) -> None:
+    """Add the cumulatives of the pool for each set of nodes, of the jobs whose nodes are all in the set."""
+    p = b.problem
+    known = p.node_sets
+    platform = p.platform
+    held_on = b.running({name: name for name in platform.nodes})
+    for number, here in enumerate(known.sets):
+        if here.all():
+            continue
+        inside = (~known.sets | here).all(axis=1)[known.number].tolist()
+        nodes = [name for name, may in zip(platform.nodes, here.tolist(), strict=True) if may]
+        running = [row for name in nodes for row in held_on[name]]
+        for k, resource in enumerate(platform.resources):
+            total = sum(platform.capacity[name][k] for name in nodes)
+            own = zip(b.jobs, amounts[:, k].tolist(), inside, strict=True)
+            rows = [DemandRow(v, amount) for v, amount, confined in own if confined and amount]
+            held = returned(running, request_of(resource))
+            b.add_cumulative(rows, b.capacity(nodes, resource, total), f"{resource} of node set {number}", held)
 
 
 FORMULATIONS: dict[str, Callable[..., Encoding]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import Any, Literal, NamedTuple, Self
 
@@ -18,6 +18,7 @@ from ..excerpt import with_short_repr
 from ..platform import Platform, ProblemError
 from ..problem import part_name
 from ..whole_numbers import Fields, examined, is_list, is_number, is_whole, shown, whole_amounts, whole_records, wrong
+from .site_request import Recorded, SiteRequest
 
 # --- A chunk of a heterogeneous job, and the checks of the chunks of jobs.
 
@@ -94,9 +95,9 @@ QUEUE = Fields(one=("ewt",), pairs=("daily",), names=("name",))
 JOB = Fields(
     ("submit", "walltime", "units"),
     ("earliest_start", "deadline", "runtime", "latest_start"),
-    ("request",),
+    ("request", "licences"),
     ("windows",),
-    ("id", "queue", "user", "name", "array"),
+    ("id", "queue", "user", "name", "array", "features"),
 )
 NO_POWER = frozenset([NoneType])
 RUNNING = Fields(one=("start", "end"), amounts=("nodes",))
@@ -111,6 +112,8 @@ def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tup
         with_chunks = [whole_chunks(j) for j in made]
         made = tuple(j for j, _ in with_chunks)
         faults = [*faults, *(why for _, faults_of_chunks in with_chunks for why in faults_of_chunks)]
+    made, faults_of_places = whole_places(made)
+    faults = [*faults, *faults_of_places]
     others, more = whole_running(running)
     more += [
         f"running job {r.job.id!r} has chunks; each of its parts (Job.parts) is expected as a running job of its own"
@@ -118,6 +121,42 @@ def whole_jobs(jobs: Sequence[Job], running: Sequence[Running], now: int) -> tup
         if r.job.chunks
     ]
     return {"jobs": made, "running": others, "now": int(now)}, [*faults, *more]
+
+
+def whole_places(jobs: Sequence[Job], where: str = "job") -> tuple[tuple[Job, ...], list[str]]:
+    """Return jobs whose ``nodes`` are tuples and whose ``per_node`` is Python's integer, and a message for each wrong value."""
+    given = tuple(jobs)
+    if not any(type(j.nodes) is not tuple or j.nodes or j.per_node is not None or j.whole_nodes for j in given) and all(
+        j.whole_nodes is False for j in given
+    ):  # the common case, kept fast
+        return given, []
+    faults: list[str] = []
+    made = []
+    for job in given:
+        nodes = names_of(job.nodes)
+        if nodes is None:
+            faults.append(f"{where} {job.id!r}: nodes is {shown(job.nodes)}; a tuple of names of nodes is expected")
+        if job.per_node is not None and not (is_whole(job.per_node) and job.per_node >= 1):
+            told = wrong(job.per_node, or_none=True)
+            faults.append(
+                f"{where} {job.id!r}: per_node is {job.per_node}; at least 1, or None, is expected"
+                if is_whole(job.per_node)
+                else f"{where} {job.id!r}: per_node {told}"
+            )
+        if not isinstance(job.whole_nodes, bool | np.bool_):
+            faults.append(f"{where} {job.id!r}: whole_nodes is {shown(job.whole_nodes)}; True or False is expected")
+        if not faults:
+            per_node = None if job.per_node is None else int(job.per_node)
+            made.append(replace(job, nodes=nodes or (), per_node=per_node, whole_nodes=bool(job.whole_nodes)))
+    return (given, faults) if faults else (tuple(made), [])
+
+
+def names_of(value: object) -> tuple[str, ...] | None:
+    """Return names as a tuple; None for anything else."""
+    if not is_list(value):
+        return None
+    listed = list(value)
+    return tuple(listed) if all(isinstance(name, str) for name in listed) else None
 
 
 def power_faults(jobs: Sequence[Job]) -> list[str]:
@@ -135,6 +174,8 @@ def power_faults(jobs: Sequence[Job]) -> list[str]:
 def whole_running(running: Sequence[Running]) -> tuple[tuple[Running, ...], list[str]]:
     """Return running jobs with Python's integers, and messages for values that are not whole."""
     jobs, faults = whole_records([r.job for r in running], JOB, lambda j: f"running job {j.id!r}")
+    jobs, faults_of_places = whole_places(jobs, "running job")
+    faults += faults_of_places
     with_job = [r if r.job is j else replace(r, job=j) for r, j in zip(running, jobs, strict=True)]
     whole, more = whole_records(with_job, RUNNING, lambda r: f"running job {r.job.id!r}")
     return whole, [*faults, *more]
@@ -165,6 +206,8 @@ class Queue:
         may run past midnight: (64800, 115200) is 18:00 to 08:00. Empty: at any time.
     whole_run : bool, optional
         Whether a job must also end, by its walltime, in the window in which it starts; its end may be ``hi``.
+    nodes : tuple of str, optional
+        The names of the nodes that its jobs may use. Empty: all nodes.
 
     Raises
     ------
@@ -181,6 +224,7 @@ class Queue:
     ewt: int
     daily: tuple[Window, ...] = ()
     whole_run: bool = False
+    nodes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         whole, faults = examined(self, QUEUE, lambda q: f"queue {q.name!r}")
@@ -201,6 +245,13 @@ class Queue:
             raise ProblemError(
                 f"queue {self.name!r}: whole_run is {self.whole_run!r:.100}; expected True or False, and daily windows if True"
             )
+
+        nodes = names_of(self.nodes)
+        if nodes is None:
+            raise ProblemError(
+                f"queue {self.name!r}: nodes is {shown(self.nodes)}; a tuple of names of nodes is expected"
+            )
+        object.__setattr__(self, "nodes", nodes)
 
     def hours(self, walltime: int) -> tuple[Window, ...]:
         """Return the windows of the day in which a job may start; with ``daily``, empty if it never may.
@@ -296,6 +347,21 @@ class Job:
         equal units.
     array : str, optional
         The name of the job array that the job belongs to. The jobs of an array are independent of each other.
+    nodes : tuple of str, optional
+        The names of the nodes that the job may use. Empty: all nodes of its queue.
+    features : str, optional
+        The features that its nodes must have, as of Slurm's ``--constraint``: "a", "a&b", "a|b", with parentheses.
+    per_node : int, optional
+        The greatest number of its units on one node; 1: distinct nodes. None: as many as fit.
+    whole_nodes : bool, optional
+        Whether no other job runs on its nodes while it runs. It may put several units on one node.
+    licences : mapping of str to int, optional
+        The licences of the machine that the whole job holds while it runs (``Platform.licences``).
+    asked : SiteRequest, optional
+        What the job asked of the scheduler of its site beyond this: account, QOS, nodes, dependencies. Solvers and
+        dispatchers of schedlab's own do not use it.
+    recorded : Recorded, optional
+        What that scheduler recorded: its start, its nodes, its end state. Jobs that a dispatcher sees have none.
 
     Examples
     --------
@@ -319,6 +385,13 @@ class Job:
     latest_start: int | None = None
     chunks: tuple[Chunk, ...] = ()
     array: str = ""
+    nodes: tuple[str, ...] = ()
+    features: str = ""
+    per_node: int | None = None
+    whole_nodes: bool = False
+    licences: Mapping[str, int] = field(default_factory=dict)
+    asked: SiteRequest | None = None
+    recorded: Recorded | None = None
 
     @classmethod
     def of_chunks(

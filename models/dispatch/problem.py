@@ -21,6 +21,7 @@ from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import hint
 from .arrays import JobArrays, NodeArrays, Returns, column, occupied
 from .desired import OverCost, desired_faults, over_hours, waits
+from .eligible import NodeClasses, NodeSets, impossible_jobs, is_placed_freely, place_faults
 from .jobs import (
     DAY,
     Durations,
@@ -175,7 +176,10 @@ class Dispatch:
         for name, value in {**values, **whole}.items():
             object.__setattr__(self, name, value)
         if not faults:
-            faults = [*contradictions(self), *(f"job {j.id!r}: {why}" for j, why in impossible(platform, self.jobs))]
+            faults = contradictions(self)
+            known = not faults or is_placed_freely(self)  # nodes and features exist
+            cannot = impossible_jobs(platform, self.queues, self.jobs) if known else impossible(platform, self.jobs)
+            faults += [f"job {j.id!r}: {why}" for j, why in cannot]
             if not faults and (self.desired is not None or self.over_cost is not None):
                 faults = desired_faults(self)
         if faults:
@@ -295,6 +299,16 @@ class Dispatch:
     def job_arrays(self) -> JobArrays:
         """The jobs as arrays, with their durations and their earliest starts in this problem."""
         return JobArrays.of(self.jobs, self.platform.resources, self.duration, self.now)
+
+    @cached_property
+    def node_sets(self) -> NodeSets:
+        """The sets of nodes that the jobs may use."""
+        return NodeSets.of(self.platform, self.queues, self.jobs)
+
+    @cached_property
+    def node_classes(self) -> NodeClasses:
+        """The classes of equal nodes: of the same capacity, and in the same sets of ``node_sets``."""
+        return NodeClasses.of(self.platform, self.node_sets)
 
     @cached_property
     def returns(self) -> Returns:
@@ -487,6 +501,7 @@ def contradictions(p: Dispatch) -> list[str]:
                 faults.append(f"job {j.id!r}: the start window ({lo}, {hi}) ends before it begins")
     faults.extend(power_faults([*p.jobs, *(r.job for r in p.running)]))
     faults.extend(chunk_faults(p.jobs))
+    faults.extend(place_faults(p))
     for r in p.running:
         missing = [n for n in r.nodes if n not in p.platform.capacity]
         faults.extend(f"running job {r.job.id!r}: there is no node {n!r}" for n in missing)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...heuristics.kernels.chunks import next_change
-from ...heuristics.kernels.earliest import Scratch, earliest, new_scratch
+from ...heuristics.kernels.earliest import Scratch, earliest, earliest_empty, is_empty, new_scratch
 from ...heuristics.kernels.events.ahead import begin_ahead, change_ahead, first_ahead
 from ...heuristics.kernels.events.counted_free import (
     Bounds,
@@ -37,12 +37,14 @@ from ...heuristics.kernels.events.state import (
     State,
     TraceArrays,
     allowed_from,
-    amount,
+    amount_on,
     begin,
     choose_places,
     compact,
     exceeds,
     has_chunks,
+    held,
+    is_plain,
     keep_places,
     row_of,
     spread,
@@ -133,6 +135,8 @@ def may_move(profile: Profile, stuck: Stuck, trace: TraceArrays, state: State, j
     """
     if trace.capacity.shape[0] > 1 or has_chunks(trace, j) or trace.own[j] >= 0 or trace.daily[j] >= 0:
         return True
+    if trace.whole[j]:
+        return True
     kind = trace.kind[j]
     units = trace.units[j]
     duration = state.expected[j]
@@ -191,7 +195,7 @@ def follows(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profile
     for i in range(clock[ENDED]):
         j = state.ended[i]
         end = state.start[j] + state.expected[j]
-        if has_chunks(trace, j):
+        if has_chunks(trace, j) or trace.whole[j]:
             return profile, False
         if end > now:
             if trace.machine_capacity.size > 0:
@@ -263,7 +267,7 @@ def running_profile(trace: TraceArrays, state: State) -> Profile:
                 last += 1
                 profile.length[p] += 1
             for r in range(resources):
-                profile.free[p, last, r] += state.share[k] * amount(trace, j, row, r)
+                profile.free[p, last, r] += amount_on(trace, j, row, p, state.share[k], r)
     return profile
 
 
@@ -280,6 +284,9 @@ def hold(profile: Profile, trace: TraceArrays, state: State, j: int, sign: int) 
     for k in range(trace.first[j], trace.first[j] + state.pieces[j]):
         if profile.length[state.place[k]] + 2 > profile.time.shape[1]:
             profile = grown(profile)
+        if trace.whole[j]:
+            occupy(profile, state.place[k], begin_, end, trace.capacity[state.place[k]], sign)
+            continue
         row = row_of(trace, state, j, k)
         request = trace.request[j] if row < 0 else trace.further_request[row]
         occupy(profile, state.place[k], begin_, end, request, sign * state.share[k])
@@ -332,7 +339,10 @@ def _keeps(profile: Profile, trace: TraceArrays, state: State, j: int) -> bool:
             return False
         i = segment(profile, p, start)
         while i < profile.length[p] and profile.time[p, i] < end:
-            if units_that_fit(profile.free[p, i], trace.request[j], state.share[k]) < state.share[k]:
+            if trace.whole[j]:
+                if not is_empty(profile.free[p, i], trace.capacity[p]):
+                    return False
+            elif units_that_fit(profile.free[p, i], trace.request[j], state.share[k]) < state.share[k]:
                 return False
             i += 1
     return True
@@ -355,19 +365,22 @@ def hold_all(profile: Profile, trace: TraceArrays, state: State) -> tuple[Profil
 
 
 @internal_borrowing
-def _set_most(trace: TraceArrays, state: State, s: Scratch, request: Ints, units: int, t: int) -> int:
-    """Set ``state.usable`` for time t, and ``s.most`` to what each usable place holds when it is empty.
+def _set_most(trace: TraceArrays, state: State, s: Scratch, j: int, t: int) -> int:
+    """Set ``state.usable`` for job j at time t, and ``s.most`` to what each usable place holds of it when it is empty.
 
     Return the time at which the next place can be used; NEVER if there is none.
     """
     until = NEVER
+    most = min(trace.units[j], trace.most[j])
+    mask = trace.masks[trace.node_set[j]]
     for p in range(s.most.size):
-        state.usable[p] = state.open[p] or state.ready[p] <= t
+        state.usable[p] = mask[p] and (state.open[p] or state.ready[p] <= t)
         if state.usable[p]:
-            s.most[p] = units_that_fit(trace.capacity[p], request, units)
+            s.most[p] = units_that_fit(trace.capacity[p], trace.request[j], most)
         else:
             s.most[p] = 0
-            until = min(until, state.ready[p])
+            if mask[p]:
+                until = min(until, state.ready[p])
     return int(until)
 
 
@@ -383,8 +396,11 @@ def _earliest(
     until = -NEVER
     while start <= latest:
         if start >= until:
-            until = _set_most(trace, state, s, request, units, start)
-        fits = earliest(profile, s, None, j, request, units, duration, start, min(latest, until - 1))
+            until = _set_most(trace, state, s, j, start)
+        if trace.whole[j]:
+            fits = earliest_empty(profile, s, trace.capacity, units, duration, start, min(latest, until - 1))
+        else:
+            fits = earliest(profile, s, None, j, request, units, duration, start, min(latest, until - 1))
         start = allowed_from(trace, j, fits if fits >= 0 else until)
         start = first_ahead(trace, state, j, start, duration)
         if start == fits:
@@ -442,10 +458,22 @@ def backfill_on(profile: Profile, kept: bool, trace: TraceArrays, state: State, 
     moving = not kept or clock[EARLY] > 0 or rules.dynamic
     s = _new_scratch(trace.capacity.shape[0])
     stuck = new_stuck()
-    held = 0
+    reservations = 0
+    for i in range(clock[WAITING] if trace.limit.size > 0 else 0):
+        j = state.waiting[i]
+        if state.reserved[j] >= 0 and held(trace, state.limit_free, j):
+            profile = hold(profile, trace, state, j, -1)
+            state.reserved[j] = -1
+            moving = True
     for i in range(min(clock[WAITING], rules.candidates)):
         j = state.waiting[i]
-        full = held >= rules.reservations
+        if held(trace, state.limit_free, j):
+            if state.reserved[j] >= 0:  # a job that started just now has reached a limit
+                profile = hold(profile, trace, state, j, -1)
+                state.reserved[j] = -1
+                forget(stuck)
+            continue
+        full = reservations >= rules.reservations
         before = state.reserved[j]
         if before >= 0 and (full or (moving and may_move(profile, stuck, trace, state, j))):
             profile = hold(profile, trace, state, j, -1)
@@ -461,7 +489,7 @@ def backfill_on(profile: Profile, kept: bool, trace: TraceArrays, state: State, 
         if state.reserved[j] == now:
             begin(trace, state, j)
         else:
-            held += 1
+            reservations += 1
     compact(state)
     wake(state)
     return profile
@@ -490,7 +518,7 @@ def wake(state: State) -> None:
 def suits(trace: TraceArrays, state: State, rules: Rules) -> bool:
     """Return whether this module can replay: all jobs hold reservations, one resource is counted, no calendars."""
     counted = trace.capacity.shape == (1, 1) and not trace.further_units.size and not trace.period.size
-    counted = counted and not trace.machine_capacity.size
+    counted = counted and not trace.machine_capacity.size and is_plain(trace)
     all_reserve = rules.reservations >= ALL and rules.candidates >= ALL and not rules.planning.on
     return counted and all_reserve and bool(state.expected.min(initial=1) >= 1)
 

@@ -20,16 +20,16 @@ from ...heuristics.kernels.events.state import (
     begin,
     choose_places,
     compact,
-    count_fits,
+    count_job,
     exceeds,
+    fits_on,
     has_chunks,
+    held,
     may_start,
     spread,
     take,
     take_chosen,
-    take_chunks,
     take_of_machine,
-    units_that_fit,
 )
 from ...heuristics.kernels.profile import NEVER, Profile, grown, occupy
 from ...heuristics.kernels.sorting import sort_by
@@ -143,14 +143,19 @@ def decide_beside(
         profile = _profile_beside(trace, state, holds, returned)
     moving = not kept or clock[EARLY] > 0 or rules.dynamic
     s = _new_scratch(trace.capacity.shape[0])
-    held = 0
+    reservations = 0
     last = min(clock[WAITING], rules.candidates)
     order = np.empty(last, np.int64)
     for i in range(last):
         order[i] = waiting[i]
     for i in range(last):
         j = order[i]
-        full = held >= most
+        if held(trace, state.limit_free, j):
+            if state.reserved[j] >= 0:
+                profile = hold(profile, trace, state, j, -1)
+                state.reserved[j] = -1
+            continue
+        full = reservations >= most
         if state.reserved[j] >= 0 and (moving or full):
             profile = hold(profile, trace, state, j, -1)
             state.reserved[j] = -1
@@ -165,8 +170,8 @@ def decide_beside(
         if state.reserved[j] == now:
             begin(trace, state, j)
         else:
-            held += 1
-            if shortest_first and held == most:
+            reservations += 1
+            if shortest_first and reservations == most:
                 _shortest_first(state, order, i + 1, last)
     compact(state)
     if most > 1:
@@ -181,6 +186,8 @@ def reserve_first(trace: TraceArrays, state: State, holds: Holds, returned: Retu
     now = state.clock[NOW]
     for i in range(state.clock[WAITING]):
         j = state.waiting[i]
+        if held(trace, state.limit_free, j):
+            continue
         profile = reserve(profile, s, trace, state, j, now, NEVER // 2, best)
         if state.reserved[j] >= 0:
             break
@@ -235,11 +242,12 @@ def shadow_of(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     now = state.clock[NOW]
     then = state.extra
     fit = state.fit
+    whole = trace.whole
     place = state.place
     share = state.share
     ends = state.running_end
     running = state.running
-    usable, machine = state.open, state.machine_extra
+    usable, machine = state.open_of[trace.node_set[head]], state.machine_extra
     for r in range(machine.size):
         machine[r] = state.machine_free[r]
     requests = trace.request
@@ -248,7 +256,7 @@ def shadow_of(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     for p in range(then.shape[0]):
         for r in range(then.shape[1]):
             then[p, r] = state.free[p, r]
-    total = count_fits(then, request, units, usable, fit)
+    total = count_job(trace, state, then, head)
     several = has_chunks(trace, head)
     i = 0
     n = state.clock[RUNNING]
@@ -267,14 +275,14 @@ def shadow_of(trace: TraceArrays, state: State, head: int, best: bool) -> int:
         while i < n and max(ends[i], now + 1) == end:
             j = running[i]
             take_of_machine(trace, machine, j, -1)
-            if has_chunks(trace, j):
-                take_chunks(trace, then, state, j, -1)
+            if has_chunks(trace, j) or whole[j]:
+                take(trace, then, state, j, -1)
             else:
                 _give_back(then, place, share, firsts[j], counts[j], requests[j])
             for k in range(firsts[j], firsts[j] + counts[j]):
                 p = place[k]
                 if usable[p]:
-                    fits = units_that_fit(then[p], request, units)
+                    fits = fits_on(trace, then[p], p, head, request, units)
                     total += fits - fit[p]
                     fit[p] = fits
             i += 1
@@ -292,12 +300,14 @@ def _reserve(trace: TraceArrays, state: State, head: int, best: bool) -> int:
     request = trace.request
     take_of_machine(trace, state.machine_extra, head, 1)
     if shadow < NEVER and has_chunks(trace, head):
-        take_chosen(trace, state, extra, head, choose_places(trace, state, extra, extra, state.open, head, best))
+        usable = state.open_of[trace.node_set[head]]
+        take_chosen(trace, state, extra, head, choose_places(trace, state, extra, extra, usable, head, best))
     elif shadow < NEVER:
         entries = spread(extra, trace.capacity, trace.rank, state.fit, trace.units[head], best, state.chosen, state.put)
         for k in range(entries):
+            p = state.chosen[k]
             for r in range(extra.shape[1]):
-                extra[state.chosen[k], r] -= state.put[k] * request[head, r]
+                extra[p, r] -= trace.capacity[p, r] if trace.whole[head] else state.put[k] * request[head, r]
     for p in range(extra.shape[0]):
         _least(state.both, extra, state.free, p)
     return shadow
@@ -314,7 +324,8 @@ def _least(both: Ints, extra: Ints, free: Ints, p: int) -> None:
 def next_candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
     """Return the index of the next of the waiting jobs ``i .. n - 1`` that may fit now, or n if there is none.
 
-    Such a job has an open calendar and requests no more than all places together, and the whole machine, have free.
+    Such a job has an open calendar, is held by no limit, and requests no more than all places together, and the whole
+    machine, have free.
     """
     units = trace.units
     request = trace.request
@@ -322,10 +333,11 @@ def next_candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
     waiting = state.waiting
     room, kind = state.room, trace.kind
     of_machine, machine = trace.machine_request, state.machine_free
+    limited = trace.limit.size > 0
     while i < n:
         j = waiting[i]
         crowded = units[j] > room[kind[j]] or lacks(units, request, spare, j) or exceeds(of_machine, j, machine)
-        if not crowded and may_start(trace, j, state.clock[NOW]):
+        if not crowded and may_start(trace, j, state.clock[NOW]) and not (limited and held(trace, state.limit_free, j)):
             return i
         i += 1
     return n
@@ -391,7 +403,11 @@ def backfill_one(trace: TraceArrays, state: State, j: int, shadow: int, best: bo
         return
     if not short and exceeds(trace.machine_request, j, state.machine_extra):
         return
-    fits = count_fits(free, trace.request[j], units, state.open, state.fit)
+    if trace.limit.size > 0 and held(
+        trace, state.limit_free, j
+    ):  # a job that started just now may have reached a limit
+        return
+    fits = count_job(trace, state, free, j)
     if fits >= units and start_counted(trace, state, free, j, best):
         spend(trace.units, trace.request, state.spare, j)
         if not short:

@@ -221,7 +221,7 @@ class Planned:
     """
 
     name = "planned"
-    needs = frozenset({"log", "one-chunk"})  # one chunk, as the offline step
+    needs = frozenset({"log", "one-chunk", "all-nodes"})  # one chunk, as the offline step
     plans_for_profit = True
 
     def __init__(
@@ -346,7 +346,7 @@ class Hybrid:
         self._planner = Planner(self.name, forecast, method, limit, hours, centre)
         self._dardis = Dardis("throughput")
         self.node_policy = FollowPlan() if percent < 100 else None
-        self.needs = frozenset({"always", "log", "one-chunk"})  # one chunk, as DARDIS
+        self.needs = frozenset({"always", "log", "one-chunk", "all-nodes"})  # one chunk, as DARDIS
         if self.node_policy is not None:
             self.needs |= {"node-policy"}
         self.plans: list[DayPlan] = []

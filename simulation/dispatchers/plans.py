@@ -21,9 +21,10 @@ from ...heuristics.kernels.events.state import (
     TraceArrays,
     begin,
     compact,
-    count_fits,
+    count_job,
     exceeds,
     has_chunks,
+    held,
     may_start,
 )
 from ...heuristics.kernels.profile import NEVER, Profile
@@ -221,7 +222,9 @@ LAST = NEVER // 2  # the latest start that is looked for, in seconds
 def place_one(
     profile: Profile, s: Scratch, known: Known, trace: TraceArrays, state: State, j: int, best: bool
 ) -> tuple[Profile, int]:
-    """Place job j at its earliest start; return the profile or a larger copy, and the start (-1: none) in seconds."""
+    """Place job j at its earliest start; return the profile or a larger copy, and the start in seconds (-1: none, or a limit holds it)."""
+    if held(trace, state.limit_free, j):
+        return profile, -1
     kind = trace.kind[j]
     units = trace.units[j]
     duration = state.expected[j]
@@ -425,9 +428,9 @@ def fits_now(trace: TraceArrays, state: State, j: int) -> bool:
     room, kind = state.room, trace.kind[j]
     if trace.units[j] > room[kind] or not may_start(trace, j, state.clock[NOW]):
         return False
-    if exceeds(trace.machine_request, j, state.machine_free):
+    if exceeds(trace.machine_request, j, state.machine_free) or held(trace, state.limit_free, j):
         return False
-    fits = count_fits(state.free, trace.request[j], trace.units[j], state.open, state.fit)
+    fits = count_job(trace, state, state.free, j)
     if fits < trace.units[j]:
         room[kind] = fits
     return bool(fits >= trace.units[j])

@@ -27,6 +27,7 @@ from ...heuristics.kernels.events.state import (
     TraceArrays,
     each_fits,
     exceeds,
+    held,
     may_start,
 )
 from ...instances.workload import Workload
@@ -139,11 +140,12 @@ def _decide_backfill(trace: TraceArrays, state: State, rules: Rules) -> None:
 
 @compiled
 def allowed(trace: TraceArrays, state: State) -> NDArray[np.bool_]:
-    """Return the mask of the waiting jobs that their calendars, and what is free of the whole machine, allow to start now."""
+    """Return the mask of the waiting jobs that calendars, limits and what is free of the whole machine allow to start now."""
     mask = np.empty(state.clock[WAITING], np.bool_)
     for i in range(mask.size):
         j = state.waiting[i]
-        mask[i] = may_start(trace, j, state.clock[NOW]) and not exceeds(trace.machine_request, j, state.machine_free)
+        hindered = exceeds(trace.machine_request, j, state.machine_free) or held(trace, state.limit_free, j)
+        mask[i] = not hindered and may_start(trace, j, state.clock[NOW])
     return mask
 
 
@@ -153,6 +155,7 @@ def any_fits(trace: TraceArrays, state: State) -> bool:
     for i in range(state.clock[WAITING]):
         j = state.waiting[i]
         hindered = exceeds(trace.machine_request, j, state.machine_free) or not may_start(trace, j, state.clock[NOW])
+        hindered = hindered or held(trace, state.limit_free, j)
         if not hindered and each_fits(trace, state, j):
             return True
     return False

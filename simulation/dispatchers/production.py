@@ -497,7 +497,8 @@ class CPModel(ProfileFollower):
                 return Decision(())
             jobs, beside = surroundings(moment, jobs, usage, self._register.nodes, self.timeline)
             now = self._now_only(jobs, moment.now)
-            if moment.reserved and not beside.timeline.fits_now(now).any():
+            restricted = moment.reserved or jobs.placing is not None
+            if restricted and not beside.timeline.fits_now(now).any():
                 return Decision(())
             allocation = beside.timeline.copy().place(now, np.arange(len(jobs.jobs)))
             if (allocation.start >= 0).all() and self.is_free(moment, jobs, beside.usage):

@@ -14,6 +14,7 @@ class Dependencies(Feature):
     """The arrivals of jobs with a preceding job (``Workload.after``); the kernels release them at its end."""
 
     watches = True
+    counts_kinds = True
 
     def jobs(self, workload: Workload, platform: Platform) -> Workload:
         """Return the jobs with submit times, releases and latest starts of their own, which the replay changes."""

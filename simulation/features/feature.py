@@ -34,6 +34,8 @@ class Feature:
         Whether it must be told of each event. Else a policy may be replayed in compiled code between its actions.
     follows_nodes : bool
         Whether the nodes of running jobs must be known, so that nodes cannot only be counted.
+    counts_kinds : bool
+        Whether the nodes may also be counted kind by kind, where jobs may not use all of them.
     rows_at_begin : mapping of int to tuple of Running
         Row of a job that runs when the replay begins -> its chunks.
     keeps_waiting : str
@@ -42,6 +44,7 @@ class Feature:
 
     watches = False
     follows_nodes = False
+    counts_kinds = False
     rows_at_begin: Mapping[int, tuple[Running, ...]] = {}
     keeps_waiting = ""
 

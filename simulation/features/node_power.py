@@ -17,12 +17,13 @@ from ...heuristics.kernels.events.state import (
     State,
     TraceArrays,
     allowed_from,
-    amount,
+    amount_on,
     exceeds,
+    fits_on,
+    held,
     may_start,
     row_of,
     take_of_machine,
-    units_that_fit,
 )
 from ...heuristics.kernels.profile import NEVER
 from ...instances.workload import Workload
@@ -54,7 +55,7 @@ from .feature import Feature, Replay
 
 # --- The nodes that waiting jobs need, and the time at which each has to be on; compiled.
 #
-# Waiting jobs are taken in the order of the queue; those whose start is planned are left out. Each is put on what is free: first on nodes that are on, then on nodes that boot, then on nodes that are off. These are
+# Waiting jobs are taken in the order of the queue; those whose start is planned or that a limit holds, are left out. Each is put on what is free: first on nodes that are on, then on nodes that boot, then on nodes that are off. These are
 # needed now. The first job that does not fit is put on what is free when the expected ends of running jobs give it enough,
 # apart from the jobs before it; its nodes are needed then, and later jobs fill what is left now. A job with a reservation
 # (conservative backfilling) needs the nodes of the reservation at its time. A job whose calendar is closed needs nodes when
@@ -74,20 +75,21 @@ def survey(trace: TraceArrays, state: State, used: Bools, until: Ints) -> None:
 
 
 @internal_borrowing
-def _put(free: Ints, request: Ints, units: int, rank: Ints, time: int, needed: Ints) -> int:
-    """Put units on nodes, those of rank 0 first, none of rank UNUSABLE; return how many are left.
+def _put(trace: TraceArrays, free: Ints, j: int, request: Ints, units: int, rank: Ints, time: int, needed: Ints) -> int:
+    """Put units of a chunk of job j on nodes, those of rank 0 first, none of rank UNUSABLE; return how many are left.
 
     The chosen nodes are needed at ``time``; with ``time`` -1, none is marked.
     """
     left = units
+    mask = trace.masks[trace.node_set[j]]
     for turn in range(UNUSABLE):
         for p in range(rank.size):
-            if left > 0 and rank[p] == turn:
-                count = units_that_fit(free[p], request, left)
+            if left > 0 and rank[p] == turn and mask[p]:
+                count = fits_on(trace, free[p], p, j, request, left)
                 if count > 0:
                     left -= count
                     for r in range(request.size):
-                        free[p, r] -= count * request[r]
+                        free[p, r] -= trace.capacity[p, r] if trace.whole[j] else count * request[r]
                     if time >= 0:
                         needed[p] = min(needed[p], time)
     return left
@@ -98,9 +100,9 @@ def _put_job(trace: TraceArrays, free: Ints, machine: Ints, j: int, rank: Ints, 
     """Put all chunks of a job on nodes, as ``_put``; return whether they fit, and the whole machine has what it takes."""
     if exceeds(trace.machine_request, j, machine):
         return False
-    left = _put(free, trace.request[j], trace.units[j], rank, time, needed)
+    left = _put(trace, free, j, trace.request[j], trace.units[j], rank, time, needed)
     for row in range(trace.first_further[j], trace.first_further[j + 1]):
-        left += _put(free, trace.further_request[row], trace.further_units[row], rank, time, needed)
+        left += _put(trace, free, j, trace.further_request[row], trace.further_units[row], rank, time, needed)
     return left == 0
 
 
@@ -136,7 +138,7 @@ def _wait_for_ends(trace: TraceArrays, state: State, j: int, then: Ints, trial: 
             for slot in range(trace.first[k], trace.first[k] + state.pieces[k]):
                 row = row_of(trace, state, k, slot)
                 for r in range(then.shape[1]):
-                    then[state.place[slot], r] += state.share[slot] * amount(trace, k, row, r)
+                    then[state.place[slot], r] += amount_on(trace, k, row, state.place[slot], state.share[slot], r)
             i += 1
 
 
@@ -173,7 +175,7 @@ def needs(trace: TraceArrays, state: State, rank: Ints, planned: Bools, strict: 
     machine = state.machine_free.copy()
     for i in range(state.clock[WAITING]):
         j = state.waiting[i]
-        if planned[j]:
+        if planned[j] or held(trace, state.limit_free, j):
             continue
         if not may_start(trace, j, now):
             opens = allowed_from(trace, j, now)

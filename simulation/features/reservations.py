@@ -422,11 +422,12 @@ class PrivateJobs:
     def _try(self, k: int, j: int) -> None:
         """Start job j in booking k if it fits, and the whole machine has what it takes."""
         engine = self._engine
-        if (engine.timeline.machine_lacks(j) > 0).any():
+        if (engine.timeline.machine_lacks(j) > 0).any() or engine.timeline.limit_on(j):
             return
         if k not in self._inside:
             self._inside[k] = Inside.of(self._bookings.listed[k], engine.platform)
-        places = self._inside[k].take(self._chunks(j), ~engine.timeline.open)
+        usable = engine.timeline.open & engine.trace.masks[engine.trace.node_set[j]]
+        places = self._inside[k].take(self._chunks(j), ~usable)
         if places is None:
             return
         state = engine.state

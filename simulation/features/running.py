@@ -13,11 +13,12 @@ import numpy as np
 
 from ...heuristics.kernels.events.machine import counted, crowded, on_nodes
 from ...instances.report import WorkloadError
-from ...instances.workload import NEVER, UNKNOWN, Workload, ending_at_walltime
+from ...instances.site_columns import SiteColumns
+from ...instances.workload import NEVER, UNKNOWN, Workload, ending_at_walltime, node_terms_of
 from ...models import NodeStates, Platform, Queue, Running
 from ...models.array_types import Ints
 from ...models.dispatch.arrays import column
-from ...models.dispatch.jobs import Chunk
+from ...models.dispatch.jobs import Chunk, Job
 from ...models.problem import part_name
 from .feature import Feature
 
@@ -116,6 +117,7 @@ def with_rows(workload: Workload, listed: Sequence[tuple[Running, ...]]) -> Work
     queues |= {q.name: k for k, q in enumerate(new, len(w.queues))}
     users = _numbered(w.users, [j.user for j in jobs])
     programs = _numbered(w.programs, [j.name for j in jobs])
+    node_terms, node_term = node_terms_of(jobs, w.node_terms)
     partitions = _numbered(w.partitions, ["unknown"] if w.partitions else [])  # running jobs have no partition
     runtime = [r.end - r.start if r.job.runtime is None else r.job.runtime for r in back]
     # a job without a runtime ends as expected, and not at its walltime
@@ -160,12 +162,23 @@ def with_rows(workload: Workload, listed: Sequence[tuple[Running, ...]]) -> Work
         latest_start=merged((NEVER if j.latest_start is None else j.latest_start for j in jobs), w.latest_start),
         partition=merged((partitions.get("unknown", 0) for _ in jobs), w.partition),
         partitions=tuple(partitions),
+        node_term=merged(node_term, w.node_term),
+        node_terms=node_terms,
         power=np.concatenate([np.array(power, np.float64), w.power])[order],
         windows=windows | {place[k]: own for k, own in w.windows.items()},
         chunks=chunks | {place[k]: own for k, own in w.chunks.items()},
         arrays=arrays | {place[k]: own for k, own in w.arrays.items()},
         after={place[k]: (place[before], think) for k, (before, think) in w.after.items()},
+        site=_site_of(w, jobs, order),
     )
+
+
+def _site_of(w: Workload, jobs: Sequence[Job], order: Ints) -> SiteColumns | None:
+    more = SiteColumns.of((j.asked, j.recorded) for j in jobs)
+    if more is None and w.site is None:
+        return None
+    own = w.site or SiteColumns.unknown(len(w))
+    return own.after(more or SiteColumns.unknown(len(jobs))).keep(order)
 
 
 def _numbered(known: Sequence[str], more: Iterable[str]) -> dict[str, int]:

@@ -24,6 +24,7 @@ class UserRequests(Feature):
     """
 
     watches = True
+    counts_kinds = True
 
     def __init__(self, users: Users, hidden: Callable[[Workload], Collection[int]]) -> None:
         self._users, self._hidden = users, hidden

@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from ...instances.workload import Workload
 from ...models.array_types import Bools
 from ...models.counts import how_many
 from ...models.dispatch.check import excesses
 from ...models.dispatch.jobs import DAY
 from ...models.language import Violation
+from ...models.platform import Platform
 from ...models.profiles.profile import DesiredProfile
 from ..records import ReplayData
 from .nodes import attempt_faults, limit_faults, power_faults, state_faults
+from .places import NamedLimit, licence_faults, node_faults, running_limit_faults
 from .preemption import may_write_until, preemption_faults
 from .production import as_started, limits_of_killed, production_faults, rows_of
 from .runs import NEVER, Runs, chunk_requests, chunk_rows, runs_of
@@ -28,6 +31,7 @@ def violations(
     within: Sequence[DesiredProfile] = (),
     on_each_node: bool = False,
     stops: Iterable[tuple[str, int]] = (),
+    limits_of: Callable[[Workload, Platform], Sequence[NamedLimit]] | None = None,
 ) -> list[Violation]:
     """Return all violations of a replay, each with the job, node and time concerned.
 
@@ -54,7 +58,11 @@ def violations(
     12. Nodes that are switched off and on (see ``verify.nodes``): their states follow each other and last as long as they
         must, and no job runs on a node that is not on.
 
-    2, 3, 5, 6, 7 and 9 hold for all attempts; 2 and 3 not for those that began before the replay.
+    13. Each job is on nodes that it may use (``Queue.nodes``, ``Job.nodes``, ``features``), with at most ``per_node`` units on
+        each, and alone on them with ``whole_nodes``. Running jobs hold at most the licences of the platform, and what the
+        limits allow that ``limits_of`` returns.
+
+    2, 3, 5, 6, 7, 9 and 13 hold for all attempts; 2 and 3 not for those that began before the replay.
 
     Several hundred thousand jobs take one or two seconds.
 
@@ -70,6 +78,8 @@ def violations(
         Whether a desired use is an amount of each node also where nodes can be counted, as CP dispatchers take it.
     stops : iterable of (str, int)
         Nodes whose jobs end early for a feature of a third party, each with the time.
+    limits_of : callable, optional
+        Returns the limits on what running jobs of a workload hold together; None: there are none beside licences.
 
     Returns
     -------
@@ -94,7 +104,9 @@ def violations(
         missing_jobs += check(runs, runs.own)
     missing_jobs += _units(runs, runs.started)
     missing_jobs += _fits(runs, runs.started)
-    for faults in _of_features(replay, runs, within, on_each_node, listed_stops):
+    limits = () if limits_of is None else limits_of(runs.workload, replay.platform)
+    of_places = (node_faults(runs), licence_faults(runs), running_limit_faults(runs, limits))
+    for faults in (*of_places, *_of_features(replay, runs, within, on_each_node, listed_stops)):
         listed = list(faults)
         missing_jobs += listed[:MOST] + _more(len(listed), listed[:MOST])
     return [*missing_jobs, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]

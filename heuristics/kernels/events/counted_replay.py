@@ -13,7 +13,20 @@ from ..by_address import by_address
 from ..profile import NEVER
 from .counted_free import insert_block, remove_block
 from .rules import ALL, Rules
-from .state import DECISIONS, NEXT, NOW, RUNNING, STARTED, STOP, WAITING, State, TraceArrays, pop_end, push_end
+from .state import (
+    DECISIONS,
+    NEXT,
+    NOW,
+    RUNNING,
+    STARTED,
+    STOP,
+    WAITING,
+    State,
+    TraceArrays,
+    is_plain,
+    pop_end,
+    push_end,
+)
 
 # --- The running jobs by their expected ends, in blocks, so that a job is added or removed without moving all others.
 
@@ -414,7 +427,7 @@ class Counts(NamedTuple):
 def suits(trace: TraceArrays, state: State, rules: Rules, period: int) -> bool:
     """Return whether this module can replay: one resource that is counted, a fixed order, no calendars, an empty start."""
     counted = trace.capacity.shape == (1, 1) and bool((trace.request == 1).all()) and not trace.further_units.size
-    counted = counted and not trace.machine_capacity.size
+    counted = counted and not trace.machine_capacity.size and is_plain(trace)
     fixed = not (rules.dynamic or rules.planning.on or period or trace.follower.size or trace.period.size)
     plain = rules.reservations <= 1 and rules.candidates >= ALL and trace.order.size == trace.release.size
     empty = int(state.clock[RUNNING]) == int(state.clock[WAITING]) == int(state.clock[NEXT]) == 0

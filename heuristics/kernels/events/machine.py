@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....models import Platform, Queue, Running
-from ....models.array_types import Ints
+from ....models.array_types import Bools, Ints
 from ....models.dispatch.arrays import JobArrays, NodeArrays, column, offsets
 from ....models.dispatch.jobs import DAY, Window
 from ....models.problem import part_name
 from ..profile import NEVER
 from .counted_replay import numbered
 from .entries import begin, keep_places, try_start
-from .state import NOW, UNSTARTED, State, TraceArrays, new_state
+from .state import NOW, UNSTARTED, State, TraceArrays, new_state, set_open
 
 # --- Conversion of jobs and a platform to the arrays of a replay.
 
@@ -54,7 +54,7 @@ class JobTable(Protocol):
 
 
 def counted(jobs: JobTable, platform: Platform) -> bool:
-    """Return whether it is enough to count the free nodes.
+    """Return whether it is enough to count the free nodes, if each job may use all of them.
 
     True if all nodes are equal and no node ever holds two units, because every unit requests more than half of some
     resource. The nodes of each job are then chosen after the replay (the first free ones).
@@ -67,14 +67,107 @@ def counted(jobs: JobTable, platform: Platform) -> bool:
     return bool((2 * jobs.job_arrays.requests > np.array(vector)).all(axis=0).any())
 
 
+# --- Where the jobs of a replay may run, and how.
+
+PARTS = 2**40  # of a node, one for each unit, where units that request nothing must not be beside whole nodes
+ANY = 2**31  # ``JobNodes.most``: as many units on a node as fit
+
+
+@dataclass(frozen=True, eq=False)
+class JobNodes:
+    """Which nodes the jobs of a table may use, and how.
+
+    Parameters
+    ----------
+    node_set
+        The row of ``sets`` of each job, shape (jobs,).
+    sets
+        Whether each node is in each set, shape (sets, nodes); the first one is all nodes.
+    most
+        Most units of each job on a node, ANY: as many as fit, shape (jobs,).
+    whole
+        Whether no other job may be on the nodes of each job, shape (jobs,).
+    """
+
+    node_set: Ints
+    sets: Bools
+    most: Ints
+    whole: Bools
+
+    @classmethod
+    def everywhere(cls, jobs: int, nodes: int) -> JobNodes:
+        """Return that all jobs may use all nodes, with as many units as fit, beside other jobs."""
+        whole = np.zeros(jobs, np.bool_)
+        return cls(np.zeros(jobs, np.int64), np.ones((1, nodes), np.bool_), np.full(jobs, ANY), whole)
+
+
+def is_everywhere(job_nodes: JobNodes) -> bool:
+    """Return whether all jobs may use all nodes, with as many units as fit, beside other jobs."""
+    restricted = job_nodes.node_set.any() or job_nodes.whole.any() or (job_nodes.most < ANY).any()
+    return not restricted
+
+
+@dataclass(frozen=True, eq=False)
+class CountedNodes:
+    """Nodes of which it is enough to count the free ones: those that all jobs may use alike form one place.
+
+    Parameters
+    ----------
+    place
+        The place of each node, in the order of their first nodes, shape (nodes,).
+    node_set
+        The row of ``masks`` of each job, shape (jobs,).
+    masks
+        Whether the jobs of each set may use each place, shape (sets, places).
+    """
+
+    place: Ints
+    node_set: Ints
+    masks: Bools
+
+
+MOST_SETS = 2000  # pairs of a set of nodes and a request: more would make the places as many as the nodes
+
+
+def counted_nodes(jobs: JobTable, platform: Platform, job_nodes: JobNodes) -> CountedNodes | None:
+    """Return the places of nodes of which it is enough to count the free ones; None if the nodes must be followed.
+
+    No node may ever hold two units: each unit that fits on a node requests more than half of some resource, the same for
+    all of them, or its job has whole nodes with one unit on each.
+    """
+    arrays = jobs.job_arrays
+    if arrays.further is not None:
+        return None
+    alone = job_nodes.whole & (job_nodes.most == 1)
+    shares = np.zeros(len(arrays.requests), np.bool_)
+    shares[arrays.kind[~alone]] = True
+    vectors, of_node = np.unique(NodeArrays(platform).capacity, axis=0, return_inverse=True)
+    fits: Bools = np.all(arrays.requests[:, None, :] <= vectors[None, :, :], axis=2)
+    for v, vector in enumerate(vectors):
+        requests = arrays.requests[shares & fits[:, v]]
+        if requests.size and not (2 * requests > vector).all(axis=0).any():
+            return None
+    pairs, node_set = np.unique(np.column_stack([job_nodes.node_set, arrays.kind]), axis=0, return_inverse=True)
+    if len(pairs) > MOST_SETS:
+        return None
+    may = job_nodes.sets[pairs[:, 0]] & fits[pairs[:, 1]][:, of_node.ravel()]
+    _, first, place = np.unique(may, axis=1, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty(order.size, np.int64)
+    number[order] = np.arange(order.size)
+    return CountedNodes(number[place.ravel()], node_set.ravel(), np.ascontiguousarray(may[:, first[order]]))
+
+
 def trace_of(
     jobs: JobTable,
     platform: Platform,
     runtime: Ints,
     by_count: bool,
     after: Mapping[int, tuple[int, int]] | None = None,
+    job_nodes: JobNodes | None = None,
+    nodes: CountedNodes | None = None,
 ) -> TraceArrays:
-    """Return the arrays of a replay.
+    """Return the arrays of a replay, without limits.
 
     Parameters
     ----------
@@ -85,9 +178,13 @@ def trace_of(
     runtime
         Duration of each job in seconds, shape (jobs,).
     by_count
-        Count free nodes: all nodes are one place (see ``counted``).
+        Count free nodes: all nodes are one place (see ``counted``), or the places of ``nodes``.
     after
         Row of a job -> row of the job that it waits for, and the seconds from that end to its own arrival.
+    job_nodes
+        Which nodes the jobs may use, and how; None: all of them.
+    nodes
+        The places of nodes that are counted (``counted_nodes``); None: all are one place.
 
     Returns
     -------
@@ -96,18 +193,32 @@ def trace_of(
     """
     arrays = jobs.job_arrays
     rows = arrays.rows
-    slots = np.minimum(arrays.units, 1 if by_count else len(platform.nodes))
+    job_nodes = job_nodes or JobNodes.everywhere(len(arrays), len(platform.nodes))
+    place = np.arange(len(platform.nodes))
+    if by_count:
+        place = np.zeros(len(platform.nodes), np.int64) if nodes is None else nodes.place
+    places = np.bincount(place)
+    slots = np.minimum(arrays.units, places.size)
     further = rows.units[len(arrays) :]
+    further_request = arrays.requests[rows.kind[len(arrays) :]]
     if arrays.further is not None:
         np.add.at(slots, arrays.further.job, np.minimum(further, len(platform.nodes)))
     if by_count:
-        capacity = np.array([[len(platform.nodes)]], np.int64)
+        capacity = places.astype(np.int64).reshape(-1, 1)
         request = np.ones((len(arrays), 1), np.int64)
-        kind = np.zeros(len(arrays), np.int64)
+        kind = np.zeros(len(arrays), np.int64) if nodes is None else nodes.node_set
+        job_nodes = JobNodes.everywhere(len(arrays), places.size)
+        if nodes is not None:
+            job_nodes = replace(job_nodes, node_set=nodes.node_set, sets=nodes.masks)
     else:
         capacity = NodeArrays(platform).capacity
         request = arrays.request
-        kind = arrays.kind
+        kind = _kinds(arrays.kind, job_nodes)
+        if job_nodes.whole.any() and not arrays.requests.any(axis=1).all():
+            # units that request nothing take a part of a node, too, so that no whole node is beside them
+            capacity = np.column_stack([capacity, np.full(len(capacity), PARTS)])
+            request = np.column_stack([request, np.ones(len(request), np.int64)])
+            further_request = np.column_stack([further_request, np.ones(len(further_request), np.int64)])
     own, daily, windows = _calendars(jobs)
     flat = np.array([(lo, hi) for listed, _ in windows for lo, hi in listed], np.int64).reshape(-1, 2)
     first_follower, follower, think = _followers(after or {}, len(arrays))
@@ -122,9 +233,19 @@ def trace_of(
         units=arrays.units,
         request=np.ascontiguousarray(request),
         kind=kind,
+        node_set=job_nodes.node_set,
+        masks=job_nodes.sets,
+        most=job_nodes.most,
+        whole=job_nodes.whole,
+        first_limit=np.zeros(len(arrays) + 1, np.int64),
+        limit=np.zeros(0, np.int64),
+        limit_amount=np.zeros(0, np.int64),
+        limit_capacity=np.zeros(0, np.int64),
+        member=np.argsort(place, kind="stable"),
+        first_member=offsets(places),
         first_further=rows.first - len(arrays),
         further_units=further,
-        further_request=np.ascontiguousarray(arrays.requests[rows.kind[len(arrays) :]]),
+        further_request=np.ascontiguousarray(further_request),
         first=offsets(slots),
         own=own,
         daily=daily,
@@ -132,7 +253,7 @@ def trace_of(
         lo=flat[:, 0].copy(),
         hi=flat[:, 1].copy(),
         period=np.array([period for _, period in windows], np.int64),
-        capacity=capacity,
+        capacity=np.ascontiguousarray(capacity),
         machine_capacity=np.zeros(0, np.int64),
         machine_request=np.zeros((len(arrays), 0), np.int64),
         first_follower=first_follower,
@@ -141,6 +262,15 @@ def trace_of(
         earliest=arrays.release[follower],
         rank=np.zeros(0, np.int64),
     )
+
+
+def _kinds(kind: Ints, job_nodes: JobNodes) -> Ints:
+    """Return the number of the distinct request of each job, with the places that it may use, and how."""
+    if is_everywhere(job_nodes):
+        return kind
+    columns = [kind, job_nodes.node_set, job_nodes.most, job_nodes.whole]
+    numbered: Ints = np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+    return numbered
 
 
 def _followers(after: Mapping[int, tuple[int, int]], jobs: int) -> tuple[Ints, Ints, Ints]:
@@ -241,11 +371,47 @@ def ranges_of(trace: TraceArrays, state: State, by_count: bool) -> Ranges:
         # At one time: ends, then jobs of duration 0, then the others, which may use the nodes of both.
         turn = begins.astype(np.int64) + (begins & ~instant)
         order = np.lexsort((turn[kept], when[kept]))
-        first, low, high = numbered(
-            int(trace.capacity[0, 0]), who[kept][order], begins[kept][order], trace.runtime, units
-        )
+        first, low, high = _numbered(trace, state, who[kept][order], begins[kept][order], units)
         return first, low, high, np.ones(low.size, np.int64)
     return _ranges(trace, state, started)
+
+
+def _numbered(
+    trace: TraceArrays, state: State, who: Ints, begins: NDArray[np.bool_], units: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """Return the ranges of nodes of each job, as ``numbered``, place after place."""
+    if len(trace.capacity) == 1:
+        return numbered(int(trace.capacity[0, 0]), who, begins, trace.runtime, units)
+    count = np.where(units > 0, state.pieces, 0)
+    job = np.repeat(np.arange(count.size), count)
+    slot = np.repeat(trace.first[:-1] - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+    place = state.place[slot]
+    share = state.share[slot].astype(np.int64)
+    jobs, lows, highs = [], [], []
+    for p in range(len(trace.capacity)):
+        here = np.zeros(units.size, np.int64)
+        here[job[place == p]] = share[place == p]
+        some = here[who] > 0
+        first, low, high = numbered(int(trace.capacity[p, 0]), who[some], begins[some], trace.runtime, here)
+        member = trace.member[trace.first_member[p] : trace.first_member[p + 1]]
+        owner = np.repeat(np.arange(units.size), np.diff(first))
+        begin, last = _runs(member)
+        of_low, of_high = (np.searchsorted(begin, ends, side="right") - 1 for ends in (low, high))
+        times = of_high - of_low + 1
+        run = np.repeat(of_low - (np.cumsum(times) - times), times) + np.arange(int(times.sum()))
+        jobs.append(np.repeat(owner, times))
+        lows.append(member[np.maximum(begin[run], np.repeat(low, times))])
+        highs.append(member[np.minimum(last[run], np.repeat(high, times))])
+    every = np.concatenate(jobs)
+    low = np.concatenate(lows)
+    order = np.lexsort((low, every))
+    return offsets(np.bincount(every, minlength=units.size)), low[order], np.concatenate(highs)[order]
+
+
+def _runs(numbers: Ints) -> tuple[Ints, Ints]:
+    """Return the first and the last index of each run of numbers that follow each other, in ascending numbers."""
+    breaks = np.flatnonzero(np.diff(numbers) != 1)
+    return np.concatenate([[0], breaks + 1]), np.concatenate([breaks, [numbers.size - 1]])
 
 
 def _ranges(trace: TraceArrays, state: State, started: NDArray[np.bool_]) -> Ranges:
@@ -366,7 +532,7 @@ def on_nodes(
             start_on(trace, state, j, [(number[name], units) for name, units in r.nodes.items()], 0)
         else:
             if up is not None:  # jobs with nodes come first
-                state.open[:] = up
+                set_open(trace, state, np.array(up, np.bool_))
             state.clock[NOW] = 0
             try_start(trace, state, j, best)
     nodes = by_name(ranges_of(trace, state, False), platform.nodes)

@@ -28,9 +28,10 @@ from .state import (
     begin,
     choose_places,
     compact,
-    count_fits,
+    count_job,
     exceeds,
     has_chunks,
+    held,
     keep_places,
     may_start,
     next_event,
@@ -226,7 +227,7 @@ def start_counted(trace: TraceArrays, state: State, free: Ints, j: int, best: bo
     Return False if job j has several chunks and they do not fit together into ``free``.
     """
     if has_chunks(trace, j):
-        entries = choose_places(trace, state, free, state.free, state.open, j, best)
+        entries = choose_places(trace, state, free, state.free, state.open_of[trace.node_set[j]], j, best)
         if entries == 0:
             return False
     else:
@@ -257,7 +258,7 @@ def try_start(trace: TraceArrays, state: State, free: Ints, j: int, best: bool) 
     """
     if exceeds(trace.machine_request, j, state.machine_free):
         return False
-    if count_fits(free, trace.request[j], trace.units[j], state.open, state.fit) < trace.units[j]:
+    if count_job(trace, state, free, j) < trace.units[j]:
         return False
     return start_counted(trace, state, free, j, best)
 
@@ -313,6 +314,8 @@ def spend(units: Ints, request: Ints, spare: Ints, j: int) -> None:
 def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: bool, closed: bool, first: int) -> int:
     """Start waiting jobs in their order; return the place of the job that blocks, else the number of waiting jobs.
 
+    A job that a limit holds is skipped, and blocks no other.
+
     Parameters
     ----------
     trace
@@ -334,10 +337,13 @@ def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: boo
     waiting = state.waiting
     room, kind = state.room, trace.kind
     of_machine, machine = trace.machine_request, state.machine_free
+    limited = trace.limit.size > 0
     if first == 0:  # later calls of one decision go on with what is left
         _sum_up(state.free, state.open, spare)
     for i in range(first, min(state.clock[WAITING], rules.candidates)):
         j = waiting[i]
+        if limited and held(trace, state.limit_free, j):
+            continue
         if (units[j] > room[kind[j]] and not blocking) or not may_start(trace, j, state.clock[NOW]):
             if closed:
                 return i
@@ -345,7 +351,7 @@ def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: boo
         if units[j] <= room[kind[j]] and not exceeds(of_machine, j, machine):
             fits = units[j] - 1
             if not lacks(units, request, spare, j):
-                fits = count_fits(state.free, request[j], units[j], state.open, state.fit)
+                fits = count_job(trace, state, state.free, j)
             if fits < units[j]:
                 room[kind[j]] = fits
             elif start_counted(trace, state, state.free, j, rules.best):

@@ -22,7 +22,7 @@ from ....models.compiled import internal, internal_borrowing
 from ..by_address import by_address
 from ..memory import move_items
 from ..rows import ALIGNED, BYTES, count_before, lower_to_rows, next_amount, nodes_with, sum_within
-from .state import NOW, RUNNING, WAITING, State, TraceArrays, allowed_from, spread
+from .state import NOW, RUNNING, WAITING, State, TraceArrays, allowed_from, is_plain, spread
 
 SLICES, UNUSED, PENDING = range(3)  # indices of the scalars in ``Slices.number``
 OVER, GOING, FULL = range(3)  # what replays return
@@ -87,8 +87,8 @@ _needed_here = internal_borrowing(_needed)
 
 
 def suits(trace: TraceArrays, state: State) -> bool:
-    """Return whether the free amounts can be kept in slices: several places, and no heterogeneous jobs."""
-    several = trace.capacity.shape[0] > 1 and not trace.further_units.size
+    """Return whether the free amounts can be kept in slices: several places, no heterogeneous jobs, and nothing else that ties jobs to places."""
+    several = trace.capacity.shape[0] > 1 and not trace.further_units.size and is_plain(trace)
     return several and int(trace.capacity.max(initial=0)) < LARGE and int(state.expected.min(initial=1)) >= 1
 
 

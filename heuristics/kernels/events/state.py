@@ -9,6 +9,7 @@ import numpy as np
 from ....models.array_types import Bools, Floats, Ints, Small
 from ....models.compiled import internal, internal_borrowing
 from ..by_address import by_address
+from ..earliest import is_empty
 from ..profile import NEVER
 from ..sorting import sort_by
 
@@ -56,6 +57,62 @@ def count_fits(free: Ints, request: Ints, units: int, usable: Bools, fit: Ints) 
             fit[p] = units_that_fit(free[p], request, units)
             total += fit[p]
     return total
+
+
+@internal_borrowing
+def fits_on(trace: TraceArrays, free: Ints, p: int, j: int, request: Ints, units: int) -> int:
+    """Return how many of the units of a chunk of job j fit into place p, which it may use.
+
+    Parameters
+    ----------
+    trace
+        The jobs and the places.
+    free
+        Free amounts of the place, shape (resources,).
+    p, j
+        The place and the job.
+    request, units
+        Amounts per unit, shape (resources,), and number of units of the chunk.
+    """
+    most = min(units, trace.most[j])
+    if not trace.whole[j]:
+        return units_that_fit(free, request, most)
+    return units_that_fit(trace.capacity[p], request, most) if is_empty(free, trace.capacity[p]) else 0
+
+
+@internal_borrowing
+def count_chunk(trace: TraceArrays, free: Ints, j: int, request: Ints, units: int, usable: Bools, fit: Ints) -> int:
+    """Set ``fit`` to the units of a chunk of job j that each place can hold; return the sum.
+
+    Parameters
+    ----------
+    trace
+        The jobs and the places.
+    free
+        Free amounts, shape (places, resources).
+    j, request, units
+        The job, and the amounts per unit and the units of its chunk.
+    usable
+        Whether units may be on each place, shape (places,).
+    fit
+        Output, shape (places,).
+    """
+    if not trace.whole[j]:
+        return count_fits(free, request, min(units, trace.most[j]), usable, fit)
+    total = 0
+    for p in range(fit.size):
+        fit[p] = 0
+        if usable[p]:
+            fit[p] = fits_on(trace, free[p], p, j, request, units)
+            total += fit[p]
+    return total
+
+
+@internal_borrowing
+def count_job(trace: TraceArrays, state: State, free: Ints, j: int) -> int:
+    """Set ``state.fit`` to the units of job j (its first chunk) that each place can hold now; return the sum."""
+    usable = state.open_of[trace.node_set[j]]
+    return count_chunk(trace, free, j, trace.request[j], trace.units[j], usable, state.fit)
 
 
 @internal
@@ -151,6 +208,14 @@ def amount(trace: TraceArrays, j: int, row: int, r: int) -> int:
 
 
 @internal_borrowing
+def amount_on(trace: TraceArrays, j: int, row: int, p: int, units: int, r: int) -> int:
+    """Return what units of a chunk of job j take of resource r on place p: all of it, if the job has whole nodes."""
+    if trace.whole[j]:
+        return int(trace.capacity[p, r])
+    return int(units * amount(trace, j, row, r))
+
+
+@internal_borrowing
 def take_chunks(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> None:
     """Subtract the units of heterogeneous job j from the amounts of its places, see ``state.take``."""
     row, left = -1, trace.units[j]
@@ -160,7 +225,7 @@ def take_chunks(trace: TraceArrays, free: Ints, state: State, j: int, sign: int)
             left = trace.further_units[row]
         left -= state.share[k]
         for r in range(free.shape[1]):
-            free[state.place[k], r] -= sign * state.share[k] * amount(trace, j, row, r)
+            free[state.place[k], r] -= sign * amount_on(trace, j, row, state.place[k], state.share[k], r)
 
 
 @internal_borrowing
@@ -173,7 +238,7 @@ def take_chosen(trace: TraceArrays, state: State, free: Ints, j: int, entries: i
             left = trace.further_units[row]
         left -= state.put[e]
         for r in range(free.shape[1]):
-            free[state.chosen[e], r] -= state.put[e] * amount(trace, j, row, r)
+            free[state.chosen[e], r] -= amount_on(trace, j, row, state.chosen[e], state.put[e], r)
 
 
 @internal
@@ -206,14 +271,15 @@ def choose_places(
             c = (turn + done) % chunks
             request = trace.request[j] if c == 0 else trace.further_request[first + c - 1]
             units = trace.units[j] if c == 0 else trace.further_units[first + c - 1]
-            if count_fits(left, request, units, usable, fit) < units:
+            if count_chunk(trace, left, j, request, units, usable, fit) < units:
                 break
             begin[c] = entries
             count[c] = spread(seen, trace.capacity, trace.rank, fit, units, best, chosen[entries:], put[entries:])
             for e in range(entries, entries + count[c]):
                 for r in range(resources):
-                    left[chosen[e], r] -= put[e] * request[r]
-                    seen[chosen[e], r] -= put[e] * request[r]
+                    taken = trace.capacity[chosen[e], r] if trace.whole[j] else put[e] * request[r]
+                    left[chosen[e], r] -= taken
+                    seen[chosen[e], r] -= taken
             entries += count[c]
             done += 1
         if done == chunks:
@@ -229,11 +295,12 @@ def choose_places(
 @internal_borrowing
 def each_fits(trace: TraceArrays, state: State, j: int) -> bool:
     """Return whether each chunk of job j fits now, alone on the free places."""
-    if count_fits(state.free, trace.request[j], trace.units[j], state.open, state.fit) < trace.units[j]:
+    if count_job(trace, state, state.free, j) < trace.units[j]:
         return False
+    usable = state.open_of[trace.node_set[j]]
     for row in range(trace.first_further[j], trace.first_further[j + 1]):
         units = trace.further_units[row]
-        if count_fits(state.free, trace.further_request[row], units, state.open, state.fit) < units:
+        if count_chunk(trace, state.free, j, trace.further_request[row], units, usable, state.fit) < units:
             return False
     return True
 
@@ -261,7 +328,21 @@ class TraceArrays(NamedTuple):
         Duration of each job, shape (jobs,).
     units, request, kind
         Number of units, shape (jobs,); amounts per unit, shape (jobs, resources); number of the distinct request of each
-        job, shape (jobs,). For a heterogeneous job, those of its first chunk.
+        job, with the places that it may use and how, shape (jobs,). For a heterogeneous job, those of its first chunk.
+    node_set, masks
+        The number of the set of places that each job may use, shape (jobs,); whether each place is in each set, shape
+        (sets, places).
+    most
+        Most units of each job on a place, shape (jobs,).
+    whole
+        Whether no other job may be on the places of each job, shape (jobs,).
+    first_limit, limit, limit_amount
+        Job j takes ``limit_amount[i]`` of limit ``limit[i]`` as long as it runs, for i from ``first_limit[j]`` to
+        ``first_limit[j + 1] - 1``; shapes (jobs + 1,), (entries,), (entries,).
+    limit_capacity
+        What all jobs that run may take of each limit, shape (limits,).
+    member, first_member
+        The nodes of place p are ``member[first_member[p]:first_member[p + 1]]``; shapes (nodes,), (places + 1,).
     first_further, further_units, further_request
         The further chunks of job j are the rows ``first_further[j] .. first_further[j + 1] - 1`` of the other two.
     first
@@ -296,6 +377,16 @@ class TraceArrays(NamedTuple):
     units: Ints
     request: Ints
     kind: Ints
+    node_set: Ints
+    masks: Bools
+    most: Ints
+    whole: Bools
+    first_limit: Ints
+    limit: Ints
+    limit_amount: Ints
+    limit_capacity: Ints
+    member: Ints
+    first_member: Ints
     first_further: Ints
     further_units: Ints
     further_request: Ints
@@ -329,6 +420,10 @@ class State(NamedTuple):
         Free amounts, shape (places, resources).
     open
         Whether jobs may start on each place now, shape (places,).
+    open_of
+        Whether the jobs of each set of places may start on each place now, shape (sets, places); see ``set_open``.
+    limit_free
+        What is left of each limit, shape (limits,); below 0 where jobs that run at the begin take more.
     ready
         Time in seconds from which jobs may start on each place that is not open, NEVER: unknown, shape (places,).
     machine_free
@@ -380,6 +475,8 @@ class State(NamedTuple):
     clock: Ints
     free: Ints
     open: Bools
+    open_of: Bools
+    limit_free: Ints
     ready: Ints
     machine_free: Ints
     room: Ints
@@ -426,10 +523,13 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
     clock[NOW] = -NEVER
     clock[WAKE] = NEVER
     clock[STOP] = NEVER
+    open_ = np.ones(places, np.bool_)
     return State(
         clock=clock,
         free=trace.capacity.copy(),
-        open=np.ones(places, np.bool_),
+        open=open_,
+        open_of=open_.reshape(1, places) if trace.masks.all() and len(trace.masks) == 1 else trace.masks.copy(),
+        limit_free=trace.limit_capacity.copy(),
         ready=np.full(places, NEVER, np.int64),
         machine_free=trace.machine_capacity.copy(),
         room=np.full(int(trace.kind.max(initial=0)) + 1, NEVER, np.int64),
@@ -464,6 +564,34 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
         ahead_time=np.empty((1, steps), np.int64),
         ahead_free=np.empty((1, steps, amounts), np.int64),
     )
+
+
+def is_plain(trace: TraceArrays) -> bool:
+    """Return whether each job may use all places, with as many units as fit, beside others, and no limit holds it."""
+    every = len(trace.masks) == 1 and bool(trace.masks.all())
+    return every and not trace.limit.size and not bool((trace.whole | (trace.most < trace.units)).any())
+
+
+def set_open(trace: TraceArrays, state: State, open_: Bools) -> None:
+    """Set on which places jobs may start now, shape (places,)."""
+    state.open[:] = open_
+    state.open_of[:] = trace.masks & state.open
+
+
+@internal_borrowing
+def held(trace: TraceArrays, limit_free: Ints, j: int) -> bool:
+    """Return whether a limit keeps job j from a start now; such a job holds no reservation, and blocks no other."""
+    for i in range(trace.first_limit[j], trace.first_limit[j + 1]):
+        if trace.limit_amount[i] > limit_free[trace.limit[i]]:
+            return True
+    return False
+
+
+@internal_borrowing
+def take_of_limits(trace: TraceArrays, limit_free: Ints, j: int, sign: int) -> None:
+    """Subtract what job j takes of limits (sign 1), or add it again (-1)."""
+    for i in range(trace.first_limit[j], trace.first_limit[j + 1]):
+        limit_free[trace.limit[i]] -= sign * trace.limit_amount[i]
 
 
 @internal_borrowing
@@ -640,6 +768,7 @@ def finish(trace: TraceArrays, state: State, j: int) -> None:
     """End job j: free its amounts and remove it from the running jobs."""
     take(trace, state.free, state, j, -1)
     take_of_machine(trace, state.machine_free, j, -1)
+    take_of_limits(trace, state.limit_free, j, -1)
     for k in range(state.room.size):
         state.room[k] = NEVER
     end = state.start[j] + state.expected[j]
@@ -661,6 +790,11 @@ def take(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> Non
         take_chunks(trace, free, state, j, sign)
         return
     first = trace.first[j]
+    if trace.whole[j]:
+        for k in range(first, first + state.pieces[j]):
+            for r in range(free.shape[1]):
+                free[state.place[k], r] -= sign * trace.capacity[state.place[k], r]
+        return
     for k in range(first, first + state.pieces[j]):
         for r in range(free.shape[1]):
             free[state.place[k], r] -= sign * state.share[k] * trace.request[j, r]
@@ -722,6 +856,7 @@ def begin(trace: TraceArrays, state: State, j: int) -> None:
     now, n = clock[NOW], clock[RUNNING]
     take(trace, state.free, state, j, 1)
     take_of_machine(trace, state.machine_free, j, 1)
+    take_of_limits(trace, state.limit_free, j, 1)
     state.start[j], state.reserved[j] = now, -1
     end = now + state.expected[j]
     i = _rank_of(state, end)

@@ -258,8 +258,9 @@ class CPDispatcher(ProfileFollower):
         runs = running_usage(moment, self.naive, self.held_by_profile)
         timeline, held = self._timeline(moment, waiting, runs)
         startable &= held.rest
-        if held.allocations or moment.reserved:
-            startable = self._startable_beside(moment.now, waiting, startable, timeline)
+        if held.allocations or moment.reserved or waiting.placing is not None:
+            strict = bool(held.allocations or moment.reserved)
+            startable = self._startable_beside(moment.now, waiting, startable, timeline, strict)
         if not startable.any():
             return Decision(held.starts(self._nodes), urgent=held.urgent)
         chosen = self._selected(moment.now, waiting, startable, held.rest)
@@ -294,12 +295,12 @@ class CPDispatcher(ProfileFollower):
         return requests_of(by_walltime(jobs) if held else jobs, [((now, now),)] * len(jobs.jobs), len(self._nodes))
 
     def _startable_beside(
-        self, now: int, waiting: Waiting, startable: NDArray[np.bool_], timeline: NodeTimeline
+        self, now: int, waiting: Waiting, startable: NDArray[np.bool_], timeline: NodeTimeline, strict: bool
     ) -> NDArray[np.bool_]:
-        """Return the mask of the jobs that can start now, each alone, beside the reservations."""
+        """Return the mask of the jobs that can start now, each alone, beside the reservations (``strict``)."""
         index = np.flatnonzero(startable)
         allowed = np.zeros_like(startable)
-        allowed[index] = timeline.fits_now(self._requests_now(waiting.some(index), now, True)) > 0
+        allowed[index] = timeline.fits_now(self._requests_now(waiting.some(index), now, strict)) > 0
         return allowed
 
     def _decide_chosen(
@@ -309,6 +310,7 @@ class CPDispatcher(ProfileFollower):
         first = held.starts(self._nodes)
         urgent = held.urgent
         strict = bool(held.allocations or moment.reserved)
+        restricted = chosen.placing is not None
         requests = self._requests_now(chosen, moment.now, strict)
         allocation = timeline.copy().place(requests, np.arange(len(chosen.jobs)))
         if (allocation.start >= 0).all() and self.is_free(moment, chosen, runs.expected):
@@ -323,7 +325,7 @@ class CPDispatcher(ProfileFollower):
         problem, placed = self._problem(moment, chosen, windows, runs, held)
         start = cache(partial(placed, np.arange(len(chosen))))
         pooled = None
-        if self.starts_pooled:
+        if self.starts_pooled and not restricted:  # the pooled machine knows no sets of nodes
             pooled = partial(pooled_start, self._capacity, moment.now, problem.returns, held, chosen, windows)
         built = time.perf_counter() - modelling
         deadline = began + USED * self.control.total
@@ -386,7 +388,7 @@ class CPDispatcher(ProfileFollower):
             nodes = {i: nodes_in(schedule, chosen.jobs[i]) for i in here.tolist()}
             begun = requests.on_nodes(nodes, timeline.now, self._nodes)
         started = self._starts(chosen, requests, begun)
-        if self.other_objective and not self.is_soft:
+        if (self.other_objective or chosen.placing is not None) and not self.is_soft:
             later = requests_of(by_walltime(chosen) if strict else chosen, windows, len(self._nodes))
             started += self._starts(chosen, later, moved_to_now(timeline.copy(), later, begun, starts))
         return started

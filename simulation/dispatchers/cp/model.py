@@ -304,6 +304,8 @@ def running_usage(
     running = moment.running
     nodes = NodeArrays(moment.platform)
     job, node, used = occupied(running, nodes)
+    whole = np.array([r.job.whole_nodes for r in running], np.bool_)[job]
+    used[whole] = nodes.capacity[node[whole]]
     end = column((r.end for r in running), len(running))
     by_walltime = np.maximum(end, column((r.start + r.job.walltime for r in running), len(running)))
     end = end[job]
@@ -511,18 +513,22 @@ def problem_of(
 
 
 def as_modelled(job: Job, duration: int, windows: Sequence[Window]) -> Job:
-    """Return a job with its expected duration in seconds as walltime, and with these start windows alone."""
+    """Return a job with its expected duration in seconds as walltime, and with these start windows alone.
+
+    It has no licences: limits hold jobs out of the model, and are examined again at each start.
+    """
     made = object.__new__(Job)  # not replace(), which takes as long as all else in a small model
     made.__dict__.update(
-        job.__dict__, walltime=duration, earliest_start=None, deadline=None, windows=tuple(windows), runtime=None
-    )
+        job.__dict__, walltime=duration, earliest_start=None, deadline=None, windows=tuple(windows), runtime=None,
+        licences={},
+    )  # fmt: skip
     return made
 
 
 @lru_cache(maxsize=16)
 def _open_queues(queues: tuple[Queue, ...]) -> tuple[Queue, ...]:
     """Return the queues without their daily windows."""
-    return tuple(Queue(q.name, q.ewt) for q in queues)
+    return tuple(Queue(q.name, q.ewt, nodes=q.nodes) for q in queues)
 
 
 class MergedRunning(Sequence[Running]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import NamedTuple
@@ -12,14 +12,15 @@ import numpy as np
 from ....heuristics.kernels.aggregate import Aggregate, no_aggregate
 from ....heuristics.kernels.chunks import place_together
 from ....heuristics.kernels.costs import Jobs
-from ....heuristics.kernels.earliest import Scratch, earliest, fill_most, new_scratch
-from ....heuristics.kernels.events.machine import of_chunks
+from ....heuristics.kernels.earliest import Scratch, earliest, earliest_empty, fill_most, new_scratch
+from ....heuristics.kernels.events.machine import ANY, of_chunks
 from ....heuristics.kernels.events.state import spread
 from ....heuristics.kernels.profile import NEVER, Machine, Profile, grown, new_profile, occupy, segment
 from ....models import Job, Platform, Queue, Schedule
 from ....models.array_types import Bools, Floats, Ints
 from ....models.compiled import compiled, internal
 from ....models.dispatch.arrays import NO_CHUNKS, FurtherChunks, JobArrays, NodeArrays, column, offsets, request_rows
+from ....models.dispatch.eligible import Eligibility
 from ....models.dispatch.formulations import Blocks
 from ....models.node_states import node_states
 from ....models.reservations import Reserved
@@ -56,6 +57,7 @@ def place_chunks(
     """
     units = units_of_chunks(requests, j)
     chosen = np.empty(sum(units), np.int64)
+    machine = machine._replace(allowed=requests.masks)
     start, profile = _place(profile, machine, _as_jobs(requests), scratch, no_aggregate(), j, chosen)
     allocation.start[j] = start
     at = int(requests.slot[j])
@@ -126,6 +128,9 @@ def _as_jobs(requests: Requests) -> Jobs:
         first_window=requests.first,
         lo=requests.lo,
         hi=requests.hi,
+        node_set=requests.way,
+        per_node=np.full(n, NEVER),
+        licences=np.zeros((n, 0), np.int64),
     )
 
 
@@ -139,6 +144,36 @@ def _place(
 # --- The waiting jobs of a moment as arrays, which of them can start now, and those that request nothing.
 
 FEW = 256  # jobs that no longer wait and are kept in any case
+
+
+@dataclass(frozen=True, eq=False)
+class Placing:
+    """The distinct ways in which jobs may use the nodes; the first one is on all of them, with as many units as fit.
+
+    Parameters
+    ----------
+    masks : ndarray of bool, shape (ways, nodes)
+        Whether units may be on each node.
+    most : ndarray of int64, shape (ways,)
+        Most units on a node.
+    whole : ndarray of bool, shape (ways,)
+        Whether no other job may be on the nodes.
+    """
+
+    masks: Bools
+    most: Ints
+    whole: Bools
+
+    @classmethod
+    def of(cls, ways: Iterable[tuple[Bools, int, bool]]) -> Placing:
+        """Return these ways."""
+        masks, most, whole = zip(*ways, strict=True)
+        return cls(np.stack(masks), np.array(most, np.int64), np.array(whole, np.bool_))
+
+    @classmethod
+    def anywhere(cls, nodes: int) -> Placing:
+        """Return the first way alone."""
+        return cls.of([(np.ones(nodes, np.bool_), ANY, False)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +194,18 @@ class Waiting(JobArrays):
         heterogeneous job the sum over its chunks.
     weight : ndarray of float, shape (jobs,)
         ``max(ewt) / ewt`` of the job's queue; the maximum is over all queues of the machine.
+    way : ndarray of int64, shape (jobs,)
+        The row of ``placing`` of each job.
+    placing : Placing, optional
+        How the jobs may use the nodes; None: all of them, with as many units as fit.
     """
 
     jobs: Sequence[Job]
     walltime: Ints
     share: Floats
     weight: Floats
+    way: Ints
+    placing: Placing | None = None
 
     def some(self, which: Bools | Ints) -> Waiting:
         """Return some of the jobs, selected by a mask, or by indices in the order of the indices."""
@@ -175,12 +216,15 @@ class Waiting(JobArrays):
         """Return the jobs of both, first those of this object."""
         if not other.jobs:
             return self
-        return super().joined(other).changed(jobs=[*self.jobs, *other.jobs])
+        return super().joined(other).changed(jobs=[*self.jobs, *other.jobs], placing=self.placing or other.placing)
 
     def as_units(self) -> Waiting:
         """Return each job as one unit that requests the amounts of all units of all its chunks."""
         n = len(self.jobs)
-        return self.changed(units=np.ones(n, np.int64), requests=self.amounts, kind=np.arange(n), further=None)
+        one = np.ones(n, np.int64)
+        return self.changed(
+            units=one, requests=self.amounts, kind=np.arange(n), further=None, way=np.zeros_like(one), placing=None
+        )
 
     @property
     def demand(self) -> Floats:
@@ -197,7 +241,13 @@ class Register:
         self.ewt = {q.name: q.ewt for q in queues}
         self.greatest = max(self.ewt.values(), default=1)
         self._row: dict[str, int] = {}  # of the table below, by the id of a job
-        self._table: Ints = np.empty((6, FEW), np.int64)  # submit, release, units, walltime, kind, ewt
+        self._table: Ints = np.empty((7, FEW), np.int64)  # submit, release, units, walltime, kind, ewt, way
+        self._eligible = Eligibility(platform, queues)
+        self._restricted = frozenset(q.name for q in queues if q.nodes)
+        self._way: dict[tuple[bytes, int, bool], int] = {}
+        self._ways: list[tuple[Bools, int, bool]] = []
+        self._way_of(np.ones(len(platform.nodes), np.bool_), ANY, False)
+        self._placing: Placing | None = None
         self._kind: dict[tuple[int, ...], int] = {}
         self._requests: Ints = np.empty((0, len(platform.resources)), np.int64)  # one row per kind
         self._share: Floats = np.empty(0)  # of one unit, per kind
@@ -212,7 +262,9 @@ class Register:
             self._further.clear()
         if new := [job for job in jobs if job.id not in self._row]:
             self._note(new, moment.waiting)
-        submit, release, units, walltime, kind, ewt = self._table[:, column(map(self._row.__getitem__, ids), len(ids))]
+        submit, release, units, walltime, kind, ewt, way = self._table[
+            :, column(map(self._row.__getitem__, ids), len(ids))
+        ]
         duration = column(map(moment.expected.__getitem__, ids), len(ids))
         share = units * self._share[kind]
         weight = self.greatest / ewt
@@ -221,7 +273,8 @@ class Register:
         if further is not None:
             np.add.at(share, further.job, further.units * self._share[further.kind])
         return Waiting(
-            submit, release, duration, units, self._requests, kind, jobs, walltime, share, weight, further=further
+            submit, release, duration, units, self._requests, kind, jobs, walltime, share, weight, way, self._placing,
+            further=further,
         )  # fmt: skip
 
     def _chunks_of(self, ids: Sequence[str]) -> FurtherChunks | None:
@@ -241,19 +294,34 @@ class Register:
         begin = len(self._row)
         end = len(self._row) + len(new)
         if end > self._table.shape[1]:
-            self._table = np.concatenate([self._table, np.empty((6, end), np.int64)], axis=1)
+            self._table = np.concatenate([self._table, np.empty((7, end), np.int64)], axis=1)
         kinds = len(self._kind)
         resources = self.nodes.platform.resources
         for row, (job, request) in enumerate(zip(new, request_rows(new, resources), strict=True), begin):
             kind = self._kind_of(request)
             self._row[job.id] = row
-            self._table[:, row] = job.submit, job.release, job.units, job.walltime, kind, self.ewt[job.queue]
+            way = self._way_of_job(job)
+            self._table[:, row] = job.submit, job.release, job.units, job.walltime, kind, self.ewt[job.queue], way
             if job.chunks:
                 rows = request_rows(job.parts[1:], resources)
                 self._further[job.id] = [(c.units, self._kind_of(r)) for c, r in zip(job.chunks[1:], rows, strict=True)]
+        if len(self._ways) > (1 if self._placing is None else len(self._placing.most)):
+            self._placing = Placing.of(self._ways)
         if len(self._kind) > kinds:
             self._requests = np.array(list(self._kind), np.int64).reshape(len(self._kind), -1)
             self._share = self.nodes.shares(self._requests)
+
+    def _way_of_job(self, job: Job) -> int:
+        """Return the way in which a job may use the nodes, as the row of ``Placing``."""
+        if not (job.nodes or job.features or job.whole_nodes or job.queue in self._restricted or job.per_node):
+            return 0
+        return self._way_of(self._eligible.nodes(job), job.per_node or ANY, job.whole_nodes)
+
+    def _way_of(self, mask: Bools, most: int, whole: bool) -> int:
+        row = self._way.setdefault((mask.tobytes(), most, whole), len(self._ways))
+        if row == len(self._ways):
+            self._ways.append((mask, most, whole))
+        return row
 
     def _kind_of(self, request: tuple[int, ...]) -> int:
         """Return the row of a request; a new one if it was not seen before."""
@@ -361,6 +429,8 @@ class Requests(NamedTuple):
         ``request`` are those of its first chunk.
     further_units, further_request : ndarray of int64, shapes (chunks,) and (chunks, resources)
         The same of the further chunks.
+    way, masks, most, whole : ndarray
+        The way in which each job may use the nodes, shape (jobs,); the columns of ``Placing``.
     """
 
     units: Ints
@@ -373,6 +443,10 @@ class Requests(NamedTuple):
     first_further: Ints
     further_units: Ints
     further_request: Ints
+    way: Ints
+    masks: Bools
+    most: Ints
+    whole: Bools
 
     def on_nodes(self, nodes: Mapping[int, Sequence[Nodes]], start: int, names: Sequence[str]) -> Allocation:
         """Return the allocation of some jobs to given nodes, all with the same start; the others have none.
@@ -436,6 +510,7 @@ def requests_of(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nod
     if jobs.further is not None:
         np.add.at(slots, further.job, np.minimum(further.units, nodes))
         first_further = offsets(further.counts(len(jobs)))
+    placing = jobs.placing or Placing.anywhere(nodes)
     return Requests(
         units=jobs.units,
         duration=jobs.duration,
@@ -447,6 +522,10 @@ def requests_of(jobs: Waiting, windows: Sequence[Sequence[tuple[int, int]]], nod
         first_further=first_further,
         further_units=further.units,
         further_request=jobs.requests[further.kind],
+        way=jobs.way,
+        masks=placing.masks,
+        most=placing.most,
+        whole=placing.whole,
     )
 
 
@@ -471,7 +550,9 @@ class NodeTimeline:
         taken = Blocks(node, np.full(end.size, now), end, amount)
         if blocks is not None:
             taken = Blocks(*(np.concatenate(pair) for pair in zip(taken, blocks, strict=True)))
-        self.machine = Machine(capacity, 1 / np.maximum(1, capacity.sum(axis=0)), now, *taken)
+        every = np.ones((1, len(capacity)), np.bool_)
+        worth = 1 / np.maximum(1, capacity.sum(axis=0))
+        self.machine = Machine(capacity, worth, now, *taken, every, np.zeros(0, np.int64), False)
         self._profile = new_profile(self.machine, ROOM)
         self._scratch = new_scratch(capacity.shape[0])
 
@@ -510,7 +591,7 @@ class NodeTimeline:
 
     def hold(self, requests: Requests, allocation: Allocation) -> None:
         """Subtract jobs that were allocated on another timeline, with the same starts and nodes."""
-        self._profile = _hold_all(self._profile, requests, allocation)
+        self._profile = _hold_all(self._profile, self.machine, requests, allocation)
 
     def fits_now(self, requests: Requests) -> Ints:
         """Return 1 for each job that could start now and run for its duration, each alone; else 0.
@@ -531,8 +612,9 @@ def warm_up_kernels() -> None:
     ends = np.array([0, 1])
     none = np.zeros(2, np.int64)
     requests = Requests(
-        one, one, np.ones((1, 1), np.int64), ends, zero, zero, ends, none, zero[:0], np.zeros((0, 1), np.int64)
-    )
+        one, one, np.ones((1, 1), np.int64), ends, zero, zero, ends, none, zero[:0], np.zeros((0, 1), np.int64), zero,
+        one.reshape(1, 1) > 0, one, zero > 0,
+    )  # fmt: skip
     timeline.fits_now(requests)
     timeline.copy().hold(requests, timeline.place(requests, zero))
 
@@ -562,12 +644,15 @@ def _place_all(
             allocation.node[requests.slot[j] + e], allocation.put[requests.slot[j] + e] = n, put[e]
             if profile.length[n] + 2 > profile.time.shape[1]:
                 profile = grown(profile)
-            occupy(profile, n, start, start + requests.duration[j], requests.request[j], put[e])
+            if requests.whole[requests.way[j]]:
+                occupy(profile, n, start, start + requests.duration[j], machine.capacity[n], 1)
+            else:
+                occupy(profile, n, start, start + requests.duration[j], requests.request[j], put[e])
     return profile
 
 
 @compiled
-def _hold_all(profile: Profile, requests: Requests, allocation: Allocation) -> Profile:
+def _hold_all(profile: Profile, machine: Machine, requests: Requests, allocation: Allocation) -> Profile:
     for j in range(requests.units.size):
         if allocation.start[j] < 0:
             continue
@@ -578,6 +663,9 @@ def _hold_all(profile: Profile, requests: Requests, allocation: Allocation) -> P
             end = allocation.start[j] + requests.duration[j]
             if profile.length[n] + 2 > profile.time.shape[1]:
                 profile = grown(profile)
+            if requests.whole[requests.way[j]]:
+                occupy(profile, n, allocation.start[j], end, machine.capacity[n], 1)
+                continue
             if left == 0:  # the next chunk
                 row += 1
                 left = requests.further_units[row]
@@ -588,22 +676,33 @@ def _hold_all(profile: Profile, requests: Requests, allocation: Allocation) -> P
 
 
 @internal
+def _fill_most(machine: Machine, s: Scratch, requests: Requests, j: int) -> None:
+    """Set ``s.most`` to the units of job j that each empty node can hold, of those that it may use."""
+    way = requests.way[j]
+    fill_most(machine, s, requests.request[j], min(requests.units[j], requests.most[way]))
+    if way > 0:
+        for n in range(s.most.size):
+            if not requests.masks[way, n]:
+                s.most[n] = 0
+
+
+@internal
+def _earliest_in(profile: Profile, machine: Machine, s: Scratch, requests: Requests, j: int, lo: int, hi: int) -> int:
+    """Return the earliest start of job j in [lo, hi], or -1; ``s.most`` must be set."""
+    units = requests.units[j]
+    duration = requests.duration[j]
+    if requests.whole[requests.way[j]]:
+        return int(earliest_empty(profile, s, machine.capacity, units, duration, lo, hi))
+    return int(earliest(profile, s, None, j, requests.request[j], units, duration, lo, hi))
+
+
+@internal
 def _earliest(profile: Profile, machine: Machine, s: Scratch, requests: Requests, j: int) -> int:
     """Return the earliest start of job j in its windows, or -1."""
-    fill_most(machine, s, requests.request[j], requests.units[j])
+    _fill_most(machine, s, requests, j)
     for w in range(requests.first[j], requests.first[j + 1]):
         if requests.lo[w] <= requests.hi[w]:
-            start = earliest(
-                profile,
-                s,
-                None,
-                j,
-                requests.request[j],
-                requests.units[j],
-                requests.duration[j],
-                requests.lo[w],
-                requests.hi[w],
-            )
+            start = _earliest_in(profile, machine, s, requests, j, requests.lo[w], requests.hi[w])
             if start >= 0:
                 return start
     return -1
@@ -613,9 +712,8 @@ def _earliest(profile: Profile, machine: Machine, s: Scratch, requests: Requests
 def _fit_now(profile: Profile, machine: Machine, s: Scratch, requests: Requests, now: int) -> Ints:
     units = np.zeros(requests.units.size, np.int64)
     for j in range(requests.units.size):
-        fill_most(machine, s, requests.request[j], requests.units[j])
-        start = earliest(profile, s, None, j, requests.request[j], requests.units[j], requests.duration[j], now, now)
-        units[j] = start == now
+        _fill_most(machine, s, requests, j)
+        units[j] = _earliest_in(profile, machine, s, requests, j, now, now) == now
     return units
 
 
@@ -688,7 +786,8 @@ def fixed_jobs(moment: Moment, nodes: NodeArrays) -> FixedJobs:
     begin = column(starts, count)
     zeros = np.zeros(count)
     waiting = Waiting(
-        begin, begin, lengths, units, requests, np.arange(count), jobs, lengths, zeros, np.ones(count)
+        begin, begin, lengths, units, requests, np.arange(count), jobs, lengths, zeros, np.ones(count),
+        np.zeros(count, np.int64),
     )  # fmt: skip
     return FixedJobs(waiting, [_allocation(r, s, nodes) for r, s in zip(listed, starts, strict=True)])
 

@@ -207,7 +207,9 @@ class Dardis:
     []
     """
 
-    needs = frozenset({"always", "profile", "one-chunk", "reasons"})  # the protocol has one request per job
+    needs = frozenset(
+        {"always", "profile", "one-chunk", "all-nodes", "reasons"}
+    )  # the protocol has one request per job
 
     def __init__(
         self,

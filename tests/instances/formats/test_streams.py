@@ -13,6 +13,7 @@ from schedlab.instances import logged, read_trace
 from schedlab.instances.files import lines
 from schedlab.instances.logged import TextColumn
 from schedlab.instances.repair import Trace
+from schedlab.instances.site_columns import SiteColumns
 
 Writer = Callable[[str, str], Path]
 
@@ -69,6 +70,8 @@ def content(trace: Trace) -> dict[str, Any]:
             return value.dtype, repr(value.tolist())  # repr: NaN
         if isinstance(value, TextColumn):
             return [value.names[k] for k in value.index.tolist()], value.names
+        if isinstance(value, SiteColumns):
+            return [(value.asked(k), value.recorded(k)) for k in range(len(value))]
         return {k: plain(v) for k, v in value.items()} if isinstance(value, dict) else value
 
     return {f.name: plain(getattr(trace, f.name)) for f in fields(trace)}

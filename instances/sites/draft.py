@@ -1,0 +1,389 @@
+"""A site while its files are read: what each file adds, the faults of all of them, and the site that is made of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, tzinfo
+from typing import Any, Literal, NamedTuple
+
+from ...errors import SchedlabError, WrongValue
+from ...models.counts import how_many
+from ...models.excerpt import shortened, visible
+from ...models.node_states import NodeEvent
+from ...models.platform import ProblemError
+from ...models.site import (
+    QOS,
+    ROOT,
+    Association,
+    Licence,
+    Limits,
+    Partition,
+    PBSSettings,
+    SchedulerSettings,
+    Site,
+    SiteNode,
+    SiteReservation,
+)
+from ..states.node_sets import hosts_of
+
+SHOWN = 10  # faults in a message
+Values = dict[str, Any]
+Convert = Callable[[str], Any]
+Table = Mapping[str, tuple[str, Convert]]
+"""Key in lower case -> the field that it gives, and how its text is converted."""
+
+
+class Where(NamedTuple):
+    """A line of a file, from 1; 0: the file as a whole."""
+
+    file: str
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class SiteFault:
+    """A fault of a file: where, which field, and what was expected."""
+
+    where: Where
+    field: str
+    why: str
+
+    def __str__(self) -> str:
+        at = f"{self.where.file}, line {self.where.line}" if self.where.line else self.where.file
+        return shortened(visible(f"{at}: {self.why}"))
+
+
+class SiteError(SchedlabError, ValueError):
+    """The error for files that do not describe a site; the message lists the first 10 faults.
+
+    Attributes
+    ----------
+    faults : tuple of SiteFault
+        All faults.
+    """
+
+    def __init__(self, faults: Sequence[SiteFault]) -> None:
+        self.faults = tuple(faults)
+        lines = [str(fault) for fault in self.faults[:SHOWN]]
+        if len(self.faults) == 1:
+            super().__init__(lines[0])
+            return
+        head = f"the description of the site has {how_many(len(self.faults), 'fault')}"
+        head += f", the first {SHOWN} of them" if len(self.faults) > SHOWN else ""
+        super().__init__("\n".join([f"{head}:", *(f"  {line}" for line in lines)]))
+
+
+@dataclass
+class Draft:
+    """What is known of a site so far.
+
+    Each of the mappings is name -> field of the class of ``models.site`` -> value; what is read later replaces what was
+    read before, field by field.
+    """
+
+    zone: tzinfo = UTC
+    name: str = ""
+    kind: Literal["slurm", "pbs"] = "slurm"
+    nodes: dict[str, Values] = field(default_factory=dict)
+    partitions: dict[str, Values] = field(default_factory=dict)
+    node_sets: dict[str, tuple[Where, Values]] = field(default_factory=dict)
+    qos: dict[str, Values] = field(default_factory=dict)
+    associations: dict[tuple[str, str, str], Values] = field(default_factory=dict)
+    licences: dict[str, int] = field(default_factory=dict)
+    reservations: dict[str, Values] = field(default_factory=dict)
+    settings: Values = field(default_factory=dict)
+    events: list[NodeEvent] = field(default_factory=list)
+    not_modelled: dict[str, None] = field(default_factory=dict)
+    unknown: dict[str, Where] = field(default_factory=dict)
+    faults: list[SiteFault] = field(default_factory=list)
+    qos_are_known: bool = False
+
+    def fault(self, where: Where, field: str, why: str) -> None:
+        """Note a fault."""
+        self.faults.append(SiteFault(where, field, why))
+
+    def omit(self, what: str) -> None:
+        """Note something that influences the schedule and that no replay obeys."""
+        self.not_modelled[what] = None
+
+    def strange(self, where: Where, what: str) -> None:
+        """Note a key that is not known, with the line that has it first."""
+        self.unknown.setdefault(what, where)
+
+    def convert(self, where: Where, key: str, text: str, convert: Convert) -> Any:
+        """Return the value of a field; a wrong one is a fault, and None is returned."""
+        try:
+            return convert(text)
+        except WrongValue as e:
+            why = str(e)
+            self.fault(where, key, f"{key} is {why}" if why.startswith(("'", '"')) else f"{key}: {why}")
+            return None
+
+    def read(
+        self, where: Where, pairs: Iterable[tuple[str, str]], table: Table, ignored: frozenset[str], what: str
+    ) -> Values:
+        """Return the fields of a line of pairs of key and text.
+
+        Parameters
+        ----------
+        where
+            The line.
+        pairs
+            Keys as they are written, and texts.
+        table
+            The keys that are read.
+        ignored
+            Keys, in lower case, that do not concern a replay.
+        what
+            What the line describes, for keys that are in neither.
+        """
+        values: Values = {}
+        for key, text in pairs:
+            entry = table.get(key.lower())
+            if entry is not None:
+                before = len(self.faults)
+                value = self.convert(where, key, text, entry[1])
+                if len(self.faults) == before:
+                    values[entry[0]] = value
+            elif key.lower() not in ignored:
+                self.strange(where, f"{key} of {what}")
+        return values
+
+    def hosts(self, where: Where, key: str, text: str) -> list[str]:
+        """Return the names in a list of hosts; a malformed one is a fault."""
+        return self.convert(where, key, text, hosts_of) or []
+
+    def node(self, name: str, values: Values) -> None:
+        """Add fields of a node."""
+        self.nodes.setdefault(name, {}).update(values)
+
+    def association(self, account: str, user: str = "", partition: str = "") -> Values:
+        """Return the fields of an association, which is made if there is none."""
+        return self.associations.setdefault((account, user, partition), {})
+
+    # --- The site.
+
+    def site(self, where: Where) -> Site:
+        """Return the site. Raises SiteError with all faults."""
+        made: dict[str, Any] = {
+            "nodes": self._each("node", self.nodes, _node, where),
+            "partitions": self._each("partition", self.partitions, _plain(Partition), where),
+            "reservations": self._each("reservation", self.reservations, _plain(SiteReservation), where),
+        }
+        made["reservations"] = [_of_whole_nodes(r, made["nodes"]) for r in made["reservations"]]
+        self._complete_accounts()
+        made["qos"] = self._each("QOS", self.qos, _with_limits(QOS), where)
+        made["associations"] = self._associations(where)
+        if self.faults:
+            raise SiteError(self.faults)
+        settings = PBSSettings if self.kind == "pbs" else SchedulerSettings
+        try:
+            return Site(
+                self.name or "site",
+                licences=[Licence(name, total) for name, total in self.licences.items()],
+                scheduler=settings(**_with_own_limits(settings, self.settings)),
+                kind=self.kind,
+                not_modelled=[*self.not_modelled, *(f"{what} (not known)" for what in self.unknown)],
+                events=_merged(self.events),
+                **made,
+            )
+        except (ProblemError, SchedlabError) as e:
+            raise SiteError([SiteFault(where, "", str(e))]) from e
+
+    def _each(
+        self, what: str, named: Mapping[str, Values], make: Callable[[str, Values], Any], where: Where
+    ) -> list[Any]:
+        made = []
+        for name, values in named.items():
+            try:
+                made.append(make(name, values))
+            except SchedlabError as e:
+                self.fault(where, what, str(e))
+        return made
+
+    def _associations(self, where: Where) -> list[Association]:
+        made = []
+        for (account, user, partition), values in self.associations.items():
+            try:
+                made.append(Association(account, user, partition, **_split_limits(Association, values)))
+            except SchedlabError as e:
+                self.fault(where, "association", str(e))
+        return made
+
+    def _complete_accounts(self) -> None:
+        """Put accounts without a parent below the root, and add the QOS that are named, if no file defines any."""
+        accounts = dict.fromkeys(account for account, *_ in self.associations)
+        if accounts and ROOT not in accounts and self.kind == "slurm":
+            self.associations = {(ROOT, "", ""): {}} | self.associations
+        for account in accounts:  # a user that is listed without its account
+            self.association(account)
+        without = [
+            account
+            for (account, user, partition), values in self.associations.items()
+            if not user and not partition and account != ROOT and "parent" not in values
+        ]
+        for account in without:
+            self.association(account)["parent"] = ROOT
+        if self.qos_are_known:
+            return
+        named = dict.fromkeys(
+            name
+            for values in [*self.associations.values(), *self.partitions.values()]
+            for key in ("qos", "allow_qos", "deny_qos", "default_qos")
+            for name in _names(values.get(key))
+        )
+        missing = [name for name in named if name not in self.qos]
+        if missing:
+            self.omit(f"priorities and limits of the QOS {', '.join(missing)} (no file has them: sacctmgr show qos)")
+        for name in missing:
+            self.qos[name] = {}
+
+
+def _of_whole_nodes(reservation: SiteReservation, nodes: Sequence[SiteNode]) -> SiteReservation:
+    """Return a reservation of named nodes without their number, and without that of their cores if it has all of them."""
+    if not reservation.nodes:
+        return reservation
+    cores = sum(node.cores for node in nodes if node.name in reservation.nodes)
+    some = reservation.core_count is not None and reservation.core_count < cores
+    return replace(reservation, node_count=None, core_count=reservation.core_count if some else None)
+
+
+def _merged(events: Iterable[NodeEvent]) -> list[NodeEvent]:
+    """Return the events by time; of one time those of one kind together, and the ends of outages before new ones."""
+    nodes: dict[tuple[int, bool, str], dict[str, None]] = {}
+    for event in events:
+        key = (event.time, event.kind != "node-up", event.kind)
+        nodes.setdefault(key, {}).update(dict.fromkeys(event.nodes))
+    return [NodeEvent(time, kind, tuple(listed)) for (time, _, kind), listed in sorted(nodes.items())]
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _node(name: str, values: Values) -> SiteNode:
+    """Return a node; its cores are those of its sockets, or its CPUs over the threads of a core, as Slurm counts."""
+    given = dict(values)
+    threads = given.pop("threads", None) or 1
+    sockets, per_socket, boards = (given.pop(key, None) for key in ("sockets", "cores_per_socket", "boards"))
+    reserved_cores, reserved_memory = given.pop("reserved_cores", 0), given.pop("reserved_memory", 0)
+    cpus = given.pop("cpus", None)
+    cores = given.pop("cores", None)
+    if cores is None and (sockets or per_socket):
+        if cpus and not sockets:
+            sockets = max(1, cpus // ((per_socket or 1) * threads))
+        cores = (boards or 1) * (sockets or 1) * (per_socket or 1)
+    if cores is None:
+        cores = max(1, (cpus or 1) // threads)
+    if cpus not in (cores, cores * threads):  # Slurm sets such a number to that of the threads
+        cpus = cores * threads
+    per_core = cpus // cores
+    usable = max(0, cores - reserved_cores)
+    memory = given.pop("memory", None)
+    if memory is not None:
+        memory = max(0, memory - reserved_memory)
+    return SiteNode(name, usable, threads, memory, cpus=usable * per_core, **given)
+
+
+def _plain(kind: Any) -> Callable[[str, Values], Any]:
+    return lambda name, values: kind(name, **values)
+
+
+def _with_limits(kind: Any) -> Callable[[str, Values], Any]:
+    return lambda name, values: kind(name, **_split_limits(kind, values))
+
+
+LIMITS = frozenset(each.name for each in fields(Limits))
+
+
+def _split_limits(kind: Any, values: Values) -> Values:
+    """Return the fields with the limits among them put together; None is what an unset limit was set to."""
+    own = {each.name for each in fields(kind)}
+    limits = {name: value for name, value in values.items() if name in LIMITS and name not in own and value is not None}
+    others = {name: value for name, value in values.items() if name not in limits and name not in LIMITS}
+    return {**others, "limits": Limits(**limits)} if limits else others
+
+
+def _with_own_limits(kind: Any, values: Values) -> Values:
+    return _split_limits(kind, values) if kind is PBSSettings else values
+
+
+# --- Converters of texts that several files share; a wrong text raises WrongValue, which begins with the text.
+
+
+def plain(text: str) -> str:
+    """Return a text as it is."""
+    return text
+
+
+def lower(text: str) -> str:
+    """Return a text in lower case."""
+    return text.lower()
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text with spaces."""
+    return frozenset(text.split())
+
+
+NOTHING = frozenset(("", "(null)", "n/a", "none"))
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a list with commas, in lower case; none for ``(null)`` and ``N/A``.
+
+    >>> words("Associations,limits"), words("(null)")
+    (('associations', 'limits'), ())
+    """
+    if text.lower() in NOTHING:
+        return ()
+    return tuple(filter(None, (word.strip().lower() for word in text.split(","))))
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the names of a list with commas; none for ``(null)`` and ``N/A``."""
+    if text.lower() in NOTHING:
+        return ()
+    return tuple(filter(None, (name.strip() for name in text.split(","))))
+
+
+def names_or_all(text: str) -> tuple[str, ...] | None:
+    """Return the names of a list with commas, in lower case; None for ``ALL``.
+
+    >>> names_or_all("normal,High"), names_or_all("ALL")
+    (('normal', 'high'), None)
+    """
+    return None if text.lower() in ("all", *NOTHING) else words(text)
+
+
+def name_or_none(text: str) -> str | None:
+    """Return a name in lower case; None for ``N/A``."""
+    return None if text.lower() in NOTHING else text.lower()
+
+
+def yes(text: str) -> bool:
+    """Return whether a text is ``YES``. Raises WrongValue.
+
+    >>> yes("YES"), yes("no"), yes("0")
+    (True, False, False)
+    """
+    if text.lower() in ("yes", "true", "up", "1"):
+        return True
+    if text.lower() in ("no", "false", "down", "0", "(null)"):
+        return False
+    raise WrongValue(f"{text[:40]!r}; expected YES or NO")
+
+
+def decimal(text: str) -> float:
+    """Return a number of at least 0. Raises WrongValue."""
+    try:
+        value = float(text) if text.isascii() and len(text) <= 40 and "_" not in text else math.nan
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise WrongValue(f"{text[:40]!r}; expected a number of at least 0")
+    return value

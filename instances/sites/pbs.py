@@ -1,0 +1,400 @@
+"""A site from PBS: ``qmgr -c "print server"``, ``pbsnodes -av`` as text or JSON, ``sched_config``; nodes of Torque, too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...errors import WrongValue
+from ..files.lines import read_json, whole_of
+from ..formats.pbs import amount_of, duration
+from ..report import WorkloadError
+from ..states.pbs import STATES, TAKES_JOBS
+from .draft import Draft, Values, Where, word_set, yes
+from .slurm_conf import PARTITION_STATES, whole
+
+Pairs = Mapping[str, str]
+
+# --- Nodes.
+
+NODE_LINE = re.compile(r"^\s+(resources_available\.\S+|pcpus|np|ntype)\s*=\s", re.ASCII)
+NOT_COUNTED = word_set("host vnode arch mem vmem ncpus ngpus accelerator_memory hpmem naccelerators")
+UNSHARED = word_set("force_excl default_excl force_exclhost default_exclhost")
+
+
+def is_nodes(lines: Sequence[str]) -> bool:
+    """Check whether lines are what ``pbsnodes -av`` prints, or its JSON."""
+    first = next((line for line in lines if line.strip()), "")
+    if first.lstrip().startswith("{"):
+        return any('"nodes"' in line for line in lines) and any('"resources_available"' in line for line in lines)
+    return any(NODE_LINE.match(line) for line in lines)
+
+
+def read_nodes(draft: Draft, path: Path, lines: Sequence[str]) -> None:
+    """Read ``pbsnodes -av``, as text or as JSON."""
+    draft.kind = "pbs"
+    first = next((line for line in lines if line.strip()), "")
+    for where, name, values in _of_json(draft, path) if first.lstrip().startswith("{") else _of_text(path, lines):
+        draft.node(name, _node(draft, where, values))
+
+
+def _of_text(path: Path, lines: Sequence[str]) -> Iterator[tuple[Where, str, Pairs]]:
+    """Yield the nodes of the text: a name, then indented lines ``key = value``."""
+    where, name, values = Where(str(path)), "", dict[str, str]()
+    for number, line in enumerate([*lines, "end"], 1):
+        if not line.strip():
+            continue
+        if not line[0].isspace():
+            if name:
+                yield where, name, values
+            where, name, values = Where(str(path), number), line.strip(), {}
+            continue
+        key, _, text = line.partition("=")
+        values[key.strip()] = text.strip()
+
+
+def _of_json(draft: Draft, path: Path) -> Iterator[tuple[Where, str, Pairs]]:
+    where = Where(str(path))
+    try:
+        content = read_json(path)
+    except WorkloadError as e:
+        draft.fault(where, "syntax", str(e).removeprefix(f"{path}: "))
+        return
+    nodes = content.get("nodes") if isinstance(content, dict) else None
+    for name, node in nodes.items() if isinstance(nodes, dict) else ():
+        if isinstance(node, dict):
+            yield where, str(name), dict(_flat(node))
+
+
+def _flat(node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in node.items():
+        if isinstance(value, dict):
+            yield from ((f"{key}.{inner}", str(each)) for inner, each in value.items())
+        else:
+            yield key, str(value)
+
+
+def _node(draft: Draft, where: Where, given: Pairs) -> Values:
+    """Return the fields of a node: custom resources are generic resources if they are numbers, else features."""
+    has = {
+        key.removeprefix("resources_available."): text
+        for key, text in given.items()
+        if key.startswith("resources_available.")
+    }
+    cpus = has.get("ncpus") or given.get("np") or given.get("pcpus") or "1"
+    memory = has.get("mem") or _torque_memory(given.get("status", ""))
+    values: Values = {
+        "cpus": draft.convert(where, "ncpus", cpus, whole),
+        "memory": draft.convert(where, "mem", memory, _size) if memory else None,
+        "state": _state(given.get("state", "")),
+        "queue": given.get("queue", ""),
+    }
+    gpus = draft.convert(where, "ngpus", has.get("ngpus") or given.get("gpus") or "0", whole)
+    values["gpus"] = {"": gpus} if gpus else {}
+    others = {name: text for name, text in has.items() if name not in NOT_COUNTED}
+    values["gres"] = {name: n for name, text in others.items() if (n := whole_of(text)) is not None}
+    texts = [f"{name}={text}" for name, text in others.items() if name not in values["gres"]]
+    values["features"] = (*filter(None, given.get("properties", "").split(",")), *texts)
+    if given.get("sharing") in UNSHARED:
+        draft.omit(f"sharing = {given['sharing']} of nodes")
+    return values
+
+
+def _torque_memory(status: str) -> str:
+    match = re.search(r"\bphysmem=(\d+[kmgt]?b)", status, re.ASCII)
+    return match[1] if match else ""
+
+
+def _size(text: str) -> int:
+    try:
+        return amount_of("mem", text)
+    except WrongValue as e:
+        raise WrongValue(str(e).removeprefix("mem is ")) from None
+
+
+def _state(text: str) -> str:
+    words = [
+        STATES.get(word, "draining") for word in map(str.strip, text.split(",")) if word and word not in TAKES_JOBS
+    ]
+    known = [word for word in ("down", "draining") if word in words]
+    return known[0] if known else "up"
+
+
+# --- ``qmgr -c "print server"``.
+
+COMMAND = re.compile(
+    r"(set|unset|create|delete|import|active)\s+(server|queue|node|sched|resource|hook|s|q|n)\b\s*(.*)", re.IGNORECASE
+)
+ASSIGNMENT = re.compile(r"([\w.-]+)\s*(\+?=|-=)\s*(.*)", re.DOTALL)
+LIMIT = re.compile(r"\[([ougp]):([^=\]\s]+)\s*=\s*([^\]\s]+)\]")
+LIMITS = {"max_run": "jobs", "max_queued": "submit", "max_run_res": "tres"}
+OLD_LIMITS = {
+    "max_running": "grp_jobs", "max_user_run": "max_jobs_per_user", "max_queuable": "grp_submit",
+    "max_user_queuable": "max_submit_per_user",
+}  # fmt: skip  # of Torque, and of PBS before 10.1
+TRES = {"ncpus": "cpu", "mem": "mem", "ngpus": "gres/gpu", "nodect": "node"}
+NOT_OBEYED = (
+    "max_run_soft", "max_run_res_soft", "max_queued_res", "max_group_run", "max_group_res", "max_user_res", "max_array_size",
+    "max_user_run_soft", "max_group_run_soft", "queued_jobs_threshold", "queued_jobs_threshold_res", "kill_delay",
+    "job_requeue_timeout", "backfill_depth_of_queue", "alt_router", "route_retry_time", "preempt_targets_enable",
+)  # fmt: skip
+SHARES = {"o": "grp_", "u": "_per_user", "p": "_per_account"}
+
+
+def is_qmgr(lines: Sequence[str]) -> bool:
+    """Check whether lines are commands of qmgr."""
+    commands = re.compile(
+        r"\s*(create queue \S|set server \S+\s*\+?=|set queue \S+ \S+\s*\+?=|set node \S+ \S+\s*\+?=)", re.I
+    )
+    return any(commands.match(line) for line in lines)
+
+
+def read_qmgr(draft: Draft, path: Path, lines: Sequence[str]) -> None:
+    """Read ``qmgr -c "print server"``, also with ``print node @default``."""
+    draft.kind = "pbs"
+    draft.qos_are_known = True
+    for number, line in enumerate(lines, 1):
+        where = Where(str(path), number)
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        match = COMMAND.fullmatch(text)
+        if match is None:
+            draft.fault(where, "", f"{text[:60]!r}; expected commands of qmgr, such as set queue workq started = True")
+            continue
+        verb, what = (
+            match[1].lower(),
+            {"s": "server", "q": "queue", "n": "node"}.get(match[2].lower(), match[2].lower()),
+        )
+        if what == "hook":
+            draft.omit(f"hooks of PBS ({match[3].split()[0] if match[3] else ''})")
+        elif what in ("queue", "node") and verb == "create":
+            _create(draft, where, what, match[3])
+        elif what in ("queue", "node", "server") and verb == "set":
+            _set(draft, where, what, match[3])
+
+
+def _create(draft: Draft, where: Where, what: str, text: str) -> None:
+    name, _, rest = text.partition(" ")
+    if what == "queue":
+        draft.partitions.setdefault(name, {"where": where})
+        return
+    pairs = dict(pair.split("=", 1) for pair in rest.replace(",", " ").split() if "=" in pair)
+    draft.node(name, {"given": pairs})
+
+
+def _set(draft: Draft, where: Where, what: str, text: str) -> None:
+    name, _, rest = ("", "", text) if what == "server" else text.partition(" ")
+    match = ASSIGNMENT.fullmatch(rest.strip())
+    if match is None:
+        draft.fault(where, "", f"{text[:60]!r}; expected an attribute and its value, such as started = True")
+        return
+    key, sign, value = match[1], match[2], match[3].strip().strip("\"'")
+    if what == "node":
+        draft.node(name, {"given": {**draft.nodes.get(name, {}).get("given", {}), key: value}})
+    elif what == "queue":
+        if name not in draft.partitions:
+            draft.fault(where, "queue", f"there is no queue {name!r}; expected create queue {name} before it")
+            return
+        _of_queue(draft, where, name, key, sign, value)
+    else:
+        _of_server(draft, where, key, value)
+
+
+def _of_queue(draft: Draft, where: Where, name: str, key: str, sign: str, value: str) -> None:
+    queue = draft.partitions[name]
+    head, _, resource = key.partition(".")
+    if head in ("resources_max", "resources_min", "resources_default") and resource:
+        queue.setdefault("resources", {})[key] = (where, value)
+    elif head == "default_chunk":
+        queue.setdefault("chunk", {})[resource] = value
+    elif key in ("acl_groups", "acl_users"):
+        listed = queue.setdefault(key, [])
+        listed += [each.strip() for each in value.split(",")]
+    elif key in ("enabled", "started", "acl_group_enable", "acl_user_enable"):
+        queue[key] = draft.convert(where, key, value, yes)
+    elif key == "queue_type":
+        queue["type"] = value.lower()
+    elif key.lower() == "priority":
+        queue["priority"] = draft.convert(where, key, value, _signed)
+    elif key == "backfill_depth":
+        draft.omit(f"backfill_depth of the queue {name}")
+    else:
+        _limit(draft, where, draft.qos.setdefault(name, {}), f"the queue {name}", key, value)
+
+
+def _signed(text: str) -> int:
+    return -whole(text[1:]) if text.startswith("-") else whole(text)
+
+
+def _limit(draft: Draft, where: Where, limits: Values, of: str, key: str, value: str) -> None:
+    """Read a limit of the server or a queue, such as ``max_run = [u:PBS_GENERIC=10]``; other attributes are left."""
+    head, _, resource = key.partition(".")
+    if key in OLD_LIMITS:
+        limits[OLD_LIMITS[key]] = draft.convert(where, key, value, whole)
+    elif head in LIMITS:
+        parts = LIMIT.findall(value)
+        if not parts:
+            draft.fault(where, key, f"{key} is {value[:60]!r}; expected limits such as [u:PBS_GENERIC=10]")
+        for kind, entity, amount in parts:
+            if entity not in ("PBS_GENERIC", "PBS_ALL") or kind not in SHARES:
+                draft.omit(f"{key} of {of} for {kind}:{entity}")
+                continue
+            field = _field(LIMITS[head], kind)
+            if head != "max_run_res":
+                limits[field] = draft.convert(where, key, amount, whole)
+                continue
+            name = TRES.get(resource, f"gres/{resource}")
+            convert = _size if resource == "mem" else whole
+            limits[field] = {**limits.get(field, {}), name: draft.convert(where, key, amount, convert)}
+    elif head in NOT_OBEYED:
+        draft.omit(f"{key} of {of}")
+
+
+def _field(what: str, kind: str) -> str:
+    return f"grp_{what}" if kind == "o" else f"max_{what}{SHARES[kind]}"
+
+
+def _of_server(draft: Draft, where: Where, key: str, value: str) -> None:
+    settings = draft.settings
+    if key == "job_sort_formula":
+        settings["job_sort_formula"] = value
+    elif key == "backfill_depth":
+        settings["backfill_depth"] = draft.convert(where, key, value, whole)
+    elif key == "eligible_time_enable":
+        settings["eligible_time"] = draft.convert(where, key, value, yes)
+    elif key == "node_group_key":
+        settings["node_groups"] = tuple(each.strip() for each in value.split(","))
+    elif key == "default_queue":
+        settings["default_queue"] = value
+    elif key.partition(".")[0] in ("resources_max", "resources_default"):
+        settings.setdefault("resources", {})[key] = (where, value)
+    elif key == "resources_available" or key.startswith("resources_available."):
+        total = whole_of(value)
+        if total is not None:
+            draft.licences[key.partition(".")[2]] = total
+    else:
+        _limit(draft, where, settings, "the server", key, value)
+
+
+# --- ``sched_config``.
+
+OPTION = re.compile(r"(\w+)\s*:\s*(.+?)\s*(all|prime|non_prime)?", re.IGNORECASE)
+FLAGS = ("strict_ordering", "by_queue", "round_robin", "fair_share", "help_starving_jobs", "backfill_prime")
+NOT_MODELLED = {
+    "preemptive_sched": "false",
+    "smp_cluster_dist": "pack",
+    "load_balancing": "false",
+    "allow_aoe_calendar": "false",
+}
+
+
+def is_sched_config(lines: Sequence[str]) -> bool:
+    """Check whether lines are those of PBS's ``sched_config``."""
+    return any(
+        re.match(r"(strict_ordering|by_queue|round_robin|help_starving_jobs|fair_share)\s*:", line) for line in lines
+    )
+
+
+def read_sched_config(draft: Draft, path: Path, lines: Sequence[str]) -> None:
+    """Read ``sched_config``; of values for prime and other times, the first one counts, and a difference is noted."""
+    draft.kind = "pbs"
+    seen: dict[str, str] = {}
+    sorts: dict[str, list[str]] = {}
+    for number, line in enumerate(lines, 1):
+        text = re.sub(r"#.*", "", line).strip()
+        if not text:
+            continue
+        where = Where(str(path), number)
+        match = OPTION.fullmatch(text)
+        if match is None:
+            draft.fault(where, "", f"{text[:60]!r}; expected an option such as by_queue: True ALL")
+            continue
+        key, value = match[1], match[2].strip().strip('"')
+        if key in ("job_sort_key", "node_sort_key"):
+            if value not in sorts.setdefault(key, []):
+                sorts[key].append(value)
+        elif key in seen and seen[key] != value:
+            draft.omit(f"{key} in non-prime time ({value})")
+        elif key in FLAGS:
+            draft.settings[key] = draft.convert(where, key, value, yes)
+        elif key == "max_starve":
+            draft.settings[key] = draft.convert(where, key, value, lambda t: int(duration(t)))
+        elif key in NOT_MODELLED and value.lower() != NOT_MODELLED[key]:
+            draft.omit(f"{key}: {value}")
+        seen.setdefault(key, value)
+    draft.settings |= {key: tuple(values) for key, values in sorts.items()}
+
+
+# --- What belongs together: queues with their nodes, limits of the server that hold for all queues.
+
+
+def complete(draft: Draft) -> None:
+    """Bind the queues to their nodes, and turn what was read of them into fields of partitions."""
+    draft.qos_are_known = True
+    for values in draft.nodes.values():
+        given = values.pop("given", None)
+        if given is not None and "cpus" not in values:  # a node that only qmgr has
+            values.update(_node(draft, Where("qmgr"), given))
+    own_queue = {name: values.pop("queue", "") for name, values in draft.nodes.items()}
+    server = draft.settings.pop("resources", {})
+    default = draft.settings.pop("default_queue", "")
+    lowest = min((queue.get("priority") or 0 for queue in draft.partitions.values()), default=0)
+    if not draft.partitions and draft.nodes:
+        draft.partitions = {"default": {"nodes": tuple(draft.nodes)}}
+        return
+    for name, queue in list(draft.partitions.items()):
+        if queue.get("type", "").startswith("r"):
+            draft.omit(f"routing queue {name}")
+            del draft.partitions[name]
+            draft.qos.pop(name, None)
+            continue
+        draft.partitions[name] = _partition(draft, name, queue, server, own_queue)
+        draft.partitions[name]["default"] = name == default
+        draft.partitions[name]["tier"] = (queue.get("priority") or 0) - min(lowest, 0)
+    draft.qos = {name: values for name, values in draft.qos.items() if values and name in draft.partitions}
+    for name in draft.qos:
+        draft.partitions[name]["qos"] = name
+
+
+def _partition(draft: Draft, name: str, queue: Values, server: Values, own_queue: Mapping[str, str]) -> Values:
+    open_, started = bool(queue.get("enabled")), bool(queue.get("started"))
+    up, down, drain, inactive = PARTITION_STATES
+    states = {(True, True): up, (True, False): down, (False, True): drain, (False, False): inactive}
+    values: Values = {"state": states[open_, started], "nodes": tuple(_nodes_of(draft, name, queue, own_queue))}
+    limits = draft.qos.setdefault(name, {})
+    for key, (where, text) in {**server, **queue.get("resources", {})}.items():
+        kind, _, resource = key.partition(".")
+        if resource == "walltime":
+            field = {"resources_max": "max_time", "resources_default": "default_time"}.get(kind)
+            if field:
+                values[field] = draft.convert(where, key, text, lambda t: int(duration(t)))
+        elif resource in ("nodect", "nodes") and kind != "resources_default":
+            values["max_nodes" if kind == "resources_max" else "min_nodes"] = draft.convert(where, key, text, whole)
+        elif kind != "resources_default" and resource in TRES:
+            field = "max_tres_per_job" if kind == "resources_max" else "min_tres"
+            amount = draft.convert(where, key, text, _size if resource == "mem" else whole)
+            limits[field] = {**limits.get(field, {}), TRES[resource]: amount}
+    if queue.get("acl_group_enable") and queue.get("acl_groups"):
+        values["allow_groups"] = tuple(each.lstrip("+").partition("@")[0] for each in queue["acl_groups"])
+    if queue.get("acl_user_enable"):
+        draft.omit(f"acl_users of the queue {name}")
+    return values
+
+
+def _nodes_of(draft: Draft, name: str, queue: Values, own_queue: Mapping[str, str]) -> Iterable[str]:
+    """Yield the nodes of a queue: its own ones if there are any, else those of no queue, with what its chunks ask for."""
+    mine = [node for node, of in own_queue.items() if of == name]
+    nodes = mine or [node for node, of in own_queue.items() if not of]
+    wanted = {
+        key: text for key, text in queue.get("chunk", {}).items() if whole_of(text) is None and key not in NOT_COUNTED
+    }
+    for node in nodes:
+        has: dict[str, set[str]] = {}
+        for feature in draft.nodes[node].get("features", ()):
+            key, _, text = feature.partition("=")
+            has[key] = set(text.split(","))
+        if all(text in has.get(key, ()) for key, text in wanted.items()):
+            yield node

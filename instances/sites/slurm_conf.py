@@ -1,0 +1,637 @@
+"""``slurm.conf`` and ``gres.conf``: nodes, partitions, licences and the settings of the scheduler [slurm.conf(5), gres.conf(5)]."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ...errors import WrongValue
+from ..files.lines import read_lines, whole_of
+from ..formats.slurm_values import (
+    count,
+    count_limit,
+    duration,
+    generic,
+    limit,
+    memory,
+    memory_limit,
+    tres_weights,
+)
+from ..report import WorkloadError
+from .draft import (
+    Convert,
+    Draft,
+    Table,
+    Values,
+    Where,
+    lower,
+    name_or_none,
+    names,
+    names_or_all,
+    plain,
+    word_set,
+    words,
+    yes,
+)
+
+# --- Texts of single keys.
+
+
+def seconds(text: str) -> int:
+    """Return a time in which a number alone is seconds, such as ``30`` or ``30 sec``. Raises WrongValue."""
+    return int(duration(re.sub(r" ?sec$", "", text), 1))
+
+
+def minutes(text: str) -> int:
+    """Return a time in which a number alone is minutes, in s. Raises WrongValue."""
+    return int(duration(re.sub(r" ?min$", "", text)))
+
+
+def minutes_or_none(text: str) -> int | None:
+    """Return a limit of time in which a number alone is minutes, in s; None for no limit. Raises WrongValue."""
+    return limit(re.sub(r" ?min$", "", text))
+
+
+def half_life(text: str) -> int:
+    """Return a time in s; 0 for none. Raises WrongValue."""
+    return limit(text) or 0
+
+
+def whole(text: str) -> int:
+    """Return a whole number. Raises WrongValue."""
+    value = whole_of(text)
+    if value is None:
+        raise WrongValue(f"{text[:40]!r}; expected a whole number of at least 0")
+    return value
+
+
+def whole_or_less(text: str) -> int:
+    """Return a whole number, or -1. Raises WrongValue."""
+    return -1 if text == "-1" else whole(text)
+
+
+def megabytes(text: str) -> int:
+    """Return an amount of memory in MB. Raises WrongValue."""
+    return int(memory(text).megabytes)
+
+
+def plugin(text: str) -> str:
+    """Return the name of a plug-in without its kind.
+
+    >>> plugin("sched/backfill")
+    'backfill'
+    """
+    return text.rpartition("/")[2].lower()
+
+
+def enforced(text: str) -> str:
+    """Return EnforcePartLimits; ``YES`` is ``ALL``. Raises WrongValue."""
+    known = {"no": "no", "any": "any", "all": "all", "yes": "all"}
+    if text.lower() not in known:
+        raise WrongValue(f"{text[:40]!r}; expected NO, ANY, ALL or YES")
+    return known[text.lower()]
+
+
+def preempt_mode(text: str) -> str | None:
+    """Return the preemption mode of a partition; None: that of the site."""
+    return None if text.lower() in ("", "(null)", "n/a", "cluster") else text.lower()
+
+
+def modes(text: str) -> tuple[str, ...]:
+    """Return the preemption modes of the site."""
+    return words(text) or ("off",)
+
+
+PARTITION_STATES = ("up", "down", "drain", "inactive")
+
+
+def partition_state(text: str) -> str:
+    """Return the state of a partition. Raises WrongValue."""
+    if text.lower() not in PARTITION_STATES:
+        raise WrongValue(f"{text[:40]!r}; expected {', '.join(PARTITION_STATES).upper()}")
+    return text.lower()
+
+
+def oversubscribe(text: str) -> str:
+    """Return how jobs share the CPUs of a partition. Raises WrongValue.
+
+    >>> oversubscribe("EXCLUSIVE"), oversubscribe("FORCE:2"), oversubscribe("YES")
+    ('exclusive', 'force:2', 'yes:4')
+    """
+    match = re.fullmatch(r"(no|exclusive|yes|force)(?::(\d{1,6}))?", text.lower(), re.ASCII)
+    if match is None:
+        raise WrongValue(f"{text[:40]!r}; expected NO, EXCLUSIVE, YES:N or FORCE:N")
+    if match[1] in ("no", "exclusive"):
+        return match[1]
+    return f"{match[1]}:{int(match[2] or 4) or 1}"  # 4 is Slurm's default
+
+
+GONE = ("down", "fail", "error", "not_responding", "inval", "unk", "powered_down", "power_down", "no_respond", "reboot")
+FUTURE = ("future",)
+DRAINED = ("drain", "drained", "draining", "failing", "maint")
+
+
+def node_state(text: str) -> str:
+    """Return the state of a node: ``up``, ``down``, ``draining`` or ``future``.
+
+    A cloud node that is powered down is up: a job that needs it has it booted.
+
+    >>> [node_state(text) for text in ("UNKNOWN", "IDLE+DRAIN", "DOWN*", "IDLE+CLOUD+POWERED_DOWN", "FUTURE")]
+    ['up', 'draining', 'down', 'up', 'future']
+    """
+    parts = [re.sub(r"[^a-z_]", "", part) for part in text.lower().split("+")]
+    if any(part in FUTURE for part in parts):
+        return "future"
+    if "cloud" in parts:
+        parts = [part for part in parts if not part.startswith("power")]
+    if any(part in GONE for part in parts):
+        return "down"
+    return "draining" if any(part in DRAINED for part in parts) else "up"
+
+
+def sizes_of(text: str) -> Values:
+    """Return the GPUs by type and the other generic resources of a node. Raises WrongValue.
+
+    >>> sizes_of("gpu:a100:2(S:0-1),gpu:v100:1,shard:8"), sizes_of("(null)")
+    ({'gpus': {'a100': 2, 'v100': 1}, 'gres': {'shard': 8}}, {'gpus': {}, 'gres': {}})
+    """
+    amounts = generic(text)
+    gpus = {name.partition(":")[2]: n for name, n in amounts.items() if name.startswith("gpu:")}
+    without_type = amounts.get("gpu", 0) - sum(gpus.values())
+    if without_type > 0:
+        gpus[""] = without_type
+    typed = {name.partition(":")[0] for name in amounts if ":" in name}
+    others = {name: n for name, n in amounts.items() if name.partition(":")[0] != "gpu" and name not in typed}
+    return {"gpus": gpus, "gres": others}
+
+
+# --- The keys of nodes and partitions: those that are read, and those that do not concern a replay.
+
+NODE_KEYS: Table = {
+    "cpus": ("cpus", count), "procs": ("cpus", count), "cputot": ("cpus", count),
+    "boards": ("boards", count), "sockets": ("sockets", count), "socketsperboard": ("sockets", count),
+    "corespersocket": ("cores_per_socket", count), "threadspercore": ("threads", count),
+    "realmemory": ("memory", megabytes), "weight": ("weight", whole), "state": ("state", node_state),
+    "feature": ("features", names), "features": ("features", names), "availablefeatures": ("features", names),
+    "gres": ("generic", sizes_of), "corespeccount": ("reserved_cores", whole), "memspeclimit": ("reserved_memory", megabytes),
+}  # fmt: skip
+NODE_IGNORED = word_set(
+    "nodename nodehostname nodeaddr bcastaddr port tmpdisk reason comment extra mcs_label mcslabel owner arch cpualloc "
+    "cpuefctv cpuload activefeatures version os allocmem freemem partitions boottime slurmdstarttime lastbusytime "
+    "cfgtres alloctres capwatts currentwatts avewatts extsensorsjoules extsensorswatts extsensorstemp cpuspeclist "
+    "resumeaftertime gresdrain gresused instanceid instancetype cpubind parameters cpuerr reservationname "
+    "topology certificate certtoken state.reason dynamicnormal restrictedcorespergpu"
+)
+PARTITION_KEYS: Table = {
+    "nodes": ("nodes", plain), "maxtime": ("max_time", limit), "defaulttime": ("default_time", limit),
+    "minnodes": ("min_nodes", whole), "maxnodes": ("max_nodes", count_limit),
+    "maxcpuspernode": ("max_cpus_per_node", count_limit),
+    "defmempercpu": ("def_mem_per_cpu", memory_limit), "maxmempercpu": ("max_mem_per_cpu", memory_limit),
+    "defmempernode": ("def_mem_per_node", memory_limit), "maxmempernode": ("max_mem_per_node", memory_limit),
+    "defmempergpu": ("def_mem_per_gpu", memory_limit), "defcpupergpu": ("def_cpu_per_gpu", count_limit),
+    "prioritytier": ("tier", whole), "priorityjobfactor": ("job_factor", whole), "priority": ("priority", whole),
+    "allowqos": ("allow_qos", names_or_all), "denyqos": ("deny_qos", words),
+    "allowaccounts": ("allow_accounts", names_or_all), "denyaccounts": ("deny_accounts", words),
+    "allowgroups": ("allow_groups", names_or_all), "qos": ("qos", name_or_none),
+    "oversubscribe": ("oversubscribe", oversubscribe), "shared": ("oversubscribe", oversubscribe),
+    "preemptmode": ("preempt_mode", preempt_mode), "gracetime": ("grace_time", seconds),
+    "overtimelimit": ("over_time_limit", minutes_or_none), "state": ("state", partition_state),
+    "default": ("default", yes), "lln": ("least_loaded", yes), "exclusiveuser": ("exclusive_user", yes),
+    "reqresv": ("needs_reservation", yes), "tresbillingweights": ("billing_weights", tres_weights),
+    "jobdefaults": ("job_defaults", lambda text: job_defaults(text)),
+}  # fmt: skip
+PARTITION_IGNORED = word_set(
+    "partitionname allocnodes disablerootjobs hidden rootonly totalcpus totalnodes tres cpubind suspendtime resumetimeout "
+    "suspendtimeout powerdownonidle nodesets exclusivetopo"
+)
+PARTITION_NOT_MODELLED = {
+    "alternate": (),
+    "selecttypeparameters": ("none",),
+    "maxcpuspersocket": ("unlimited",),
+    "topology": (),
+}
+
+
+def job_defaults(text: str) -> Values:
+    """Return the values of JobDefaults, such as ``DefCpuPerGPU=8,DefMemPerGPU=4000``. Raises WrongValue."""
+    keys = {"defcpupergpu": "def_cpu_per_gpu", "defmempergpu": "def_mem_per_gpu"}
+    values = {}
+    for pair in names(text):
+        key, _, amount = pair.partition("=")
+        if key.lower() not in keys:
+            raise WrongValue(f"{text[:40]!r}; expected DefCpuPerGPU and DefMemPerGPU")
+        values[keys[key.lower()]] = whole(amount)
+    return values
+
+
+# --- The settings of the scheduler: keys that are read, keys whose effect is not modelled with their harmless values, others.
+
+SETTINGS: Table = {
+    "schedulertype": ("scheduler_type", plugin), "selecttype": ("select_type", plugin),
+    "selecttypeparameters": ("select_parameters", words), "prioritytype": ("priority_type", plugin),
+    "priorityweightage": ("weight_age", whole), "priorityweightassoc": ("weight_assoc", whole),
+    "priorityweightfairshare": ("weight_fairshare", whole), "priorityweightjobsize": ("weight_job_size", whole),
+    "priorityweightpartition": ("weight_partition", whole), "priorityweightqos": ("weight_qos", whole),
+    "priorityweighttres": ("weight_tres", lambda text: {} if text == "(null)" else tres_weights(text)),
+    "prioritymaxage": ("max_age", minutes), "prioritydecayhalflife": ("decay_half_life", half_life),
+    "prioritycalcperiod": ("calc_period", minutes), "priorityusageresetperiod": ("usage_reset_period", lower),
+    "priorityfavorsmall": ("favor_small", yes), "priorityflags": ("priority_flags", words),
+    "fairsharedampeningfactor": ("fair_share_dampening", whole), "preempttype": ("preempt_type", plugin),
+    "preemptmode": ("preempt_mode", modes), "preemptexempttime": ("preempt_exempt_time", lambda text: limit(text) or 0),
+    "overtimelimit": ("over_time_limit", minutes_or_none), "killwait": ("kill_wait", seconds),
+    "completewait": ("complete_wait", seconds), "resvoverrun": ("resv_over_run", minutes_or_none),
+    "defmempercpu": ("def_mem_per_cpu", memory_limit), "defmempernode": ("def_mem_per_node", memory_limit),
+    "defmempergpu": ("def_mem_per_gpu", memory_limit), "maxmempercpu": ("max_mem_per_cpu", memory_limit),
+    "maxmempernode": ("max_mem_per_node", memory_limit), "jobdefaults": ("job_defaults", job_defaults),
+    "enforcepartlimits": ("enforce_part_limits", enforced),
+    "accountingstorageenforce": ("accounting_enforce", lambda text: tuple(w for w in words(text) if w != "0")),
+    "jobrequeue": ("job_requeue", yes), "maxarraysize": ("max_array_size", whole), "maxjobcount": ("max_job_count", whole),
+}  # fmt: skip
+NOT_MODELLED: dict[str, tuple[str, ...]] = {  # key -> values with which it has no effect
+    "topologyplugin": ("topology/none", "topology/default", "topology/flat"),
+    "topologyparam": (),
+    "burstbuffertype": ("burst_buffer/none",),
+    "jobsubmitplugins": (),
+    "clifilterplugins": (),
+    "nodefeaturesplugins": (),
+    "prioritysitefactorplugin": (),
+    "priorityparameters": (),
+    "preemptparameters": (),
+    "powerplugin": (),
+    "powerparameters": (),
+    "federationparameters": (),
+    "suspendprogram": (),
+    "mcsplugin": ("mcs/none",),
+    "dependencyparameters": (),
+    "requeueexit": (),
+    "requeueexithold": (),
+    "allowspecresourcesusage": ("no", "0"),
+    "jobsubmitfilter": (),
+}
+SHOWN_AS = {
+    "topologyplugin": "TopologyPlugin", "topologyparam": "TopologyParam", "burstbuffertype": "BurstBufferType",
+    "jobsubmitplugins": "JobSubmitPlugins", "clifilterplugins": "CliFilterPlugins",
+}  # fmt: skip
+IRRELEVANT_STARTS = (
+    "accountingstor", "acctgather", "auth", "bcast", "communication", "cred", "crypto", "epilog", "extsensors", "gpufreq",
+    "healthcheck", "jobacct", "jobcomp", "jobcontainer", "jobcredential", "launch", "log", "mail", "mpi", "plug", "prep",
+    "proctrack", "prolog", "propagate", "ret", "route", "slurm", "srun", "switch", "task", "resv", "resume", "suspend", "x11",
+    "unkillable", "metrics", "hash", "namespace", "certmgr", "tls", "url", "data_parser", "debugflags", "cpufreq", "cgroup",
+)  # fmt: skip  # families of keys: accounting, logging, daemons, launch of tasks
+IRRELEVANT = word_set(
+    "clustername controlmachine controladdr backupcontroller backupaddr batchstarttimeout boot_time corespecplugin "
+    "disablerootjobs defaultstoragehost defaultstorageport defaultstoragepass defaultstoragetype defaultstorageuser "
+    "defaultstorageloc eiotimeout fastschedule firstjobid frontendname getenvtimeout grestypes groupupdateforce "
+    "groupupdatetime inactivelimit interactivestepoptions jobfileappend keepalivetime killonbadexit "
+    "maxdbdmsgs maxjobid maxnodecount maxstepcount maxtaskspernode maxbatchrequeue mcsparameters messagetimeout "
+    "minjobage multiple_slurmd next_job_id openmode parameters privatedata rebootprogram "
+    "reconfigflags scronparameters sallocdefaultcommand schedulertimeslice schedulerport schedulerrootfilter "
+    "statesavelocation storagehost tcptimeout tmpfs trackwckey treewidth usepam userprologpath vsizefactor waittime "
+    "checkpointtype gresplugins cachegroups "
+    "kernelspecplugin nodefeatures"
+)
+
+
+class _Parameter(NamedTuple):
+    """A parameter of SchedulerParameters: the field, and how its text is converted; of a flag None."""
+
+    field: str
+    convert: Convert | None = None
+
+
+def _minutes_of_window(text: str) -> int:
+    return 60 * whole(text)
+
+
+PARAMETERS = {
+    **{
+        name: _Parameter(name, whole)
+        for name in (
+            "default_queue_depth", "partition_job_depth", "sched_min_interval", "sched_max_job_start", "max_sched_time",
+            "batch_sched_delay", "bf_interval", "bf_max_time", "bf_resolution", "bf_min_age_reserve", "bf_max_job_test",
+            "bf_max_job_part", "bf_max_job_user", "bf_max_job_user_part", "bf_max_job_assoc", "bf_max_job_start",
+            "bf_max_job_array_resv", "bf_job_part_count_reserve", "bf_min_prio_reserve", "bf_yield_interval",
+            "bf_yield_sleep", "preempt_reorder_count",
+        )
+    },
+    **{
+        name: _Parameter(name)
+        for name in (
+            "defer", "assoc_limit_stop", "bf_continue", "bf_busy_nodes", "bf_one_resv_per_job", "bf_running_job_reserve",
+            "bf_licenses", "bf_ignore_newly_avail_nodes", "pack_serial_at_end", "preempt_strict_order",
+            "preempt_youngest_first", "time_min_as_soft_limit",
+        )
+    },
+    "sched_interval": _Parameter("sched_interval", whole_or_less),
+    "bf_window": _Parameter("bf_window", _minutes_of_window),
+}  # fmt: skip
+PARAMETERS_IGNORED = word_set(
+    "max_script_size max_rpc_cnt bf_max_job_test_user build_queue_timeout enable_user_top default_gbytes "
+    "disable_job_shrink disable_hetjob_steps requeue_delay jobs_per_user_per_hour whole_hetjob allow_zero_lic "
+    "no_env_cache nohold_on_prolog_fail salloc_wait_nodes sbatch_wait_nodes step_retry_count step_retry_time "
+    "max_submit_line_size permit_job_expansion max_array_tasks max_depend_depth kill_invalid_depend "
+    "preempt_send_user_signal bb_array_stage_cnt bf_node_space_size no_backup_scheduling ume_check_interval "
+    "delay_boot_default inventory_interval user_resv_delete"
+)
+
+
+def settings(draft: Draft, where: Where, key: str, text: str, strict: bool = True) -> None:
+    """Read a setting of the scheduler into a draft; an unknown key is noted if the text is from ``slurm.conf``."""
+    name = key.lower()
+    if name == "clustername":
+        draft.name = text
+    elif name == "schedulerparameters":
+        _parameters(draft, where, text)
+    elif name == "licenses":
+        draft.licences |= draft.convert(where, key, text, licences) or {}
+    elif name in NOT_MODELLED:
+        if text.lower() not in ("", "(null)", "none", *NOT_MODELLED[name]):
+            draft.omit(f"{SHOWN_AS.get(name, key)}={text}")
+    elif name in SETTINGS:
+        field, convert = SETTINGS[name]
+        before = len(draft.faults)
+        value = draft.convert(where, key, text, convert)
+        if len(draft.faults) > before:
+            return
+        draft.settings |= value if field == "job_defaults" else {field: value}
+        if field == "priority_type" and value not in ("basic", "multifactor"):
+            draft.omit(f"PriorityType={text}")
+        if field == "preempt_mode" and "gang" in value:
+            draft.omit("PreemptMode=GANG (time slices)")
+    elif strict and name not in IRRELEVANT and not name.startswith(IRRELEVANT_STARTS):
+        draft.strange(where, key)
+
+
+def _parameters(draft: Draft, where: Where, text: str) -> None:
+    """Read SchedulerParameters; a later line replaces an earlier one as a whole, as in Slurm."""
+    for field in {parameter.field for parameter in PARAMETERS.values()}:
+        draft.settings.pop(field, None)
+    for pair in names(text):
+        key, sign, amount = pair.partition("=")
+        parameter = PARAMETERS.get(key.lower())
+        if parameter is None:
+            if key.lower() not in PARAMETERS_IGNORED:
+                draft.omit(f"SchedulerParameters={pair}")
+        elif parameter.convert is None:
+            draft.settings[parameter.field] = not sign or yes_or_number(amount)
+        else:
+            draft.settings[parameter.field] = draft.convert(where, key, amount, parameter.convert)
+            if draft.settings[parameter.field] is None:
+                del draft.settings[parameter.field]
+
+
+def yes_or_number(text: str) -> bool:
+    """Return whether the value of a flag such as ``bf_busy_nodes=1`` turns it on."""
+    return text.lower() not in ("0", "no", "false")
+
+
+def licences(text: str) -> dict[str, int]:
+    """Return name -> amount of a list of licences. Raises WrongValue.
+
+    >>> licences("matlab:20,ansys*4,idl")
+    {'matlab': 20, 'ansys': 4, 'idl': 1}
+    """
+    pairs = (re.split("[:*=]", entry, maxsplit=1) for entry in names(text))
+    return {parts[0]: whole(parts[1]) if len(parts) > 1 else 1 for parts in pairs}
+
+
+# --- Lines: comments, continuation, Include, pairs of key and value.
+
+MOST_INCLUDED = 200  # files that one slurm.conf includes
+PAIR = re.compile(r"""([\w./:\[\]-]+)\s*(?:\+|-)?=\s*("[^"]*"|'[^']*'|\S*)""")
+INCLUDE = re.compile(r"include\s+(\S.*)", re.IGNORECASE)
+
+
+class Line(NamedTuple):
+    """A line without comment, with those that continue it."""
+
+    where: Where
+    text: str
+
+
+def logical_lines(path: Path, lines: Sequence[str]) -> Iterator[Line]:
+    r"""Yield the lines of a configuration file without comments and empty lines; a \ at the end continues a line.
+
+    >>> [line.text for line in logical_lines(Path("slurm.conf"), ["A=1 # first", "B=2 \\", " C=3", "", "#D=4"])]
+    ['A=1', 'B=2  C=3']
+    """
+    first, parts = 0, list[str]()
+    for number, line in enumerate(lines, 1):
+        text = re.sub(r"(?<!\\)#.*", "", line).replace("\\#", "#").rstrip()
+        first = first if parts else number
+        if text.endswith("\\"):
+            parts.append(text[:-1])
+            continue
+        joined = "".join([*parts, text]).strip()
+        parts = []
+        if joined:
+            yield Line(Where(str(path), first), joined)
+    if "".join(parts).strip():
+        yield Line(Where(str(path), first), "".join(parts).strip())
+
+
+def with_included(draft: Draft, path: Path, lines: Sequence[str], seen: set[Path]) -> Iterator[Line]:
+    """Yield the lines of a file with those of the files that it includes, in their places; a missing one is a fault."""
+    for line in logical_lines(path, lines):
+        match = INCLUDE.fullmatch(line.text)
+        if match is None:
+            yield line
+            continue
+        named = match[1].strip().strip('"').replace("%c", draft.name)
+        beside = path.parent / named  # an absolute name stays what it is
+        target = beside if beside.is_file() else path.parent / Path(named).name
+        if target.resolve() in seen or len(seen) >= MOST_INCLUDED:
+            draft.fault(line.where, "Include", f"Include {named}: the file is included already")
+            continue
+        try:
+            inner = read_lines(target)
+        except WorkloadError as e:
+            draft.fault(line.where, "Include", f"Include {named}: {e}")
+            continue
+        seen.add(target.resolve())
+        yield from with_included(draft, target, inner, seen)
+
+
+def pairs_of(draft: Draft, line: Line) -> list[tuple[str, str]]:
+    """Return the pairs of key and text of a line; what is no pair is a fault."""
+    pairs = [(m[1], m[2].strip("\"'")) for m in PAIR.finditer(line.text)]
+    rest = PAIR.sub("", line.text).strip()
+    if rest or not pairs:
+        draft.fault(line.where, "", f"{(rest or line.text)[:60]!r}; expected pairs such as NodeName=n[1-4] CPUs=16")
+    return pairs
+
+
+# --- The two files.
+
+
+class _Named(NamedTuple):
+    """Lines that describe nodes, partitions and the like, with their defaults."""
+
+    default: Values
+    add: Callable[[Where, str, Values], None]
+
+
+def read_slurm_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
+    """Read ``slurm.conf`` with the files that it includes.
+
+    Parameters
+    ----------
+    draft
+        The site to which it is added. Faults are noted in it.
+    path, lines
+        The file, and its lines.
+    """
+    defaults: dict[str, Values] = {"node": {}, "partition": {}}
+    for line in with_included(draft, path, lines, {path.resolve()}):
+        pairs = pairs_of(draft, line)
+        if not pairs:
+            continue
+        key, name = pairs[0][0].lower(), pairs[0][1]
+        if key == "nodename":
+            _nodes(draft, line.where, name, pairs[1:], defaults["node"])
+        elif key == "partitionname":
+            _partitions(draft, line.where, name, pairs[1:], defaults["partition"])
+        elif key == "nodeset":
+            draft.node_sets[name] = (line.where, {k.lower(): text for k, text in pairs[1:]})
+        elif key == "downnodes":
+            _down(draft, line.where, name, pairs[1:])
+        elif key in ("slurmctldhost", "frontendname"):
+            continue
+        else:
+            for each, text in pairs:
+                settings(draft, line.where, re.sub(r"\[\d+\]$", "", each), text)
+    nodes_of_partitions(draft)
+
+
+def _nodes(draft: Draft, where: Where, name: str, pairs: Iterable[tuple[str, str]], default: Values) -> None:
+    values = node_values(draft.read(where, pairs, NODE_KEYS, NODE_IGNORED, "nodes"))
+    if name.upper() == "DEFAULT":
+        default |= values
+        return
+    for each in draft.hosts(where, "NodeName", name):
+        draft.node(each, default | values)
+
+
+def node_values(values: Values) -> Values:
+    """Return the fields of a node with its generic resources as fields."""
+    return {key: value for key, value in values.items() if key != "generic"} | (values.get("generic") or {})
+
+
+def _down(draft: Draft, where: Where, name: str, pairs: Sequence[tuple[str, str]]) -> None:
+    state = node_state(next((text for key, text in pairs if key.lower() == "state"), "DOWN"))
+    for each in draft.hosts(where, "DownNodes", name):
+        if each in draft.nodes:
+            draft.node(each, {"state": state})
+        else:
+            draft.fault(where, "DownNodes", f"DownNodes: there is no node {each!r}")
+
+
+def _partitions(draft: Draft, where: Where, name: str, pairs: Sequence[tuple[str, str]], default: Values) -> None:
+    values = partition_values(draft, where, pairs)
+    if name.upper() == "DEFAULT":
+        default |= values
+        return
+    for each in names(name):
+        draft.partitions.setdefault(each, {}).update({**default, **values, "where": where})
+
+
+def partition_values(draft: Draft, where: Where, pairs: Sequence[tuple[str, str]]) -> Values:
+    """Return the fields of a partition; keys whose effect is not modelled are noted."""
+    others = []
+    for key, text in pairs:
+        if key.lower() not in PARTITION_NOT_MODELLED:
+            others.append((key, text))
+        elif text.lower() not in ("", "(null)", *PARTITION_NOT_MODELLED[key.lower()]):
+            draft.omit(f"{key}={text} of partitions")
+    values = draft.read(where, others, PARTITION_KEYS, PARTITION_IGNORED, "partitions")
+    values |= values.pop("job_defaults", {})
+    if "priority" in values:  # before 15.08, one number for both
+        both = values.pop("priority")
+        values = {"tier": both, "job_factor": both} | values
+    return values
+
+
+def nodes_of_partitions(draft: Draft) -> None:
+    """Replace the lists of hosts and sets of nodes of the partitions by the names of nodes; unknown ones are faults."""
+    for name, values in draft.partitions.items():
+        where = values.pop("where", Where(""))
+        longest, usual = values.get("max_time"), values.get("default_time")
+        if longest is not None and usual is not None and usual > longest:  # Slurm uses the limit then
+            del values["default_time"]
+        text = values.get("nodes")
+        if not isinstance(text, str):
+            continue
+        listed: dict[str, None] = {}
+        for each in _members(draft, where, text):
+            listed[each] = None
+        unknown = [each for each in listed if each not in draft.nodes]
+        if unknown:
+            more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+            first = ", ".join(map(repr, unknown[:3]))
+            draft.fault(where, "Nodes", f"Nodes of partition {name}: there is no node {first}{more}")
+        values["nodes"] = tuple(listed)
+
+
+def _members(draft: Draft, where: Where, text: str) -> Iterator[str]:
+    if text.lower() in ("", "(null)", "none"):
+        return
+    if text.upper() == "ALL":
+        yield from draft.nodes
+        return
+    for each in draft.hosts(where, "Nodes", text):
+        if each not in draft.node_sets:
+            yield each
+            continue
+        of_set, keys = draft.node_sets[each]
+        if "nodes" in keys:
+            yield from draft.nodes if keys["nodes"].upper() == "ALL" else draft.hosts(of_set, "Nodes", keys["nodes"])
+        wanted = set(names(keys.get("feature", "")))
+        yield from (node for node, has in draft.nodes.items() if wanted & set(has.get("features", ())))
+
+
+GRES_IGNORED = word_set("autodetect cores cpus links flags multiplefiles optional")
+
+
+def read_gres_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
+    """Read ``gres.conf``: types and numbers of generic resources, where ``slurm.conf`` does not give them.
+
+    ``slurm.conf`` decides how many a node has: lines here without a number count their files.
+    """
+    added: dict[str, dict[str, int]] = {}
+    for line in with_included(draft, path, lines, {path.resolve()}):
+        pairs = {key.lower(): text for key, text in pairs_of(draft, line)}
+        if "name" not in pairs:
+            if not set(pairs) <= GRES_IGNORED | {"nodename"}:
+                draft.fault(line.where, "Name", "the line has no Name; expected one such as Name=gpu Type=a100 Count=4")
+            continue
+        nodes = draft.hosts(line.where, "NodeName", pairs["nodename"]) if "nodename" in pairs else list(draft.nodes)
+        number = _number_of(draft, line.where, pairs)
+        kind = pairs["name"] + (f":{pairs['type']}" if "type" in pairs else "")
+        for node in nodes:
+            if node not in draft.nodes:
+                draft.fault(line.where, "NodeName", f"NodeName: there is no node {node!r} in slurm.conf")
+                break
+            of_node = added.setdefault(node, {})
+            of_node[kind] = of_node.get(kind, 0) + number
+    for node, amounts in added.items():
+        _combine(draft, node, amounts)
+
+
+def _number_of(draft: Draft, where: Where, pairs: dict[str, str]) -> int:
+    if "count" in pairs:
+        amounts = draft.convert(where, "Count", pairs["count"], lambda text: generic(f"x:{text}"))
+        return 0 if amounts is None else amounts.get("x", 0)
+    files = pairs.get("file") or pairs.get("multiplefiles")
+    return len(draft.hosts(where, "File", files)) if files else 1
+
+
+def _combine(draft: Draft, node: str, amounts: dict[str, int]) -> None:
+    """Add the types that ``gres.conf`` gives for GPUs whose number, but not type, ``slurm.conf`` has."""
+    gpus: dict[str, int] = draft.nodes[node].get("gpus") or {}
+    typed = {kind.partition(":")[2]: n for kind, n in amounts.items() if kind.startswith("gpu:")}
+    if list(gpus) == [""] and sum(typed.values()) == gpus[""]:
+        draft.node(node, {"gpus": typed})
+    elif not gpus and any(kind.partition(":")[0] == "gpu" for kind in amounts):
+        draft.omit("GPUs that only gres.conf has: Slurm gives none of them to jobs (Gres of NodeName is missing)")

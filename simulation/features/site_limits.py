@@ -1,0 +1,520 @@
+"""A site as the machine of a replay: its platform, the nodes of its partitions, and the limits of its associations and QOS.
+
+It knows no dispatcher. ``on_site`` gives each job the nodes of its partition, and leaves out those that the site never lets
+start; ``site_limits`` gives the limits on running jobs.
+
+Which limit holds is decided as in Slurm: for each kind of limit, the QOS of the partition before that of the job (the other
+way round with the flag OverPartQOS), and either before those of the associations; of the associations, those of the user, its
+account and all accounts above hold together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...instances.report import WorkloadError
+from ...instances.states.node_sets import hosts_of
+from ...instances.workload import NodeTerms, Workload
+from ...models import Platform, Queue
+from ...models.array_types import Ints
+from ...models.counts import how_many
+from ...models.dispatch.eligible import NodeSets, read_features
+from ...models.dispatch.site_request import SiteRequest
+from ...models.platform import ProblemError
+from ...models.site import QOS, Association, Limits, Partition, PBSSettings, Site
+from .running_limits import LimitsOf, RunningLimit
+
+# --- The jobs of a log on the nodes of a site.
+
+
+class SiteReplay(NamedTuple):
+    """What a site makes of a log: its machine, and the jobs that it lets start, on the nodes of their partitions."""
+
+    workload: Workload
+    platform: Platform
+
+
+def on_site(workload: Workload, site: Site) -> SiteReplay:
+    """Return the machine of a site, and the jobs on the nodes that their partitions have.
+
+    Jobs ask for features, whole nodes, distinct nodes, excluded nodes and licences as their log says (``Workload.site``),
+    unless they have such terms already. Jobs in partitions that the site does not have, and jobs beyond a limit of one job
+    (MaxTime, MaxNodes, MaxWall, MaxTRESPerJob, a list of those who may use a partition), are left out; the report has them.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs.
+    site : Site
+        The site.
+
+    Raises
+    ------
+    WorkloadError
+        If no job is left.
+    """
+    platform = site.platform()
+    jobs, gone = _in_partitions(workload, site, platform)
+    jobs = _with_terms(jobs, site, platform)
+    jobs = jobs.on(platform)
+    gone_by_limit = never_started(jobs, site, platform)
+    if gone_by_limit:
+        gone = {**gone, **gone_by_limit}
+        jobs = _without(jobs, gone_by_limit)
+    return SiteReplay(jobs.noted(*not_obeyed(site)), platform)
+
+
+def _without(workload: Workload, why: Mapping[int, str]) -> Workload:
+    """Return a workload without some rows, each of which is listed in its report with the reason."""
+    kept = np.ones(len(workload), np.bool_)
+    kept[list(why)] = False
+    dropped = [(workload.ids[row], f"never starts: {text}") for row, text in sorted(why.items())]
+    if not kept.any():
+        raise WorkloadError(f"{workload.name}: the site lets no job start; the first one {dropped[0][1]}")
+    report = workload.report.and_also({"never started by the site, left out": len(dropped)}, dropped)
+    return workload.keep(kept, report)
+
+
+def _in_partitions(workload: Workload, site: Site, platform: Platform) -> tuple[Workload, Mapping[int, str]]:
+    """Return the jobs with a queue for each partition, which has its nodes; those in unknown partitions are left out."""
+    w = workload
+    known = {p.name: p for p in site.partitions}
+    names = partitions_of_jobs(w, site)
+    gone = {
+        row: f"the site has no partition {next(n for n in each if n not in known)!r}"
+        for row, each in enumerate(names)
+        if any(n not in known for n in each)
+    }
+    if gone:
+        w = _without(w, gone)
+        names = [each for row, each in enumerate(names) if row not in gone]
+    keys = list(dict.fromkeys(zip(w.queue.tolist(), names, strict=True)))
+    of_queue = Counter(queue for queue, _ in keys)
+    queues: list[Queue] = []
+    for queue, each in keys:
+        old = w.queues[queue]
+        nodes = dict.fromkeys(n for name in each for n in known[name].nodes if n in platform.capacity)
+        label = old.name if of_queue[queue] == 1 else f"{old.name} in {','.join(each)}"
+        queues.append(replace(old, name=label, nodes=() if len(nodes) == len(platform.nodes) else tuple(nodes)))
+    number = {key: k for k, key in enumerate(keys)}
+    index = np.array([number[key] for key in zip(w.queue.tolist(), names, strict=True)], np.int64)
+    return replace(w, queue=index, queues=tuple(queues)), gone
+
+
+def partitions_of_jobs(workload: Workload, site: Site) -> list[tuple[str, ...]]:
+    """Return the partitions of each job: those that it asked for, that of the log, its queue, or that of the site."""
+    w = workload
+    default = site.default_partition or (site.partitions[0] if len(site.partitions) == 1 else None)
+    known = {p.name for p in site.partitions}
+    usual = () if default is None else (default.name,)
+    of_queue = [(q.name,) if q.name in known else usual for q in w.queues]
+    names = [of_queue[q] for q in w.queue.tolist()]
+    if w.partitions:
+        names = [(w.partitions[p],) if w.partitions[p] else usual for p in w.partition.tolist()]
+    if w.site is not None:
+        asked = [r.partitions for r in w.site.requests]
+        names = [asked[r] or name for r, name in zip(w.site.request.tolist(), names, strict=True)]
+    return names
+
+
+def _with_terms(workload: Workload, site: Site, platform: Platform) -> Workload:
+    """Return the jobs with what they asked of their nodes, and what partitions with whole nodes ask of all their jobs."""
+    w = workload
+    exclusive = [all(p.exclusive for p in _partitions(site, q)) for q in _names_of_queues(w, site)]
+    asked = w.site.request if w.site is not None else np.zeros(len(w), np.int64)
+    requests = w.site.requests if w.site is not None else (SiteRequest(),)
+    columns = np.column_stack([w.node_term, w.queue, asked, w.units])
+    distinct, which = np.unique(columns, axis=0, return_inverse=True)
+    licences = {x.name for x in site.licences}
+    strange: Counter[str] = Counter()
+    terms: dict[NodeTerms, int] = {NodeTerms(): 0}
+    number = []
+    for term, queue, request, units in distinct.tolist():
+        made = w.node_terms[term]
+        if made == NodeTerms():
+            made = _terms_of(requests[request], units, w.queues[queue], platform, licences, strange)
+        if exclusive[queue] and not made.whole_nodes:
+            made = made._replace(whole_nodes=True)
+        number.append(terms.setdefault(made, len(terms)))
+    index = np.array(number, np.int64)[which.ravel()]
+    for row in w.chunks:  # distinct and whole nodes are for jobs of equal units
+        plain = list(terms)[index[row]]._replace(per_node=None, whole_nodes=False)
+        index[row] = terms.setdefault(plain, len(terms))
+    notes = [f"{what}: {how_many(n, 'kind')} of jobs" for what, n in strange.items()]
+    return replace(w, node_term=index, node_terms=tuple(terms)).noted(*notes)
+
+
+def _terms_of(
+    asked: SiteRequest, units: int, queue: Queue, platform: Platform, licences: Iterable[str], strange: Counter[str]
+) -> NodeTerms:
+    """Return what a request of a log asks of its nodes; what is not understood is counted in ``strange``."""
+    features = asked.features
+    if features:
+        try:
+            read_features(features)
+        except ProblemError:
+            strange[f"features {features!r} are not understood, and left out"] += 1
+            features = ""
+    nodes: tuple[str, ...] = ()
+    if asked.excluded_nodes:
+        barred = set(hosts_of(asked.excluded_nodes))
+        nodes = tuple(n for n in queue.nodes or platform.nodes if n not in barred)
+    if asked.nodes:
+        wanted = [n for n in hosts_of(asked.nodes) if n in platform.capacity]
+        if asked.max_nodes is not None and len(wanted) >= asked.max_nodes:
+            nodes = tuple(wanted)
+        else:
+            strange[f"nodes {asked.nodes!r} that must be among those of a job are left out"] += 1
+    per_node = None
+    if asked.min_nodes:
+        per_node = -(-units // min(units, asked.min_nodes))
+        per_node = None if per_node >= units else per_node
+    known = set(licences)
+    held = {name: n for name, n in licences_in(asked.licences).items() if name in known and n > 0}
+    return NodeTerms(nodes, features, per_node, asked.exclusive == "node", tuple(sorted(held.items())))
+
+
+def licences_in(text: str) -> dict[str, int]:
+    """Return the licences of a text of Slurm.
+
+    >>> licences_in("matlab:2,ansys@server")
+    {'matlab': 2, 'ansys': 1}
+    """
+    held: dict[str, int] = {}
+    for part in filter(None, text.replace(";", ",").split(",")):
+        name, _, number = part.replace("=", ":").partition(":")
+        held[name.partition("@")[0].strip()] = int(number) if number.isdigit() else 1
+    return held
+
+
+# --- Who a job belongs to, and what it holds.
+
+
+class Owner(NamedTuple):
+    """What decides which limits are for a job."""
+
+    account: str
+    user: str
+    qos: str
+    partitions: tuple[str, ...]
+
+
+def owners_of(workload: Workload, site: Site) -> tuple[list[Owner], Ints]:
+    """Return the distinct owners of jobs, and the index of that of each job.
+
+    A user whose account is not known has that of its only association, if it has one.
+    """
+    w = workload
+    partitions = _names_of_queues(w, site)
+    asked = w.site.request if w.site is not None else np.zeros(len(w), np.int64)
+    requests = w.site.requests if w.site is not None else (SiteRequest(),)
+    columns = np.column_stack([w.user, w.queue, asked])
+    distinct, which = np.unique(columns, axis=0, return_inverse=True)
+    accounts: dict[str, list[str]] = {}
+    for a in site.associations:
+        if a.user:
+            accounts.setdefault(a.user, []).append(a.account)
+    owners: dict[Owner, int] = {}
+    number = []
+    for user, queue, request in distinct.tolist():
+        name = w.users[user]
+        account = requests[request].account
+        if not account and len(set(accounts.get(name, ()))) == 1:
+            account = accounts[name][0]
+        qos = requests[request].qos
+        if not qos and (own := site.effective(account, name, "")) is not None:
+            qos = own.default_qos or ""
+        owner = Owner(account, name, qos, partitions[queue])
+        number.append(owners.setdefault(owner, len(owners)))
+    return list(owners), np.array(number, np.int64)[which.ravel()]
+
+
+def _names_of_queues(workload: Workload, site: Site) -> list[tuple[str, ...]]:
+    """Return the partitions of each queue, as its first job has them."""
+    names: dict[int, tuple[str, ...]] = {}
+    known = {p.name for p in site.partitions}
+    each = partitions_of_jobs(workload, site)
+    for row, queue in enumerate(workload.queue.tolist()):
+        if queue not in names:
+            names[queue] = tuple(n for n in each[row] if n in known)
+    return [names.get(queue, ()) for queue in range(len(workload.queues))]
+
+
+def _partitions(site: Site, names: Iterable[str]) -> list[Partition]:
+    return [site.partition(name) for name in names]
+
+
+def tres_of(workload: Workload, platform: Platform) -> dict[str, Ints]:
+    """Return what each job holds of each trackable resource, with Slurm's names; shape (jobs,) each.
+
+    The number of nodes is the least on which the job fits. A job with whole nodes holds all that so many nodes have.
+    """
+    w = workload
+    nodes, everything = _least_nodes(w, platform)
+    amounts = np.zeros((len(w), len(platform.resources)), np.int64)
+    for k, name in enumerate(platform.resources):
+        if name in w.resources:
+            amounts[:, k] = w.job_arrays.amounts[:, w.resources.index(name)]
+    whole = np.array([t.whole_nodes for t in w.node_terms], np.bool_)[w.node_term]
+    amounts[whole] = np.maximum(amounts[whole], everything[whole])
+    column = dict(zip(platform.resources, amounts.T, strict=True))
+    held = {"node": nodes, "job": np.ones(len(w), np.int64)}
+    held |= {tres: column[name] for tres, name in (("cpu", "cores"), ("mem", "memory")) if name in column}
+    held |= {f"gres/{name}": column[name] for name in platform.resources if name not in ("cores", "memory", "gpus")}
+    for name, values in column.items():
+        if name == "gpus" or name.startswith("gpus "):
+            held[f"gres/{name.replace('gpus', 'gpu', 1).replace(' ', ':', 1)}"] = values
+    for name in platform.licences:
+        per_term = np.array([dict(t.licences).get(name, 0) for t in w.node_terms], np.int64)
+        held[f"license/{name}"] = per_term[w.node_term]
+    return held
+
+
+def _least_nodes(workload: Workload, platform: Platform) -> tuple[Ints, Ints]:
+    """Return the least number of nodes of each job, and what so many of the nodes with the most room have."""
+    w = workload
+    arrays = w.job_arrays
+    columns = np.column_stack([w.queue, w.node_term, arrays.kind])
+    distinct, sample, which = np.unique(columns, axis=0, return_index=True, return_inverse=True)
+    sets = NodeSets.of(platform, w.queues, [w.job(k) for k in sample.tolist()])
+    vectors = np.array(list(platform.classes), np.int64).reshape(len(platform.classes), -1)
+    of_node = {name: c for c, names in enumerate(platform.classes.values()) for name in names}
+    class_of = np.array([of_node[name] for name in platform.nodes], np.int64)
+    in_class = np.stack([np.bincount(class_of[mask], minlength=len(vectors)) > 0 for mask in sets.sets])
+    most = np.ones(len(distinct), np.int64)
+    room = np.zeros((len(distinct), vectors.shape[1]), np.int64)
+    order = [w.resources.index(r) if r in w.resources else -1 for r in platform.resources]
+    for k, (_, term, kind) in enumerate(distinct.tolist()):
+        request = [0 if at < 0 else int(arrays.requests[kind, at]) for at in order]
+        here = in_class[sets.number[k]].tolist()
+        fits = [platform.units_on(v, request) if may else 0 for v, may in zip(vectors.tolist(), here, strict=True)]
+        best = int(np.argmax(fits))
+        per_node = w.node_terms[term].per_node
+        most[k] = max(1, fits[best] if per_node is None else min(fits[best], per_node))
+        room[k] = vectors[best]
+    index = which.ravel()
+    nodes = -(-arrays.units // most[index])
+    if arrays.further is not None:
+        nodes = np.maximum(nodes, 1)
+    return nodes, nodes[:, None] * room[index]
+
+
+# --- The limits of a site.
+
+JOBS, TRES = "job", ""  # what a limit counts: jobs, or the resource that it names
+OBEYED = frozenset({
+    "grp_tres", "grp_jobs", "max_jobs", "max_tres_per_job", "max_wall", "max_jobs_per_user", "max_tres_per_user",
+    "max_jobs_per_account", "max_tres_per_account",
+})  # fmt: skip
+
+
+@dataclass
+class _Table:
+    """The limits that were found: for each, its greatest amount, what it counts, and the owners whose jobs it is for."""
+
+    most: dict[tuple[str, ...], int] = field(default_factory=dict)
+    counts: dict[tuple[str, ...], str] = field(default_factory=dict)
+    owners: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
+
+    def add(self, owner: int, name: tuple[str, ...], most: int, counts: str) -> None:
+        """Note that a limit is for the jobs of an owner."""
+        self.most[name], self.counts[name] = most, counts
+        self.owners.setdefault(name, []).append(owner)
+
+
+def enforces_limits(site: Site) -> bool:
+    """Return whether the limits of associations and QOS are obeyed: of Slurm, as AccountingStorageEnforce says."""
+    return isinstance(site.scheduler, PBSSettings) or site.scheduler.enforces_limits
+
+
+def site_limits(site: Site) -> LimitsOf:
+    """Return the function that gives the limits of a site on the running jobs of a workload.
+
+    Parameters
+    ----------
+    site : Site
+        The site. Limits of running jobs and TRES are those of groups, of users and of accounts, of QOS and associations.
+
+    Examples
+    --------
+    >>> from schedlab.models.site import QOS, Limits, Partition, SchedulerSettings, SiteNode
+    >>> site = Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",), qos="two")], [QOS("two", limits=Limits(max_jobs_per_user=2))],
+    ...             scheduler=SchedulerSettings(accounting_enforce=("limits",)))
+    >>> from schedlab.models import Dispatch, Job
+    >>> jobs = [Job(f"j{k}", 0, 60, 1, {"cores": 1}, "p", runtime=60, user="ana") for k in range(3)]
+    >>> made = on_site(Workload.of(Dispatch(site.platform(), jobs, [Queue("p", 60)])), site)
+    >>> [(x.name, x.most, x.rows.tolist()) for x in site_limits(site)(*made)]
+    [('max_jobs_per_user of QOS two, user ana', 2, [0, 1, 2])]
+    """
+
+    def limits_of(workload: Workload, platform: Platform) -> Sequence[RunningLimit]:
+        if not enforces_limits(site):
+            return ()
+        owners, which = owners_of(workload, site)
+        table = _Table()
+        for k, owner in enumerate(owners):
+            _add_limits(table, k, owner, site)
+        held = tres_of(workload, platform)
+        order = np.argsort(which, kind="stable")
+        first = np.searchsorted(which[order], np.arange(len(owners) + 1))
+        limits = []
+        for name, most in table.most.items():
+            counted = table.counts[name]
+            if counted not in held:
+                continue
+            rows = np.sort(np.concatenate([order[first[k] : first[k + 1]] for k in table.owners[name]]))
+            amounts = held[counted][rows]
+            some = amounts > 0
+            limits.append(RunningLimit(", ".join(name), most, rows[some], amounts[some]))
+        return limits
+
+    return limits_of
+
+
+def _add_limits(table: _Table, k: int, owner: Owner, site: Site) -> None:
+    """Add the limits on running jobs that are for an owner."""
+    taken: set[tuple[str, str]] = set()
+    for label, limits in _qos_limits(owner, site):
+        fresh: set[tuple[str, str]] = set()
+        for kind, counted, most in _running(limits):
+            key = "max_jobs_per_user" if kind == "max_jobs" else kind
+            if (key, counted) in taken:
+                continue
+            fresh.add((key, counted))
+            whose = [f"user {owner.user}"] if key.endswith("per_user") else []
+            whose += [f"account {owner.account}"] if key.endswith("per_account") else []
+            name = (f"{_shown(kind, counted)} of {label}", *whose)
+            table.add(k, name, most, counted)
+        taken |= fresh
+    quality = _quality(site, owner.qos)
+    factor = 1.0 if quality is None or quality.limit_factor is None else quality.limit_factor
+    for one in _line(owner, site):
+        for kind, counted, most in _running(one.limits):
+            if kind in ("grp_jobs", "grp_tres") and (kind, counted) not in taken:
+                amount = most if kind == "grp_jobs" else int(most * factor)
+                table.add(k, (f"{_shown(kind, counted)} of {one.label}",), amount, counted)
+    own = _effective(owner, site)
+    if own is not None and own.limits.max_jobs is not None and ("max_jobs_per_user", JOBS) not in taken:
+        name = (f"max_jobs of account {owner.account}", f"user {owner.user}")
+        table.add(k, name, own.limits.max_jobs, JOBS)
+
+
+def _shown(kind: str, counted: str) -> str:
+    return kind if counted == JOBS else f"{kind} {counted}"
+
+
+def _running(limits: Limits) -> Iterator[tuple[str, str, int]]:
+    """Yield the kind of each limit on running jobs, what it counts, and its amount."""
+    for name, value in limits.given():
+        if name in ("grp_jobs", "max_jobs", "max_jobs_per_user", "max_jobs_per_account") and isinstance(value, int):
+            yield name, JOBS, value
+        elif name in ("grp_tres", "max_tres_per_user", "max_tres_per_account") and isinstance(value, Mapping):
+            for tres, most in value.items():
+                yield name, tres, most
+
+
+def _qos_limits(owner: Owner, site: Site) -> list[tuple[str, Limits]]:
+    """Return the limits of the QOS of an owner, those that go first first; of PBS, those of the server."""
+    server = [("the server", site.scheduler.limits)] if isinstance(site.scheduler, PBSSettings) else []
+    own = _quality(site, owner.qos)
+    of_partition = [q for name in owner.partitions if (q := _quality(site, site.partition(name).qos or "")) is not None]
+    listed: list[QOS] = [*of_partition, *([own] if own is not None else [])]
+    if own is not None and "overpartqos" in own.flags:
+        listed.reverse()
+    return [*((f"QOS {q.name}", q.limits) for q in dict.fromkeys(listed)), *server]
+
+
+def _quality(site: Site, name: str) -> QOS | None:
+    return next((q for q in site.qos if q.name == name), None) if name else None
+
+
+def _line(owner: Owner, site: Site) -> tuple[Association, ...]:
+    """Return the associations of an owner, from the user to the root."""
+    partition = owner.partitions[0] if len(owner.partitions) == 1 else ""
+    return site.ancestors(owner.account, owner.user, partition) if owner.account else ()
+
+
+def _effective(owner: Owner, site: Site) -> Association | None:
+    partition = owner.partitions[0] if len(owner.partitions) == 1 else ""
+    return site.effective(owner.account, owner.user, partition) if owner.account else None
+
+
+# --- Jobs that the site never lets start.
+
+
+def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping[int, str]:
+    """Return the rows of the jobs that a limit of one job keeps from every start, each with the reason."""
+    w = workload
+    owners, which = owners_of(w, site)
+    held = tres_of(w, platform)
+    why: dict[int, str] = {}
+
+    def note(rows: Ints, text: str) -> None:
+        for row in rows.tolist():
+            why.setdefault(row, text)
+
+    order = np.argsort(which, kind="stable")
+    first = np.searchsorted(which[order], np.arange(len(owners) + 1))
+    for k, owner in enumerate(owners):
+        rows = order[first[k] : first[k + 1]]
+        refused = [p.allows(owner.account, owner.qos) for p in _partitions(site, owner.partitions)]
+        if refused and all(refused):
+            note(rows, f"{refused[0]} in partition {owner.partitions[0]!r}")
+        for label, most, amounts in _of_one_job(owner, site, w, held):
+            note(rows[amounts[rows] > most], f"{label} is {most:,}, and it asks for more")
+    if enforces_limits(site):
+        for limit in site_limits(site)(w, platform):
+            note(limit.never(), f"the limit {limit.name} is {limit.most:,}, and it asks for more")
+    return why
+
+
+def _of_one_job(
+    owner: Owner, site: Site, workload: Workload, held: Mapping[str, Ints]
+) -> Iterator[tuple[str, int, Ints]]:
+    """Yield the limits of each job of an owner: the name, the greatest amount, and the amounts of all rows."""
+    partitions = _partitions(site, owner.partitions)
+    for name, values in (("max_time", workload.walltime), ("max_nodes", held["node"])):
+        limits = [getattr(p, name) for p in partitions]
+        if limits and None not in limits:
+            yield f"{name} of partition {owner.partitions[0]!r}", max(limits), values
+    if not enforces_limits(site):
+        return
+    taken: set[str] = set()
+    own = _effective(owner, site)
+    every = [*_qos_limits(owner, site), *([] if own is None else [(own.label, own.limits)])]
+    for label, limits in every:
+        fresh: set[str] = set()
+        if limits.max_wall is not None and "max_wall" not in taken:
+            fresh.add("max_wall")
+            yield f"max_wall of {label}", limits.max_wall, workload.walltime
+        for tres, most in limits.max_tres_per_job.items():
+            if tres in held and tres not in taken:
+                fresh.add(tres)
+                yield f"max_tres_per_job {tres} of {label}", most, held[tres]
+        taken |= fresh
+
+
+# --- What a replay on a site does not obey.
+
+
+def not_obeyed(site: Site) -> tuple[str, ...]:
+    """Return a note for each part of a site that influences its schedule and that a replay does not obey."""
+    names = list(site.not_modelled)
+    given: Counter[str] = Counter()
+    groups = [*((q.label, q.limits) for q in site.associations), *((f"QOS {q.name}", q.limits) for q in site.qos)]
+    for _, limits in groups if enforces_limits(site) else ():
+        given.update(name for name, _ in limits.given() if name not in OBEYED)
+    names += [f"{name} ({n} times)" for name, n in given.items()]
+    tres = {counted for _, limits in groups for _, counted, _ in _running(limits)}
+    names += [f"limits of {t}" for t in sorted(tres) if t == "billing" or t.startswith("energy")]
+    if any(p.state in ("down", "inactive") for p in site.partitions):
+        names.append("the states of partitions")
+    notes = [f"not modelled: {', '.join(names)}"] if names else []
+    if not enforces_limits(site) and any(bool(limits) for _, limits in groups):
+        notes.append("limits of associations and QOS are not enforced by the site (AccountingStorageEnforce)")
+    return tuple(notes)
