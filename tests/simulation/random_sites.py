@@ -49,7 +49,11 @@ class Drawn:
         problem = Dispatch(self.site.platform(), self.jobs, queues, durations="runtime")
         events = [NodeEvent(at, kind, [node]) for at, kind, node in self.outages]
         return sl.simulate(
-            problem, dispatcher=named.make(deterministic=0.02) if solves else name, site=self.site, events=events, seed=self.seed
+            problem,
+            dispatcher=named.make(deterministic=0.02) if solves else name,
+            site=self.site,
+            events=events,
+            seed=self.seed,
         )
 
 
@@ -58,7 +62,11 @@ def draw(seed):
     rng = random.Random(f"site {seed}")
     even = rng.random() < 0.4  # all nodes are equal, and each unit needs one: the nodes are counted
     nodes = {
-        f"n{k}": (4 if even else rng.choice((2, 4)), 0 if even else rng.choice((0, 0, 1)), tuple(f for f in FEATURES if rng.random() < 0.5))
+        f"n{k}": (
+            4 if even else rng.choice((2, 4)),
+            0 if even else rng.choice((0, 0, 1)),
+            tuple(f for f in FEATURES if rng.random() < 0.5),
+        )
         for k in range(rng.randint(2, 6))
     }
     partitions = {}
@@ -72,11 +80,16 @@ def draw(seed):
     grp_cpu = rng.choice((None, 4, 6))
     per_account = rng.choice((None, None, 2))
     grp_jobs = rng.choice((None, 2, 3))
-    limited = QOS("high", limits=Limits(max_jobs_per_user=per_user, grp_tres={} if grp_cpu is None else {"cpu": grp_cpu}))
+    limited = QOS(
+        "high", limits=Limits(max_jobs_per_user=per_user, grp_tres={} if grp_cpu is None else {"cpu": grp_cpu})
+    )
     normal = QOS("normal", limits=Limits(max_jobs_per_account=per_account))
     associations = [
         Association("root"),
-        *(Association(a, parent="root", limits=Limits(grp_jobs=grp_jobs) if a == "chem" else Limits()) for a in accounts),
+        *(
+            Association(a, parent="root", limits=Limits(grp_jobs=grp_jobs) if a == "chem" else Limits())
+            for a in accounts
+        ),
         *(Association(account_of[user], user) for user in users),
     ]
     site = Site(
@@ -106,12 +119,19 @@ def draw(seed):
         )  # fmt: skip
     limits = []
     if per_user is not None:
-        limits += [(f"jobs of {u} with high", per_user, lambda j, u=u: int((j.user, j.asked.qos) == (u, "high"))) for u in users]
+        limits += [
+            (f"jobs of {u} with high", per_user, lambda j, u=u: int((j.user, j.asked.qos) == (u, "high")))
+            for u in users
+        ]
     if grp_cpu is not None:
         limits.append(("cores with high", grp_cpu, lambda j: cpus_at_least(made, j) if j.asked.qos == "high" else 0))
     if per_account is not None:
         limits += [
-            (f"jobs of {a} with normal", per_account, lambda j, a=a: int((j.asked.account, j.asked.qos) == (a, "normal")))
+            (
+                f"jobs of {a} with normal",
+                per_account,
+                lambda j, a=a: int((j.asked.account, j.asked.qos) == (a, "normal")),
+            )
             for a in accounts
         ]
     if grp_jobs is not None:
@@ -142,13 +162,19 @@ def may_use(job, node, nodes):
     """Whether the job names the node, or none, and the node has its features."""
     has = nodes[node][2]
     expression = job.features.replace("&", " and ").replace("|", " or ")
-    return (not job.nodes or node in job.nodes) and (not expression or eval(expression, {f: f in has for f in FEATURES}))
+    return (not job.nodes or node in job.nodes) and (
+        not expression or eval(expression, {f: f in has for f in FEATURES})
+    )
 
 
 def room_on(node, job):
     """The units of a job that an empty node holds."""
     cores, gpus, _ = node
-    most = [job.units, cores // job.request["cores"], *([gpus // job.request["gpus"]] if job.request.get("gpus") else [])]
+    most = [
+        job.units,
+        cores // job.request["cores"],
+        *([gpus // job.request["gpus"]] if job.request.get("gpus") else []),
+    ]
     return min(most if job.per_node is None else [*most, job.per_node])
 
 
@@ -172,7 +198,9 @@ def faults(drawn, run):
     left = {name for name, _ in run.workload.report.dropped}
     ran = {r.job for r in records(run)}
     yield from (f"{name} never ran" for name in jobs if name not in ran and name not in left)
-    yield from (f"{name} was left out: {why}" for name, why in run.workload.report.dropped if not impossible(drawn, jobs[name]))
+    yield from (
+        f"{name} was left out: {why}" for name, why in run.workload.report.dropped if not impossible(drawn, jobs[name])
+    )
     at = {}
     for r in records(run):
         job = jobs[r.job]
@@ -222,13 +250,17 @@ def impossible(drawn, job):
     cpus = cpus_at_least(drawn, job)
     if is_whole(drawn, job):
         cpus = max([cpus, *(drawn.nodes[n][0] * -(-job.units // max(1, room_on(drawn.nodes[n], job))) for n in some)])
-    beyond = any((cpus if name == "cores with high" and held(job) else held(job)) > most for name, most, held in drawn.limits)
+    beyond = any(
+        (cpus if name == "cores with high" and held(job) else held(job)) > most for name, most, held in drawn.limits
+    )
     return room < job.units or beyond or any(n > drawn.licences[name] for name, n in job.licences.items())
 
 
 def names():
     """The dispatchers that obey nodes of jobs: all but those that place units anywhere."""
-    return [name for name in all_names() if not name.startswith(("dardis", "hybrid", "planned")) and "profile" not in name]
+    return [
+        name for name in all_names() if not name.startswith(("dardis", "hybrid", "planned")) and "profile" not in name
+    ]
 
 
 def check(seed, name):
