@@ -28,7 +28,7 @@ from .features.running import RunningAtBegin
 from .predictors import TimedPredictor, predictor_of
 from .replay_setup import set_up
 from .shadow_answer import Answer, faults
-from .simulator import check_takes_chunks
+from .simulator import check_takes_all_nodes, check_takes_chunks
 
 SMALLEST_PART = 0.2  # of the decision time, for the decision of a CP dispatcher
 
@@ -149,6 +149,7 @@ def _at_decision(
         )
     jobs = _jobs_of(state)
     check_takes_chunks(jobs, made, named.text)
+    check_takes_all_nodes(jobs, made, named.text)
     if priorities:
         made = _by_priorities(made, named.text, state)
     running = RunningAtBegin(

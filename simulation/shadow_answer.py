@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -138,7 +138,11 @@ def faults(state: MachineState, answer: Answer) -> list[str]:
         wrong.extend(_of_start(state, jobs[name], nodes, time))
         uses.extend(_uses(state, jobs[name], nodes, time, answer.expected[name]))
         by_walltime.extend(_uses(state, jobs[name], nodes, time, jobs[name].walltime))
-    return [*wrong, *_of_arrays(state, starts), *_overfull(state, uses), *_into_reservations(state, by_walltime)]
+    alone = {name for name, job in jobs.items() if job.whole_nodes}
+    return [
+        *wrong, *_of_arrays(state, starts), *_overfull(state, uses), *_shared(alone, uses),
+        *_into_reservations(state, by_walltime),
+    ]  # fmt: skip
 
 
 def _of_arrays(state: MachineState, starts: Iterable[tuple[str, Sequence[Nodes], int]]) -> Iterator[str]:
@@ -171,11 +175,30 @@ def _of_start(state: MachineState, job: Job, chunks: Sequence[Nodes], time: int)
             yield f"job {job.id!r} starts on node {node!r}, which the machine does not have"
         elif not node_states()[closed[node]].starts:
             yield f"job {job.id!r} starts on node {node!r}, which is {closed[node]}"
-    daily = next(queue.daily for queue in state.queues if queue.name == job.queue)
+    queue = next(queue for queue in state.queues if queue.name == job.queue)
+    for node, units in ((node, units) for nodes in chunks for node, units in nodes.items()):
+        if any(names and node not in names for names in (queue.nodes, job.nodes)):
+            yield f"job {job.id!r} starts on node {node!r}, which it may not use"
+        if job.per_node is not None and units > job.per_node:
+            yield f"job {job.id!r} has {how_many(units, 'unit')} on node {node!r}; at most {job.per_node} are allowed"
+    daily = queue.daily
     if daily and not any((time - lo) % DAY <= hi - lo for lo, hi in daily):
         yield f"job {job.id!r} starts at {time}, when queue {job.queue!r} is closed"
     if time < job.release:
         yield f"job {job.id!r} starts at {time}, before {job.release}"
+
+
+def _shared(alone: Set[str], uses: Iterable[_Use]) -> Iterator[str]:
+    """Yield the uses of nodes that other jobs, ``alone``, have whole at the time."""
+    by_node: dict[str, list[_Use]] = {}
+    for use in uses:
+        by_node.setdefault(use.node, []).append(use)
+    for node, here in by_node.items():
+        for use in here:
+            others = [o for o in here if o.job != use.job and o.begin < use.end and use.begin < o.end]
+            if use.job in alone and others:
+                yield f"job {use.job!r} has whole nodes, and shares node {node!r} with job {others[0].job!r}"
+                break
 
 
 def _overfull(state: MachineState, uses: Iterable[_Use]) -> Iterator[str]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...models.comparing import hashable
 from ...models.counts import how_many
-from ...models.dispatch.jobs import DAY, Chunk, Job, Queue, Running, Window, impossible
+from ...models.dispatch.eligible import impossible_jobs
+from ...models.dispatch.jobs import DAY, Chunk, Job, Queue, Running, Window
 from ...models.excerpt import with_short_repr
 from ...models.node_states import node_states
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NamedNodes, Platform
@@ -318,7 +319,8 @@ def check_part_names(jobs: Iterable[tuple[Job, Entry]], ids: Container[str]) -> 
 
 HOUR = 3600  # default of the expected waiting time of a queue in seconds
 WAITING = ("id", "submit", "walltime", "units", "request", "chunks", "queue", "earliest_start", "latest_start", "user",
-           "name", "held", "array", "priority")  # fmt: skip
+           "name", "held", "array", "priority", "nodes", "per_node", "whole_nodes")  # fmt: skip
+NOWHERE = ("",)  # the nodes of a job that may use none; it is left out
 CLOCK = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)", re.ASCII)
 
 
@@ -366,11 +368,11 @@ def state_of(values: Any, document: Document) -> MachineState:
     )  # fmt: skip
     shift = top.whole("utc_offset", -DAY, DAY, default=0)
     now = top.whole("now", 0) + shift
-    queues, stopped = _queues(top)
     nodes = _nodes(top)
+    queues, stopped = _queues(top, nodes)
     ids: Counter[str] = Counter()
     running = [r for entry in top.entries("running") for r in _running(entry, nodes, now, shift, ids)]
-    jobs = [(_waiting(entry, queues, shift, ids), entry) for entry in top.entries("waiting")]
+    jobs = [(_waiting(entry, queues, nodes, shift, ids), entry) for entry in top.entries("waiting")]
     may_start = _arrays(top, [entry for _, entry in jobs])
     check_part_names(jobs, ids)
     reserved = reservations_of(top, {name: node.capacity for name, node in nodes.items()}, set(queues), now, shift)
@@ -380,7 +382,9 @@ def state_of(values: Any, document: Document) -> MachineState:
     platform = Platform(_groups(nodes, running))
     document.raise_faults()
     private = {r.queue: r.name for r in reversed(reserved) if r.queue}
-    left_out = dict(_left_out(platform, jobs, stopped, private, now, shift))
+    shared = _partly_held(nodes, running)
+    jobs = [(_beside(job, queues, tuple(nodes), shared), entry) for job, entry in jobs]
+    left_out = dict(_left_out(platform, jobs, queues, stopped, private, now, shift))
     array_of = {job.id: entry.values["array"] for job, entry in jobs if "array" in entry.values}
     left_out |= _beyond_limits([job for job, _ in jobs if job.id not in left_out], array_of, may_start)
     waiting = [job for job, _ in jobs if job.id not in left_out]
@@ -501,19 +505,53 @@ def _groups(nodes: Mapping[str, _Node], running: list[Running]) -> list[NamedNod
     return groups
 
 
-def _queues(top: Entry) -> tuple[dict[str, Queue], set[str]]:
+def _partly_held(nodes: Mapping[str, _Node], running: list[Running]) -> set[str]:
+    """Return the nodes of which something is neither free nor of a running job."""
+    used: dict[str, Counter[str]] = {name: Counter() for name in nodes}
+    for r in running:
+        for name, units in r.nodes.items():
+            used[name].update({resource: units * amount for resource, amount in r.job.request.items()})
+    return {
+        name
+        for name, node in nodes.items()
+        if any(free < node.capacity.get(r, 0) - used[name][r] for r, free in node.free.items())
+    }
+
+
+def _beside(job: Job, queues: Mapping[str, Queue], names: tuple[str, ...], shared: Set[str]) -> Job:
+    """Return a job that takes whole nodes without the nodes of which others have a part that is not among the running jobs."""
+    allowed = job.nodes or queues[job.queue].nodes or names
+    if not job.whole_nodes or shared.isdisjoint(allowed):
+        return job
+    return replace(job, nodes=tuple(n for n in allowed if n not in shared) or NOWHERE)
+
+
+def _queues(top: Entry, nodes: Mapping[str, _Node]) -> tuple[dict[str, Queue], set[str]]:
     """Return the queues, and the names of those that are stopped."""
     queues = dict[str, Queue]()
     stopped = set[str]()
     for entry in top.entries("queues"):
-        entry.only("name", "ewt", "start_between", "stopped")
-        queue = Queue(entry.text("name"), entry.whole("ewt", 1, default=HOUR), _daily(entry))
+        entry.only("name", "ewt", "start_between", "stopped", "nodes")
+        queue = Queue(
+            entry.text("name"), entry.whole("ewt", 1, default=HOUR), _daily(entry), nodes=_names(entry, "nodes", nodes)
+        )
         if queue.name in queues:
             entry.add_fault("name", "each queue once", queue.name)
         queues[queue.name] = queue
         if entry.flag("stopped"):
             stopped.add(queue.name)
     return queues, stopped
+
+
+def _names(entry: Entry, key: str, nodes: Container[str]) -> tuple[str, ...]:
+    """Return a list of names of nodes, empty if the key is missing."""
+    given = entry.values.get(key, [])
+    listed = given if isinstance(given, list) else [given]
+    wrong = next((name for name in listed if not isinstance(name, str) or name not in nodes), None)
+    if wrong is not None or not isinstance(given, list) or (key in entry.values and not given):
+        entry.add_fault(key, "names of the list nodes", given if wrong is None else wrong)
+        return ()
+    return tuple(listed)
 
 
 def _daily(entry: Entry) -> tuple[Window, ...]:
@@ -543,8 +581,11 @@ def _id(entry: Entry, ids: Counter[str]) -> str:
     return name
 
 
-def _waiting(entry: Entry, queues: Mapping[str, Queue], shift: int, ids: Counter[str]) -> Job:
+def _waiting(entry: Entry, queues: Mapping[str, Queue], nodes: Container[str], shift: int, ids: Counter[str]) -> Job:
     entry.only(*WAITING)
+    for key in ("per_node", "whole_nodes") if "chunks" in entry.values else ():
+        if key in entry.values:
+            entry.add_fault(key, "no such field beside chunks", entry.values[key])
     queue = entry.text("queue")
     if queue and queue not in queues:
         entry.add_fault("queue", f"one of the queues {', '.join(queues) or '(none)'}", queue)
@@ -560,6 +601,9 @@ def _waiting(entry: Entry, queues: Mapping[str, Queue], shift: int, ids: Counter
         latest_start=None if latest is None else latest + shift,
         user=entry.text("user", ""),
         name=entry.text("name", ""),
+        nodes=_names(entry, "nodes", nodes),
+        per_node=entry.maybe_whole("per_node", 1, MOST_CAPACITY),
+        whole_nodes=entry.flag("whole_nodes"),
     )
 
 
@@ -597,6 +641,7 @@ def _running(entry: Entry, nodes: Mapping[str, _Node], now: int, shift: int, ids
 def _left_out(
     platform: Platform,
     jobs: list[tuple[Job, Entry]],
+    queues: Mapping[str, Queue],
     stopped: set[str],
     private: Mapping[str, str],
     now: int,
@@ -619,10 +664,14 @@ def _left_out(
     known = set(platform.resources)
     names = {name for name, _ in left_out}
     for job, _ in jobs:
+        if job.nodes == NOWHERE and job.id not in names:
+            left_out.append((job.id, "takes whole nodes, and others have a part of each that it may use"))
+            names.add(job.id)
+    for job, _ in jobs:
         requested = dict.fromkeys(r for part in job.parts for r, amount in part.request.items() if amount)
         foreign = [r for r in requested if r not in known]
         if foreign and job.id not in names:
             left_out.append((job.id, f"requests {', '.join(foreign)}, which no node has"))
             names.add(job.id)
     others = [job for job, _ in jobs if job.id not in names]
-    return [*left_out, *((job.id, why) for job, why in impossible(platform, others))]
+    return [*left_out, *((job.id, why) for job, why in impossible_jobs(platform, list(queues.values()), others))]

@@ -568,20 +568,38 @@ def _has_features(expression: str, features: set[str], units: int) -> bool:
     return check(name.strip() in features for name in re.split("[&|]", inside))
 
 
+def placed(job: Values, units: int, nodes: Mapping[str, SlurmNode], spread: bool) -> tuple[dict[str, Any], str]:
+    """Return the fields of a pending job that say where it may run, and the partition in which it waits.
+
+    ``spread``: its units may be on one node. Raises WrongValue with the reason to hold the job.
+    """
+    members, _, queue = eligible_nodes(job, units, nodes)
+    fields: dict[str, Any] = {}
+    if takes_whole_nodes(job):
+        fields["whole_nodes"] = True
+        members = frozenset(name for name in members if not nodes[name].completes)
+        if not members:
+            raise WrongValue("takes whole nodes, and a job is not yet cleaned up on each that it may use")
+    if members != _partition(job, units, nodes)[0]:
+        fields["nodes"] = [name for name in nodes if name in members]
+    if units > 1 and not spread:
+        fields["per_node"] = 1
+    return fields, queue
+
+
 def bound(
     sets: NodeSets, job: Values, name: str, units: int, request: Mapping[str, int], nodes: Mapping[str, SlurmNode],
-    free: Mapping[str, Mapping[str, int]], apart: bool = True,
+    free: Mapping[str, Mapping[str, int]],
 ) -> tuple[dict[str, int], str]:  # fmt: skip
-    """Return what binds the units of a pending job to its nodes, as resources, and the partition in which it waits.
+    """Return what binds the units of a component of a heterogeneous job, which has no such fields, to nodes, as resources.
 
-    ``free``: node -> what is free there now; ``apart``: each unit is on a node of its own. Raises WrongValue with the reason
-    to hold the job.
+    The second value is the partition. ``free``: node -> what is free there now. Raises WrongValue with the reason to hold the job.
     """
     members, label, queue = eligible_nodes(job, units, nodes)
     made = sets.only_on(members, label)
     if made is not None and takes_whole_nodes(job):
         made = made | sets.whole()
-    elif made is not None and apart and units > 1 and _twice_on_a_node(request, _up(members, nodes), free):
+    elif made is not None and units > 1 and _twice_on_a_node(request, _up(members, nodes), free):
         own = sets.apart(name)
         made = None if own is None else made | own
     if made is None:
@@ -603,9 +621,8 @@ def _twice_on_a_node(
 # --- The state of a machine from the JSON of Slurm: ``squeue --json`` with ``scontrol show nodes --json`` or ``sinfo -N --json``.
 #
 # A unit of a job is what it has on one node: cores, memory, generic resources; of a job that asks for tasks alone, it is a
-# task. Numbers are plain, or objects with ``set``,
-# ``infinite`` and ``number`` (Slurm 23.02 and later); states are texts, or lists of texts. What a job asks for beyond amounts is in
-# ``node_sets``.
+# task. Numbers are plain, or objects with ``set``, ``infinite`` and ``number`` (Slurm 23.02 and later); states are texts, or
+# lists of texts. Where the chunks of heterogeneous jobs may run is said by resources (``node_sets``).
 
 LONGEST = 100 * YEAR  # of a limit
 HOLDS_A_PLACE = {
@@ -725,7 +742,7 @@ class _State:
             "version": 1,
             "now": self.now,
             "source": "Slurm",
-            "queues": [{"name": name, "ewt": self.ewt} for name in queues],
+            "queues": [self._queue(name) for name in queues],
             "nodes": [self._node(name, node) for name, node in self.nodes.items()],
             "running": running,
             "waiting": waiting,
@@ -733,6 +750,12 @@ class _State:
         fields |= {"ended": ended} if ended else {}
         fields |= {"arrays": [{"name": array} | n for array, n in limits.items()]} if limits else {}
         return fields | ({} if self.reservations is None else {"reservations": reserved}), self.skipped
+
+    def _queue(self, name: str) -> Made:
+        """Return a queue with the nodes of its partition, or of several ("a+b"), unless these are all nodes."""
+        partitions = {name, *name.split("+")}
+        listed = [n for n, node in self.nodes.items() if node.partitions & partitions]
+        return {"name": name, "ewt": self.ewt} | ({"nodes": listed} if 0 < len(listed) < len(self.nodes) else {})
 
     def _all_waiting(self, queue_of: Callable[[Values], dict[str, str]], reservations: list[str]) -> list[Made]:
         waiting: list[Made] = []
@@ -841,17 +864,21 @@ class _State:
         held = why_held(job, reservations) or not_modelled(job, units)
         request = {"cores": 1}
         queue = _queue(job)
+        where: dict[str, Any] = {}
         try:
             request = amounts(job, units)
-            inside, queue = bound(self.sets, job, _name(job), units, request, self.nodes, left, not spread)
-            request |= inside
+            if number(job.get("het_job_id")):
+                inside, queue = bound(self.sets, job, _name(job), units, request, self.nodes, left)
+                request |= inside
+            else:
+                where, queue = placed(job, units, self.nodes, bool(spread))
         except WrongValue as e:
             held = held or str(e)
         eligible = number(job.get("eligible_time")) or 0
         made: Made = {
             "submit": number(job.get("submit_time")) or self.now, "walltime": _walltime(job), "units": units,
             "request": request, "queue": queue,
-        } | _texts(job)  # fmt: skip
+        } | where | _texts(job)  # fmt: skip
         made |= {"earliest_start": eligible} if eligible > self.now else {}
         priority = number(job.get("priority"))
         made |= {"priority": priority} if priority is not None else {}
@@ -911,6 +938,7 @@ def _joined(leader: int, parts: list[Made]) -> Made:
         "submit": min(part["submit"] for part in parts),
         "walltime": max(part["walltime"] for part in parts),
         "priority": max(part.get("priority", 0) for part in parts),
+        "queue": "+".join(dict.fromkeys(part["queue"] for part in parts)),
         "chunks": [{"units": part["units"], "request": part["request"]} for part in parts],
     }
     later = [part["earliest_start"] for part in parts if "earliest_start" in part]

@@ -186,6 +186,8 @@ def reserve_first(trace: TraceArrays, state: State, holds: Holds, returned: Retu
     now = state.clock[NOW]
     for i in range(state.clock[WAITING]):
         j = state.waiting[i]
+        if held(trace, state.limit_free, j):
+            continue
         profile = reserve(profile, s, trace, state, j, now, NEVER // 2, best)
         if state.reserved[j] >= 0:
             break

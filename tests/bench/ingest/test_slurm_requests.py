@@ -399,3 +399,35 @@ def test_every_job_of_a_real_slurm_is_read(k):
     assert [each["name"] for each in values["nodes"]] == [each["name"] for each in nodes["nodes"]]
     assert sum(each["capacity"].get("gpus", 0) for each in values["nodes"]) == 4
     assert [list(r["nodes"]) for r in values["reservations"]] == ([["n9", "n10"]] if k == 2 or k == 3 else [])
+
+
+def test_where_a_job_may_run_is_in_fields_of_the_state():
+    """Partitions are nodes of queues; what a job asks for beyond them is its own."""
+    nodes = [node("c1", partitions=["batch", "debug"], features=["ib"]), node("c2"), node("g1", partitions=["gpu"])]
+    jobs = [
+        pending(1),
+        pending(2, features="ib"),
+        pending(3, node_count=n(2), shared="none", excluded_nodes="g1"),
+        pending(4, partition="gpu,debug"),
+        pending(5, partition="none"),
+    ]
+    state, _ = made(jobs, nodes)
+    assert {q.name: q.nodes for q in state.queues if q.nodes} == {"batch": ("c1", "c2"), "gpu+debug": ("c1", "g1")}
+    assert {j.id: (j.queue, j.nodes, j.per_node, j.whole_nodes) for j in state.waiting} == {
+        "1": ("batch", (), None, False),
+        "2": ("batch", ("c1",), None, False),
+        "3": ("batch", (), 1, True),
+        "4": ("gpu+debug", (), None, False),
+    }
+    assert state.platform.resources == ("cores", "memory") and "no node is in none" in state.left_out["5"]
+
+
+def test_the_components_of_a_heterogeneous_job_stay_in_their_partitions():
+    nodes = [node("c1"), node("g1", partitions=["gpu"], alloc_cpus=8, alloc_memory=0)]
+    jobs = [
+        running(9, "g1", partition="gpu", tres_alloc_str="cpu=8,mem=0M,node=1"),
+        pending(1, het_job_id=n(1), het_job_offset=n(0), partition="gpu"),
+        pending(2, het_job_id=n(1), het_job_offset=n(1), cpus=n(16), tres_req_str="cpu=16,mem=8000M,node=1"),
+    ]
+    (start,) = decide(made(jobs, nodes)[0], "easy").starts
+    assert (start.nodes, start.further) == ({"g1": 1}, ({"c1": 1},))

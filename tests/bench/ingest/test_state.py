@@ -79,7 +79,8 @@ def test_slurm(bench, tmp_path):
     assert {r.job.id: r.end - NOW for r in state.running}["42"] == 540
     (job,) = state.waiting
     assert (job.id, job.units, job.walltime, job.user) == ("50", 2, 3600, "bob")
-    assert job.request == {"cores": 4, "memory": 1000, "in cpu": 1}
+    assert (job.request, job.queue, job.per_node) == ({"cores": 4, "memory": 1000}, "cpu", 1)
+    assert {q.name: q.nodes for q in state.queues}["cpu"] == ("c01", "c02", "c03", "c04", "c05")
     assert state.left_out == {f"51_{k}": "Dependency" for k in (1, 2, 3)}
 
 
