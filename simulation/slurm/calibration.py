@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ...errors import WrongValue
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats
 from ...models.node_states import NodeEvent
-from ...models.site import Site
+from ...models.site import SchedulerSettings, Site
 from .jobs import SlurmJob, slurm_jobs
 from .replay import SlurmReplay, What, moments, node_changes, recorded_events
 from .state import REQUEUE_DELAY, SlurmState
@@ -253,6 +254,8 @@ def calibrate(
     if replays < 1:
         raise WrongValue(f"replays is {replays}; at least 1 is expected")
     changes = site.events if events is None else events
+    if begin is None:
+        begin = priority_begin(jobs, site, events=changes)
     one = one_step(jobs, site, events=changes, begin=begin, within=within)
     submit = np.array([job.submit for job in jobs], float)
     recorded = np.array([np.nan if job.start is None else job.start for job in jobs]) - submit
@@ -271,14 +274,16 @@ def calibrate(
         one_step=one,
         free=free,
         single=tuple(agreement(recorded[both], wait[both]) for wait in waits),
-        between=tuple(agreement(a[both], b[both]) for a, b in zip(waits, waits[1:], strict=False)),
+        between=tuple(agreement(a[both], b[both]) for a, b in pairwise(waits)),
         by=_by_group(jobs, recorded, mean, both),
         jobs=tuple(job for job, compared in zip(jobs, both, strict=True) if compared),
         recorded=recorded[both],
         replayed=mean[both],
         never=tuple(job.id for job, alone in zip(jobs, one_sided, strict=True) if alone),
         worst=tuple(
-            LargeError(jobs[k].id, float(recorded[k]), float(mean[k]), runs[0].why(int(k))) for k in order if errors[k] > 0
+            LargeError(jobs[k].id, float(recorded[k]), float(mean[k]), runs[0].why(int(k)))
+            for k in order
+            if errors[k] > 0
         ),
         verdict=_verdict(one, free),
         not_modelled=tuple(site.not_modelled),
@@ -334,7 +339,9 @@ def _size(job: SlurmJob) -> str:
     return next(name for most, name in SIZES if cpus <= most)
 
 
-def _by_group(jobs: Sequence[SlurmJob], recorded: Floats, replayed: Floats, both: Bools) -> dict[str, dict[str, Agreement]]:
+def _by_group(
+    jobs: Sequence[SlurmJob], recorded: Floats, replayed: Floats, both: Bools
+) -> dict[str, dict[str, Agreement]]:
     keys: dict[str, Callable[[SlurmJob], str]] = {
         "partition": lambda job: ",".join(job.request.partitions),
         "qos": lambda job: job.request.qos,
@@ -374,7 +381,9 @@ def one_step(
     first = min((event.time for event in history), default=0)
     last = max((event.time for event in history), default=0)
     state = SlurmState(site, jobs, first if begin is None else begin, last)
-    partition = [state.tables.part_index.get(job.request.partitions[0] if job.request.partitions else "", 0) for job in jobs]
+    partition = [
+        state.tables.part_index.get(job.request.partitions[0] if job.request.partitions else "", 0) for job in jobs
+    ]
     predicted = 0
     right = 0
     foreseen: set[tuple[int, int]] = set()
@@ -417,6 +426,79 @@ def one_step(
             wrong.append(WrongInstant(time, jobs[k].id, name, time, why or "no rule held it", False))
     wrong.sort(key=lambda each: each.time)
     return OneStep(within, predicted, right, len(starts), len(foreseen), tuple(wrong))
+
+
+def priority_begin(jobs: Sequence[SlurmJob], site: Site, *, events: Sequence[NodeEvent] | None = None) -> int | None:
+    """Return a time at which Slurm updated its priorities, found from the priorities that were recorded; None if it cannot.
+
+    An update is every CalcPeriod after the controller began, which no log says. The age in a recorded priority tells when it
+    was computed, to one point of the priority: the time modulo CalcPeriod that most jobs agree on is taken.
+
+    Parameters
+    ----------
+    jobs, site, events
+        As those of ``calibrate``.
+    """
+    settings = site.scheduler
+    if (
+        not isinstance(settings, SchedulerSettings)
+        or settings.priority_type != "multifactor"
+        or not settings.weight_age
+    ):
+        return None
+    period = settings.calc_period
+    point = settings.max_age / settings.weight_age  # s that one point of the age takes
+    if point > period / 8:
+        return None
+    first = min(job.submit for job in jobs)
+    best: tuple[int, int] | None = None
+    begin = first
+    tried: set[int] = set()
+    for _ in range(4):  # the fair shares that the estimate needs depend a little on it
+        if begin in tried:
+            break
+        tried.add(begin)
+        agreeing, estimates = _computed_at(jobs, site, events, begin, point)
+        if best is None or agreeing > best[0]:
+            best = (agreeing, begin)
+        if len(estimates) < 5:
+            break
+        phases = (np.array(estimates) - first) % period
+        near = [int((np.minimum((phases - p) % period, (p - phases) % period) <= point).sum()) for p in range(period)]
+        begin = first - period + int(np.argmax(near))
+    for begin in () if best is None else range(best[1] - 1, best[1] + 2):
+        agreeing, _ = _computed_at(jobs, site, events, begin, point)
+        if best is not None and agreeing > best[0]:
+            best = (agreeing, begin)
+    return best[1] if best is not None and best[0] else None
+
+
+def _computed_at(
+    jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, begin: int, point: float
+) -> tuple[int, list[float]]:
+    """Return how many recorded priorities are equal if updates count from ``begin``, and when each was computed."""
+    changes = node_changes(site, site.events if events is None else events)
+    history = recorded_events(jobs, changes)
+    state = SlurmState(site, jobs, begin, max(event.time for event in history))
+    period = state.settings.calc_period
+    agreeing = 0
+    estimates = []
+    for time, at_once in moments(history):
+        state.advance(time)
+        for event in at_once:
+            if event.what != What.START:
+                _set(state, jobs, event.subject, event.what, event.number, time)
+                continue
+            k = event.subject
+            priority = jobs[k].priority
+            if priority is not None and event.number + 1 == len(jobs[k].attempts) and time - jobs[k].submit > period:
+                agreeing += int(state.priorities.priority[k, 0]) == priority
+                age = priority + 0.5 - sum(v[k] for name, v in state.priorities.parts.items() if name != "age")
+                computed = state.priorities.since(k) + (age + jobs[k].request.nice) * point
+                if time - period - 2 <= computed <= time + 1:
+                    estimates.append(computed)
+            state.start_anywhere(k, time)
+    return agreeing, estimates
 
 
 def _set(state: SlurmState, jobs: Sequence[SlurmJob], subject: int, what: What, number: int, time: int) -> None:

@@ -6,7 +6,13 @@ Times are seconds, memory MB, -1 stands for "none".
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Marks: TypeAlias = NDArray[np.uint8]
+"""Nodes that are marked: 1, else 0."""
 
 # A job's request.
 MIN_NODES: Final = 0

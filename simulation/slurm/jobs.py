@@ -63,6 +63,8 @@ class SlurmJob:
         Unix time in s at which it was cancelled, waiting or running. None: it was not.
     group : str, optional
         The group of the user.
+    priority : int, optional
+        The priority that was recorded at its last start. None: it was not.
     """
 
     id: str
@@ -77,6 +79,7 @@ class SlurmJob:
     attempts: tuple[SlurmAttempt, ...] = field(default=())
     cancelled: int | None = None
     group: str = ""
+    priority: int | None = None
 
     @property
     def start(self) -> int | None:
@@ -115,7 +118,7 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
         )
     offset = workload.unix_start or 0
     made = []
-    for k, id in enumerate(workload.ids):
+    for k, name in enumerate(workload.ids):
         start = int(workload.recorded_start[k]) if workload.recorded_start is not None else -1
         recorded = site.recorded(k, start)
         submit = int(workload.submit[k])
@@ -135,10 +138,10 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
                 cancelled = end
         if not attempts and (cancelled is None or cancelled <= submit):
             continue
-        array, number, task = _number_of(id, k)
+        array, number, task = _number_of(name, k)
         made.append(
             SlurmJob(
-                id=id,
+                id=name,
                 user=workload.users[int(workload.user[k])],
                 submit=submit + offset,
                 limit=int(workload.walltime[k]),
@@ -149,14 +152,15 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
                 task=task,
                 attempts=tuple(attempts),
                 cancelled=None if cancelled is None else cancelled + offset,
+                priority=recorded.priority,
             )
         )
     return sorted(made, key=lambda job: (job.submit, job.number, job.task))
 
 
-def _number_of(id: str, row: int) -> tuple[str, int, int]:
+def _number_of(name: str, row: int) -> tuple[str, int, int]:
     """Return the array of a job, its number (else its row), and its task."""
-    match = re.fullmatch(r"(\d+)_(\d+)", id, re.ASCII)
+    match = re.fullmatch(r"(\d+)_(\d+)", name, re.ASCII)
     if match:
         return match[1], int(match[1]), int(match[2])
-    return "", int(id) if re.fullmatch(r"\d{1,18}", id, re.ASCII) else row, 0
+    return "", int(name) if re.fullmatch(r"\d{1,18}", name, re.ASCII) else row, 0

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...models.array_types import Ints
-from ...models.site import QOS, Limits, Site
+from ...models.site import QOS, Association, Limits, SchedulerSettings, Site
 from . import columns as c
 from .jobs import SlurmJob
 
@@ -93,6 +93,8 @@ class LimitGroups:
     groups: Ints = field(init=False)
 
     def __post_init__(self) -> None:
+        settings = self.site.scheduler
+        self._enforced = settings.enforces_limits if isinstance(settings, SchedulerSettings) else False
         self._columns = self.need.shape[1]
         self._group_rows: dict[tuple[object, ...], int] = {}
         self._cap_rows: dict[tuple[object, ...], int] = {}
@@ -100,6 +102,7 @@ class LimitGroups:
         self._kinds: list[int] = []
         self._chosen: dict[tuple[str, str, str, str], list[tuple[int, int]]] = {}
         self._counted: dict[int, Ints] = {}  # of running jobs
+        self._known: dict[tuple[str, str, str], Association | None] = {}
         self._submitted: dict[tuple[object, ...], int] = {}
         rows: list[tuple[int, int]] = []
         first = [0]
@@ -111,6 +114,12 @@ class LimitGroups:
         self.caps = np.array(self._cap_list, np.int64).reshape(-1, self._columns)
         self.kind = np.array(self._kinds, np.int64)
         self.used = np.zeros((max(1, len(self._group_rows)), self._columns), np.int64)
+
+    def _effective(self, account: str, user: str, partition: str) -> Association | None:
+        key = (account, user, partition)
+        if key not in self._known:
+            self._known[key] = self.site.effective(account, user, partition)
+        return self._known[key]
 
     # --- The groups of a job.
 
@@ -132,38 +141,45 @@ class LimitGroups:
         order = [of_partition, own]
         if own is not None and "overpartqos" in own.flags:
             order.reverse()
-        return [q for q in dict.fromkeys(order) if q is not None] if of_partition is not own else [q for q in [own] if q]
+        return (
+            [q for q in dict.fromkeys(order) if q is not None] if of_partition is not own else [q for q in [own] if q]
+        )
 
     def _find_groups(self, account: str, user: str, qos: str, partition: str) -> Iterator[tuple[int, int]]:
         if self.licences:
+            first = c.LIMIT_TYPES + len(self.gpu_types)
             totals = {licence.name: licence.total for licence in self.site.licences}
-            amounts = {self._column(f"license/{n}"): t for n, t in totals.items() if n in self.licences}
-            yield self._row(("licences",), LICENCE_POOL, amounts)
-        if not self.site.scheduler.enforces_limits:  # type: ignore[union-attr]
+            pool = {first + k: totals[name] for k, name in enumerate(self.licences) if name in totals}
+            yield self._row(("licences",), LICENCE_POOL, pool)
+        if not self._enforced:
             return
         grp_taken: set[int] = set()
         user_taken: set[int] = set()
         account_taken: set[int] = set()
         for q in self.qualities(qos, partition):
-            for key, kind, amounts, taken in (
-                ((q.name,), QOS_GROUP, self._grp(q.limits), grp_taken),
-                ((q.name, "account", account), QOS_ACCOUNT, self._per_account(q.limits), account_taken),
-                ((q.name, "user", user), QOS_USER, self._per_user(q.limits), user_taken),
+            for what, name, kind, amounts, taken in (
+                ("qos", "", QOS_GROUP, self._grp(q.limits), grp_taken),
+                ("qos account", account, QOS_ACCOUNT, self._per_account(q.limits), account_taken),
+                ("qos user", user, QOS_USER, self._per_user(q.limits), user_taken),
             ):
                 left = {column: cap for column, cap in amounts.items() if column not in taken}
                 taken.update(amounts)
                 if left:
-                    yield self._row(("qos", *key), kind, left)
+                    yield self._row((what, q.name, name), kind, left)
         line = self.site.ancestors(account, user, partition)
         for number, association in enumerate(line):
-            amounts = {k: v for k, v in self._grp(association.limits).items() if k not in grp_taken}
-            if amounts:
-                yield self._row(("association", association.account, association.user, association.partition), ASSOCIATION_GROUP, amounts)
+            caps = {k: v for k, v in self._grp(association.limits).items() if k not in grp_taken}
+            if caps:
+                yield self._row(
+                    ("association", association.account, association.user, association.partition),
+                    ASSOCIATION_GROUP,
+                    caps,
+                )
             if number == 0 and not {c.JOBS} & (user_taken | account_taken):
-                own = self.site.effective(account, user, partition)
+                own = self._effective(account, user, partition)
                 if own is not None and own.limits.max_jobs is not None:
-                    key = ("own", association.account, association.user, association.partition)
-                    yield self._row(key, ASSOCIATION_USER, {c.JOBS: own.limits.max_jobs})
+                    one = ("own", association.account, association.user, association.partition)
+                    yield self._row(one, ASSOCIATION_USER, {c.JOBS: own.limits.max_jobs})
 
     def _column(self, tres: str) -> int | None:
         if tres in COLUMN_OF:
@@ -193,12 +209,11 @@ class LimitGroups:
     def _per_account(self, limits: Limits) -> dict[int, int]:
         return self._amounts(limits.max_tres_per_account, limits.max_jobs_per_account, {})
 
-    def _row(self, key: tuple[object, ...], kind: int, amounts: Mapping[int | None, int]) -> tuple[int, int]:
+    def _row(self, key: tuple[object, ...], kind: int, amounts: Mapping[int, int]) -> tuple[int, int]:
         group = self._group_rows.setdefault(key, len(self._group_rows))
         caps = np.full(self._columns, c.UNLIMITED, np.int64)
         for column, cap in amounts.items():
-            if column is not None:
-                caps[column] = cap
+            caps[column] = cap
         known = (kind, *caps.tolist())
         if known not in self._cap_rows:
             self._cap_rows[known] = len(self._cap_list)
@@ -265,12 +280,12 @@ class LimitGroups:
 
     def of_one_job(self, job: int, seconds: int) -> str:
         """Return the reason of a job that exceeds a limit of each job by itself, and so never starts; empty if none."""
-        if not self.site.scheduler.enforces_limits:  # type: ignore[union-attr]
+        if not self._enforced:
             return ""
         each = self.jobs[job]
         request = each.request
         partition = request.partitions[0] if request.partitions else ""
-        own = self.site.effective(request.account, each.user, partition)
+        own = self._effective(request.account, each.user, partition)
         limited = [("QOS", q.limits) for q in self.qualities(request.qos, partition)]
         if own is not None:
             limited.append(("Assoc", own.limits))
@@ -286,7 +301,11 @@ class LimitGroups:
                     continue
                 set_before.add(tres)
                 if self.need[job, column] > most:
-                    what = {"cpu": "CpuPerJobLimit", "node": "NodePerJobLimit", "mem": "MemoryPerJob" if owner == "QOS" else "MemPerJob"}
+                    what = {
+                        "cpu": "CpuPerJobLimit",
+                        "node": "NodePerJobLimit",
+                        "mem": "MemoryPerJob" if owner == "QOS" else "MemPerJob",
+                    }
                     return f"{owner}Max{what.get(tres, 'GRESPerJob')}"
             minutes = limits.max_tres_mins.get("cpu")
             if minutes is not None and self.need[job, c.LIMIT_CPUS] * seconds > minutes * 60:
@@ -295,7 +314,7 @@ class LimitGroups:
 
     def submitted(self, job: int) -> str:
         """Count a job that is submitted; return the reason if there are too many already, and it is refused."""
-        if not self.site.scheduler.enforces_limits:  # type: ignore[union-attr]
+        if not self._enforced:
             return ""
         counts = list(self._submit_limits(job))
         for key, most, name in counts:
@@ -322,6 +341,6 @@ class LimitGroups:
         for number, one in enumerate(self.site.ancestors(request.account, each.user, partition)):
             yield ("association", one.label), one.limits.grp_submit, "AssocGrpSubmitJobsLimit"
             if number == 0:
-                own = self.site.effective(request.account, each.user, partition)
+                own = self._effective(request.account, each.user, partition)
                 most = None if own is None else own.limits.max_submit
                 yield ("own", one.label), most, "AssocMaxSubmitJobLimit"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...models.array_types import Ints, Small
+from ...models.array_types import Ints
 from ...models.compiled import compiled, internal, native
 from .columns import (
     ARRAY,
@@ -32,7 +32,6 @@ from .columns import (
     LIMIT_MEMORY,
     LIMIT_NODES,
     LIMIT_STOP,
-    LIMIT_TYPES,
     LIMITS,
     MAINT,
     MAX_NODES,
@@ -79,6 +78,7 @@ from .columns import (
     WHOLE,
     WHOLE_ON,
     WINDOW,
+    Marks,
 )
 from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take
 
@@ -160,11 +160,11 @@ def _start(j: int, p: int, machine: Machine, taken: Ints, amounts: Ints) -> int:
 @internal
 def _array_full(job: Ints, machine: Machine) -> bool:
     a = job[ARRAY]
-    return a >= 0 and 0 < machine.arrays[a, MOST_TASKS] <= machine.arrays[a, RUNNING_TASKS]
+    return bool(a >= 0 and 0 < machine.arrays[a, MOST_TASKS] <= machine.arrays[a, RUNNING_TASKS])
 
 
 @native
-def reserved_mask(j: int, p: int, machine: Machine, start: int, mask: Small) -> int:
+def reserved_mask(j: int, p: int, machine: Machine, start: int, mask: Marks) -> int:
     """Take off the mask the nodes that reservations of the machine hold from a job that starts at ``start``.
 
     Returns 0: no reservation matters; 1: one overlaps the job on nodes of its partition; -1: no node is left, as a
@@ -386,7 +386,7 @@ def _insert_run(machine: Machine, order: Ints, number: int, r: int) -> None:
 
 
 @internal
-def _overlaps(machine: Machine, r: int, mask: Small) -> bool:
+def _overlaps(machine: Machine, r: int, mask: Marks) -> bool:
     first = machine.runs[r, RUN_FIRST]
     for i in range(first, first + machine.runs[r, RUN_COUNT]):
         if mask[machine.pieces[i, PIECE_NODE]]:
@@ -395,7 +395,7 @@ def _overlaps(machine: Machine, r: int, mask: Small) -> bool:
 
 
 @internal
-def _give_back(machine: Machine, r: int, mask: Small, free: Ints, use: Ints) -> None:
+def _give_back(machine: Machine, r: int, mask: Marks, free: Ints, use: Ints) -> None:
     """Add what a running job has on the nodes of the mask to what is free."""
     first = machine.runs[r, RUN_FIRST]
     whole = machine.jobs[machine.runs[r, RUN_JOB], WHOLE]
@@ -410,7 +410,7 @@ def _give_back(machine: Machine, r: int, mask: Small, free: Ints, use: Ints) -> 
 
 @native
 def earliest_start(
-    j: int, p: int, machine: Machine, mask: Small, order: Ints, number: int, now_only: bool, taken: Ints
+    j: int, p: int, machine: Machine, mask: Marks, order: Ints, number: int, now_only: bool, taken: Ints
 ) -> int:
     """Return when a job can start on nodes of the mask if jobs run to their limits; -1: not in sight.
 
@@ -473,7 +473,7 @@ def earliest_start(
 
 @internal
 def _add_to_map(
-    begin: int, end: int, taken: Small, starts: Ints, ends: Ints, follows: Ints, bits: Small, rows: int, step: int
+    begin: int, end: int, taken: Marks, starts: Ints, ends: Ints, follows: Ints, bits: Marks, rows: int, step: int
 ) -> int:
     """Take nodes off the map from ``begin`` to ``end``; return the number of rows in use."""
     begin = max(begin, starts[0])
@@ -522,7 +522,7 @@ def _add_to_map(
 
 @internal
 def _later(
-    machine: Machine, p: int, mask: Small, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Small
+    machine: Machine, p: int, mask: Marks, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Marks
 ) -> int:
     """Take off the mask what the map holds between start and end; return when more nodes may be free, 0: never."""
     nodes = mask.size
@@ -548,7 +548,7 @@ def _later(
 
 
 @internal
-def _map_conflict(taken: Ints, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Small) -> bool:
+def _map_conflict(taken: Ints, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Marks) -> bool:
     """Return whether the map holds a node of the job between start and end."""
     i = 0
     while True:
@@ -664,11 +664,11 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
             continue
         limit = int(job[LIMIT])
         before = int(machine.planned[j])
-        later = now
         counted = False
-        while later > 0:
-            begin = later
-            later = 0
+        following = now
+        while following >= now:
+            begin = following
+            following = -1
             for n in range(nodes):
                 mask[n] = machine.up[n] & machine.member[p, n]
             overlap = reserved_mask(j, p, machine, begin, mask)
@@ -700,6 +700,7 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
                 size += mask[n]
             if size < least:
                 if later > 0 and not now_only:
+                    following = later
                     continue
                 break
             if not counted:
@@ -708,6 +709,7 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
             start = earliest_start(j, p, machine, mask, order, runs, now_only, taken)
             if start < 0:
                 if later > 0 and not now_only:
+                    following = later
                     continue
                 break
             start = max(start, begin)
@@ -737,13 +739,14 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
             if now_only:
                 break
             if later > 0 and start > later:
+                following = later
                 continue
             end = (start + limit) // step * step
             if start > now + parameters[WINDOW]:
                 break
             from_ = start // step * step
             if _map_conflict(taken, from_, end, starts, ends, follows, bits):
-                later = start
+                following = start
                 continue
             if parameters[LIMIT_STOP] == 0:
                 number = 0

@@ -171,7 +171,9 @@ class FairShare:
                 effective[k] = effective[node.parent]
             else:
                 shares[k] = shares[node.parent] * self._share[k]
-                effective[k] = own + (effective[node.parent] - own) * self._share[k]
+                effective[k] = own
+                if self.nodes[node.parent].parent >= 0:  # below the children of the root
+                    effective[k] += (effective[node.parent] - own) * self._share[k]
             self.factor[k] = 2.0 ** (-(effective[k] / shares[k]) / self.dampening) if shares[k] > 0 else 0.0
 
 
@@ -295,9 +297,9 @@ class JobPriorities:
         else:
             self._eligible[job] = since
 
-    def tested(self, job: int, cpus: int) -> None:
-        """Note how many CPUs a job would get, which is more than it asked for if it takes whole nodes."""
-        self.cpus[job] = cpus
+    def since(self, job: int) -> float:
+        """Return since when a job ages; NaN if it does not."""
+        return self._eligible.get(job, math.nan)
 
     def started(self, job: int, now: int, billing: float) -> None:
         """Note a start; usage is counted from now on."""
@@ -359,7 +361,9 @@ class JobPriorities:
             "tres": 0.0,
         }
         if s.weight_assoc:
-            own = self.site.effective(request.account, self.jobs[job].user, request.partitions[0] if request.partitions else "")
+            own = self.site.effective(
+                request.account, self.jobs[job].user, request.partitions[0] if request.partitions else ""
+            )
             most = max((a.priority or 0 for a in self.site.associations), default=0)
             if own is not None and own.priority and most:
                 values["association"] = s.weight_assoc * own.priority / most

@@ -13,8 +13,8 @@ import numpy as np
 from ...models.array_types import Floats, Ints
 from ...models.node_states import NodeEvent
 from ...models.site import Site
-from .jobs import SlurmAttempt, SlurmJob
 from . import columns as c
+from .jobs import SlurmJob
 from .state import ENDED, REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmState, reason_of
 
 SECOND = 1000  # ms: the clock of a free replay; Slurm's own has whole seconds
@@ -57,7 +57,7 @@ class NodeChange(NamedTuple):
 def node_changes(site: Site, events: Sequence[NodeEvent]) -> list[NodeChange]:
     """Return the changes of the nodes of a site, in order."""
     index = {n.name: k for k, n in enumerate(n for n in site.nodes if n.state != "future")}
-    changes = []
+    changes: list[NodeChange] = []
     for event in sorted(events, key=lambda event: event.time):
         state = event.effect.state
         names = index if "*" in event.nodes else event.nodes
@@ -141,7 +141,9 @@ class SlurmReplay:
 
     def __post_init__(self) -> None:
         first = min((job.submit for job in self.jobs), default=0)
-        last = max([job.submit for job in self.jobs] + [a.end for job in self.jobs for a in job.attempts], default=first)
+        last = max(
+            [job.submit for job in self.jobs] + [a.end for job in self.jobs for a in job.attempts], default=first
+        )
         self._changes = node_changes(self.site, self.site.events if self.events is None else self.events)
         begin = first if self.begin is None else self.begin
         self.state = SlurmState(self.site, self.jobs, begin, last)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...heuristics.kernels.by_address import by_address
-from ...models.array_types import Ints, Small
+from ...models.array_types import Ints
 from ...models.compiled import internal, native
 from .columns import (
     ALLOWED,
@@ -43,6 +43,7 @@ from .columns import (
     TASKS_PER_NODE,
     WHOLE,
     WHOLE_ON,
+    Marks,
 )
 
 NOW_FREE = 0  # what is free now counts
@@ -91,14 +92,14 @@ class Machine(NamedTuple):
 
     jobs: Ints
     parts: Ints
-    member: Small
-    masks: Small
+    member: Marks
+    masks: Marks
     weight: Ints
     threads: Ints
     total: Ints
     free: Ints
     use: Ints
-    up: Small
+    up: Marks
     reservations: Ints
     runs: Ints
     pieces: Ints
@@ -143,15 +144,14 @@ def _cpus_on(job: Ints, part: Ints, n: int, machine: Machine, free: Ints, use: I
     cpus -= cpus % machine.threads[n]
     memory = int(amounts[MEMORY])
     per_task = job[CPUS_PER_TASK]
-    if how != EMPTY:
-        if use[n, WHOLE_ON] > 0 or (job[WHOLE] and use[n, JOBS_ON] > 0):
-            return 0
+    if how != EMPTY and (use[n, WHOLE_ON] > 0 or (job[WHOLE] and use[n, JOBS_ON] > 0)):
+        return 0
     if counts and job[MEMORY_PER_CPU] >= 0:
         if memory < job[MEMORY_PER_CPU] * max(1, job[TASKS_PER_NODE], per_task):
             return 0
-    elif counts and job[MEMORY_PER_NODE] > 0 and memory < job[MEMORY_PER_NODE]:
-        return 0
-    elif counts and job[MEMORY_PER_NODE] == 0 and memory < machine.total[n, MEMORY]:
+    elif (counts and job[MEMORY_PER_NODE] > 0 and memory < job[MEMORY_PER_NODE]) or (
+        counts and job[MEMORY_PER_NODE] == 0 and memory < machine.total[n, MEMORY]
+    ):
         return 0
     if (job[GPUS] > 0 or job[GPUS_OF_JOB] > 0) and _gpus_free(job, amounts) < max(1, job[GPUS]):
         return 0
@@ -199,7 +199,15 @@ def _cut(job: Ints, cpus: int, left: int, nodes_left: int, unit: int) -> int:
 
 @internal
 def _gather(
-    job: Ints, least: int, most: int, wanted: int, machine: Machine, gpus: Ints, usable: Small, cpus: Ints, chosen: Small
+    job: Ints,
+    least: int,
+    most: int,
+    wanted: int,
+    machine: Machine,
+    gpus: Ints,
+    usable: Marks,
+    cpus: Ints,
+    chosen: Marks,
 ) -> bool:
     """Choose nodes among the usable ones; return whether they suffice. ``cpus`` becomes what the job takes."""
     nodes = usable.size
@@ -357,9 +365,9 @@ def _gather_one_by_one(
     wanted: int,
     machine: Machine,
     gpus: Ints,
-    usable: Small,
+    usable: Marks,
     cpus: Ints,
-    chosen: Small,
+    chosen: Marks,
     by_load: bool,
 ) -> bool:
     """As ``_gather``: the least loaded nodes first (LLN), or serial jobs on the last nodes (pack_serial_at_end)."""
@@ -392,7 +400,7 @@ def _gather_one_by_one(
 
 
 @internal
-def _deal(job: Ints, machine: Machine, chosen: Small, cpus: Ints, taken: Ints) -> None:
+def _deal(job: Ints, machine: Machine, chosen: Marks, cpus: Ints, taken: Ints) -> None:
     """Deal the CPUs of the job to the chosen nodes: one task for each, then one unit for each in turns, up to ``cpus``."""
     nodes = chosen.size
     number = 0
@@ -435,7 +443,7 @@ def _deal(job: Ints, machine: Machine, chosen: Small, cpus: Ints, taken: Ints) -
 
 
 @native
-def pick_nodes(j: int, p: int, machine: Machine, mask: Small, free: Ints, use: Ints, how: int, taken: Ints) -> int:
+def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: Ints, how: int, taken: Ints) -> int:
     """Choose the nodes of a job; return their number, 0 if it does not fit.
 
     Parameters

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models.array_types import Ints
-from ...models.site import SchedulerSettings, Site
+from ...models.site import Site
 from . import columns as c
 from .jobs import ENDED_WELL, SlurmJob
 from .limits import reason_name
@@ -82,7 +82,11 @@ class SlurmState:
         self.tables = Tables(self.site, self.jobs, self.begin, self.until)
         self.settings = self.tables.settings
         self.priorities = JobPriorities(
-            self.site, self.jobs, self.tables.need[:, c.LIMIT_CPUS].copy(), self.tables.job[:, c.MIN_NODES].copy(), self.begin
+            self.site,
+            self.jobs,
+            self.tables.need[:, c.LIMIT_CPUS].copy(),
+            self.tables.job[:, c.MIN_NODES].copy(),
+            self.begin,
         )
         size = len(self.jobs)
         self.state = np.full(size, FUTURE, np.int64)
@@ -109,7 +113,7 @@ class SlurmState:
     # --- What happens.
 
     def submit(self, job: int, now: int, begin: int | None = None) -> None:
-        """A job enters the queue, for the first time or again; ``begin``: not eligible before."""
+        """Put a job into the queue, for the first time or again; ``begin``: it is not eligible before."""
         self.state[job] = WAITING
         self.waiting[job] = None
         if begin is not None:
@@ -169,7 +173,7 @@ class SlurmState:
 
     def _dependency(self, job: int) -> str:
         request = self.jobs[job].request
-        met = []
+        met: list[bool | None] = []
         for dependency in request.dependencies:
             if dependency.kind == "singleton":
                 met.append(self._is_single(job))
@@ -212,7 +216,7 @@ class SlurmState:
         return True
 
     def start(self, job: int, now: int, partition: int, nodes: Sequence[int]) -> bool:
-        """A job starts on nodes that are given; return whether it fits there by the rules."""
+        """Let a job start on nodes that are given; return whether it fits there by the rules."""
         fits = self.tables.place(job, partition, now, nodes)
         self._note_start(job, now)
         return fits
@@ -226,8 +230,14 @@ class SlurmState:
         self.priorities.started(job, now, float(self.tables.amounts(job)[c.LIMIT_CPUS]))
         self._release(job, now)
 
+    def start_anywhere(self, job: int, now: int) -> None:
+        """Let a job start where it would if the machine were empty, for those who look at the priorities alone."""
+        part = self.tables.job_parts[job][0]
+        nodes = self.tables.empty_nodes(job, part)
+        self.start(job, now, part, nodes)
+
     def end(self, job: int, now: int, state: str = ENDED_WELL, requeued: bool = False) -> None:
-        """A running job ends."""
+        """Let a running job end; ``requeued``: it will be submitted again."""
         self.tables.remove(job)
         self.priorities.ended(job, now)
         self.priorities.eligible(job, None)
@@ -236,7 +246,7 @@ class SlurmState:
         self._leave(job, now, state == ENDED_WELL)
 
     def cancel(self, job: int, now: int) -> None:
-        """A waiting job is cancelled."""
+        """Cancel a waiting job."""
         self.waiting.pop(job, None)
         self._eligible[job] = False
         self.priorities.eligible(job, None)
@@ -253,7 +263,7 @@ class SlurmState:
                 self._test(other, now)
 
     def set_node(self, node: int, up: bool) -> None:
-        """A node begins or ceases to take jobs."""
+        """Let a node begin or cease to take jobs."""
         self.tables.up[node] = up
 
     def advance(self, now: int) -> None:

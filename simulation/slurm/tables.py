@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...instances.states.node_sets import hosts_of
-from ...models.array_types import Ints, Small
+from ...models.array_types import Ints
 from ...models.compiled import compiled
 from ...models.site import Partition, SchedulerSettings, Site
 from . import columns as c
@@ -24,7 +24,7 @@ FEATURE = re.compile(r"[&|,*\[\]()]")
 
 
 @compiled
-def _pick(j: int, p: int, machine: Machine, mask: Small, taken: Ints, empty: bool) -> int:
+def _pick(j: int, p: int, machine: Machine, mask: c.Marks, taken: Ints, empty: bool) -> int:
     how = EMPTY if empty else NOW_FREE
     return pick_nodes(j, p, machine, mask, machine.free, machine.use, how, taken)
 
@@ -80,7 +80,7 @@ class Tables:
         self.partitions: list[Partition] = list(self.site.partitions)
         self.part_index = {p.name: k for k, p in enumerate(self.partitions)}
         self.gpu_types = sorted({kind for n in self.nodes for kind in n.gpus})
-        self._masks: list[Small] = []
+        self._masks: list[c.Marks] = []
         self._mask_rows: dict[bytes, int] = {}
         self._partition_tables()
         self._node_tables()
@@ -94,7 +94,7 @@ class Tables:
         self.counts = np.zeros(2, np.int64)
         self.parameters = np.zeros(c.PARAMETERS, np.int64)
         self.row_of: dict[int, int] = {}
-        self.masks = np.array(self._masks or [np.zeros(len(self.nodes))], np.uint8)
+        self.masks = np.array(self._masks or [np.zeros(len(self.nodes), np.uint8)], np.uint8)
 
     # --- What does not change.
 
@@ -118,7 +118,9 @@ class Tables:
     def _node_tables(self) -> None:
         by_cpu = any(word.startswith("cr_cpu") for word in self.settings.select_parameters)
         self.weight = np.array([n.weight for n in self.nodes], np.int64)
-        self.threads = np.array([1 if by_cpu or n.cpus < n.cores * n.threads else n.threads for n in self.nodes], np.int64)
+        self.threads = np.array(
+            [1 if by_cpu or n.cpus < n.cores * n.threads else n.threads for n in self.nodes], np.int64
+        )
         self.total = np.zeros((len(self.nodes), c.FIRST_GPU + len(self.gpu_types)), np.int64)
         for k, node in enumerate(self.nodes):
             self.total[k, c.CPUS] = node.cpus
@@ -150,7 +152,9 @@ class Tables:
         if unknown or not names:
             where = f"job {job.id}"
             known = ", ".join(self.part_index)
-            raise WrongValue(f"{where}: the partition {unknown[0] if unknown else ''!r} is not one of the site ({known})")
+            raise WrongValue(
+                f"{where}: the partition {unknown[0] if unknown else ''!r} is not one of the site ({known})"
+            )
         return [self.part_index[name] for name in names]
 
     def _job_tables(self) -> None:
@@ -336,7 +340,9 @@ class Tables:
                 left = int(row[c.MIN_CPUS])
                 for i, n in enumerate(nodes):
                     share = -(-left // (len(nodes) - i))
-                    taken[n, 0] = self.total[n, c.CPUS] if row[c.WHOLE] else max(1, min(share, int(self.total[n, c.CPUS])))
+                    taken[n, 0] = (
+                        self.total[n, c.CPUS] if row[c.WHOLE] else max(1, min(share, int(self.total[n, c.CPUS])))
+                    )
                     left -= share
                     taken[n, 1] = max(0, taken[n, 0] * row[c.MEMORY_PER_CPU], row[c.MEMORY_PER_NODE])
                     taken[n, 2] = row[c.GPUS]
@@ -354,6 +360,13 @@ class Tables:
         if self.job[job, c.ARRAY] >= 0:
             self.arrays[self.job[job, c.ARRAY], c.RUNNING_TASKS] += 1
         return fits
+
+    def empty_nodes(self, job: int, part: int) -> list[int]:
+        """Return the nodes that a job would get on an empty machine; the first of its partition if it fits on none."""
+        taken = np.zeros((len(self.nodes), 3), np.int64)
+        _pick(job, part, self.machine(), self.member[part], taken, True)
+        nodes = [int(n) for n in np.flatnonzero(taken[:, 0])]
+        return nodes or [int(np.argmax(self.member[part]))]
 
     def amounts(self, job: int) -> Ints:
         """Return what a running job counts in the limits."""

@@ -1,0 +1,105 @@
+"""The main scheduler and the backfill scheduler on small cases that are solved by hand."""
+
+from __future__ import annotations
+
+from schedlab.models.site import Partition, SiteReservation
+from simulation.slurm.small_slurm import job, settings, site, started, state_with
+
+TWO = [Partition("p", ("n1", "n2"), default=True), Partition("q", ("n2", "n3"))]
+
+
+def test_a_job_that_does_not_fit_stops_its_partition() -> None:
+    running = [(job(1, 4), -10, ["n1"])]
+    state = state_with(site(nodes=2), [job(2, 8), job(3, 1)], running)
+    assert started(state) == {}
+    assert [state.reason(k) for k in (1, 2)] == ["Resources", "Priority"]
+
+
+def test_it_also_takes_the_nodes_of_its_partition_from_others() -> None:
+    running = [(job(1, 4), -10, ["n1"])]
+    waiting = [job(2, 8), job(3, 4, partitions=("q",))]
+    assert started(state_with(site(nodes=3, parts=TWO), waiting, running)) == {"3": ("n3",)}
+
+
+def test_a_higher_tier_comes_first() -> None:
+    parts = [Partition("p", ("n1",), default=True), Partition("urgent", ("n1",), tier=5)]
+    waiting = [job(1, 4), job(2, 4, partitions=("urgent",))]
+    assert started(state_with(site(nodes=1, parts=parts), waiting)) == {"2": ("n1",)}
+
+
+def test_a_job_for_several_partitions_starts_once() -> None:
+    running = [(job(1, 4), -10, ["n1"]), (job(2, 4), -10, ["n2"])]
+    waiting = [job(3, 4, partitions=("p", "q"))]
+    assert started(state_with(site(nodes=3, parts=TWO), waiting, running)) == {"3": ("n3",)}
+
+
+def test_backfill_starts_what_ends_before_the_reservation() -> None:
+    running = [(job(1, 4, limit=100), 0, ["n1"])]
+    waiting = [job(2, 8, limit=60), job(3, 4, limit=101), job(4, 4, limit=99)]
+    state = state_with(site(nodes=2), waiting, running)
+    assert started(state, backfill=True) == {"4": ("n2",)}
+    assert int(state.tables.planned[1]) == 100
+
+
+def test_a_reservation_holds_whole_nodes() -> None:
+    running = [(job(1, 4, limit=100), 0, ["n1"])]
+    waiting = [job(2, 5, limit=60, min_nodes=2, max_nodes=2), job(3, 1, limit=200)]
+    assert started(state_with(site(nodes=2), waiting, running), backfill=True) == {}
+
+
+def test_jobs_that_end_close_together_are_taken_off_together() -> None:
+    running = [(job(1, 4, limit=100), 0, ["n1"]), (job(2, 4, limit=110), 0, ["n2"])]
+    state = state_with(site(nodes=2), [job(3, 4)], running)
+    started(state, backfill=True)
+    assert int(state.tables.planned[2]) == 110  # within 30 s of the first end: both are gone
+
+
+def test_young_jobs_hold_no_reservation() -> None:
+    running = [(job(1, 4, limit=100), 0, ["n1"])]
+    waiting = [job(2, 8, limit=60), job(3, 4, limit=500)]
+    aged = site(nodes=2, scheduler=settings(bf_min_age_reserve=10))
+    assert started(state_with(aged, waiting, running), backfill=True) == {"3": ("n2",)}
+
+
+def test_only_the_first_jobs_of_a_partition_hold_reservations() -> None:
+    running = [(job(1, 4, limit=100), 0, ["n1"]), (job(2, 4, limit=300), 0, ["n2"])]
+    waiting = [job(3, 8, limit=60, nodes="n[1-2]", min_nodes=2), job(4, 12, limit=60), job(5, 4, limit=1000)]
+    every = site(nodes=3)
+    first = site(nodes=3, scheduler=settings(bf_job_part_count_reserve=1))
+    assert started(state_with(every, waiting, running), backfill=True) == {}
+    assert started(state_with(first, waiting, running), backfill=True) == {"5": ("n3",)}
+
+
+def test_how_many_jobs_of_a_user_are_looked_at() -> None:
+    running = [(job(1, 4, limit=100), 0, ["n1"])]
+    waiting = [job(2, 8, limit=60), job(3, 4, limit=10), job(4, 4, limit=10, user="ben")]
+    one = site(nodes=2, scheduler=settings(bf_max_job_user=1))
+    assert started(state_with(one, waiting, running), backfill=True) == {"4": ("n2",)}
+
+
+def test_a_reservation_of_the_machine_keeps_longer_jobs_away() -> None:
+    closed = SiteReservation("maint", 50, 100, nodes=("n1",), flags=("maint",), users=("root",))
+    place = site(nodes=2, reservations=[closed])
+    assert started(state_with(place, [job(1, 4, limit=60)])) == {"1": ("n2",)}
+    assert started(state_with(place, [job(1, 4, limit=50)])) == {"1": ("n1",)}
+    assert started(state_with(place, [job(1, 8, limit=60)])) == {}
+
+
+def test_a_job_of_the_reservation_starts_in_it_alone() -> None:
+    own = SiteReservation("course", 0, 100, nodes=("n2",), users=("ana",))
+    place = site(nodes=2, reservations=[own])
+    assert started(state_with(place, [job(1, 4, limit=60, reservation="course")])) == {"1": ("n2",)}
+
+
+def test_a_drained_node_takes_no_job() -> None:
+    state = state_with(site(nodes=2), [job(1, 4), job(2, 8)])
+    state.set_node(0, False)
+    assert started(state) == {"1": ("n2",)}
+
+
+def test_an_array_keeps_its_limit_and_does_not_stop_others() -> None:
+    tasks = [job(1, 1, array="1", task=k, array_limit=2) for k in range(1, 5)]
+    state = state_with(site(nodes=2), [*tasks, job(2, 1)])
+    assert len(started(state)) == 2  # tasks have one id here: two of them and the other job
+    assert [state.state[k] for k in range(5)] == [2, 2, 1, 1, 2]
+    assert state.reason(2) == "JobArrayTaskLimit"
