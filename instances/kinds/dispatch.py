@@ -479,7 +479,7 @@ def _first_of_each_row(dropped: Iterable[tuple[Job, str]], rows: Mapping[str, Ta
 
 
 def _platform(table: Table) -> Platform | None:
-    groups = []
+    groups: list[NodeGroup] = []
     table.only("groups", "licences")
     for g in table.tables("groups"):
         g.only("name", "count", "capacity", "features", "nodes")

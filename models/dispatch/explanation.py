@@ -12,7 +12,6 @@ from ..platform import MOST_CAPACITY, NodeGroup, Platform
 from ..problem import Schedule
 from ..profiles.profile import DesiredProfile, Steps
 from ..words import duration, listed, moment, windows
-from .eligible import refuse_places
 from .jobs import DAY, Job, Queue, Running
 from .objectives import OBJECTIVES
 from .problem import Dispatch
@@ -20,6 +19,7 @@ from .problem import Dispatch
 # --- A sentence about jobs that cannot be scheduled together: which resource of which nodes they need, and when.
 
 HOUR = 3600
+PLACES = ("nodes of a queue", "nodes", "units on a node", "whole nodes", "licences")  # kinds of elements
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def conflict_sentence(part: Dispatch, found: Sequence[Element]) -> str:
     if limits and part.jobs:
         within = f" within {_together(uses)}" if uses else ""
         return f"{listed(named(found, 'job'))} cannot be scheduled{within}{_beside(part)} if {listed(limits)}"
-    if not found or limits:
+    if not found or limits or any(e.kind in PLACES for e in found):
         return plain_sentence(found)
     if not part.jobs:
         return f"the running jobs {listed(named(found, 'running job'))} together exceed {_together(uses)}"
@@ -199,7 +199,9 @@ def _in_sum(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
 # --- The removable elements of a dispatching problem: jobs, windows, deadlines, calendars, resources, desired use, running jobs, limits.
 #
 # Without its element, a job is not there; a job has no start windows, no deadline, or no earliest start after its submit
-# time; the jobs of a queue may start at any time of the day; each node of a group has as much of a resource as all jobs
+# time; the jobs of a queue may start at any time of the day; a queue
+# has all nodes; a job may use all nodes of its queue, with as many units on each as fit, beside other jobs; there are as many
+# licences as all jobs together ask for; each node of a group has as much of a resource as all jobs
 # together request; what may be in use of a resource of a group (a hard desired profile) is its capacity; a running job holds nothing; and an objective is not limited. Submit times, ``now`` and durations are part of the jobs.
 
 POWER_NAME = "power of the machine"
@@ -217,7 +219,6 @@ class DispatchElements(Elements):
     harmless_because = "jobs without a deadline and without windows can run after all others"
 
     def __init__(self, problem: Dispatch) -> None:
-        refuse_places(problem, "an explanation")
         self.problem = problem
         others = [name for name in problem.limits if name not in OBJECTIVES]
         if others:
@@ -233,6 +234,8 @@ class DispatchElements(Elements):
             *(Element("limit", limit_name(name), _limit(name, most)) for name, most in problem.limits.items()),
             *self._resources(),
             *self._wishes(),
+            *(Element("licences", name, _licences(name, n)) for name, n in problem.platform.licences.items()),
+            *(Element("nodes of a queue", q.name, _queue_nodes(q)) for q in problem.queues if q.nodes),
             *(Element("calendar", q.name, _calendar(q)) for q in problem.queues if q.daily),
             *of_jobs,
             *(Element("running job", r.job.id, _running(r)) for r in running),
@@ -295,7 +298,7 @@ class DispatchElements(Elements):
             desired=self._desired(names, platform),
             over_cost=None,
             jobs=[_limited(j, names) for j in p.jobs if ("job", j.id) in names],
-            queues=[q if ("calendar", q.name) in names else replace(q, daily=(), whole_run=False) for q in p.queues],
+            queues=[_limited_queue(q, names) for q in p.queues],
             running=[r for r in p.running if ("running job", r.job.id) in names],
             limits={name: most for name, most in p.limits.items() if ("limit", limit_name(name)) in names},
         )
@@ -310,8 +313,14 @@ class DispatchElements(Elements):
         for g in self.problem.platform.groups:
             free = {r: n for r, n in enough.items() if n and ("resource", resource_name(r, g)) not in names}
             more = {r: min(MOST_CAPACITY, max(n, g.capacity.get(r, 0))) for r, n in free.items()}
-            groups.append(NodeGroup(g.name, g.count, {**g.capacity, **more}))
-        return Platform(groups)
+            groups.append(replace(g, capacity={**g.capacity, **more}))
+        asked: dict[str, int] = {}
+        for job in [*self.problem.jobs, *(r.job for r in self.problem.running)]:
+            for name, n in job.licences.items():
+                asked[name] = asked.get(name, 0) + n
+        held = self.problem.platform.licences.items()
+        licences = {name: n if ("licences", name) in names else max(n, asked.get(name, 0)) for name, n in held}
+        return Platform(groups, licences)
 
     def refuted(self, part: Dispatch) -> bool:
         """Return whether a job has no possible start, or the running jobs alone exceed a capacity."""
@@ -362,7 +371,31 @@ def _of_job(problem: Dispatch, job: Job) -> list[Element]:
         elements.append(Element("window", job.id, f"{job.id} starts {windows(job.windows)}"))
     if job.earliest_start is not None and job.earliest_start > max(problem.now, job.submit):
         elements.append(Element("earliest start", job.id, f"{job.id} starts at {moment(job.earliest_start)} or later"))
+    if job.nodes or job.features:
+        named = f" {listed(job.nodes, 5)}" if job.nodes else ""
+        features = f" with the features {job.features}" if job.features else ""
+        elements.append(Element("nodes", job.id, f"{job.id} uses the nodes{named}{features} only"))
+    if job.per_node is not None:
+        elements.append(
+            Element("units on a node", job.id, f"a node has at most {how_many(job.per_node, 'unit')} of {job.id}")
+        )
+    if job.whole_nodes:
+        elements.append(Element("whole nodes", job.id, f"{job.id} has its nodes for itself"))
     return elements
+
+
+def _licences(name: str, number: int) -> str:
+    return f"the machine has {how_many(number, 'licence')} of {name}"
+
+
+def _queue_nodes(queue: Queue) -> str:
+    return f"the jobs of queue {queue.name} use the nodes {listed(queue.nodes, 5)} only"
+
+
+def _limited_queue(queue: Queue, names: Collection[tuple[str, str]]) -> Queue:
+    """Return the queue with its kept limits."""
+    made = queue if ("calendar", queue.name) in names else replace(queue, daily=(), whole_run=False)
+    return made if ("nodes of a queue", queue.name) in names else replace(made, nodes=())
 
 
 def _units(part: Job) -> str:
@@ -378,6 +411,10 @@ def _limited(job: Job, names: Collection[tuple[str, str]]) -> Job:
         deadline=job.deadline if ("deadline", job.id) in names else None,
         windows=job.windows if ("window", job.id) in names else (),
         earliest_start=job.earliest_start if ("earliest start", job.id) in names else None,
+        nodes=job.nodes if ("nodes", job.id) in names else (),
+        features=job.features if ("nodes", job.id) in names else "",
+        per_node=job.per_node if ("units on a node", job.id) in names else None,
+        whole_nodes=job.whole_nodes and ("whole nodes", job.id) in names,
     )
 
 

@@ -19,6 +19,7 @@ from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import hint
+from ..whole_numbers import is_whole
 from .arrays import JobArrays, NodeArrays, Returns, column, occupied
 from .desired import OverCost, desired_faults, over_hours, waits
 from .eligible import NodeClasses, NodeSets, impossible_jobs, is_placed_freely, place_faults
@@ -62,11 +63,23 @@ def jobs_of_table(table: Any, resources: Sequence[str], queues: Sequence[Queue])
     jobs = []
     for row in rows:
         given = {name: value if name in FRACTIONS else whole_cell(value) for name, value in row.items()}
-        values = {name: given[name] for name in own if given[name] is not None}
+        values = {name: _place_cell(name, given[name]) for name in own if given[name] is not None}
         request = {name: given[name] for name in amounts if given[name] is not None}
         without = {"id": None, "submit": None, "walltime": None, "units": 1, "queue": usual}
         jobs.append(Job(**{**without, **values}, request=request))  # Dispatch checks them
     return jobs
+
+
+def _place_cell(name: str, value: Any) -> Any:
+    """Return the value of a field of a job of a cell: names and ``name:number`` may be texts with spaces between them."""
+    if name == "nodes" and isinstance(value, str):
+        return tuple(value.split())
+    if name == "whole_nodes" and is_whole(value) and value in (0, 1):
+        return value == 1
+    if name == "licences" and isinstance(value, str):
+        held = [part.rpartition(":") for part in value.split()]
+        return {licence: int(n) if n.isdecimal() else n for licence, _, n in held}
+    return value
 
 
 @checked(values=False, skip=("limits",))
@@ -244,7 +257,8 @@ class Dispatch:
         table : pandas.DataFrame
             One row per job: the columns ``id`` (or ``job``), ``submit`` and ``walltime``, a column for each resource that
             one unit requests, such as ``cores``, and if known ``units`` (else 1), ``queue`` (may be left out if there is one queue) and
-            the other fields of ``Job``. An empty cell is an unknown value.
+            the other fields of ``Job``; names in ``nodes``, and ``licences`` as ``name:number``, may be texts with spaces
+            between them. An empty cell is an unknown value.
         queues : iterable of Queue
             The queues.
         objective : str
