@@ -51,7 +51,7 @@ from .sacct_rows import (
     table_of,
     text_rows,
 )
-from .slurm_options import array_limit, begin_after, submitted, with_columns
+from .slurm_options import Options, array_limit, asked_by, begin_after, options_of, with_columns
 from .slurm_values import (
     count,
     duration,
@@ -513,7 +513,7 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     )
 
 
-ASKED = ("SubmitLine", "Account", "QOS", "Partition", "ReqNodes", "ReqCPUS", "ReqMem", "ReqTRES", "Constraints", "Licenses",
+ASKED = ("Account", "QOS", "Partition", "ReqNodes", "ReqCPUS", "ReqMem", "ReqTRES", "Constraints", "Licenses",
          "Reservation", "ArrayLimit")  # fmt: skip
 
 
@@ -521,17 +521,18 @@ def _asked(row: Mapping[str, str], submit: float, zone: tzinfo) -> SiteRequest |
     """Return what the job of a row asked for; None if no column tells. Raises ValueError."""
     component = COMPONENT.fullmatch(row["JobID"])
     limit = array_limit(row["JobID"])
-    asked = _of_columns(tuple(row.get(c, "") for c in ASKED), whole_of(component[2]) or 0 if component else 0)
-    begin = begin_after(submitted(row.get("SubmitLine", "")).begin, submit, zone)
+    options = options_of(row.get("SubmitLine", ""), whole_of(component[2]) or 0 if component else 0)
+    asked = _of_columns(tuple(row.get(c, "") for c in ASKED), options)
+    begin = begin_after(asked_by(options).begin, submit, zone)
     if limit or begin:
         asked = replace(asked, begin=begin, array_limit=limit or asked.array_limit)
     return None if asked == NOTHING else asked
 
 
 @lru_cache(4096)
-def _of_columns(cells: tuple[str, ...], component: int) -> SiteRequest:
+def _of_columns(cells: tuple[str, ...], options: Options) -> SiteRequest:
     row = {column: "" if is_unknown(text) else text for column, text in zip(ASKED, cells, strict=True)}
-    line = submitted(row["SubmitLine"], component).asked
+    line = asked_by(options).asked
     resources = tres(row["ReqTRES"])
     partitions = tuple(filter(None, row["Partition"].split(",")))
     if set(partitions) <= set(line.partitions):  # it ran in one of those that it asked for
