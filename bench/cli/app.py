@@ -44,6 +44,7 @@ COMMANDS = {
     "dardis": ".dardis:dardis",
     "decide": ".decide:decide",
     "calibrate": ".calibrate:calibrate",
+    "whatif": ".whatif:whatif",
     "import": ".importing:import_app",
     "verify": ".verify:verify",
     "export": ".export:export",

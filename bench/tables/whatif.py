@@ -13,7 +13,8 @@ from ...models.counts import how_many
 from ..grid import Column, Grid, short, signed
 from ..statistics.blocks import Blocks
 
-HOUR = 3600.0
+UNITS = (("s", 1.0), ("min", 60.0), ("h", 3600.0))
+LARGE = 600.0  # of a unit, from which on the next one is taken
 LARGEST = 10  # groups of one kind that have a row
 ALL = "all jobs"
 P95 = 0.95
@@ -32,16 +33,24 @@ class Answer:
         Its name.
     ids : sequence of str
         The jobs.
-    submit, start, end : ndarray of int64, shape (jobs,)
-        Seconds; a job that never started has a start of -1.
+    submit, took : ndarray of int64, shape (jobs,)
+        Submit times and durations in s.
+    start : ndarray of int64, shape (replays, jobs)
+        The starts in s in each of several replays, which differ in what no log records; -1: the job never started.
     """
 
     change: str
     dispatcher: str
     ids: Sequence[str]
     submit: Ints
+    took: Ints
     start: Ints
-    end: Ints
+
+    @property
+    def started(self) -> Bools:
+        """Which jobs started in all its replays; shape (jobs,)."""
+        began: Bools = (self.start >= 0).all(axis=0)
+        return began
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +71,15 @@ class Comparison:
     @cached_property
     def ids(self) -> tuple[str, ...]:
         """The jobs that started in all replays, in the order of the first one."""
-        started = [{a.ids[k] for k in np.flatnonzero(a.start >= 0).tolist()} for a in self.answers]
+        started = [{a.ids[k] for k in np.flatnonzero(a.started).tolist()} for a in self.answers]
         common = set.intersection(*started)
         return tuple(job for job in self.answers[0].ids if job in common)
 
     @property
-    def left_out(self) -> dict[str, int]:
-        """Of each replay, by its title: how many of its jobs that started did not start in another one."""
-        counts = {self.title(a): int((a.start >= 0).sum()) - len(self.ids) for a in self.answers}
-        return {title: count for title, count in counts.items() if count}
+    def left_out(self) -> int:
+        """How many jobs started in some of the replays, and not in all."""
+        some = {a.ids[k] for a in self.answers for k in np.flatnonzero((a.start >= 0).any(axis=0)).tolist()}
+        return len(some) - len(self.ids)
 
     def title(self, answer: Answer) -> str:
         """Return the name of a replay in tables; the dispatcher is told if there are several."""
@@ -90,17 +99,22 @@ class Comparison:
 
     def _column(self, answer: Answer, values: Ints) -> Ints:
         row = {job: k for k, job in enumerate(answer.ids)}
-        return values[np.array([row[job] for job in self.ids], np.int64)]
+        return values[..., np.array([row[job] for job in self.ids], np.int64)]
 
     def wait(self, answer: Answer) -> Floats:
-        """Return the waits of the jobs in hours."""
-        return (self._column(answer, answer.start) - self.submit) / HOUR
+        """Return the waits of the jobs in s, shape (replays, jobs)."""
+        return (self._column(answer, answer.start) - self.submit).astype(np.float64)
 
     def slowdown(self, answer: Answer) -> Floats:
-        """Return the bounded slowdowns of the jobs."""
-        took = self._column(answer, answer.end - answer.start)
-        waited = self._column(answer, answer.start) - self.submit
-        return np.maximum(1.0, (waited + took) / np.maximum(took, FLOOR))
+        """Return the bounded slowdowns of the jobs, shape (replays, jobs)."""
+        took = self._column(answer, answer.took)
+        return np.maximum(1.0, (self.wait(answer) + took) / np.maximum(took, FLOOR))
+
+    @cached_property
+    def unit(self) -> tuple[str, float]:
+        """The unit of waits in tables, and its seconds."""
+        mean = max(float(self.wait(a).mean()) if self.ids else 0.0 for a in self.answers)
+        return next((pair for pair in UNITS if mean < LARGE * pair[1]), UNITS[-1])
 
     def masks(self, kind: str) -> dict[str, Bools]:
         """Return the largest groups of a kind: name -> mask of its jobs."""
@@ -123,15 +137,15 @@ class Effect:
     jobs : int
         Their number.
     before, after : float
-        Mean wait in hours, in the first replay and in this one.
+        Mean wait in s, in the first replay and in this one.
     p95_before, p95_after : float
-        95th percentiles of the wait in hours.
+        95th percentiles of the wait in s.
     slowdown : float
         Mean bounded slowdown in this one.
     difference : float
         ``after - before``.
     low, high : float
-        Its 95 % interval, from resamples of blocks of days.
+        Its 95 % interval in s, over resamples of blocks of days and of replays.
     """
 
     title: str
@@ -154,11 +168,32 @@ class Effect:
     @property
     def verdict(self) -> str:
         """``shorter``, ``longer``, ``equal``, or ``open`` if the interval contains 0."""
-        if self.difference == 0 and not (self.low < 0 or self.high > 0):
+        if self.low == self.high == 0:
             return "equal"
         if self.high < 0:
             return "shorter"
         return "longer" if self.low > 0 else "open"
+
+
+def sentence(effect: Effect, unit: tuple[str, float]) -> str:
+    """Return an effect in words.
+
+    >>> effect = Effect("more nodes", "all jobs", 100, 7200, 5400, 9e4, 8e4, 4.0, -1800, -2520, -1080)
+    >>> sentence(effect, ("h", 3600.0))
+    'The mean wait of the same 100 jobs falls from 2.00 to 1.50 h (-25.00%); the interval of the difference is -0.70 to -0.30 h.'
+    """
+    name, seconds = unit
+    how = "falls" if effect.difference < 0 else "rises"
+    if effect.verdict == "equal":
+        how = "stays"
+    waits = f"{short(effect.before / seconds)} to {short(effect.after / seconds)} {name}"
+    text = f"The mean wait of the same {effect.jobs:,} jobs {how} from {waits}"
+    if effect.relative is not None:
+        text += f" ({signed(effect.relative)})"
+    if np.isnan(effect.low):
+        return f"{text}."
+    text += f"; the interval of the difference is {effect.low / seconds:+.2f} to {effect.high / seconds:+.2f} {name}"
+    return f"{text}, so that its sign is open." if effect.verdict == "open" else f"{text}."
 
 
 def effects(comparison: Comparison, answer: Answer, kind: str = "") -> list[Effect]:
@@ -168,33 +203,37 @@ def effects(comparison: Comparison, answer: Answer, kind: str = "") -> list[Effe
     --------
     >>> submit = np.arange(0, 40 * 86_400, 7_200)
     >>> ids = [str(k) for k in range(submit.size)]
-    >>> one, other = (Answer(name, "easy", ids, submit, submit + wait, submit + wait + 60) for name, wait in (("", 7200), ("x", 3600)))
+    >>> one, other = (Answer(name, "easy", ids, submit, 0 * submit + 60, submit[None, :] + wait) for name, wait in (("", 7200), ("x", 3600)))
     >>> [effect] = effects(Comparison([one, other], {}), other)
     >>> effect.before, effect.after, effect.low, effect.verdict
-    (2.0, 1.0, -1.0, 'shorter')
+    (7200.0, 3600.0, -3600.0, 'shorter')
     """
-    first = comparison.answers[0]
-    before = comparison.wait(first)
+    before = comparison.wait(comparison.answers[0])
     after = comparison.wait(answer)
     slowdown = comparison.slowdown(answer)
-    masks = comparison.masks(kind) if kind else {ALL: np.ones(before.size, np.bool_)}
+    masks = comparison.masks(kind) if kind else {ALL: np.ones(len(comparison.ids), np.bool_)}
     listed = []
     for group, mask in masks.items():
         if not mask.any():
             continue
-        difference = (after - before)[mask]
-        low, high = Blocks.interval(comparison.blocks.means(comparison.submit[mask], difference))
+        submit = comparison.submit[mask]
+        own_before = before[:, mask]
+        own_after = after[:, mask]
+        drawn = _drawn_means(comparison.blocks, submit, own_after, 1) - _drawn_means(
+            comparison.blocks, submit, own_before, 2
+        )
+        low, high = Blocks.interval(drawn)
         listed.append(
             Effect(
                 title=comparison.title(answer),
                 group=group,
                 jobs=int(mask.sum()),
-                before=float(before[mask].mean()),
-                after=float(after[mask].mean()),
-                p95_before=float(np.quantile(before[mask], P95)),
-                p95_after=float(np.quantile(after[mask], P95)),
-                slowdown=float(slowdown[mask].mean()),
-                difference=float(difference.mean()),
+                before=float(own_before.mean()),
+                after=float(own_after.mean()),
+                p95_before=float(np.quantile(own_before.mean(axis=0), P95)),
+                p95_after=float(np.quantile(own_after.mean(axis=0), P95)),
+                slowdown=float(slowdown[:, mask].mean()),
+                difference=float(own_after.mean() - own_before.mean()),
                 low=low,
                 high=high,
             )
@@ -202,40 +241,57 @@ def effects(comparison: Comparison, answer: Answer, kind: str = "") -> list[Effe
     return listed
 
 
+def _drawn_means(blocks: Blocks, submit: Ints, waits: Floats, seed: int) -> Floats:
+    """Return the mean wait in each resample: of blocks of days, and of as many replays as there are, drawn among them."""
+    each = np.array([blocks.means(submit, wait) for wait in waits])  # replays x resamples
+    replays, resamples = each.shape
+    drawn = np.random.default_rng(seed).integers(replays, size=(replays, resamples))
+    return np.asarray(np.take_along_axis(each, drawn, axis=0).mean(axis=0), np.float64)
+
+
 def changes_grid(comparison: Comparison) -> Grid:
     """Return the table of the replays: a row for each, compared with the first one over all jobs."""
-    rows = [effect for answer in comparison.answers for effect in effects(comparison, answer)]
-    title = f"{how_many(len(comparison.ids), 'job', ',')}, compared with: {comparison.title(comparison.answers[0])}"
-    first = Column("change", lambda e: e.title, words=True, least=24)
-    return Grid.of(title, [first, *_columns(rows)], rows)
+    first, *others = comparison.answers
+    rows = [effect for answer in others for effect in effects(comparison, answer)]
+    title = f"{how_many(len(comparison.ids), 'job', ',')}, compared with: {comparison.title(first)}"
+    return Grid.of(title, [Column("change", lambda e: e.title, words=True, least=24), *_columns(comparison)], rows)
 
 
 def groups_grid(comparison: Comparison, answer: Answer, kind: str) -> Grid:
     """Return the table of the effects of a change on the groups of a kind."""
     rows = effects(comparison, answer, kind)
     columns = [Column(kind, lambda e: e.group, words=True), Column("jobs", lambda e: e.jobs, lambda n: f"{n:,}")]
-    return Grid.of(f"{comparison.title(answer)}: by {kind}", [*columns, *_columns(rows)], rows)
+    return Grid.of(f"{comparison.title(answer)}: by {kind}", [*columns, *_columns(comparison)], rows)
 
 
-def _columns(rows: Sequence[Effect]) -> list[Column]:
-    digits = 4 if all(abs(e.difference) < 0.01 for e in rows) else 3
+def _columns(comparison: Comparison) -> list[Column]:
+    unit, seconds = comparison.unit
 
-    def plus(hours: float) -> str:
-        return f"{hours:+.{digits}f}"
+    def of(value: float) -> str:
+        return short(value / seconds)
 
+    def plus(value: float) -> str:
+        return f"{value / seconds:+,.2f}"
+
+    replays = max(len(answer.start) for answer in comparison.answers)
+    resampled = "resamples of blocks of days"
+    if replays > 1:
+        resampled += f" and of the {replays} replays"
     return [
-        Column("wait\nbefore, h", lambda e: e.before, short, "wait: mean time from submission to start"),
-        Column("wait\nafter, h", lambda e: e.after, short),
-        Column("differ\xad\nence, h", lambda e: e.difference, plus, "difference: after - before, of the same jobs"),
+        Column(f"wait\nbefore, {unit}", lambda e: e.before, of, "wait: mean time from submission to start"),
+        Column(f"wait\nafter, {unit}", lambda e: e.after, of),
+        Column(
+            f"differ\xad\nence, {unit}", lambda e: e.difference, plus, "difference: after - before, of the same jobs"
+        ),
         Column("", lambda e: e.relative, signed),
         Column(
-            "95 %\ninterval, h",
+            f"95 %\ninterval, {unit}",
             lambda e: None if np.isnan(e.low) else f"{plus(e.low)}..{plus(e.high)}",
-            meaning="interval: of the difference, from 1,000 resamples of blocks of days [Kunsch1989]",
+            meaning=f"interval: of the difference, from 1,000 {resampled} [Kunsch1989]",
             words=True,
         ),
         Column("verdict", lambda e: e.verdict, meaning="open: the interval contains 0", words=True),
-        Column("p95\nbefore, h", lambda e: e.p95_before, short, "p95: 95th percentile of the wait", spare=2),
-        Column("p95\nafter, h", lambda e: e.p95_after, short, spare=2),
+        Column(f"p95\nbefore, {unit}", lambda e: e.p95_before, of, "p95: 95th percentile of the wait", spare=2),
+        Column(f"p95\nafter, {unit}", lambda e: e.p95_after, of, spare=2),
         Column("slow\xad\ndown", lambda e: e.slowdown, short, "slowdown: mean bounded slowdown after", spare=3),
     ]

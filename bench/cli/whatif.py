@@ -1,0 +1,193 @@
+"""``bench whatif``: what a change of a site would have done to the waits of a log."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from ...instances.files.writing import to_csv, write_whole
+from ...models.counts import how_many
+from ..errors import WrongUse, writing
+from ..grid import WARNING
+from ..pages import Section, rendered
+from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
+from ..runs.supervision import resume_command
+from ..terminal import console_for
+from .options import with_options
+
+if TYPE_CHECKING:
+    from ...models.site import Site
+    from ..tables.whatif import Comparison
+
+
+@with_options(SETTINGS, ("format", "zone", "columns"))
+def whatif(
+    *,
+    log: Annotated[Path, typer.Argument(help="log of the site, such as the output of sacct -D --parsable2 -o ALL")],
+    site: Annotated[
+        list[Path],
+        typer.Option(help="files that describe the site, or a folder with them: slurm.conf, sacctmgr dump, site.toml"),
+    ],
+    change: Annotated[
+        list[str],
+        typer.Option(
+            help='a change, such as "qos.limited.MaxJobsPerUser = 6" (docs/site.md); several are made alone and together'
+        ),
+    ],
+    dispatchers: Annotated[
+        str,
+        typer.Option(
+            help="slurm (the rules of the site), and dispatchers of bench simulate, separated by commas",
+            rich_help_panel=RUNS,
+        ),
+    ] = "slurm",
+    replays: Annotated[
+        int,
+        typer.Option(min=1, help="slurm: replays, which differ in what no log records", rich_help_panel=RUNS),
+    ] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="random seed of the replays", rich_help_panel=RUNS)] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="folder in which the replays are kept; default: results/whatif", rich_help_panel=RESULTS),
+    ] = None,
+    page: Annotated[Path | None, typer.Option(help="HTML file to write", rich_help_panel=RESULTS)] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(help="CSV file to write: a row for each change and group of jobs", rich_help_panel=RESULTS),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="print what each column means", rich_help_panel=RESULTS)
+    ] = False,
+    **settings: Any,
+) -> None:
+    """Answer what a change of a site would have done.
+
+    The log is replayed on the site as it is, with each change alone, and with all of them. The waits of the same jobs are
+    compared, for all jobs and for each partition, account and user, with intervals from a bootstrap over blocks of days.
+    bench calibrate says first whether replays of this log are to be believed.
+
+    Replays are kept: the same command again, also after Ctrl-C, makes only what is missing.
+
+    Example: bench whatif jobs.txt --site slurm.conf --site dump.cfg --change "qos.limited.MaxJobsPerUser = 6"
+
+    Example: bench whatif jobs.txt --site site.toml --change "partition.debug.nodes += n[3-4]" --change "nodes.batch * 1.2"
+    --dispatchers slurm,easy,conservative --page answer.html
+    """
+    from ...instances.files.folder import content_of
+    from ...instances.sites import read_site
+    from ...simulation.dispatchers.registry import check_dispatcher
+    from ..replays.open_log import read_log, time_zone
+    from ..replays.whatif import SLURM, Question, groups_of, variants
+    from ..tables.whatif import Answer, Comparison
+
+    for option, path in {"--page": page, "--csv": csv}.items():
+        if path is not None and not path.parent.is_dir():
+            raise WrongUse(f"{option} {path}: cannot be written (there is no folder {path.parent})")
+    names = list(dict.fromkeys(name.strip() for name in dispatchers.split(",") if name.strip()))
+    for name in names:
+        if name != SLURM:
+            check_dispatcher(name)
+    values, _ = read_settings(settings)
+    replay = ReplaySettings(trace=True, **values)
+    described = read_site(*site, zone=time_zone(replay.zone) or UTC)
+    if described.kind != "slurm" and SLURM in names:
+        raise WrongUse(f"--dispatchers slurm: the site is one of {described.kind}; name other dispatchers")
+    asked = variants(described, change)
+    workload = read_log(log, replay).with_cancelled().workload
+    question = Question(workload, content_of(log), out or Path("results") / "whatif", replays, seed)
+    notes = console_for(stderr=True)
+    notes.print(f"{workload.name}: {how_many(len(workload), 'job', ',')}", soft_wrap=True)
+    answers: list[Answer] = []
+    pairs = [(variant, name) for name in names for variant in asked]
+    try:
+        with Progress(
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=notes
+        ) as bar:
+            task = bar.add_task("replays", total=sum(question.steps(name) for _, name in pairs))
+            for variant, name in pairs:
+                bar.update(task, description=f"{name}, {variant.change or 'as it is'}")
+                answers.append(question.answer(variant, name, lambda: bar.advance(task)))
+    except KeyboardInterrupt:
+        notes.print(f"\nstopped; the replays so far are kept. To continue: {resume_command()}", soft_wrap=True)
+        raise typer.Exit(130) from None
+    comparison = Comparison(answers, groups_of(workload))
+    print_tables(comparison, described, console_for(), explain)
+    if csv is not None:
+        write_csv(comparison, csv, notes)
+    if page is not None:
+        write_page(comparison, described, page, workload.name)
+        notes.print(f"{page}: {how_many(len(asked) - 1, 'question')}", soft_wrap=True)
+
+
+KINDS = ("partition", "account", "user")
+PRINTED = ("partition", "account")  # on the terminal; page and CSV have users, too
+
+
+def print_tables(comparison: Comparison, site: Site, console: Console, explain: bool) -> None:
+    """Print the tables of the groups of each change, and then that of all changes."""
+    from ..tables.whatif import changes_grid, groups_grid
+
+    for answer in comparison.answers[1:]:
+        for kind in PRINTED:
+            grid = groups_grid(comparison, answer, kind)
+            if len(grid.rows) > 1:
+                console.print(grid)
+                console.print()
+    changes_grid(comparison).show(console, explain)
+    for line in remarks(comparison, site):
+        console.print(Text(line, style=WARNING))
+
+
+def remarks(comparison: Comparison, site: Site) -> list[str]:
+    """Return what a reader must know beside the tables."""
+    lines = []
+    if comparison.left_out:
+        lines.append(f"{how_many(comparison.left_out, 'job', ',')} that did not start in every replay are left out")
+    if site.not_modelled:
+        lines.append(f"not modelled: {', '.join(site.not_modelled)}")
+    return lines
+
+
+def write_csv(comparison: Comparison, path: Path, notes: Console) -> None:
+    """Write a row for each replay and group of jobs."""
+    from dataclasses import asdict, fields
+
+    from ..tables.whatif import Effect, effects
+
+    heads = ["by", *(field.name for field in fields(Effect)), "verdict"]
+    rows = [
+        [kind or "all", *asdict(effect).values(), effect.verdict]
+        for answer in comparison.answers[1:]
+        for kind in ("", *KINDS)
+        for effect in effects(comparison, answer, kind)
+    ]
+    with writing(path, "--csv"):
+        write_whole(path, to_csv(heads, rows))
+    notes.print(f"{path}: {how_many(len(rows), 'row')}", soft_wrap=True)
+
+
+def write_page(comparison: Comparison, site: Site, path: Path, log: str) -> None:
+    """Write the answers as one HTML page."""
+    from ..tables.whatif import changes_grid, effects, groups_grid, sentence
+
+    table = changes_grid(comparison)
+    sections = [Section("The answer", lead=table.title, table=table, notes=[table.meaning, *remarks(comparison, site)])]
+    for answer in comparison.answers[1:]:
+        [effect] = effects(comparison, answer)
+        grids = [groups_grid(comparison, answer, kind) for kind in KINDS]
+        sections.append(
+            Section(
+                effect.title,
+                lead=sentence(effect, comparison.unit),
+                grids=[grid for grid in grids if len(grid.rows) > 1],
+            )
+        )
+    with writing(path, "--page"):
+        html = [section.html() for section in sections]
+        write_whole(path, rendered("plot.html", title=log, what=f"what if, on {site.name}", sections=html))
