@@ -288,14 +288,14 @@ def _node(name: str, values: Values) -> SiteNode:
         cores = (boards or 1) * (sockets or 1) * (per_socket or 1)
     if cores is None:
         cores = max(1, (cpus or 1) // threads)
-    if cpus not in (cores, cores * threads):  # Slurm sets such a number to that of the threads
+    in_all = (boards or 1) * (sockets or cores)
+    if cpus not in (in_all, cores, cores * threads):  # Slurm sets such a number to that of the threads
         cpus = cores * threads
-    per_core = cpus // cores
     usable = max(0, cores - reserved_cores)
     memory = given.pop("memory", None)
     if memory is not None:
         memory = max(0, memory - reserved_memory)
-    return SiteNode(name, usable, threads, memory, cpus=usable * per_core, **given)
+    return SiteNode(name, usable, threads, memory, cpus=cpus * usable // max(1, cores), **given)
 
 
 def _plain(kind: Any) -> Callable[[str, Values], Any]:
