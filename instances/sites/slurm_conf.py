@@ -234,7 +234,7 @@ SETTINGS: Table = {
     "priorityweightage": ("weight_age", whole), "priorityweightassoc": ("weight_assoc", whole),
     "priorityweightfairshare": ("weight_fairshare", whole), "priorityweightjobsize": ("weight_job_size", whole),
     "priorityweightpartition": ("weight_partition", whole), "priorityweightqos": ("weight_qos", whole),
-    "priorityweighttres": ("weight_tres", lambda text: {} if text == "(null)" else tres_weights(text)),
+    "priorityweighttres": ("weight_tres", lambda text: {} if text in ("(null)", "0") else tres_weights(text)),
     "prioritymaxage": ("max_age", minutes), "prioritydecayhalflife": ("decay_half_life", half_life),
     "prioritycalcperiod": ("calc_period", minutes), "priorityusageresetperiod": ("usage_reset_period", lower),
     "priorityfavorsmall": ("favor_small", yes), "priorityflags": ("priority_flags", words),
