@@ -279,7 +279,8 @@ def _node(name: str, values: Values) -> SiteNode:
     given = dict(values)
     threads = given.pop("threads", None) or 1
     sockets, per_socket, boards = (given.pop(key, None) for key in ("sockets", "cores_per_socket", "boards"))
-    reserved_cores, reserved_memory = given.pop("reserved_cores", 0), given.pop("reserved_memory", 0)
+    reserved_cores = given.pop("reserved_cores", 0)
+    reserved_memory = given.pop("reserved_memory", 0)
     cpus = given.pop("cpus", None)
     cores = given.pop("cores", None)
     if cores is None and (sockets or per_socket):
