@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from schedlab.instances.log_preparation import cancellations
 from schedlab.instances.logged import Logged
 from schedlab.instances.repair import Trace
@@ -45,3 +46,12 @@ def test_rows_of_running_jobs_keep_what_they_asked() -> None:
     assert both.job(1).recorded == Recorded(70)
     plain = with_rows(replace(w, site=None), [(replace(running, job=replace(job, asked=None)),)])
     assert plain.site is None
+
+
+def test_the_table_of_a_replay_has_what_was_asked_and_recorded() -> None:
+    pytest.importorskip("pandas")
+    w = Trace.of("log", "sacct", [logged("first", 0, 4), logged("last", 2, 4, start=120)], ["cores"]).workload
+    table = simulate(w, MACHINE, "fcfs").to_pandas()
+    assert table["asked.account"].tolist() == ["of first", "of last"]
+    assert table["recorded.start"].tolist() == [0, 120]
+    assert table["start"].tolist() == [0, 100]
