@@ -646,7 +646,9 @@ class Site:
             return None
         own, *above = line
         values: dict[str, Any] = {name: getattr(own.limits, name) for name in INHERITED}
-        qos, default_qos, priority = own.qos, own.default_qos, own.priority
+        qos = own.qos
+        default_qos = own.default_qos
+        priority = own.priority
         for one in above:
             for name in INHERITED:
                 inherited = getattr(one.limits, name)

@@ -159,7 +159,8 @@ class Simulation(ReplayData):
             The columns job, user, queue, submit, start, end, wait (start - submit, less the time in earlier attempts),
             slowdown ((end - submit) / d with d = max(1, work done), at least 1), units, walltime, expected, runtime,
             killed. Times in seconds; wait and slowdown are NaN for jobs that never started, slowdown also for jobs that
-            did not come back after a failure; expected is NaN if the replay was read from files.
+            did not come back after a failure; expected is NaN if the replay was read from files. If the log has them, also
+            what the jobs asked of their site (``asked.account``, ...) and what was recorded (``recorded.start``, ...).
 
         Raises
         ------
@@ -178,6 +179,8 @@ class Simulation(ReplayData):
         if attempts:
             return self.attempts
         pandas = _pandas("to_pandas")
+        from ..instances.formats.job_table import site_table
+
         w = self.workload
         h = self.history
         took = np.maximum(1, self.end - self.start)
@@ -202,7 +205,7 @@ class Simulation(ReplayData):
             "runtime": w.runtime,
             "killed": self.killed,
         }
-        return pandas.DataFrame(columns)
+        return pandas.DataFrame(columns | site_table(w, pandas.array))
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, labels: bool = True) -> Axes:
         """Draw the replay as a Gantt chart, by matplotlib.

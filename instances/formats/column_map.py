@@ -14,6 +14,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from ...errors import WrongValue
+from ...models.comparing import hashable
 from ..files.lines import number_of, wrong
 from ..files.site_cells import is_site_column, site_of
 from ..logged import MISSING, NEVER_STARTED, UNLIMITED, Logged
@@ -39,6 +40,7 @@ class Source:
     per_unit: bool = False
 
 
+@hashable
 @dataclass(frozen=True)
 class ColumnMap:
     """The columns of a table: our name -> where its values come from; ``zone``: time zone of dates without one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from pathlib import Path
@@ -18,6 +18,7 @@ from ..files.site_cells import cells_of, columns_with_values, is_number_column, 
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine, WorkloadError
+from ..site_columns import SiteColumns
 from ..workload import UNKNOWN, Workload
 from .column_map import EPOCH, ColumnMap, column_map
 
@@ -31,6 +32,7 @@ MOST = 1e10  # s (317 years), W, units, or amounts
 NUMBER = f"a number of at most {MOST:.0f}, or an empty cell"
 WHOLE = f"a whole number from 0 to {MOST:.0f}"
 PARQUET = b"PAR1"
+START = "recorded.start"  # the column start of a table of jobs
 BATCH = 20_000  # rows of Parquet that are converted together
 Row = tuple[int, Sequence[object]]
 
@@ -152,6 +154,27 @@ def workload_of_table(table: Any, name: str = "table") -> Workload:
     return Trace.of_columns(name, "table", jobs, resources, []).workload
 
 
+def site_table(workload: Workload, numbers: Callable[[list[Any], str], Any]) -> dict[str, Any]:
+    """Return the columns of what jobs asked of their site and what was recorded, those in which a job has a value.
+
+    Parameters
+    ----------
+    workload
+        The jobs.
+    numbers
+        Makes a column of whole numbers, of which some may be None: ``pandas.array``.
+    """
+    w = workload
+    site = w.site or SiteColumns.unknown(len(w))
+    starts = w.recorded_start.tolist()
+    rows = [cells_of(site.asked(k), site.recorded(k, starts[k])) for k in range(len(w))]
+    columns: dict[str, Any] = {}
+    for name in columns_with_values(rows):
+        values = [row.get(name) for row in rows]
+        columns[name] = numbers(values, "Int64") if is_number_column(name) else values
+    return columns
+
+
 def table_of_workload(workload: Workload) -> Any:
     """Return the jobs of a workload as a table of pandas; see ``Workload.to_pandas``."""
     try:
@@ -174,13 +197,7 @@ def table_of_workload(workload: Workload) -> Any:
         "array": [w.arrays.get(k, "") for k in range(len(w))],
     }
     columns["start"][w.recorded_start == UNKNOWN] = None
-    site = w.site
-    if site is not None:
-        rows = [cells_of(site.asked(k), site.recorded(k)) for k in range(len(w))]
-        for name in columns_with_values(rows):
-            values = [row.get(name) for row in rows]
-            columns[name] = pandas.array(values, "Int64") if is_number_column(name) else values
-    return pandas.DataFrame(columns)
+    return pandas.DataFrame(columns | {name: v for name, v in site_table(w, pandas.array).items() if name != START})
 
 
 def _csv(path: str | Path) -> tuple[list[str], Iterator[Row]]:

@@ -299,6 +299,9 @@ def _asked(values: Mapping[str, str], chunks: Sequence[Chunk]) -> SiteRequest | 
     units = sum(chunk.units for chunk in chunks)
     parts = _torque_parts(values)
     apart = bool(parts) or "scatter" in place or "vscatter" in place
+    nodes = units if apart and units else None
+    if "pack" in place and not parts:
+        nodes = 1
     per_node = chunks[0].request if len(chunks) == 1 else {}
     gpus = per_node.get("gpus", 0)
     exclusive = "excl" in place or "exclhost" in place
@@ -311,8 +314,8 @@ def _asked(values: Mapping[str, str], chunks: Sequence[Chunk]) -> SiteRequest | 
         account=values.get("account", values.get("Account_Name", "")),
         qos=values.get("qos", values.get("Resource_List.qos", "")),
         partitions=(values["queue"],) if values.get("queue") else (),
-        min_nodes=units if apart and units else None,
-        max_nodes=units if apart and units else None,
+        min_nodes=nodes,
+        max_nodes=nodes,
         cpus=sum(chunk.units * chunk.request.get("cores", 0) for chunk in chunks) or None,
         tasks=_processes(values),
         memory_per_node=per_node.get("memory") or None if apart else None,

@@ -81,6 +81,7 @@ RUNNING = ("RUNNING", "SUSPENDED", "STOPPED", "CONFIGURING", "COMPLETING", "STAG
 CANCELLED = ("CANCELLED", "DEADLINE")
 UNFINISHED = (*CANCELLED, "BOOT_FAIL")  # states that a job without a node can end in
 RAN = ("COMPLETED", "TIMEOUT", "OUT_OF_MEMORY")  # states of jobs that had a node, whatever other columns say
+AMOUNTS = ("AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES", "ReqMem")  # columns of GPUs and memory
 ALLOCATED = ("AllocTRES", "AllocNodes", "AllocCPUS")  # empty or 0 for a job that never had a node
 TOGETHER = 60  # s between the submit times of the components of a heterogeneous job, at most
 INTERRUPTED = ("REQUEUED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "RESIZING", "LAUNCH_FAILED", "RECONFIG_FAIL")
@@ -479,14 +480,16 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     if not name or not name[0].isalnum():
         raise WrongValue(f"JobID is {name[:40]!r}; expected a job such as 123 or 123_4")
     times = _times(row, zone)
-    nodes = _nodes(row)
-    cpus = _cpus(row)
-    units = max(nodes, 1) if cpus else 0
+    asked = _asked(row, times.submit, zone)
+    cpus = _cpus(row) or _cpus_of_line(asked)
+    units = max(_nodes(row) or _nodes_of_line(asked), 1) if cpus else 0
     changed = list(times.changed)
     request: dict[str, int] = {}
     types: dict[str, int] = {}
     if units:
         request, types, whole = _request(row, units, cpus)
+        if asked is not None and not any(row.get(column) for column in AMOUNTS):
+            request, types = _with_line(request, asked, units, cpus)
         changed += [WHOLE_MEMORY] if whole else []
     why = times.why
     if not why and not cpus:
@@ -508,9 +511,38 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
         not_obeyed=(SEVERAL_NODES,) if units > 1 else (),
         gpu_types=",".join(f"{kind}={number}" for kind, number in types.items()),
         eligible=times.eligible,
-        asked=_asked(row, times.submit, zone),
+        asked=asked,
         recorded=_recorded(row, times),
     )
+
+
+# --- What the command line of a job tells where no column does.
+
+
+def _cpus_of_line(asked: SiteRequest | None) -> int:
+    if asked is None or asked.tasks is None:
+        return 0
+    return asked.tasks * (asked.cpus_per_task or 1)
+
+
+def _nodes_of_line(asked: SiteRequest | None) -> int:
+    return 0 if asked is None else asked.min_nodes or 0
+
+
+def _with_line(
+    request: Mapping[str, int], asked: SiteRequest, units: int, cpus: int
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the request of a unit with GPUs and memory that were asked for, and the GPUs of the job by type."""
+    times = {"node": units, "socket": units, "task": asked.tasks or units, "job": 1}
+    gpus = 0
+    types: dict[str, int] = {}
+    for name, kind, number, per in asked.gres:
+        if name == "gpu":
+            gpus += number * times[per]
+        if name == "gpu" and kind:
+            types[kind] = types.get(kind, 0) + number * times[per]
+    memory_per_cpu = (asked.memory_per_cpu or 0) * -(-cpus // units)
+    return {**request, "gpus": -(-gpus // units), "memory": asked.memory_per_node or memory_per_cpu}, types
 
 
 ASKED = ("Account", "QOS", "Partition", "ReqNodes", "ReqCPUS", "ReqMem", "ReqTRES", "Constraints", "Licenses",

@@ -279,7 +279,8 @@ def _node(name: str, values: Values) -> SiteNode:
     given = dict(values)
     threads = given.pop("threads", None) or 1
     sockets, per_socket, boards = (given.pop(key, None) for key in ("sockets", "cores_per_socket", "boards"))
-    reserved_cores, reserved_memory = given.pop("reserved_cores", 0), given.pop("reserved_memory", 0)
+    reserved_cores = given.pop("reserved_cores", 0)
+    reserved_memory = given.pop("reserved_memory", 0)
     cpus = given.pop("cpus", None)
     cores = given.pop("cores", None)
     if cores is None and (sockets or per_socket):
@@ -288,14 +289,14 @@ def _node(name: str, values: Values) -> SiteNode:
         cores = (boards or 1) * (sockets or 1) * (per_socket or 1)
     if cores is None:
         cores = max(1, (cpus or 1) // threads)
-    if cpus not in (cores, cores * threads):  # Slurm sets such a number to that of the threads
+    in_all = (boards or 1) * (sockets or cores)
+    if cpus not in (in_all, cores, cores * threads):  # Slurm sets such a number to that of the threads
         cpus = cores * threads
-    per_core = cpus // cores
     usable = max(0, cores - reserved_cores)
     memory = given.pop("memory", None)
     if memory is not None:
         memory = max(0, memory - reserved_memory)
-    return SiteNode(name, usable, threads, memory, cpus=usable * per_core, **given)
+    return SiteNode(name, usable, threads, memory, cpus=cpus * usable // max(1, cores), **given)
 
 
 def _plain(kind: Any) -> Callable[[str, Values], Any]:

@@ -183,11 +183,13 @@ def _rows(path: str | Path, columns: Sequence[str]) -> Iterator[Row | Refused]:
         return
     lines = enumerate(each_line(path), 1)
     first = next(((n, line) for n, line in lines if line.strip()), None)
-    if first is not None and is_completion(first[1].strip()):
+    if first is None:
+        raise WorkloadError(f"{path}: the file is empty; expected the output of sacct")
+    if is_completion(first[1].strip()):
         yield from completion_rows(chain([first], lines))
         return
-    table, line = table_of(path, iter([first] if first else []), columns)
-    rest = lines if line else chain([first] if first else [], lines)
+    table, header = table_of(path, iter([first]), columns)
+    rest = lines if header else chain([first], lines)
     for row in text_rows(table, ((n, text) for n, text in rest if not table.is_header(text)), lambda row: row):
         yield row if isinstance(row, Refused) else row[0]
 
@@ -198,7 +200,8 @@ def _placed(cells: Mapping[str, str], zone: tzinfo) -> PlacedJob | None:
     if is_unknown(listed):
         return None
     nodes = hosts_of(listed)
-    start, end = moment(cells.get("Start", ""), zone), moment(cells.get("End", ""), zone)
+    start = moment(cells.get("Start", ""), zone)
+    end = moment(cells.get("End", ""), zone)
     if math.isnan(start) or not nodes:
         return None
     amounts = tres(cells.get("AllocTRES", ""))

@@ -42,14 +42,18 @@ def read_nodes(draft: Draft, path: Path, lines: Sequence[str]) -> None:
 
 def _of_text(path: Path, lines: Sequence[str]) -> Iterator[tuple[Where, str, Pairs]]:
     """Yield the nodes of the text: a name, then indented lines ``key = value``."""
-    where, name, values = Where(str(path)), "", dict[str, str]()
+    where = Where(str(path))
+    name = ""
+    values = dict[str, str]()
     for number, line in enumerate([*lines, "end"], 1):
         if not line.strip():
             continue
         if not line[0].isspace():
             if name:
                 yield where, name, values
-            where, name, values = Where(str(path), number), line.strip(), {}
+            where = Where(str(path), number)
+            name = line.strip()
+            values = {}
             continue
         key, sign, text = line.partition(" = ")
         if line.startswith("\t") and not sign and values:  # a long value goes on
@@ -131,7 +135,7 @@ def _state(text: str) -> str:
 COMMAND = re.compile(
     r"(set|unset|create|delete|import|active)\s+(server|queue|node|sched|resource|hook|s|q|n)\b\s*(.*)", re.IGNORECASE
 )
-ASSIGNMENT = re.compile(r"([\w.-]+)\s*(\+?=|-=)\s*(.*)", re.DOTALL)
+ASSIGNMENT = re.compile(r"([\w.-]+)\s*\+?=\s*(.*)", re.DOTALL)
 LIMIT = re.compile(r"\[([ougp]):([^=\]\s]+)\s*=\s*([^\]\s]+)\]")
 LIMITS = {"max_run": "jobs", "max_queued": "submit", "max_run_res": "tres"}
 OLD_LIMITS = {
@@ -168,10 +172,8 @@ def read_qmgr(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         if match is None:
             draft.fault(where, "", f"{text[:60]!r}; expected commands of qmgr, such as set queue workq started = True")
             continue
-        verb, what = (
-            match[1].lower(),
-            {"s": "server", "q": "queue", "n": "node"}.get(match[2].lower(), match[2].lower()),
-        )
+        verb = match[1].lower()
+        what = {"s": "server", "q": "queue", "n": "node"}.get(match[2].lower(), match[2].lower())
         if what == "hook":
             draft.omit(f"hooks of PBS ({match[3].split()[0] if match[3] else ''})")
         elif what in ("queue", "node") and verb == "create":
@@ -195,19 +197,20 @@ def _set(draft: Draft, where: Where, what: str, text: str) -> None:
     if match is None:
         draft.fault(where, "", f"{text[:60]!r}; expected an attribute and its value, such as started = True")
         return
-    key, sign, value = match[1], match[2], match[3].strip().strip("\"'")
+    key = match[1]
+    value = match[2].strip().strip("\"'")
     if what == "node":
         draft.node(name, {"given": {**draft.nodes.get(name, {}).get("given", {}), key: value}})
     elif what == "queue":
         if name not in draft.partitions:
             draft.fault(where, "queue", f"there is no queue {name!r}; expected create queue {name} before it")
             return
-        _of_queue(draft, where, name, key, sign, value)
+        _of_queue(draft, where, name, key, value)
     else:
         _of_server(draft, where, key, value)
 
 
-def _of_queue(draft: Draft, where: Where, name: str, key: str, sign: str, value: str) -> None:
+def _of_queue(draft: Draft, where: Where, name: str, key: str, value: str) -> None:
     queue = draft.partitions[name]
     head, _, resource = key.partition(".")
     if head == "resources_available" and resource in TRES:  # of all running jobs of the queue
@@ -320,7 +323,8 @@ def read_sched_config(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         if match is None:
             draft.fault(where, "", f"{text[:60]!r}; expected an option such as by_queue: True ALL")
             continue
-        key, value = match[1], match[2].strip().strip('"')
+        key = match[1]
+        value = match[2].strip().strip('"')
         if key in ("job_sort_key", "node_sort_key"):
             if value not in sorts.setdefault(key, []):
                 sorts[key].append(value)
@@ -368,10 +372,14 @@ def complete(draft: Draft) -> None:
 
 
 def _partition(draft: Draft, name: str, queue: Values, server: Values, own_queue: Mapping[str, str]) -> Values:
-    open_, started = bool(queue.get("enabled")), bool(queue.get("started"))
+    takes_jobs = bool(queue.get("enabled"))
+    starts_jobs = bool(queue.get("started"))
     up, down, drain, inactive = PARTITION_STATES
     states = {(True, True): up, (True, False): down, (False, True): drain, (False, False): inactive}
-    values: Values = {"state": states[open_, started], "nodes": tuple(_nodes_of(draft, name, queue, own_queue))}
+    values: Values = {
+        "state": states[takes_jobs, starts_jobs],
+        "nodes": tuple(_nodes_of(draft, name, queue, own_queue)),
+    }
     limits = draft.qos.setdefault(name, {})
     for key, (where, text) in {**server, **queue.get("resources", {})}.items():
         kind, _, resource = key.partition(".")

@@ -45,7 +45,8 @@ def _some(pattern: str) -> Callable[[Sequence[str]], bool]:
 
 
 def _both(pattern: str, other: str) -> Callable[[Sequence[str]], bool]:
-    first, second = re.compile(pattern), re.compile(other)
+    first = re.compile(pattern)
+    second = re.compile(other)
     return lambda lines: any(first.match(line) for line in lines) and any(second.search(line) for line in lines)
 
 

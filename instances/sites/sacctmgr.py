@@ -148,7 +148,8 @@ def read_dump(draft: Draft, path: Path, lines: Sequence[str]) -> None:
                 where, "", f"{text[:60]!r}; expected Cluster, Parent, Account or User, such as User - 'ana':Fairshare=1"
             )
             continue
-        what, name = match[1], match[2].lower()
+        what = match[1]
+        name = match[2].lower()
         pairs = list(_fields(match[3]))
         if what == "Parent":
             parent = name
@@ -205,7 +206,8 @@ def read_associations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
     """Read ``sacctmgr -P show assoc``; without the column ParentName, accounts that no dump has are below the root."""
     for where, row in table_rows(draft, path, lines):
         given = _lower(row)
-        account, user = given["account"].lower(), given.get("user", "").lower()
+        account = given["account"].lower()
+        user = given.get("user", "").lower()
         pairs = [(key, text) for key, text in row.items() if key]
         values = _read(draft, where, pairs, ASSOCIATION_KEYS, ASSOCIATION_IGNORED, "associations")
         if not given.get("parentname") and not given.get("parname"):

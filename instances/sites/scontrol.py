@@ -46,7 +46,8 @@ def records(path: Path, lines: Sequence[str]) -> Iterator[Record]:
             yield where, _pairs(" ".join(parts))
             parts = []
         if FIRST.match(line):
-            where, parts = Where(str(path), number), [line.strip()]
+            where = Where(str(path), number)
+            parts = [line.strip()]
         elif parts:
             parts.append(line.strip())
 

@@ -234,7 +234,7 @@ SETTINGS: Table = {
     "priorityweightage": ("weight_age", whole), "priorityweightassoc": ("weight_assoc", whole),
     "priorityweightfairshare": ("weight_fairshare", whole), "priorityweightjobsize": ("weight_job_size", whole),
     "priorityweightpartition": ("weight_partition", whole), "priorityweightqos": ("weight_qos", whole),
-    "priorityweighttres": ("weight_tres", lambda text: {} if text == "(null)" else tres_weights(text)),
+    "priorityweighttres": ("weight_tres", lambda text: {} if text in ("(null)", "0") else tres_weights(text)),
     "prioritymaxage": ("max_age", minutes), "prioritydecayhalflife": ("decay_half_life", half_life),
     "prioritycalcperiod": ("calc_period", minutes), "priorityusageresetperiod": ("usage_reset_period", lower),
     "priorityfavorsmall": ("favor_small", yes), "priorityflags": ("priority_flags", words),
@@ -417,7 +417,8 @@ def logical_lines(path: Path, lines: Sequence[str]) -> Iterator[Line]:
     >>> [line.text for line in logical_lines(Path("slurm.conf"), ["A=1 # first", "B=2 \\", " C=3", "", "#D=4"])]
     ['A=1', 'B=2  C=3']
     """
-    first, parts = 0, list[str]()
+    first = 0
+    parts = list[str]()
     for number, line in enumerate(lines, 1):
         text = re.sub(r"(?<!\\)#.*", "", line).replace("\\#", "#").rstrip()
         first = first if parts else number
@@ -488,7 +489,8 @@ def read_slurm_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         pairs = pairs_of(draft, line)
         if not pairs:
             continue
-        key, name = pairs[0][0].lower(), pairs[0][1]
+        key = pairs[0][0].lower()
+        name = pairs[0][1]
         if key == "nodename":
             _nodes(draft, line.where, name, pairs[1:], defaults["node"])
         elif key == "partitionname":
@@ -558,7 +560,8 @@ def nodes_of_partitions(draft: Draft) -> None:
     """Replace the lists of hosts and sets of nodes of the partitions by the names of nodes; unknown ones are faults."""
     for name, values in draft.partitions.items():
         where = values.pop("where", Where(""))
-        longest, usual = values.get("max_time"), values.get("default_time")
+        longest = values.get("max_time")
+        usual = values.get("default_time")
         if longest is not None and usual is not None and usual > longest:  # Slurm uses the limit then
             del values["default_time"]
         text = values.get("nodes")

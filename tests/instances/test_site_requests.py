@@ -93,6 +93,33 @@ def test_values_of_a_request(file: Writer, values: dict[str, str], name: str, va
     assert getattr(asked, name) == value
 
 
+SHORT = "JobID|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|State|NodeList|SubmitLine"
+
+
+def test_a_command_line_gives_amounts_where_no_column_does(file: Writer) -> None:
+    lines = (
+        "-N 2 -n 6 -c 2 --mem-per-cpu=500 --gpus-per-task=a100:1",
+        "-n 3 --gres=gpu:2 --mem=4G",
+        "-n 1 -G 2",
+        "x.sh",
+    )
+    rows = [
+        f"{k}|2024-03-01T08:00:00|None|2024-03-01T09:00:00|00:00:00|10|0|0|CANCELLED by 0|None assigned|sbatch {line}"
+        for k, line in enumerate(lines)
+    ]
+    w = read_trace(file("log", "\n".join([SHORT, *rows]))).with_cancelled().workload
+    assert w.resources == ("cores", "gpus", "memory")
+    assert (w.ids, w.units.tolist()) == (("0", "1", "2"), [2, 1, 1])
+    assert w.request.tolist() == [[6, 3, 3000], [3, 2, 4096], [1, 2, 0]]
+    assert dict(w.report.dropped) == {"3": "it has no processors or nodes, neither requested nor allocated"}
+
+
+def test_columns_decide_over_the_command_line(file: Writer) -> None:
+    row = log({"ReqTRES": "cpu=8,mem=4000M,node=1", "SubmitLine": "sbatch -n 99 --mem=64G --gres=gpu:4 x.sh"})
+    w = read_trace(file("log", row)).workload
+    assert (w.resources, w.request.tolist()) == (("cores", "memory"), [[4, 2000]])
+
+
 def test_equal_requests_are_one_object(file: Writer) -> None:
     rows = [{"JobID": str(k), "QOS": ("high", "low")[k % 2]} for k in range(1, 50)]
     w = read_trace(file("log", log(*rows))).workload

@@ -56,6 +56,14 @@ def test_a_log_without_nodes_is_refused(file: Writer) -> None:
     text = "JobID|Submit|Start|End|NCPUS\n1|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|8\n"
     with pytest.raises(WorkloadError, match="no job of the log has nodes; expected a column NodeList"):
         site_of_log(file("log.txt", text))
+    with pytest.raises(WorkloadError, match="the file is empty"):
+        site_of_log(file("empty.txt", ""))
+
+
+def test_a_log_without_a_header(file: Writer) -> None:
+    text = "1|2026-01-01T00:00:00|2026-01-01T01:00:00|8|n[1-2]\n"
+    site = site_of_log(file("log.txt", text), columns=("JobID", "Start", "End", "NCPUS", "NodeList"))
+    assert [(n.name, n.cores) for n in site.nodes] == [("n1", 4), ("n2", 4)]
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the data of developers are missing")

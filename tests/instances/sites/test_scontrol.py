@@ -84,6 +84,19 @@ ReservationName=any StartTime=2026-06-01T10:00:00 EndTime=2026-06-01T11:00:00
     assert site.faults() == []
 
 
+def test_cores_that_are_kept_from_jobs(file: Writer) -> None:
+    """CPUTot counts them, CPUEfctv does not."""
+    text = """NodeName=h1 Arch=x86_64 CoresPerSocket=56
+   CPUAlloc=9 CPUEfctv=104 CPUTot=112 CPULoad=37.41
+   Gres=gpu:H100:8(S:0-1)
+   RealMemory=1900000 AllocMem=327680 FreeMem=1107433 Sockets=2 Boards=1
+   CoreSpecCount=8 CPUSpecList=52-55,108-111
+   State=MIXED ThreadsPerCore=1 TmpDisk=0 Weight=1 Owner=N/A MCS_label=N/A
+"""
+    node = read_site(file("nodes.txt", text)).nodes[0]
+    assert (node.cpus, node.memory, node.gpus, node.state) == (104, 1_900_000, {"H100": 8}, "up")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

@@ -61,6 +61,7 @@ KillWait=20
         ("Sockets=2 CoresPerSocket=20 ThreadsPerCore=2", 40, 2, 80),
         ("CPUs=40 Sockets=2 CoresPerSocket=20 ThreadsPerCore=2", 40, 2, 40),  # CPUs may be the cores
         ("CPUs=7 Sockets=2 CoresPerSocket=2", 4, 1, 4),  # Slurm sets wrong ones to those of the threads
+        ("CPUs=2 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", 16, 2, 2),  # or the sockets
         ("CPUs=16 ThreadsPerCore=2", 8, 2, 16),
         ("CPUs=16 CoresPerSocket=4", 16, 1, 16),
         ("Boards=2 SocketsPerBoard=2 CoresPerSocket=4", 16, 1, 16),

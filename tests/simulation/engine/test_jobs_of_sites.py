@@ -1,0 +1,57 @@
+"""Jobs of a site in replays: cancelled jobs leave the queue, and jobs that run at the begin keep what they asked."""
+
+from dataclasses import replace
+
+import pytest
+from schedlab.instances.log_preparation import cancellations
+from schedlab.instances.logged import Logged
+from schedlab.instances.repair import Trace
+from schedlab.instances.workload import Workload
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
+from schedlab.models.dispatch.site_request import Recorded, SiteRequest
+from schedlab.simulation import simulate
+from schedlab.simulation.features.running import with_rows
+
+MACHINE = Platform([NodeGroup("n", 1, {"cores": 4})])
+CANCELLED = "it never started: it was cancelled in the queue"
+
+
+def logged(job: str, submit: int, cores: int, **others: object) -> Logged:
+    usual = {"runtime": 100, "walltime": 200, "units": 1, "request": {"cores": cores}, "queue": "q", "start": submit}
+    return Logged(job, submit, asked=SiteRequest(account=f"of {job}"), **{**usual, **others})  # type: ignore[arg-type]
+
+
+def test_a_cancelled_job_holds_its_place_until_it_leaves() -> None:
+    jobs = [
+        logged("first", 0, 4),
+        logged("wide", 1, 4, unusable=CANCELLED, recorded=Recorded(cancelled=60)),
+        logged("last", 2, 4),
+    ]
+    trace = Trace.of("log", "sacct", jobs, ["cores"]).with_cancelled()
+    w = trace.workload
+    run = simulate(w, MACHINE, "fcfs", events=cancellations(w))
+    start = dict(zip(run.workload.ids, run.start.tolist(), strict=True))
+    assert (start["first"], start["last"]) == (0, 100)
+    assert start["wide"] < 0  # it left at 60
+
+
+def test_rows_of_running_jobs_keep_what_they_asked() -> None:
+    waiting = Job("w", 50, 60, 1, {"cores": 1}, "q", runtime=9, asked=SiteRequest(qos="low"), recorded=Recorded(70))
+    job = Job("r", 0, 60, 1, {"cores": 1}, "q", runtime=60, asked=SiteRequest(qos="high"))
+    running = Running(job, 10, {"n-1": 1}, 70)
+    w = Workload.of(Dispatch(MACHINE, [waiting], [Queue("q", 60)], now=50, running=[running]))
+    both = with_rows(w, [(running,)])
+    assert both.ids == ("r", "w")
+    assert [both.job(k).asked for k in range(2)] == [job.asked, waiting.asked]
+    assert both.job(1).recorded == Recorded(70)
+    plain = with_rows(replace(w, site=None), [(replace(running, job=replace(job, asked=None)),)])
+    assert plain.site is None
+
+
+def test_the_table_of_a_replay_has_what_was_asked_and_recorded() -> None:
+    pytest.importorskip("pandas")
+    w = Trace.of("log", "sacct", [logged("first", 0, 4), logged("last", 2, 4, start=120)], ["cores"]).workload
+    table = simulate(w, MACHINE, "fcfs").to_pandas()
+    assert table["asked.account"].tolist() == ["of first", "of last"]
+    assert table["recorded.start"].tolist() == [0, 120]
+    assert table["start"].tolist() == [0, 100]
