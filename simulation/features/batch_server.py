@@ -123,8 +123,6 @@ class ServerEvents:
         private = name in self._queues.private_queues
         if private and not may_use((b.reservation for b in self._bookings.listed), name, user):
             return f"user {user!r} may not use queue {name!r}"
-        if private and j in w.windows:
-            return f"job {event.subject!r} has start windows of its own, private queues take no such jobs"
         if j in w.chunks and not private and not self._takes_chunks:
             return f"job {event.subject!r} has several chunks, which dispatcher {self._engine.name} does not take"
         before = int(w.queue[j])
@@ -268,20 +266,9 @@ class BatchServer(Feature):
         return {r.queue for r in self.reservations}
 
     def jobs(self, workload: Workload, platform: Platform) -> Workload:
-        """Return the jobs with walltimes and queues that the replay may change, without those of users who are not eligible.
-
-        Raises
-        ------
-        WrongValue
-            If a job of a private queue has start windows of its own.
-        """
+        """Return the jobs with walltimes and queues that the replay may change, without those of users who are not eligible."""
         jobs = replace(workload, walltime=workload.walltime.copy(), queue=workload.queue.copy())
         private = [k for k, q in enumerate(jobs.queues) if q.name in self.private]
-        windowed = next((k for k in jobs.windows if int(jobs.queue[k]) in private), None)
-        if windowed is not None:
-            raise WrongValue(
-                f"job {jobs.ids[windowed]!r} of a private queue has start windows of its own; expected none"
-            )
         running = {r.job.id for r in jobs.running}
         rows = [k for k in np.flatnonzero(np.isin(jobs.queue, private)).tolist() if jobs.ids[k] not in running]
         gone = [

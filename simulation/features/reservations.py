@@ -367,7 +367,7 @@ class Inside:
 # --- The jobs of private queues: they run inside of the reservations of their queues [Bridi2018, 4.4].
 #
 # In each started reservation, its jobs start in order of arrival, each as soon as it fits (a job that does not fit is
-# passed over) and can end by its walltime before the end of the reservation. Nodes are chosen by best fit among those of
+# passed over), can end by its walltime before the end of the reservation, and its own start windows allow it. Nodes are chosen by best fit among those of
 # the reservation that take starts. A job that would exceed a limit on the power of the machine waits inside: a reservation
 # holds nodes, and no power, as nobody knows what its jobs will take.
 
@@ -391,6 +391,7 @@ class PrivateJobs:
         self._queues = queues
         self.running: dict[int, Run] = {}
         self._inside: dict[int, Inside] = {}
+        self._openings: set[int] = set()  # the times at which a window opens, for which the agenda has an action
 
     def start(self) -> None:
         """Start the jobs that can start now."""
@@ -402,12 +403,26 @@ class PrivateJobs:
                 for j in () if queue in queues.stopped else waiting:
                     if self._eligible(k, j):
                         self._try(k, j)
+        if self._engine.workload.windows:
+            self._wait_for_windows()
+
+    def _wait_for_windows(self) -> None:
+        """Have an event at the next opening of a start window of each waiting job: the agenda does nothing but come to it."""
+        engine = self._engine
+        for j in self._queues.private:
+            opening = min((lo for lo, _ in engine.workload.windows.get(j, ()) if lo > engine.now), default=None)
+            if opening is not None and opening not in self._openings:
+                self._openings.add(opening)
+                engine.agenda.add(opening, Rank.OTHER, lambda: None)
 
     def _eligible(self, k: int, j: int) -> bool:
         """Return whether job j may run in booking k, and ends before it ends."""
         booking, w = self._bookings.listed[k], self._engine.workload
         users = booking.reservation.users
-        in_time = self._engine.now + self._engine.ledger.limit(j) <= booking.end
+        now = self._engine.now
+        windows = w.windows.get(j, ())
+        in_time = now + self._engine.ledger.limit(j) <= booking.end
+        in_time = in_time and (not windows or any(lo <= now <= hi for lo, hi in windows))
         return in_time and (not users or w.users[int(w.user[j])] in users)
 
     def _chunks(self, j: int) -> list[tuple[int, Ints]]:

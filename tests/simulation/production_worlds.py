@@ -56,7 +56,7 @@ def production_world(seed, *, outages=True, reservations=True, server=True, chun
         if rng.random() < 0.15 and job.walltime <= 25:
             job.queue = "whole"
         elif reservations and rng.random() < 0.45:
-            job.queue, job.windows = rng.choice(["private", "private", "guests"]), ()
+            job.queue = rng.choice(["private", "private", "guests"])
             job.walltime, job.units = rng.randint(1, 12), min(job.units, 2)
     if reservations:
         _add_reservations(world, rng)

@@ -142,7 +142,7 @@ def _kill(draw, rng):
 def _private(draw, rng):
     for job in draw.world.jobs:
         if rng.random() < 0.45:
-            job.queue, job.windows = rng.choice(["private", "private", "guests"]), ()
+            job.queue = rng.choice(["private", "private", "guests"])
             job.walltime, job.units = rng.randint(1, 12), min(job.units, 2)
     production_worlds._add_reservations(draw.world, rng)
 

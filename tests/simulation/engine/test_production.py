@@ -56,6 +56,19 @@ def test_a_reservation_starts_in_time_and_its_jobs_run_inside(dispatcher):
     assert list(run.production.left.values()) == ["its queue 'course' has no reservation any more"]
 
 
+def test_start_windows_of_jobs_hold_inside_of_reservations():
+    """The reservation lasts from 20 to 80; no event but the opening of the second window of w is at 40."""
+    inside = Reservation("course", "course", start=20, duration=60, units=1, request={"cores": 4})
+    jobs = [
+        replace(job("w", 0, 5, queue="course"), windows=((3, 9), (40, 45))),
+        replace(job("x", 0, 5, queue="course"), windows=((90, 95),)),
+        replace(job("moved", 0, 5), windows=((60, 61),)),
+    ]
+    run = replay(jobs, [inside], [ServerEvent(1, "move", "moved", "course")])
+    assert times(run) == {"w": (40, 45), "moved": (60, 65)}
+    assert list(run.production.left.values()) == ["its queue 'course' has no reservation any more"]
+
+
 def test_reservations_are_accepted_in_order_of_submission_each_repetition_by_itself():
     standing = Reservation("s", "course", 3600, 60, 2, {"cores": 4}, repeat=Repeat("hour", 3), submitted=5)
     early = Reservation("e", "night2", 7200, 10, 1, {"cores": 1}, submitted=4)
