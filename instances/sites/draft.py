@@ -99,6 +99,7 @@ class Draft:
     unknown: dict[str, Where] = field(default_factory=dict)
     faults: list[SiteFault] = field(default_factory=list)
     qos_are_known: bool = False
+    named_in: str = ""
 
     def fault(self, where: Where, field: str, why: str) -> None:
         """Note a fault."""
@@ -107,6 +108,14 @@ class Draft:
     def omit(self, what: str) -> None:
         """Note something that influences the schedule and that no replay obeys."""
         self.not_modelled[what] = None
+
+    def of_cluster(self, where: Where, name: str) -> None:
+        """Note the name of the cluster; a file of another one is a fault."""
+        if self.named_in and self.named_in != where.file and name.lower() != self.name.lower():
+            self.fault(
+                where, "ClusterName", f"ClusterName={name}: {self.named_in} is of the cluster {self.name}; expected one"
+            )
+        self.name, self.named_in = name, where.file
 
     def strange(self, where: Where, what: str) -> None:
         """Note a key that is not known, with the line that has it first."""
@@ -279,14 +288,14 @@ def _node(name: str, values: Values) -> SiteNode:
         cores = (boards or 1) * (sockets or 1) * (per_socket or 1)
     if cores is None:
         cores = max(1, (cpus or 1) // threads)
-    if cpus not in (cores, cores * threads):  # Slurm sets such a number to that of the threads
+    in_all = (boards or 1) * (sockets or cores)
+    if cpus not in (in_all, cores, cores * threads):  # Slurm sets such a number to that of the threads
         cpus = cores * threads
-    per_core = cpus // cores
     usable = max(0, cores - reserved_cores)
     memory = given.pop("memory", None)
     if memory is not None:
         memory = max(0, memory - reserved_memory)
-    return SiteNode(name, usable, threads, memory, cpus=usable * per_core, **given)
+    return SiteNode(name, usable, threads, memory, cpus=cpus * usable // max(1, cores), **given)
 
 
 def _plain(kind: Any) -> Callable[[str, Values], Any]:

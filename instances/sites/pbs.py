@@ -51,7 +51,11 @@ def _of_text(path: Path, lines: Sequence[str]) -> Iterator[tuple[Where, str, Pai
                 yield where, name, values
             where, name, values = Where(str(path), number), line.strip(), {}
             continue
-        key, _, text = line.partition("=")
+        key, sign, text = line.partition(" = ")
+        if line.startswith("\t") and not sign and values:  # a long value goes on
+            last = next(reversed(values))
+            values[last] += line.strip()
+            continue
         values[key.strip()] = text.strip()
 
 
@@ -206,7 +210,11 @@ def _set(draft: Draft, where: Where, what: str, text: str) -> None:
 def _of_queue(draft: Draft, where: Where, name: str, key: str, sign: str, value: str) -> None:
     queue = draft.partitions[name]
     head, _, resource = key.partition(".")
-    if head in ("resources_max", "resources_min", "resources_default") and resource:
+    if head == "resources_available" and resource in TRES:  # of all running jobs of the queue
+        total = draft.convert(where, key, value, _size if resource == "mem" else whole)
+        limits = draft.qos.setdefault(name, {})
+        limits["grp_tres"] = {**limits.get("grp_tres", {}), TRES[resource]: total}
+    elif head in ("resources_max", "resources_min", "resources_default") and resource:
         queue.setdefault("resources", {})[key] = (where, value)
     elif head == "default_chunk":
         queue.setdefault("chunk", {})[resource] = value

@@ -164,6 +164,10 @@ def read_site(*paths: str | Path, zone: tzinfo = UTC, name: str | None = None) -
     >>> site.name, [node.name for node in site.nodes], site.partition("batch").max_time
     ('lab', ['n1', 'n2', 'n3', 'n4'], 86400)
     """
+    if not paths:
+        raise SiteError(
+            [SiteFault(Where("read_site"), "paths", "no path is given; expected paths of files or folders")]
+        )
     draft = Draft(zone=zone)
     files = list(_all_files(draft, [Path(path) for path in paths]))
     toml = [path for path, form in files if form is None]
@@ -228,13 +232,19 @@ def _all_files(draft: Draft, paths: Sequence[Path]) -> Iterator[tuple[Path, Site
 
 
 def _in_folder(folder: Path) -> Iterator[tuple[Path, SiteFormat]]:
-    """Yield the files of a folder that describe a site, by name; files that Slurm's own include are read through them."""
+    """Yield the files of a folder that describe a site, by name; without those that its ``slurm.conf`` includes."""
+    kinds: dict[Path, SiteFormat] = {}
+    included: set[str] = set()
     for path in sorted(folder.iterdir()):
         if not path.is_file() or path.name.startswith("."):
             continue
         try:
             form = format_of(path)
+            if form is not None:
+                kinds[path] = form
+            if form is not None and form.name in FIRST:
+                matches = (slurm_conf.INCLUDE.fullmatch(line.strip()) for line in each_line(path))
+                included |= {Path(m[1].strip().strip('"')).name for m in matches if m is not None}
         except WorkloadError:
             continue
-        if form is not None:
-            yield path, form
+    yield from ((path, form) for path, form in kinds.items() if path.name not in included)

@@ -275,6 +275,8 @@ def read_events(draft: Draft, path: Path, lines: Sequence[str]) -> None:
             continue
         kind = "node-down" if state.startswith(DOWN) else "node-drain"
         nodes = draft.hosts(where, "NodeName", node)
+        if not nodes:  # a malformed list, which is a fault, or an empty one
+            continue
         draft.events.append(NodeEvent(start, kind, nodes))
         if not math.isnan(end):
             draft.events.append(NodeEvent(max(int(end), start + 1), "node-up", nodes))

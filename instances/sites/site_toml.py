@@ -72,6 +72,16 @@ def write_site(site: Site, path: str | Path) -> None:
 def site_text(site: Site) -> str:
     """Return a site as the text of a ``site.toml``. Values that are the defaults are left out.
 
+    Parameters
+    ----------
+    site : Site
+        The site.
+
+    Returns
+    -------
+    str
+        The text. Equal sites have equal texts.
+
     Examples
     --------
     >>> nodes = [SiteNode(f"n{k}", 16, memory=32_000) for k in range(1, 5)]
@@ -303,15 +313,15 @@ class _Reading:
                 made[key] = tuple(self._names((*place, key), value)) if value else ()
             else:
                 made[key] = self._value((*place, key), value, types[key])
+        for each in fields(kind):
+            if each.default is MISSING and each.default_factory is MISSING and each.name not in values:
+                self.fault(place, f"{each.name} is missing")
         if len(self.draft.faults) > before:
             return None
         try:
             return kind(**made)
         except SchedlabError as e:
             self.fault(place, str(e))
-        except TypeError as e:  # a field without a default is missing
-            missing = re.findall(r"'(\w+)'", str(e))
-            self.fault(place, f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
         return None
 
     def _value(self, place: Key, value: Any, kind: Any) -> Any:
@@ -322,8 +332,9 @@ class _Reading:
             expect("it", given, kind)
         except SchedlabError as e:
             self.fault(place, str(e))
-        if isinstance(given, float) and not math.isfinite(given):
-            self.fault(place, f"it is {given}; expected a finite number")
+        for number in given.values() if isinstance(given, dict) else (given,):
+            if isinstance(number, float) and not math.isfinite(number):
+                self.fault(place, f"it is {excerpt(value)}; expected finite numbers")
         return given
 
 

@@ -341,7 +341,7 @@ def settings(draft: Draft, where: Where, key: str, text: str, strict: bool = Tru
     """Read a setting of the scheduler into a draft; an unknown key is noted if the text is from ``slurm.conf``."""
     name = key.lower()
     if name == "clustername":
-        draft.name = text
+        draft.of_cluster(where, text)
     elif name == "schedulerparameters":
         _parameters(draft, where, text)
     elif name == "licenses":
@@ -511,7 +511,7 @@ def _nodes(draft: Draft, where: Where, name: str, pairs: Iterable[tuple[str, str
         default |= values
         return
     for each in draft.hosts(where, "NodeName", name):
-        draft.node(each, default | values)
+        draft.node(each, default | draft.nodes.get(each, {}) | values)
 
 
 def node_values(values: Values) -> Values:
@@ -534,7 +534,8 @@ def _partitions(draft: Draft, where: Where, name: str, pairs: Sequence[tuple[str
         default |= values
         return
     for each in names(name):
-        draft.partitions.setdefault(each, {}).update({**default, **values, "where": where})
+        known = draft.partitions.setdefault(each, {})
+        known.update({**default, **known, **values, "where": where})
 
 
 def partition_values(draft: Draft, where: Where, pairs: Sequence[tuple[str, str]]) -> Values:
