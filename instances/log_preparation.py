@@ -17,7 +17,7 @@ from ..models.platform import LATEST
 from ..models.server_events import ServerEvent
 from ..models.whole_numbers import is_real, is_whole, shown
 from .files.lines import whole_of
-from .logged import Preceding, TextColumn
+from .logged import LIMIT_OF_PARTITION, LIMIT_OF_SITE, Preceding, TextColumn
 from .repair import Trace
 from .report import WorkloadError
 from .workload import WITHOUT_PREDECESSOR, Workload, later
@@ -227,6 +227,32 @@ def arrived(workload: Workload, end: Ints) -> Workload:
             release[k] = max(release[k], submit[k])
     latest = later(latest, submit - workload.submit)
     return replace(workload, submit=submit, release=release, latest_start=latest)
+
+
+# --- Walltimes of jobs that requested none: the limits of the partitions of a site.
+
+
+def with_partition_limits(trace: Trace, limits: Mapping[str, float]) -> Trace:
+    """Return the trace in which jobs without a limit of their own have that of their partition.
+
+    Parameters
+    ----------
+    trace
+        A log. Its reader gave these jobs the longest walltime of their partition in the log, or none.
+    limits
+        Name of a partition -> its limit in s; infinity for none. Other partitions stay as they are.
+    """
+    unlimited = np.isposinf(trace.walltime) | trace.changed.get(LIMIT_OF_PARTITION, np.zeros(len(trace), np.bool_))
+    group = trace.queue if trace.partition is None else trace.partition
+    limit = np.array([limits.get(name, np.nan) for name in group.names])[group.index]
+    known = unlimited & ~np.isnan(limit)
+    if not known.any():
+        return trace
+    changed = dict(trace.changed)
+    if LIMIT_OF_PARTITION in changed:
+        changed[LIMIT_OF_PARTITION] = changed[LIMIT_OF_PARTITION] & ~known
+    changed[LIMIT_OF_SITE] = known & np.isfinite(limit)
+    return replace(trace, walltime=np.where(known, limit, trace.walltime), changed=changed)
 
 
 # --- Jobs that left the queue of the real machine without having run.

@@ -24,6 +24,8 @@ NUMBERED = "job id missing, the position in the log is used instead"
 NEVER_STARTED = "it never started"
 CANCELLED_WAITING = "it never started: it was cancelled in the queue"
 AFTER_START = "submit time after the start, the start is used instead"
+LIMIT_OF_PARTITION = "walltime without a limit, the longest walltime of the partition is used instead"
+LIMIT_OF_SITE = "walltime without a limit, the limit of the partition is used"
 SEVERAL_NODES = "requested several nodes, a replay may put their shares on fewer nodes"
 ROWS = 8192  # rows by which the columns of jobs grow
 

@@ -19,9 +19,11 @@ from ..models.returned import WrongAnswer
 from ..models.unknown_names import UnknownName
 from .files.lines import begins_with, line_blocks, read_json
 from .formats.batsim import batsim_trace, is_batsim
+from .formats.column_map import KNOWN, known_table
 from .formats.eurora_trace import eurora_trace
-from .formats.job_table import is_header, is_parquet, job_table_trace
+from .formats.job_table import columns_of, is_header, is_parquet, job_table_trace
 from .formats.pbs import STAMP, pbs_trace
+from .formats.philly import like_philly, philly_trace
 from .formats.sacct import sacct_trace
 from .formats.sacct_rows import is_json_of_sacct, is_sacct
 from .formats.swf import FIELDS, NUMBER, swf_trace
@@ -49,7 +51,7 @@ SNIFFED = 200  # first lines of a file from which its format is guessed
 @hashable
 @dataclass(frozen=True)
 class Reading:
-    """How a log is read: ``cores`` and ``memory`` of a node (SWF), ``zone`` of its times, ``columns`` of sacct without header."""
+    """How a log is read: ``cores`` and ``memory`` of a node (SWF), ``zone`` of its times, ``columns``: see ``read_trace``."""
 
     cores: int = 1
     memory: int | None = None
@@ -68,19 +70,36 @@ class Format:
     options: tuple[str, ...] = ()
 
 
+def _known_table(name: str, about: str, columns: Sequence[str]) -> Format:
+    """Return the format of a table whose columns are known."""
+    return Format(name, about, lambda p, r: job_table_trace(p, columns, r.zone or UTC), options=("zone",))
+
+
 OWN = {
     f.name: f
     for f in (
         Format("swf", "Standard Workload Format 2.x, .gz too", lambda p, r: swf_trace(p, r.cores, r.memory)),
         Format(
             "sacct",
-            "Slurm: sacct --parsable2, --json, jobcomp",
+            "Slurm: sacct --parsable2, --json, jobcomp, its database as CSV",
             lambda p, r: sacct_trace(p, r.zone or UTC, r.columns),
             options=("zone", "columns"),
         ),
         Format("pbs", "PBS or Torque accounting log", lambda p, r: pbs_trace(p, r.zone or UTC), options=("zone",)),
         Format("eurora", "CSV of the Eurora jobs of 2014", lambda p, r: eurora_trace(p), has_machine=True),
-        Format("table", "jobs in CSV or Parquet, columns of jobs.csv", lambda p, r: job_table_trace(p)),
+        Format(
+            "table",
+            "jobs in CSV or Parquet, columns of jobs.csv or a map of columns",
+            lambda p, r: job_table_trace(p, r.columns, r.zone or UTC),
+            options=("zone", "columns"),
+        ),
+        *(_known_table(name, about, columns) for name, (about, columns) in KNOWN.items()),
+        Format(
+            "philly",
+            "Microsoft's Philly clusters: cluster_job_log, JSON",
+            lambda p, r: philly_trace(p, r.zone or UTC),
+            options=("zone",),
+        ),
         Format("batsim", "Batsim workload, JSON", lambda p, r: batsim_trace(p), has_machine=True),
     )
 }
@@ -122,7 +141,8 @@ def read_trace(
     zone
         Time zone of the machine, for sacct and PBS, which do not record it. Default: UTC.
     columns
-        Names of the columns of a file of ``sacct --noheader``.
+        Names of the columns of a file of ``sacct --noheader``; for a table, where its values come from: ``id=job_id``,
+        ``walltime=60*time_limit``, ``cores=num_cores/units``, ... (``instances/formats/column_map.py``).
 
     Returns
     -------
@@ -144,7 +164,11 @@ def read_trace(
     >>> trace.format, len(trace.workload)
     ('swf', 1)
     """
-    name = format or ("sacct" if columns else guess_format(path))
+    of_table = any("=" in column for column in columns)
+    name = format
+    if name is None and columns:
+        name = "table" if of_table else "sacct"
+    name = name or guess_format(path)
     try:
         form = FORMATS.get_named(name)
     except UnknownName as e:
@@ -169,16 +193,21 @@ def guess_format(path: str | Path) -> str:
     if Path(path).name.lower().removesuffix(".gz").endswith(".swf"):
         return "swf"
     if is_parquet(path):
-        return "table"
+        return known_table(columns_of(path)) or "table"
     if begins_with(path, "{"):
         return _json_format(path)
     texts = (text for block in line_blocks(path) for text in block if text.strip())
     lines = [text.strip() for text in islice(texts, SNIFFED)]
     first = lines[0] if lines else ""
+    if like_philly(lines):
+        return "philly"
     if first.startswith("job_id,") and "walltime_req_hhmm" in first:
         return "eurora"
     if is_header(first):
         return "table"
+    known = known_table(name.strip() for name in first.split(","))
+    if known is not None:
+        return known
     if is_sacct(lines):
         return "sacct"
     if any(STAMP.match(line) and line.count(";") >= 3 for line in lines):

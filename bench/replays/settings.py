@@ -152,7 +152,10 @@ class ReplaySettings:
 
     trace: bool = setting(False, concerns="jobs", added=False)  # whether a log is replayed, not an instance
     format: str | None = _of_log(
-        None, "swf, sacct, pbs, eurora, table or batsim; default: recognised by its content", "", added=False
+        None,
+        "swf, sacct, pbs, eurora, table, pm100, fdata, philly or batsim; default: recognised by its content",
+        "",
+        added=False,
     )
     nodes: int | None = _of_log(
         None,
@@ -166,10 +169,13 @@ class ReplaySettings:
         None, "memory of a node in MB; default: memory is ignored", "{} MB each", least=1, added=False
     )
     per_node: str | None = _of_log(None, "other resources of a node: gpus=2,mics=1", "{} each")
-    zone: str | None = _of_log(None, "sacct and PBS logs: time zone, such as Europe/Rome; default: UTC", "times of {}")
+    zone: str | None = _of_log(
+        None, "sacct, PBS and tables with dates: time zone, such as Europe/Rome; default: UTC", "times of {}"
+    )
     columns: str | None = _of_log(
         None,
-        "sacct --noheader: the names of its columns, as in --format: JobID,Submit,Start,...",
+        "sacct --noheader: the names of its columns, as in --format: JobID,Submit,Start,...; tables: where the values come from: "
+        "id=job_id,submit=submit_time,walltime=60*time_limit,cores=num_cores/units",
         lambda names: "with given columns",
     )
     window: str | None = _of_log(

@@ -77,7 +77,7 @@ class Shown:
     @property
     def of_logs(self) -> list[str]:
         """The settings of logs that are given, as options."""
-        return [SETTINGS[name].flag for name, value in self.settings.items() if value is not None]
+        return [SETTINGS[name].flag for name, value in self.settings.items() if value not in (None, False)]
 
     @property
     def options(self) -> list[str]:

@@ -49,6 +49,11 @@ def is_site_column(name: str) -> bool:
     return name in SITE_COLUMNS
 
 
+def is_number_column(name: str) -> bool:
+    """Check whether the values of one of these columns are whole numbers."""
+    return name.partition(".")[2] in (*NUMBERS, *YES_OR_NO, *RECORDED_TIMES, "nice")
+
+
 def cells_of(asked: SiteRequest | None, recorded: Recorded | None) -> dict[str, Any]:
     """Return the cells of a job that have a value.
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ...errors import MissingPackage, WrongArgument, WrongValue
 from ...models.counts import how_many
 from ..files.lines import MOST_LINES, TextError, csv_rows, each_line, json_number_of, number_of, wrong
-from ..files.site_cells import cells_of, columns_with_values, is_site_column, site_of
+from ..files.site_cells import cells_of, columns_with_values, is_number_column, is_site_column, site_of
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine, WorkloadError
 from ..workload import UNKNOWN, Workload
+from .column_map import EPOCH, ColumnMap, column_map
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -82,9 +87,11 @@ def is_header(line: str) -> bool:
     return set(NEEDED) <= {cell.strip() for cell in line.split(",")}
 
 
-def job_table_trace(path: str | Path) -> Trace:
-    """Read a table of jobs before the common repairs."""
+def job_table_trace(path: str | Path, columns: Sequence[str] = (), zone: tzinfo = UTC) -> Trace:
+    """Read a table of jobs before the common repairs; ``columns``: a map of its columns, see ``column_map``."""
     header, rows = _parquet(path) if is_parquet(path) else _csv(path)
+    if columns:
+        return _mapped(path, column_map(columns, zone), header, rows)
     resources = _resources(path, header)
     jobs = JobColumns(resources)
     bad = list[BadLine]()
@@ -99,6 +106,31 @@ def job_table_trace(path: str | Path) -> Trace:
             bad.append(BadLine(str(path), number, str(e)))
     name = Path(path).name.removesuffix(".gz").removesuffix(".csv").removesuffix(".parquet")
     return Trace.of_columns(name, "table", jobs, resources, bad)
+
+
+def columns_of(path: str | Path) -> list[str]:
+    """Return the columns of a table."""
+    return (_parquet(path) if is_parquet(path) else _csv(path))[0]
+
+
+def _mapped(path: str | Path, columns: ColumnMap, header: Sequence[str], rows: Iterable[Row]) -> Trace:
+    """Read a table with other columns than ours."""
+    columns.check(path, header)
+    jobs = JobColumns(columns.resources)
+    bad = list[BadLine]()
+    for number, cells in rows:
+        if not cells:
+            continue
+        try:
+            if len(cells) != len(header):
+                raise WrongValue(f"{how_many(len(cells), 'field')}; the header has {len(header)}")
+            jobs.append(columns.job(dict(zip(header, cells, strict=True))))
+        except ValueError as e:
+            bad.append(BadLine(str(path), number, str(e)))
+    trace = Trace.of_columns(Path(path).name.partition(".")[0], "table", jobs, columns.resources, bad)
+    unix = len(trace) > 0 and bool(np.nanmin(trace.submit, initial=np.inf) >= EPOCH)
+    partition = trace.queue if "queue" in columns.sources else None
+    return replace(trace, unix_start=0 if unix else None, zone=columns.zone, partition=partition)
 
 
 def workload_of_table(table: Any, name: str = "table") -> Workload:
@@ -145,7 +177,9 @@ def table_of_workload(workload: Workload) -> Any:
     site = w.site
     if site is not None:
         rows = [cells_of(site.asked(k), site.recorded(k)) for k in range(len(w))]
-        columns |= {name: [row.get(name) for row in rows] for name in columns_with_values(rows)}
+        for name in columns_with_values(rows):
+            values = [row.get(name) for row in rows]
+            columns[name] = pandas.array(values, "Int64") if is_number_column(name) else values
     return pandas.DataFrame(columns)
 
 

@@ -6,7 +6,8 @@ import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from pathlib import Path
@@ -14,7 +15,17 @@ from typing import NamedTuple
 
 from ...errors import WrongValue
 from ...models.dispatch.jobs import Chunk
+from ...models.dispatch.site_request import (
+    NOTHING,
+    NOTHING_RECORDED,
+    Dependency,
+    Gres,
+    Recorded,
+    RecordedAttempt,
+    SiteRequest,
+)
 from ..files.lines import each_line, seconds_of, whole_of, wrong
+from ..files.site_cells import dependencies_of
 from ..logged import AFTER_START, MISSING, NEVER_STARTED, SEVERAL_NODES, JobColumns, Logged, merged
 from ..repair import Trace
 from ..report import BadLine
@@ -108,6 +119,8 @@ def pbs_trace(path: str | Path, zone: tzinfo = UTC) -> Trace:
     jobs = records.jobs
     trace = Trace.of_columns(Path(path).name, "pbs", jobs, jobs.requested("cores"), bad)
     report = trace.report.and_also(skipped=records.skipped)
+    if trace.site is not None:
+        trace = replace(trace, site=replace(trace.site, attempts=records.earlier))
     return replace(trace, unix_start=0, zone=zone, partition=trace.queue, report=report)
 
 
@@ -130,7 +143,8 @@ class _Records:
 
     ``rows``: id -> row of the last job with it; ``times``, ``ran``: of the attempt that counts so far, for each row, three
     and one; ``started``: id -> the last record of a start, until there is one of an end; ``deleted``: ids of jobs with a
-    record of their deletion and none of their end.
+    record of their deletion and none of their end; ``depends``: id -> the dependencies in the record of its submission;
+    ``earlier``: row -> attempts before the last one.
     """
 
     jobs: JobColumns = field(default_factory=lambda: JobColumns(RESOURCES))
@@ -139,10 +153,14 @@ class _Records:
     ran: array[int] = field(default_factory=lambda: array("b"))
     started: dict[str, str] = field(default_factory=dict)
     deleted: dict[str, None] = field(default_factory=dict)
+    depends: dict[str, str] = field(default_factory=dict)
+    earlier: dict[int, tuple[RecordedAttempt, ...]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
 
     def add(self, kind: str, name: str, text: str) -> None:
         """Add a record. Raises ValueError."""
+        if self.depends and kind in "SER" and name in self.depends and "depend=" not in text:
+            text = f"{text} depend={self.depends[name]}"
         if kind == "E":
             self._attempt(name, text)
             self.deleted.pop(name, None)
@@ -162,6 +180,8 @@ class _Records:
             self.started.pop(name, None)
         elif kind == "D":
             self.deleted[name] = None
+        elif kind == "Q" and (depend := dict(_pairs(text)).get("depend")):
+            self.depends[name] = depend
 
     def _attempt(self, name: str, text: str) -> None:
         values = dict(_pairs(text))
@@ -176,6 +196,10 @@ class _Records:
             return
         before = self._times_of(row)
         self.skipped[REPEATED if times == before else ATTEMPTS] += 1
+        if times != before:
+            first = min(times, before, key=lambda each: each.start)
+            attempt = RecordedAttempt(first.ctime, first.start, first.end, "REQUEUED", "")
+            self.earlier[row] = (*self.earlier.get(row, ()), attempt)
         if (not job.unusable, times.start) >= (bool(self.ran[row]), before.start):
             self.jobs.chunks.pop(row, None)
             self.jobs[row] = job
@@ -264,7 +288,76 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
         changed=changed,
         not_obeyed=_placement(values, sum(c.units for c in chunks)),
         eligible=eligible if eligible > 0 else MISSING,
+        asked=_asked(values, chunks),
+        recorded=_recorded(values),
     )
+
+
+def _asked(values: Mapping[str, str], chunks: Sequence[Chunk]) -> SiteRequest | None:
+    """Return what a job asked of the server beyond amounts of resources."""
+    place = re.split("[:=]", values.get("Resource_List.place", ""))
+    units = sum(chunk.units for chunk in chunks)
+    parts = _torque_parts(values)
+    apart = bool(parts) or "scatter" in place or "vscatter" in place
+    per_node = chunks[0].request if len(chunks) == 1 else {}
+    gpus = per_node.get("gpus", 0)
+    exclusive = "excl" in place or "exclhost" in place
+    conditions: tuple[Dependency, ...] = ()
+    with suppress(WrongValue):  # conditions of other servers
+        conditions = dependencies_of(values.get("depend") or values.get("Resource_List.depend") or "")[0]
+    names = [part[0] for part in parts if part[0] and not part[0].isdecimal()]
+    flags = [flag for part in parts for flag in part[1:] if "=" not in flag]
+    asked = SiteRequest(
+        account=values.get("account", values.get("Account_Name", "")),
+        qos=values.get("qos", values.get("Resource_List.qos", "")),
+        partitions=(values["queue"],) if values.get("queue") else (),
+        min_nodes=units if apart and units else None,
+        max_nodes=units if apart and units else None,
+        cpus=sum(chunk.units * chunk.request.get("cores", 0) for chunk in chunks) or None,
+        tasks=_processes(values),
+        memory_per_node=per_node.get("memory") or None if apart else None,
+        gres=(Gres("gpu", "", gpus, "node"),) if gpus and apart else (),
+        exclusive="node" if exclusive else "",
+        features="&".join(dict.fromkeys([*flags, *filter(None, [values.get("Resource_List.feature", "")])])),
+        nodes=",".join(names),
+        reservation=values.get("resvID", values.get("resvname", "")),
+        dependencies=conditions,
+    )
+    return None if asked == NOTHING else asked
+
+
+def _torque_parts(values: Mapping[str, str]) -> list[list[str]]:
+    """Return the parts of Torque's ``nodes``: number or host, then properties and resources; none for a ``select``."""
+    if values.get("Resource_List.select"):
+        return []
+    text = values.get("Resource_List.nodes") or values.get("Resource_List.nodect", "")
+    if not text or (text.isdecimal() and not values.get("Resource_List.nodes")):
+        return []
+    return [part.split(":") for part in text.partition("#")[0].split("+")]
+
+
+def _processes(values: Mapping[str, str]) -> int | None:
+    """Return the number of processes: ``procs``, ``mpiprocs`` of the chunks, or ``ppn`` of Torque's nodes."""
+    procs = whole_of(values.get("Resource_List.procs", ""))
+    if procs:
+        return procs
+    total = 0
+    for part in (values.get("Resource_List.select") or values.get("Resource_List.nodes") or "").split("+"):
+        units = whole_of(part.partition(":")[0]) or 1
+        each = re.search(r"(?:mpiprocs|ppn)=(\d{1,9})", part, re.ASCII)
+        if each is None:
+            return None
+        total += units * int(each[1])
+    return total or None
+
+
+def _recorded(values: Mapping[str, str]) -> Recorded | None:
+    """Return the hosts of a job, each once, and its state by its exit status."""
+    hosts = dict.fromkeys(part.partition("/")[0] for part in values.get("exec_host", "").split("+"))
+    status = values.get("Exit_status", "")
+    state = "COMPLETED" if status == "0" else "FAILED"
+    recorded = Recorded(nodes=",".join(filter(None, hosts)), state=state if status else "")
+    return None if recorded == NOTHING_RECORDED else recorded
 
 
 def _placement(values: Mapping[str, str], units: int) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from ..files.lines import begins_with, each_line, whole, whole_of
 from ..logged import (
     AFTER_START,
     CANCELLED_WAITING,
+    LIMIT_OF_PARTITION,
     MISSING,
     NEVER_STARTED,
     SEVERAL_NODES,
@@ -43,12 +44,14 @@ from .sacct_rows import (
     Row,
     Table,
     completion_rows,
+    database_rows,
     is_completion,
+    is_database,
     json_rows,
     table_of,
     text_rows,
 )
-from .slurm_options import array_limit, begin_after, submitted, with_columns
+from .slurm_options import Options, array_limit, asked_by, begin_after, options_of, with_columns
 from .slurm_values import (
     count,
     duration,
@@ -88,7 +91,6 @@ STILL_RAN = "still running when the log was written, the runtime until then is u
 OTHER_SPAN = "End - Start differs from Elapsed (suspension, change of the clock), Elapsed is used"
 SUSPENDED = "End - Start without the time of suspension is used"
 WHOLE_MEMORY = "all memory of the nodes requested, of which the amount is not recorded"
-LIMIT_OF_PARTITION = "walltime without a limit, the longest walltime of the partition is used instead"
 STEPS = "rows of job steps, which the rows of their jobs cover"
 ATTEMPTS = "rows of earlier attempts of a requeued job"
 REPEATED = "rows that repeat a job"
@@ -98,8 +100,8 @@ HEADERS = "lines that repeat the header"
 def read_sacct(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = ()) -> Workload:
     r"""Read the accounting of Slurm.
 
-    The file is the output of ``sacct`` (``--parsable2``, ``--parsable``, another delimiter, or ``--json``), or the text
-    file of the plug-in ``jobcomp/filetxt``.
+    The file is the output of ``sacct`` (``--parsable2``, ``--parsable``, another delimiter, or ``--json``), the text file
+    of the plug-in ``jobcomp/filetxt``, or the table of jobs of the accounting database as CSV (MIT Supercloud).
 
     Rows of job steps (``12.batch``) are left out and counted; tasks of a job array (``12_4``) are jobs; the components
     ``12+0``, ``12+1``, ... of a heterogeneous job are its chunks. A unit is a node, with an equal share of the cores, GPUs
@@ -194,6 +196,8 @@ class _Jobs:
         header: Sequence[str] = ()
         if first is not None and first[1].lstrip().startswith("{"):
             rows = self._each(json_rows(self.path))
+        elif first is not None and is_database(first[1]):
+            rows = self._each(database_rows(self.path))
         elif first is not None and is_completion(first[1].strip()):
             rows = self._each(completion_rows(chain([first], lines)))
         else:
@@ -509,7 +513,7 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     )
 
 
-ASKED = ("SubmitLine", "Account", "QOS", "Partition", "ReqNodes", "ReqCPUS", "ReqMem", "ReqTRES", "Constraints", "Licenses",
+ASKED = ("Account", "QOS", "Partition", "ReqNodes", "ReqCPUS", "ReqMem", "ReqTRES", "Constraints", "Licenses",
          "Reservation", "ArrayLimit")  # fmt: skip
 
 
@@ -517,17 +521,18 @@ def _asked(row: Mapping[str, str], submit: float, zone: tzinfo) -> SiteRequest |
     """Return what the job of a row asked for; None if no column tells. Raises ValueError."""
     component = COMPONENT.fullmatch(row["JobID"])
     limit = array_limit(row["JobID"])
-    asked = _of_columns(tuple(row.get(c, "") for c in ASKED), whole_of(component[2]) or 0 if component else 0)
-    begin = begin_after(submitted(row.get("SubmitLine", "")).begin, submit, zone)
+    options = options_of(row.get("SubmitLine", ""), whole_of(component[2]) or 0 if component else 0)
+    asked = _of_columns(tuple(row.get(c, "") for c in ASKED), options)
+    begin = begin_after(asked_by(options).begin, submit, zone)
     if limit or begin:
         asked = replace(asked, begin=begin, array_limit=limit or asked.array_limit)
     return None if asked == NOTHING else asked
 
 
 @lru_cache(4096)
-def _of_columns(cells: tuple[str, ...], component: int) -> SiteRequest:
+def _of_columns(cells: tuple[str, ...], options: Options) -> SiteRequest:
     row = {column: "" if is_unknown(text) else text for column, text in zip(ASKED, cells, strict=True)}
-    line = submitted(row["SubmitLine"], component).asked
+    line = asked_by(options).asked
     resources = tres(row["ReqTRES"])
     partitions = tuple(filter(None, row["Partition"].split(",")))
     if set(partitions) <= set(line.partitions):  # it ran in one of those that it asked for

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...errors import WrongValue
 from ...models.counts import how_many
-from ..files.lines import json_number_of, read_json, wrong
+from ..files.lines import csv_rows, each_line, json_number_of, read_json, whole_of, wrong
 from ..report import WorkloadError
 from .slurm_values import SHORT_STATES, is_unknown
 
@@ -53,6 +53,7 @@ MOST_FRAGMENTS = 30  # lines that one row may span
 MOST_EXTRA = 60  # delimiters that the texts of one row may contain
 INFINITE = 2**32 - 1  # limits and unknown numbers in the JSON of old versions
 NO_VALUES = (2**32 - 2, 2**64 - 2, -2)
+MOST_TASK = 2**32 - 10  # greater numbers mean no task of an array
 MOST_IN_JSON = 2**64  # memory with the flag "per CPU" of old versions
 T = TypeVar("T")
 
@@ -171,7 +172,7 @@ class Table:
 def is_sacct(lines: Sequence[str]) -> bool:
     """Check whether the first lines of a file are those of ``sacct``, with or without a header, or of its kin."""
     first = next((line for line in lines if line.strip()), "")
-    if header_of(first) is not None or is_completion(first.strip()):
+    if header_of(first) is not None or is_completion(first.strip()) or is_database(first):
         return True
     cells = first.split("|")
     times = sum(ISO_TIME.fullmatch(cell.strip()) is not None for cell in cells)
@@ -404,6 +405,68 @@ def completion_rows(lines: Iterable[tuple[int, str]]) -> Iterator[Row | Refused]
         yield Row(number, cells, False)
 
 
+DATABASE = {
+    "id_user": "User", "account": "Account", "partition": "Partition", "time_submit": "Submit", "time_eligible": "Eligible",
+    "time_start": "Start", "time_end": "End", "nodes_alloc": "NNodes", "nodelist": "NodeList", "cpus_req": "ReqCPUS",
+    "priority": "Priority", "constraints": "Constraints", "job_name": "JobName", "array_max_tasks": "ArrayLimit",
+}  # fmt: skip  # columns of the table of jobs in Slurm's accounting database -> columns of sacct
+DATABASE_STATES = (
+    "PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED",
+    "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY",
+)  # fmt: skip
+DATABASE_TRES = {"1": "cpu", "2": "mem", "3": "energy", "4": "node", "1001": "gres/gpu:tesla", "1002": "gres/gpu:volta"}
+PER_CPU = 2**63  # flag in mem_req
+
+
+def is_database(line: str) -> bool:
+    """Check whether a line is the header of the table of jobs of Slurm's accounting database, as CSV.
+
+    The log of the MIT Supercloud dataset is one. The numbers of its GPUs (1001, 1002) are those of that machine.
+    """
+    return {"id_job", "time_submit", "time_start", "time_end", "tres_alloc"} <= {c.strip() for c in line.split(",")}
+
+
+def database_rows(path: str | Path) -> Iterator[Row | Refused]:
+    """Yield the rows of a table of jobs of Slurm's accounting database, with the texts that ``sacct`` has."""
+    table = csv_rows(path, each_line(path))
+    header = [name.strip() for name in next(table, (1, []))[1]]
+    for number, cells in table:
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            yield Refused(number, f"{how_many(len(cells), 'field')}; the header has {len(header)}")
+            continue
+        yield Row(number, _database_cells(dict(zip(header, (c.strip() for c in cells), strict=True))), False)
+
+
+def _database_cells(row: Mapping[str, str]) -> dict[str, str]:
+    cells = {ours: row.get(theirs, "") for theirs, ours in DATABASE.items()}
+    array, task = _plain_number(row.get("id_array_job", "")), _plain_number(row.get("id_array_task", ""))
+    cells["JobID"] = f"{array}_{task}" if array and task is not None and task < MOST_TASK else row["id_job"]
+    state = _plain_number(row.get("state", ""))
+    cells["State"] = DATABASE_STATES[state] if state is not None and 0 <= state < len(DATABASE_STATES) else ""
+    for column in ("Submit", "Eligible", "Start", "End"):
+        cells[column] = cells[column] if _plain_number(cells[column]) else "Unknown"
+    limit = _plain_number(row.get("timelimit", ""))
+    cells["TimelimitRaw"] = "" if limit in (None, INFINITE - 1) else str(limit)
+    if limit == INFINITE:
+        cells["TimelimitRaw"] = "UNLIMITED"
+    suspended = _plain_number(row.get("time_suspended", "")) or 0
+    cells["Suspended"] = f"00:00:{suspended}" if suspended else ""
+    asked = _plain_number(row.get("mem_req", "")) or 0
+    per_node = f"{asked}Mn" if asked else ""
+    cells["ReqMem"] = f"{asked - PER_CPU}Mc" if asked >= PER_CPU else per_node
+    for theirs, ours in (("tres_alloc", "AllocTRES"), ("tres_req", "ReqTRES")):
+        pairs = (pair.partition("=") for pair in row.get(theirs, "").split(",") if "=" in pair)
+        cells[ours] = ",".join(f"{DATABASE_TRES[kind]}={n}" for kind, _, n in pairs if kind in DATABASE_TRES)
+    return cells
+
+
+def _plain_number(text: str) -> int | None:
+    """Return a whole number, also of a text such as 12.0, which other programs make of columns with gaps."""
+    return whole_of(text.removesuffix(".0"), -MOST_IN_JSON, MOST_IN_JSON)
+
+
 def is_json_of_sacct(values: object) -> bool:
     """Check whether JSON values are those of ``sacct --json``: a list of jobs that have the times of one."""
     if not isinstance(values, dict) or not isinstance(values.get("jobs"), list):
@@ -472,6 +535,14 @@ def _json_cells(job: object) -> dict[str, str]:
         "ReqCPUS": str(_number("required.CPUs", required.get("CPUs", required.get("cpus")), 0)),
         "AllocTRES": _tres_text(resources.get("allocated")),
         "ReqTRES": _tres_text(resources.get("requested")),
+        "QOS": str(job.get("qos") or ""),
+        "Constraints": str(job.get("constraints") or ""),
+        "Licenses": str(job.get("licenses") or ""),
+        "Reservation": _reservation(job.get("reservation")),
+        "Priority": str(_number("priority", job.get("priority"), 0) or ""),
+        "Reason": str(state.get("reason") or "") if isinstance(state, dict) else str(job.get("state_reason") or ""),
+        "SubmitLine": str(job.get("submit_line") or ""),
+        "ArrayLimit": str(_running_tasks(job) or ""),
     }
     per_cpu, per_node = (
         _number(f"memory_per_{each}", required.get(f"memory_per_{each}"), 0) for each in ("cpu", "node")
@@ -480,6 +551,16 @@ def _json_cells(job: object) -> dict[str, str]:
     if per_cpu or per_node or in_one:
         cells["ReqMem"] = f"{per_cpu}Mc" if per_cpu else f"{per_node or in_one}Mn"
     return cells
+
+
+def _reservation(value: object) -> str:
+    return str(value.get("name") or "") if isinstance(value, dict) else str(value or "")
+
+
+def _running_tasks(job: Mapping[str, Any]) -> int | None:
+    """Return how many tasks of the array of a job may run at once. Raises WrongValue."""
+    tasks: object = _object(_object(_object(_object(job, "array"), "limits"), "max"), "running").get("tasks")
+    return _number("array.limits.max.running.tasks", tasks, 0)
 
 
 def _json_id(job: Mapping[str, Any]) -> str:

@@ -57,6 +57,10 @@ NUMBERS = {"ntasks": "tasks", "ntasks-per-node": "tasks_per_node", "tasks-per-no
            "cpus-per-task": "cpus_per_task"}  # fmt: skip
 MEMORY = {"mem": "memory_per_node", "mem-per-cpu": "memory_per_cpu", "mem-per-gpu": "memory_per_gpu"}
 GPUS = {"gpus": "job", "gpus-per-node": "node", "gpus-per-task": "task", "gpus-per-socket": "socket"}
+USED = frozenset((
+    *TEXTS, *NUMBERS, *MEMORY, *GPUS, "begin", "array", "gres", "partition", "nodes", "exclusive", "oversubscribe", "share",
+    "nice", "dependency", "contiguous", "requeue", "no-requeue", "hold", "tres-per-task",
+))  # fmt: skip  # names of other jobs and the like are not kept
 NODES = re.compile(r"(\d{1,9}[km]?)(?:-(\d{1,9}[km]?))?", re.ASCII | re.IGNORECASE)
 USUAL_NICE = 100  # of --nice without a number
 NOW = re.compile(r"now(?:([+-]\d{1,9})([a-z]*))?", re.ASCII | re.IGNORECASE)
@@ -76,9 +80,11 @@ class Submitted(NamedTuple):
     array: str = ""
 
 
-@lru_cache(4096)
-def submitted(line: str, component: int = 0) -> Submitted:
-    """Return what a command line asks for. What it does not tell, or what cannot be read, is left out.
+Options = tuple[tuple[str, str], ...]
+
+
+def options_of(line: str, component: int = 0) -> Options:
+    """Return the options of a command line, name and value ("" without one); none for another command.
 
     Parameters
     ----------
@@ -89,19 +95,44 @@ def submitted(line: str, component: int = 0) -> Submitted:
 
     Examples
     --------
+    >>> options_of("sbatch -pgpu --nodes 2 --exclusive job.sh -n 9")
+    (('partition', 'gpu'), ('nodes', '2'), ('exclusive', ''))
+    """
+    words = line.split()
+    command = words[0].rpartition("/")[2] if words else ""
+    if command not in COMMANDS:
+        return ()
+    if command == "srun":
+        words = _without_wait(words)
+    return tuple(_options(words[1:], component))
+
+
+def submitted(line: str, component: int = 0) -> Submitted:
+    """Return what a command line asks for. What it does not tell, or what cannot be read, is left out.
+
+    Parameters
+    ----------
+    line, component
+        As of ``options_of``.
+
+    Examples
+    --------
     >>> asked = submitted("sbatch -p all,big -N2-4 --mem-per-cpu 2G --exclusive -d afterok:12:13 job.sh -N 9").asked
     >>> asked.partitions, asked.min_nodes, asked.max_nodes, asked.memory_per_cpu, asked.exclusive
     (('all', 'big'), 2, 4, 2048, 'node')
     >>> asked.dependencies
     (Dependency(kind='afterok', jobs=('12', '13'), delay=0),)
     """
-    words = line.split()
-    if not words or words[0].rpartition("/")[2] not in COMMANDS:
-        return Submitted(SiteRequest())
+    return asked_by(options_of(line, component))
+
+
+@lru_cache(4096)
+def asked_by(options: Options) -> Submitted:
+    """Return what options ask for; see ``submitted``."""
     fields: dict[str, Any] = {}
     gres: list[Gres] = []
     begin, array = "", ""
-    for name, value in _options(words[1:], component):
+    for name, value in options:
         try:
             if name == "begin":
                 begin = value
@@ -117,6 +148,17 @@ def submitted(line: str, component: int = 0) -> Submitted:
         except (WrongValue, ValueError):
             continue  # a value that was cut, or that a newer version knows
     return Submitted(SiteRequest(gres=tuple(gres), **fields), begin, array)
+
+
+def _without_wait(words: Sequence[str]) -> list[str]:
+    """Return the words of ``srun`` without ``-W SECONDS``; the option of this name of ``sbatch`` has no value."""
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        skipped, skip = skip, word in ("-W", "--wait")
+        if not skip and not skipped:
+            kept.append(word)
+    return kept
 
 
 def _field(name: str, value: str, gres: list[Gres]) -> dict[str, Any]:
@@ -180,7 +222,7 @@ def _options(words: Sequence[str], component: int) -> Iterator[tuple[str, str]]:
                 k += 1
             if name == "wrap":
                 return
-            if of == component:
+            if of == component and name in USED:
                 yield name, taken
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, timedelta, timezone, tzinfo
 from itertools import islice
 from pathlib import Path
@@ -24,6 +24,7 @@ from ..files.writing import whole_file
 from ..logged import CANCELLED_WAITING, MISSING, NUMBERED, UNNAMED, Preceding, TextColumn
 from ..repair import Trace
 from ..report import BadLine, Report, WorkloadError
+from ..site_columns import SiteColumns
 from ..workload import UNKNOWN, Workload
 
 # --- The header of a log in the Standard Workload Format.
@@ -375,7 +376,17 @@ def swf_trace(path: str | Path, cores: int = 1, memory: int | None = None) -> Tr
         zone=header.zone,
         sizes=header.sizes,
         report=Report(bad_lines=tuple(bad), notes=tuple(notes), skipped=skipped),
+        site=_waited(never & (table[:, WAIT] >= 0), submit + table[:, WAIT]),
     )
+
+
+def _waited(never: Bools, until: Floats) -> SiteColumns | None:
+    """Return the times at which jobs that never ran were cancelled, in s; None if there is no such job."""
+    known = never & np.isfinite(until) & (until >= 0)
+    if not known.any():
+        return None
+    times = np.where(known, np.rint(np.where(known, until, 0)), UNKNOWN).astype(np.int64)
+    return replace(SiteColumns.unknown(len(never)), cancelled=times)
 
 
 def _whole_jobs(table: Floats, line: Ints) -> tuple[Floats, Ints, Bools, dict[str, int]]:

@@ -203,7 +203,7 @@ def csv_rows(jobs: Sequence[Job], resources: Sequence[str]) -> tuple[list[str], 
     """Return the columns and the rows of ``jobs.csv``; equal jobs of a whole array share a row."""
     listed = [(job, _cells(job, count)) for job, count in _arrays(jobs)]
     extra = [c for c in OPTIONAL if any(cells[c] not in (None, "") for _, cells in listed)]
-    extra += columns_with_values(cells_of(job.asked, job.recorded) for job, _ in listed)
+    extra = [*columns_with_values(cells for _, cells in listed), *extra]
     rows = [
         [
             *(cells["id"], j.queue, j.submit, j.units, *(j.request.get(r, 0) for r in resources)),

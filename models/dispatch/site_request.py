@@ -12,7 +12,10 @@ from ...errors import WrongValue
 from ..excerpt import with_short_repr
 from ..whole_numbers import is_whole, shown
 
-KINDS = ("after", "afterany", "afterok", "afternotok", "aftercorr", "afterburstbuffer", "expand", "singleton", "before")
+KINDS = (
+    "after", "afterany", "afterok", "afternotok", "aftercorr", "afterburstbuffer", "expand", "singleton",
+    "before", "beforeany", "beforeok", "beforenotok", "on",
+)  # fmt: skip  # of Slurm; of PBS too
 PER = ("node", "task", "socket", "job")
 MOST = 10**15
 
