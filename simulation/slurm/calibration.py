@@ -369,7 +369,8 @@ def one_step(
     """Ask at each recorded event what starts now, in the recorded state, and compare with the starts that followed.
 
     A prediction is right if the job started at most ``within`` seconds later; a recorded start was foreseen if an answer of
-    the last ``within`` seconds has it. Answers count at submissions, ends, cancellations and changes of nodes.
+    the last ``within`` seconds has it. The events are submissions, starts, ends, cancellations and changes of nodes; a job that
+    starts at the time of an event still waits.
 
     Parameters
     ----------
@@ -392,12 +393,10 @@ def one_step(
     for time, at_once in moments(history):
         state.advance(time)
         begun = []
-        counts = False
         for event in at_once:
             if event.what == What.START:
                 begun.append((event.subject, event.number))
                 continue
-            counts = True
             _set(state, jobs, event.subject, event.what, event.number, time)
             if event.what == What.NODE:
                 state.set_node(event.subject, changes[event.number].up)
@@ -407,13 +406,12 @@ def one_step(
             agrees = following is not None and following <= time + within
             if agrees and following is not None:
                 foreseen.add((answer.job, following))
-            if counts:
-                predicted += 1
-                right += agrees
-                if not agrees:
-                    how = "backfill" if answer.backfilled else "main"
-                    name = state.tables.partitions[answer.partition].name
-                    wrong.append(WrongInstant(time, job.id, name, following, how, True))
+            predicted += 1
+            right += agrees
+            if not agrees:
+                how = "backfill" if answer.backfilled else "main"
+                name = state.tables.partitions[answer.partition].name
+                wrong.append(WrongInstant(time, job.id, name, following, how, True))
         place = {int(row[0]): k for k, row in enumerate(state.queue())}
         for k, n in sorted(begun, key=lambda pair: place.get(pair[0], len(place))):
             attempt = jobs[k].attempts[n]

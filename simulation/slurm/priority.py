@@ -131,9 +131,9 @@ class FairShare:
             return math.inf
         if self._share[k] == 0:
             return 0.0
-        above = self.usage[self.nodes[k].parent]
-        used = self.usage[k] / above if above > 0 else 0.0
-        return self._share[k] / used if used > 0 else math.inf
+        above = float(self.usage[self.nodes[k].parent])
+        used = float(self.usage[k]) / above if above > 0 else 0.0
+        return float(self._share[k]) / used if used > 0 else math.inf
 
     def _walk(self, siblings: Sequence[int], tied_above: bool) -> None:
         levels = {k: self._level(k) for k in siblings}

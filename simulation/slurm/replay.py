@@ -29,11 +29,12 @@ class What(IntEnum):
     NODE = 1
     CANCEL = 2
     REQUEUE = 3
-    SUBMIT = 4
-    BEGIN = 5
-    MAIN = 6
-    BACKFILL = 7
-    START = 8
+    PREEMPT = 4
+    SUBMIT = 5
+    BEGIN = 6
+    MAIN = 7
+    BACKFILL = 8
+    START = 9
 
 
 class SlurmEvent(NamedTuple):
@@ -216,6 +217,8 @@ class SlurmReplay:
             self._main_planned = False
             self._last_main = time
             self._begun(state.main(now, whole_queue=number > 0), time)
+            for victim in state.preempt(now):
+                self._add(max(time, victim.end * SECOND), What.PREEMPT, victim.job, int(victim.requeued))
             return 0
         if what == What.BACKFILL:
             self._backfill_planned = False
@@ -243,6 +246,12 @@ class SlurmReplay:
             return 1
         elif what == What.CANCEL:
             return self._cancel(subject, now)
+        elif what == What.PREEMPT and state.state[subject] == RUNNING:
+            if not number:
+                self._until.pop(subject, None)
+                state.end(subject, now, "PREEMPTED")
+                return 1
+            self._requeue(subject, time)
         elif what == What.REQUEUE:
             self._requeue(subject, time)
         elif what == What.NODE:

@@ -180,7 +180,7 @@ def _cpus_on(job: Ints, part: Ints, n: int, machine: Machine, free: Ints, use: I
             return 0
     if cpus // per_task < tasks:
         return 0
-    return cpus
+    return int(cpus)
 
 
 @internal

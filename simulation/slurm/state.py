@@ -20,6 +20,7 @@ from . import columns as c
 from .jobs import ENDED_WELL, SlurmJob
 from .limits import reason_name
 from .passes import backfill_pass, main_pass
+from .preemption import Preemption, Victim
 from .priority import JobPriorities
 from .tables import Tables
 
@@ -88,6 +89,9 @@ class SlurmState:
             self.tables.job[:, c.MIN_NODES].copy(),
             self.begin,
         )
+        self.preemption = Preemption(self.site, self.jobs, self.tables, self.priorities)
+        self._leaving: dict[int, int] = {}  # job that is preempted: its end
+        self._preempted_for: dict[int, int] = {}  # job that waits for others to leave: until when
         size = len(self.jobs)
         self.state = np.full(size, FUTURE, np.int64)
         self.held = [""] * size  # why a waiting job is not eligible
@@ -197,9 +201,9 @@ class SlurmState:
         for k in [*self.waiting, *self.tables.row_of]:
             other = self.jobs[k]
             earlier = (other.number, other.task) < (each.number, each.task)
-            if k != job and other.name == each.name and other.user == each.user:
-                if self.state[k] == RUNNING or earlier:
-                    return False
+            same = k != job and other.name == each.name and other.user == each.user
+            if same and (self.state[k] == RUNNING or earlier):
+                return False
         return True
 
     def _met(self, kind: str, others: Iterable[int]) -> bool | None:
@@ -378,6 +382,28 @@ class SlurmState:
             return []
         self._backfill_parameters(now)
         return self._noted(self._pass(self.queue(), True))
+
+    def preempt(self, now: int) -> list[Victim]:
+        """Return the running jobs that must make room for waiting jobs, which the main pass could not start.
+
+        Whoever replays ends them at their times. Nobody is preempted for a job while others are leaving for it.
+        """
+        if not self.preemption.enabled:
+            return []
+        self._leaving = {k: end for k, end in self._leaving.items() if k in self.tables.row_of and end >= now}
+        self._preempted_for = {k: end for k, end in self._preempted_for.items() if end >= now}
+        victims: list[Victim] = []
+        for job, part, _ in self.queue():
+            if int(self.tables.reason[job]) not in (c.RESOURCES, c.PRIORITY) or int(job) in self._preempted_for:
+                continue
+            chosen = self.preemption.victims(int(job), int(part), now)
+            fresh = [each for each in chosen if each.job not in self._leaving]
+            if len(fresh) < max(1, len(chosen)):
+                continue
+            self._leaving.update({each.job: each.end for each in chosen})
+            self._preempted_for[int(job)] = max(each.end for each in chosen)
+            victims.extend(chosen)
+        return victims
 
     def ask(self, now: int) -> list[SlurmStart]:
         """Return what would start now by the main and then the backfill scheduler."""

@@ -16,6 +16,7 @@ from ...models.site import Partition, SchedulerSettings, Site
 from . import columns as c
 from .jobs import SlurmJob
 from .limits import LimitGroups, licence_counts
+from .passes import reserved_mask
 from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take
 
 YEAR = 365 * 86_400  # s: the limit of a job without one, as in Slurm
@@ -27,6 +28,12 @@ FEATURE = re.compile(r"[&|,*\[\]()]")
 def _pick(j: int, p: int, machine: Machine, mask: c.Marks, taken: Ints, empty: bool) -> int:
     how = EMPTY if empty else NOW_FREE
     return pick_nodes(j, p, machine, mask, machine.free, machine.use, how, taken)
+
+
+@compiled
+def _pick_beside(j: int, p: int, machine: Machine, mask: c.Marks, free: Ints, use: Ints, taken: Ints) -> int:
+    reserved_mask(j, p, machine, machine.parameters[c.NOW], mask)
+    return pick_nodes(j, p, machine, mask, free, use, NOW_FREE, taken)
 
 
 @compiled
@@ -367,6 +374,19 @@ class Tables:
         _pick(job, part, self.machine(), self.member[part], taken, True)
         nodes = [int(n) for n in np.flatnonzero(taken[:, 0])]
         return nodes or [int(np.argmax(self.member[part]))]
+
+    def nodes_without(self, job: int, part: int, gone: Sequence[int]) -> set[int]:
+        """Return the nodes that a job would get if some running jobs were gone; none if it does not fit even then."""
+        free = self.free.copy()
+        use = self.use.copy()
+        for other in gone:
+            for piece in self.pieces_of(other):
+                free[piece[c.PIECE_NODE]] += piece[c.PIECE_FREE :]
+                use[piece[c.PIECE_NODE], c.JOBS_ON] -= 1
+                use[piece[c.PIECE_NODE], c.WHOLE_ON] -= self.job[other, c.WHOLE]
+        taken = np.zeros((len(self.nodes), 3), np.int64)
+        _pick_beside(job, part, self.machine(), self.up & self.member[part], free, use, taken)
+        return {int(n) for n in np.flatnonzero(taken[:, 0])}
 
     def amounts(self, job: int) -> Ints:
         """Return what a running job counts in the limits."""

@@ -41,7 +41,7 @@ def test_a_start_that_no_rule_explains_is_shown() -> None:
 
 
 def test_a_start_that_came_late_is_shown() -> None:
-    first, second = queue_of_two()
+    first = queue_of_two()[0]
     late = job(2, 16, submit=10, attempts=ran(506, 520, "n1", "n2", "n3", "n4"))
     one = one_step([first, late], site())
     assert [(each.time, each.job, each.recorded, each.predicted) for each in one.wrong] == [(500, "2", 506, True)]
