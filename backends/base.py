@@ -14,6 +14,11 @@ from ..models.deadline import Deadline
 from ..models.excerpt import one_line, with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 
+
+class MissingConstruct(SolverUnavailable):
+    """A lowering met a construct that it does not have; the driver then replaces what the backend ``lacks``."""
+
+
 # --- The limits of a run: time, threads, seed, gap, deterministic limit, and parameters of the solver.
 
 Value = bool | int | float | str
@@ -360,7 +365,9 @@ class Backend(Protocol):
     """One solver.
 
     It may have an attribute ``supports``, a frozenset of `decompositions.Construct`: the constructs that it takes. The
-    driver replaces all others by simpler ones. A backend without it takes all constructs.
+    driver replaces all others by simpler ones. A backend without it takes all constructs. In place of it a backend may have
+    an attribute ``lacks``, the constructs that it refuses by raising `MissingConstruct`: they are replaced after such a
+    refusal alone, so that other models are not searched for them.
 
     It may have an attribute ``obeys``, a subset of ``frozenset({"deterministic_limit", "parameters"})``: the arguments of
     ``solve`` that it obeys beside the time limit, threads and seed (``Limits``). The driver refuses them for other

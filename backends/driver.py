@@ -20,7 +20,19 @@ from ..models.language.clock import OutOfTime, within
 from ..models.language.defined import defined
 from ..models.language.model import without_end
 from ..models.language.offsets import REAL_TOLERANCE, late_presence, offset_of, origin_of
-from .base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Status, WarmStart, Watch
+from .base import (
+    Backend,
+    Compiled,
+    Conflict,
+    Exactness,
+    Limits,
+    MissingConstruct,
+    NoConflict,
+    Outcome,
+    Status,
+    WarmStart,
+    Watch,
+)
 from .gaps import refutation, size_of
 from .parameters import checked, require_obeyed
 from .recorder import Judge, OnIncumbent, Recorder
@@ -189,7 +201,11 @@ def _compiled_exactly(found: Backend, model: Model, options: dict[str, Any]) -> 
             if name not in [p.name for p in known]:
                 raise unknown_keyword(f"compile for {found.name}", name, [p.name for p in known])
     if not hasattr(found, "supports"):
-        return checked_compiled(found, found.compile(model, **options))
+        try:
+            return checked_compiled(found, found.compile(model, **options))
+        except MissingConstruct:
+            if not hasattr(found, "lacks"):
+                raise
     from .decompositions.chain import compile_supported
 
     return compile_supported(found, model, **options)

@@ -18,6 +18,7 @@ from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 from ..models.language.clock import look
 from .base import OBJECTIVE, Availability, Conflict, Limits, Outcome, Status, Value, WarmStart, Watch, compiled_repr
+from .decompositions.constructs import NOT_LINEAR
 from .linear.constraints import IntervalColumns
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range, safe_bound
 from .linear.lowering import Lowered, lower, require_options
@@ -422,6 +423,7 @@ class Highs:
     """The HiGHS backend. The options of ``compile`` are those of ``backends.linear.lower``."""
 
     name = "highs"
+    lacks = NOT_LINEAR
     obeys = frozenset({"deterministic_limit", "parameters"})
     thread_parameters = frozenset({"threads"})
 

@@ -19,6 +19,7 @@ from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 from ..models.language.clock import look
 from .base import Availability, Conflict, Limits, Outcome, Status, Value, WarmStart, Watch, compiled_repr
+from .decompositions.constructs import NOT_LINEAR
 from .highs import BROKEN, HALF, INTEGRALITY, OF_OBJECTIVE, SMALL, TIGHTER, TOLERANCE, TOLERANCE_NAME, cost_unit
 from .highs import check as check_highs
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range
@@ -142,6 +143,7 @@ class Pyomo:
     """
 
     name = "pyomo"
+    lacks = NOT_LINEAR
     obeys = frozenset({"parameters"})
 
     def availability(self) -> Availability:

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from ...errors import SchedlabError
 from ...models.language import (
+    AllDifferent,
     AllOrNone,
     Alternative,
     Assignment,
@@ -165,6 +166,9 @@ def _parts(constraint: Constraint, depth: dict[Variable, int]) -> Iterator[Const
         case Synchronize(a, others):
             for o in others:
                 yield Synchronize(a, (o,))
+        case AllDifferent(expressions):
+            for pair in itertools.combinations(expressions, 2):
+                yield AllDifferent(pair)
         case _:
             pass
     yield constraint

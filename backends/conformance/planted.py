@@ -11,6 +11,7 @@ from typing import Any
 
 from ...models import language as sl
 from ...models.language import (
+    AllDifferent,
     AllOrNone,
     Alternative,
     Comparison,
@@ -23,13 +24,15 @@ from ...models.language import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Table,
     element,
     holds,
     implies,
     overlap,
+    remainder,
     start_before_start,
 )
-from ...models.language.expressions import Attribute, Element, Function, Holds, Overlap, Piecewise
+from ...models.language.expressions import Attribute, Element, Function, Holds, Overlap, Piecewise, Product, Quotient
 from ...models.language.quantities import Number
 from ..base import Limits
 from ..decompositions.decomposition import Copy, Steps
@@ -375,6 +378,55 @@ class OverlapClosed(Copy):
         return overlap(self.intervals[atom.interval], atom.lo, atom.hi + 1)
 
 
+class QuotientRoundedToZero(Copy):
+    """A quotient of a negative number is rounded to 0, not down."""
+
+    def function(self, atom: Function) -> Linear:
+        """Return the copy of a function, with the fault."""
+        copied = super().function(atom)
+        if not isinstance(atom, Quotient):
+            return copied
+        dividend, divisor = (self.linear(e) for e in atom.operands)
+        return copied + holds((dividend <= -1) & (remainder(dividend, divisor) >= 1))
+
+
+class ProductPositive(Copy):
+    """A product of two negative numbers is 0."""
+
+    def function(self, atom: Function) -> Linear:
+        """Return the copy of a function, with the fault."""
+        if not isinstance(atom, Product):
+            return super().function(atom)
+        left, right = (self.linear(e) for e in atom.operands)
+        return sl.max([left, 0]) * right + sl.min([left, 0]) * sl.max([right, 0])
+
+
+class DifferentNeighbours(Copy):
+    """An all_different compares each expression with the next one alone."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        copied = super().constraint(c)
+        if not isinstance(copied, AllDifferent) or len(copied.expressions) < 3:
+            return copied
+        for e, f in pairwise(copied.expressions):
+            self.model.add(AllDifferent((e, f)), "fault")
+        return None
+
+
+class TableByColumns(Copy):
+    """Each expression of a table has a value of some tuple, but not all of the same one."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        copied = super().constraint(c)
+        if not isinstance(copied, Table):
+            return copied
+        for e, column in zip(copied.expressions, zip(*copied.tuples, strict=True), strict=True):
+            self.model.add(Table((e,), tuple((value,) for value in column)), "fault")
+        return None
+
+
 class CountIgnored(Copy):
     """An alternative chooses one option also if its count is greater."""
 
@@ -487,6 +539,10 @@ FAULTS: tuple[type[Copy], ...] = (
     ElementClamped,
     PiecewiseConvex,
     OverlapClosed,
+    QuotientRoundedToZero,
+    ProductPositive,
+    DifferentNeighbours,
+    TableByColumns,
     CountIgnored,
     OptionsOfAbsent,
     SynchronizedStarts,

@@ -43,6 +43,7 @@ from ...models.language import sum as total
 from ...models.language.expressions import Function
 from ...models.language.linear_expressions import Atom, linear
 from .brute_force import EnumerationError, Value, Variable, brute_force, domain
+from .random_arithmetic import random_arithmetic
 
 # --- Random expressions over the variables of a model: sums and nested functions.
 
@@ -377,7 +378,8 @@ class RandomPattern:
 
 
 LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
-PATTERN_PERIOD = 4  # each fourth seed gives a model of ``random_patterns``
+PATTERN_PERIOD = 4  # each fourth seed gives a model of a pattern, another fourth one of ``random_arithmetic``
+ARITHMETIC = 2  # the rest of the seeds of ``random_arithmetic`` after division by the period
 OPEN = 20  # s: latest start with the default horizon; a model whose derived horizon is later gets another one
 ROOM = 30_000  # most assignments of a model: the product of the sizes of its domains
 
@@ -390,7 +392,7 @@ class RandomModel(NamedTuple):
 
 
 def random_model(seed: int) -> RandomModel:
-    """Return the random model of a seed; the same seed gives the same model. Each fourth one is of a pattern.
+    """Return the random model of a seed; the same seed gives the same model. Each second one is of a pattern.
 
     Examples
     --------
@@ -400,6 +402,10 @@ def random_model(seed: int) -> RandomModel:
     if seed % PATTERN_PERIOD == 0:
         made = RandomPattern(PATTERNS[seed // PATTERN_PERIOD % len(PATTERNS)], seed)
         return RandomModel(made.model, frozenset(made.used))
+    if seed % PATTERN_PERIOD == ARITHMETIC:
+        model, used = random_arithmetic(seed // PATTERN_PERIOD)
+        model.name = f"random {seed}"
+        return RandomModel(model, frozenset(used))
     return _Maker(seed).make()
 
 

@@ -16,6 +16,7 @@ from docplex.cp.model import CpoModel
 
 from ...errors import WrongArgument
 from ...models.language import (
+    AllDifferent,
     AllOrNone,
     Alternative,
     Bounds,
@@ -30,10 +31,24 @@ from ...models.language import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Table,
 )
 from ...models.language.bounds import Breakpoint, points_within
 from ...models.language.clock import look
-from ...models.language.expressions import Attribute, Element, Holds, Max, Min, Overlap, Piecewise, atoms_below
+from ...models.language.expressions import (
+    Attribute,
+    Element,
+    Entry,
+    Holds,
+    Max,
+    Min,
+    Overlap,
+    Piecewise,
+    Product,
+    Quotient,
+    Remainder,
+    atoms_below,
+)
 from ...models.language.linear_expressions import Atom
 from ...models.language.offsets import far_origin, real_tolerance
 from ...models.language.quantities import Number, Window
@@ -182,6 +197,23 @@ class CpoLowering:
                 yield from self._no_overlap(constraint)
             case Cumulative():
                 yield from self._cumulative(constraint)
+            case AllDifferent(expressions):
+                if len(expressions) > 1:
+                    yield cp.all_diff([self._expression(e) for e in expressions])
+            case Table(expressions, tuples):
+                yield self._table(expressions, tuples)
+
+    def _table(self, expressions: Sequence[Linear], tuples: tuple[tuple[int, ...], ...]) -> Any:
+        if not tuples:
+            return cp.false()
+        made = [self._expression(e) for e in expressions]
+        moving = [k for k, e in enumerate(expressions) if e.terms]
+        rows = [row for row in tuples if all(e.terms or row[k] == e.constant for k, e in enumerate(expressions))]
+        if not rows or not moving:
+            return cp.true() if rows else cp.false()
+        if len(moving) == 1:
+            return cp.allowed_assignments(made[moving[0]], [row[moving[0]] for row in rows])
+        return cp.allowed_assignments([made[k] for k in moving], [tuple(row[k] for k in moving) for row in rows])
 
     def _comparison(self, c: Comparison) -> Any:
         c = in_lowest_terms(c)  # the engine takes 90033 * presence == 5 for true if the interval is absent
@@ -293,8 +325,35 @@ class CpoLowering:
                 slack = 0 if atom.operands[0].integral else ROUNDING * max(1, abs(lo), abs(hi))
                 self._guards.append(_within(x, lo - slack, hi + slack))
                 return _piecewise(x, points_within(atom.points, *self._bounds.of(atom.operands[0])))
+            case Product(operands=(left, right)):
+                return self._linear(left) * self._linear(right)
+            case Quotient() | Remainder():
+                return self._division(atom)
+            case Entry():
+                index = self._linear(atom.operands[0])
+                self._guards.append(_within(index, 0, len(atom.entries) - 1))
+                if isinstance(index, int):
+                    return self._linear(atom.entries[min(max(index, 0), len(atom.entries) - 1)])
+                return cp.element([self._linear(e) for e in atom.entries], index)
             case _:
                 raise WrongArgument(f"CP Optimizer has no lowering for {type(atom).__name__}")
+
+    def _division(self, atom: Quotient | Remainder) -> Any:
+        """Return a quotient or remainder of x by d; the engine rounds to 0, so x is made >= 0 by a multiple of d."""
+        x, d = (self._linear(e) for e in atom.operands)
+        low = self._bounds.of(atom.operands[0])[0]
+        least, most = self._bounds.of(atom.operands[1])
+        if most < 1:
+            self._guards.append(cp.false())
+            return 0
+        if least < 1:
+            self._guards.append(d >= 1)
+            d = cp.max([d, 1])  # without it, the engine searches for values of a quotient by 0
+        shift = max(0, -(low // max(1, least)))
+        moved = x + shift * d if shift else x
+        if isinstance(atom, Remainder):
+            return cp.mod(moved, d)
+        return cp.int_div(moved, d) - shift if shift else cp.int_div(moved, d)
 
     def _attribute(self, atom: Attribute) -> Any:
         x = self.intervals[atom.interval.index]

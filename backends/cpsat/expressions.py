@@ -2,8 +2,8 @@
 
 ``models/language/semantics.py`` defines the meaning of each atom. All lowerings are exact, except for real numbers
 whose common denominator is too large: they are rounded, and the form carries the error. The constraints posted here can
-be satisfied whatever the values of the operands are, except the ranges of ``element`` and ``piecewise``. Those are
-posted by ``require`` and so are guarded.
+be satisfied whatever the values of the operands are, except the ranges of ``element`` and ``piecewise``, and that
+divisors are not 0. Those are posted by ``require`` and so are guarded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,21 @@ from typing import Any
 
 from ...errors import WrongArgument
 from ...models.language import Comparison, Interval, Linear
-from ...models.language.expressions import Attribute, Element, Holds, Integer, Max, Min, Overlap, Piecewise, atoms_below
+from ...models.language.expressions import (
+    Attribute,
+    Element,
+    Entry,
+    Holds,
+    Integer,
+    Max,
+    Min,
+    Overlap,
+    Piecewise,
+    Product,
+    Quotient,
+    Remainder,
+    atoms_below,
+)
 from ...models.language.linear_expressions import Atom
 from ...models.language.offsets import real_tolerance
 from ...models.language.quantities import Number, Window
@@ -110,6 +124,12 @@ class CpSatExpressions:
                 return self._element(atom)
             case Piecewise():
                 return self._piecewise(atom)
+            case Product():
+                return self._product(atom)
+            case Quotient() | Remainder():
+                return self._division(atom)
+            case Entry():
+                return self._entry(atom)
             case _:
                 raise WrongArgument(f"CP-SAT has no lowering for {type(atom).__name__}")
 
@@ -238,16 +258,11 @@ class CpSatExpressions:
         return Form({h: 1})
 
     def _element(self, atom: Element) -> Form:
-        f = self._combined(atom.operands[0])
-        w = self.native.whole(f, 1)
-        low, high = self.native.bounds(w)
-        a = max(0, low)
-        b = min(len(atom.array) - 1, high)
-        if a > b:
-            self.native.require(Form(constant=1), 0, 0)  # the index is always out of range: the model is infeasible
+        at = self._position(self._combined(atom.operands[0]), 0, len(atom.array) - 1)
+        if at < 0:
             return Form()
-        at = self.native.variable(((a, b),), "", w.value)
-        self.native.require(Form({**f.terms, at: -1}, f.constant), 0, 0)
+        a = self.native.lo[at]
+        b = self.native.hi[at]
         values = [Form(constant=rational(v)) for v in atom.array]
         scale = self.native.auxiliary_scale(values[a : b + 1])
         entries = [self.native.whole(v, scale) for v in values[a : b + 1]]
@@ -255,6 +270,81 @@ class CpSatExpressions:
         made = self.native.variable(((min(table[a:]), max(table[a:])),), "", lambda known: table[known[at]])
         self.native.model.add_element(self.native.vars[at], table, self.native.vars[made])
         return Form({made: _over(scale)}, 0, max(e.error for e in entries))
+
+    def _position(self, f: Form, least: Number, most: Number) -> int:
+        """Return a variable equal to a form of whole numbers, which is required to be in [least, most]; -1 if it never is."""
+        w = self.native.whole(f, 1)
+        low, high = self.native.bounds(w)
+        a = max(least, low)
+        b = min(most, high)
+        if a > b:
+            self.native.require(Form(constant=1), 0, 0)  # it is always out of range: the model is infeasible
+            return -1
+        at = self.native.variable(((a, b),), "", w.value)
+        self.native.require(Form({**f.terms, at: -1}, f.constant), 0, 0)
+        return at
+
+    def affine(self, f: Form) -> tuple[WholeForm, Any]:
+        """Return a form of whole numbers, and the native expression of at most one variable that is equal to it."""
+        w = self.native.whole(f, 1)
+        if len(w.terms) > 1:
+            total = self.native.variable((self.native.bounds(w),), "", w.value)
+            self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
+            w = WholeForm({total: 1}, 0)
+        return w, self.native.expression(w) if w.terms else w.constant
+
+    def _product(self, atom: Product) -> Form:
+        forms = [self._combined(e) for e in atom.operands]
+        for f, g in (forms, forms[::-1]):
+            if not f.terms:
+                return g.times(f.constant)
+        (v, left), (w, right) = map(self.affine, forms)
+        (a, b), (c, d) = self.native.bounds(v), self.native.bounds(w)
+        corners = (a * c, a * d, b * c, b * d)
+        domain = ((min(corners), max(corners)),)
+        made = self.native.variable(domain, "", lambda values: v.value(values) * w.value(values))
+        self.native.model.add_multiplication_equality(self.native.vars[made], [left, right])
+        return Form({made: 1})
+
+    def _division(self, atom: Quotient | Remainder) -> Form:
+        """Return the quotient or remainder of x by d, which CP-SAT has for x >= 0 and d >= 1.
+
+        With ``K = max(0, ceil(-lo(x) / lo(d)))``::
+
+            x // d = (x + K d) // d - K,    x % d = (x + K d) % d
+        """
+        d = self._position(self._combined(atom.operands[1]), 1, LARGEST)
+        if d < 0:
+            return Form()
+        x = self._combined(atom.operands[0])
+        least, most = self.native.lo[d], self.native.hi[d]
+        low = self.native.bounds(self.native.whole(x, 1))[0]
+        shift = max(0, -(low // least))
+        w, dividend = self.affine(Form({**x.terms, d: x.terms.get(d, 0) + shift}, x.constant) if shift else x)
+        high = self.native.bounds(w)[1]
+        divisor = self.native.vars[d] if least < most else least
+        if isinstance(atom, Quotient):
+            domain = ((0, max(0, high // least)),)
+            made = self.native.variable(domain, "", lambda values: w.value(values) // max(1, values[d]))
+            self.native.model.add_division_equality(self.native.vars[made], dividend, divisor)
+            return Form({made: 1}, -shift)
+        made = self.native.variable(((0, most - 1),), "", lambda values: w.value(values) % max(1, values[d]))
+        self.native.model.add_modulo_equality(self.native.vars[made], dividend, divisor)
+        return Form({made: 1})
+
+    def _entry(self, atom: Entry) -> Form:
+        at = self._position(self._combined(atom.operands[0]), 0, len(atom.entries) - 1)
+        if at < 0:
+            return Form()
+        a = self.native.lo[at]
+        b = self.native.hi[at]
+        entries = [self.affine(self._combined(e)) for e in atom.entries[a : b + 1]]
+        ranges = [self.native.bounds(w) for w, _ in entries]
+        domain = ((min(lo for lo, _ in ranges), max(hi for _, hi in ranges)),)
+        made = self.native.variable(domain, "", lambda values: entries[values[at] - a][0].value(values))
+        known = [0] * a + [native for _, native in entries]
+        self.native.model.add_element(self.native.vars[at], known, self.native.vars[made])
+        return Form({made: 1})
 
     def _piecewise(self, atom: Piecewise) -> Form:
         """Return the value of a piecewise linear function.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ortools.sat.python import cp_model
 
 from ...models.language import (
+    AllDifferent,
     AllOrNone,
     Alternative,
     Assignment,
@@ -25,6 +26,7 @@ from ...models.language import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Table,
 )
 from ...models.language.clock import look
 from ...models.language.constraints import Constraint
@@ -341,6 +343,10 @@ def _ranks(lowering: CpSatLowering, c: NoOverlap, some: tuple[int, ...]) -> list
     return [native.variable(((0, last),), "", partial(rank, k)) for k in range(len(some))]
 
 
+def _positive_value(w: WholeForm, values: list[int]) -> int:
+    return int(w.value(values) > 0)
+
+
 def _value(f: Form, values: Sequence[int]) -> int:
     return int(sum(factor * values[x] for x, factor in f.terms.items()) + f.constant)
 
@@ -541,6 +547,41 @@ class CpSatLowering:
                     self._together(other, v, (*self.present(other), *self.present(v)))
             case Precedence():
                 self._precedence(constraint)
+            case AllDifferent(expressions):
+                self._all_different(expressions)
+            case Table():
+                self._table(constraint)
+
+    def _all_different(self, expressions: Sequence[Linear]) -> None:
+        """Post an all_different; under a guard, which it does not take, as an order of each pair."""
+        forms = [self.expressions.form(e) for e in expressions]
+        if not self.guarded:
+            self.native.model.add_all_different([self.expressions.affine(f)[1] for f in forms])
+            return
+        for f, g in combinations(forms, 2):
+            terms = Counter(g.terms)
+            terms.subtract(f.terms)
+            gap = Form(dict(terms), g.constant - f.constant)
+            whole = self.native.whole(gap, 1)
+            after = self.native.boolean("", partial(_positive_value, whole))
+            self.native.require(gap, 1, float("inf"), (after,))
+            self.native.require(gap, -float("inf"), -1, (~after,))
+
+    def _table(self, c: Table) -> None:
+        """Post a table; under a guard, which it does not take, as a choice of a tuple."""
+        forms = [self.expressions.form(e) for e in c.expressions]
+        if not c.tuples:
+            self.native.require(Form(constant=1), 0, 0)
+            return
+        if not self.guarded:
+            self.native.model.add_allowed_assignments([self.expressions.affine(f)[1] for f in forms], c.tuples)
+            return
+        chosen = [self.native.boolean("") for _ in c.tuples]
+        self.native.exactly_one(chosen)
+        for f, column in zip(forms, zip(*c.tuples, strict=True), strict=True):
+            terms = Counter(f.terms)
+            terms.subtract(dict(zip(chosen, column, strict=True)))
+            self.native.require(Form(dict(terms), f.constant), 0, 0)
 
     def _comparison(self, name: str, c: Comparison) -> None:
         f = self.expressions.form(c.expr)

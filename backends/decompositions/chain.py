@@ -10,6 +10,7 @@ from ...models.language import Assignment, Integer, Interval, Model
 from ...models.whole_numbers import is_real
 from ..base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Watch, compiled_repr
 from ..uses import checked_compiled, checked_solution, own_values, own_variable
+from .arithmetic import Arithmetic, Relations
 from .constraints import (
     AllOrNones,
     Alternatives,
@@ -23,7 +24,7 @@ from .constraints import (
     Transitions,
     VariableDemands,
 )
-from .constructs import ALL, PRECEDENCES, Construct, atoms_of, constructs_of
+from .constructs import ALL, NOT_LINEAR, PRECEDENCES, Construct, atoms_of, constructs_of
 from .decomposition import Decomposition, Step, Variables
 from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, StartWindows, needs_origin
 from .linear import REAL_FUNCTIONS, LinearModel
@@ -44,6 +45,8 @@ ORDER: tuple[type[Decomposition], ...] = (
     Precedences,
     StartWindows,
     Optionals,
+    Arithmetic,
+    Relations,
     Overlaps,
     Functions,
     RealNumbers,
@@ -98,7 +101,10 @@ class Chain:
                 self._append(kind(self.model, missing))
         if constructs_of(self.model) - supports:  # intervals: a linear model of the original is smaller
             self.steps, self.model = [], origin
-            self._append(LinearModel(origin))
+            for kind in (Arithmetic, Relations):
+                if constructs_of(self.model) & kind.replaces:
+                    self._append(kind(self.model, NOT_LINEAR))
+            self._append(LinearModel(self.model))
             if constructs_of(self.model) - supports:
                 self._append(RealNumbers(self.model, frozenset([Construct.REAL])))
 
@@ -190,7 +196,8 @@ def compile_supported(backend: Backend, model: Model, **options: Any) -> Compile
     Parameters
     ----------
     backend : Backend
-        The backend. Its attribute ``supports`` is the set of constructs that it takes; without it, it takes all.
+        The backend. Its attribute ``supports`` is the set of constructs that it takes; without it, it takes all but those
+        of its attribute ``lacks``.
     model : Model
     **options
         Options of the backend.
@@ -200,7 +207,7 @@ def compile_supported(backend: Backend, model: Model, **options: Any) -> Compile
     Compiled
         What the backend returns, or a `DecomposedCompiled` around it. Its ``exactness.notes`` name what was replaced.
     """
-    chain = Chain(model, frozenset(getattr(backend, "supports", ALL)))
+    chain = Chain(model, frozenset(getattr(backend, "supports", ALL - getattr(backend, "lacks", frozenset()))))
     inner = checked_compiled(backend, backend.compile(chain.model, **options))
     if not chain.steps:
         return inner

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from ...models.language import (
+    AllDifferent,
     AllOrNone,
     Alternative,
     Comparison,
@@ -16,9 +17,22 @@ from ...models.language import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Table,
 )
 from ...models.language.constraints import Constraint, expressions_of
-from ...models.language.expressions import Element, Holds, Max, Min, Overlap, Piecewise, atoms_below
+from ...models.language.expressions import (
+    Element,
+    Entry,
+    Holds,
+    Max,
+    Min,
+    Overlap,
+    Piecewise,
+    Product,
+    Quotient,
+    Remainder,
+    atoms_below,
+)
 from ...models.language.linear_expressions import Atom
 from ...models.language.quantities import Number
 
@@ -48,6 +62,10 @@ class Construct(StrEnum):
         A precedence of any kind with a maximum time lag (``at_most``).
     MAX, MIN, HOLDS, OVERLAP, ELEMENT, PIECEWISE
         The functions of these names, nested ones included.
+    PRODUCT, DIVISION, ENTRY
+        A product of two expressions; a quotient or remainder; an element of an array of expressions.
+    ALL_DIFFERENT, TABLE
+        The constraints of these names.
     REAL
         Coefficients and bounds of comparisons and objectives that are no whole numbers.
     """
@@ -76,6 +94,11 @@ class Construct(StrEnum):
     OVERLAP = "overlap"
     ELEMENT = "element"
     PIECEWISE = "piecewise"
+    PRODUCT = "product of expressions"
+    DIVISION = "quotient or remainder"
+    ENTRY = "element of expressions"
+    ALL_DIFFERENT = "all_different"
+    TABLE = "table"
     REAL = "real coefficients"
 
 
@@ -95,7 +118,15 @@ FUNCTIONS = {
     Overlap: Construct.OVERLAP,
     Element: Construct.ELEMENT,
     Piecewise: Construct.PIECEWISE,
+    Product: Construct.PRODUCT,
+    Quotient: Construct.DIVISION,
+    Remainder: Construct.DIVISION,
+    Entry: Construct.ENTRY,
 }
+NOT_LINEAR = frozenset(
+    [Construct.PRODUCT, Construct.DIVISION, Construct.ENTRY, Construct.ALL_DIFFERENT, Construct.TABLE]
+)
+"""What the lowerings of ``backends.linear`` do not take."""
 
 
 def constructs_of(model: Model) -> frozenset[Construct]:
@@ -175,3 +206,7 @@ def _of_constraint(c: Constraint) -> Iterator[Construct]:
                 yield Construct.STEPWISE_CAPACITY
             if not all(isinstance(d, int) for d in c.demands):
                 yield Construct.VARIABLE_DEMAND
+        case AllDifferent():
+            yield Construct.ALL_DIFFERENT
+        case Table():
+            yield Construct.TABLE

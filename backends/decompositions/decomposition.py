@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol
 from ...errors import WrongArgument
 from ...models import language as sl
 from ...models.language import (
+    AllDifferent,
     AllOrNone,
     Alternative,
     Assignment,
@@ -27,14 +28,30 @@ from ...models.language import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Table,
     UndefinedValue,
     element,
-    holds,
     overlap,
     piecewise,
+    product,
+    quotient,
+    remainder,
 )
 from ...models.language import sum as total
-from ...models.language.expressions import Attribute, Element, Function, Holds, Max, Min, Overlap, Piecewise
+from ...models.language.expressions import (
+    Attribute,
+    Element,
+    Entry,
+    Function,
+    Holds,
+    Max,
+    Min,
+    Overlap,
+    Piecewise,
+    Product,
+    Quotient,
+    Remainder,
+)
 from ...models.language.linear_expressions import Atom
 from ...models.language.quantities import Number, Window
 from .constructs import Construct
@@ -135,6 +152,10 @@ class Copy:
                 return Synchronize(self.intervals[a], self.several(others))
             case Precedence(before, after, delay, kind, at_most):
                 return Precedence(self.intervals[before], self.intervals[after], delay, kind, at_most)
+            case AllDifferent(expressions):
+                return AllDifferent(tuple(map(self.linear, expressions)))
+            case Table(expressions, tuples):
+                return Table(tuple(map(self.linear, expressions)), tuples)
 
     def several(self, intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
         """Return the copies of several intervals."""
@@ -190,15 +211,28 @@ class Copy:
             case Min():
                 return sl.min([self.linear(e) for e in atom.operands])
             case Holds():
-                return holds(self.comparison(atom.comparison))
+                return sl.holds(self.comparison(atom.comparison))
             case Overlap():
                 return overlap(self.intervals[atom.interval], atom.lo - self.shift, atom.hi - self.shift)
             case Element():
                 return element(atom.array, self.linear(atom.operands[0]))
             case Piecewise():
                 return piecewise(self.linear(atom.operands[0]), atom.points)
+            case Product(operands=(left, right)):
+                return product(self.linear(left), self.linear(right))
+            case Quotient() | Remainder():
+                return self._division(atom)
+            case Entry(operands=(index, *entries)):
+                return element([self.linear(e) for e in entries], self.linear(index))
             case _:
                 raise WrongArgument(f"{type(atom).__name__} cannot be copied: Copy does not know this expression")
+
+    def _division(self, atom: Quotient | Remainder) -> Linear:
+        """Return the copy of a quotient or remainder; bounds of its divisor may seem negative in other terms than the original's."""
+        dividend, divisor = (self.linear(e) for e in atom.operands)
+        if divisor.terms:
+            return type(atom)((dividend, divisor)).linear()
+        return (quotient if isinstance(atom, Quotient) else remainder)(dividend, divisor)
 
 
 def _tidy(x: Number) -> Number:

@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...errors import WrongArgument
 from ...models.array_types import Floats
 from ...models.language import Bounds, Comparison, Integer, Interval, Linear, Model
 from ...models.language.bounds import Breakpoint, points_within
@@ -26,6 +25,7 @@ from ...models.language.expressions import (
     atoms_below,
 )
 from ...models.language.linear_expressions import Atom
+from ..base import MissingConstruct
 from ..exact_range import in_lowest_terms
 from .constraints import Intervals
 from .form import INF, Affine, FormBuilder, Point, column, one_hot
@@ -139,6 +139,11 @@ View = Callable[[Interval, AttributeName], Affine]
 Special = Callable[[Atom, int], Affine | None]
 
 
+def no_linear_form(name: str) -> str:
+    """Return the message on a construct of which the linear lowerings have no rows."""
+    return f"{name} has no linear form; sl.compile and sl.solve replace it by constructs that have one"
+
+
 def flipped(sides: int) -> int:
     """Return the sides needed of an operand that has a negative factor."""
     return (sides & GE) << 1 | (sides & LE) >> 1
@@ -234,7 +239,7 @@ class LinearExpressions:
                     recipe=lambda p: max(0.0, min(e.value(p.x), atom.hi) - max(s.value(p.x), atom.lo)),
                 ), 0
             case _:
-                raise WrongArgument(f"the function {type(atom).__name__} has no linear form")
+                raise MissingConstruct(no_linear_form(type(atom).__name__))
         return column(k), 0
 
     def _side(self, atom: Atom, made: Affine, side: int) -> None:

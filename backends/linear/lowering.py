@@ -27,12 +27,12 @@ from ...models.language import (
     Precedence,
     Synchronize,
 )
-from ..base import Exactness, GridOption, LoweringName, Side
+from ..base import Exactness, GridOption, LoweringName, MissingConstruct, Side
 from ..exact_range import require_data, require_horizon
 from . import constraints
 from .constraints import IntervalColumns, Intervals
 from .energy import Energy
-from .expressions import GE, LE, LinearExpressions
+from .expressions import GE, LE, LinearExpressions, no_linear_form
 from .form import FormBuilder, LinearForm
 from .grid import Grid
 from .pairwise import Pairwise
@@ -228,6 +228,8 @@ class Lowered:
                 s.no_overlap(c)
             case Cumulative():
                 s.cumulative(c)
+            case _:
+                raise MissingConstruct(no_linear_form(type(c).__name__))
 
     def columns(self, x: Interval | Integer) -> IntervalColumns | int:
         """Return the column of an integer variable or the columns of an interval."""

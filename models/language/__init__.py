@@ -1,7 +1,9 @@
 """The modelling language: interval and integer variables, linear expressions, scheduling constraints."""
 
 from .bounds import Bounds
+from .conditions import all_of, any_of, count, holds, implies
 from .constraints import (
+    AllDifferent,
     AllOrNone,
     Alternative,
     Constraint,
@@ -10,10 +12,12 @@ from .constraints import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Table,
     Violation,
 )
 from .data import Assignment, IntervalValue, NamedConstraint
 from .declarations import (
+    all_different,
     all_or_none,
     alternative,
     cumulative,
@@ -24,9 +28,10 @@ from .declarations import (
     start_before_end,
     start_before_start,
     synchronize,
+    table,
 )
 from .expressions import Integer, Interval
-from .functions import element, holds, implies, overlap, piecewise, positive_part
+from .functions import element, overlap, piecewise, positive_part, product, quotient, remainder
 from .functions import max as max  # an attribute, not part of __all__: it would shadow a builtin
 from .functions import min as min
 from .functions import sum as sum
@@ -36,6 +41,7 @@ from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
 
 __all__ = [
+    "AllDifferent",
     "AllOrNone",
     "Alternative",
     "Assignment",
@@ -56,10 +62,15 @@ __all__ = [
     "NoOverlap",
     "Precedence",
     "Synchronize",
+    "Table",
     "UndefinedValue",
     "Violation",
+    "all_different",
+    "all_of",
     "all_or_none",
     "alternative",
+    "any_of",
+    "count",
     "cumulative",
     "element",
     "end_before_end",
@@ -71,7 +82,11 @@ __all__ = [
     "overlap",
     "piecewise",
     "positive_part",
+    "product",
+    "quotient",
+    "remainder",
     "start_before_end",
     "start_before_start",
     "synchronize",
+    "table",
 ]

@@ -11,6 +11,7 @@ from ..excerpt import with_short_repr
 from .expressions import (
     Attribute,
     Element,
+    Entry,
     Function,
     Holds,
     Integer,
@@ -19,12 +20,16 @@ from .expressions import (
     Min,
     Overlap,
     Piecewise,
+    Product,
+    Quotient,
+    Remainder,
     atoms_below,
 )
 from .linear_expressions import Atom, Expression, Linear
 from .quantities import Number
 
 Breakpoint = tuple[Number, Number]
+Range = tuple[Number, Number]
 
 
 @with_short_repr
@@ -77,7 +82,8 @@ class Bounds:
             case Max() | Min():
                 pick = max if isinstance(atom, Max) else min
                 both = [self._linear(e) for e in atom.operands]
-                return pick(b[0] for b in both), pick(b[1] for b in both)
+                lo, hi = pick(b[0] for b in both), pick(b[1] for b in both)
+                return (max(lo, 0), hi) if isinstance(atom, Max) and is_absolute(atom) else (lo, hi)
             case Element():
                 lo, hi = self._linear(atom.operands[0])
                 reachable = atom.array[max(0, math.ceil(lo)) : max(0, math.floor(hi) + 1)] or atom.array
@@ -85,8 +91,48 @@ class Bounds:
             case Piecewise():
                 points = points_within(atom.points, *self._linear(atom.operands[0]))
                 return min(y for _, y in points), max(y for _, y in points)
+            case Product() | Quotient() | Remainder():
+                return arithmetic_range(atom, [self._linear(e) for e in atom.operands])
+            case Entry():
+                lo, hi = self._linear(atom.operands[0])
+                entries = atom.entries[max(0, math.ceil(lo)) : max(0, math.floor(hi) + 1)] or atom.entries
+                ranges = [self._linear(e) for e in entries]
+                return min(r[0] for r in ranges), max(r[1] for r in ranges)
             case Function() | _:
                 raise WrongArgument(f"atoms of type {type(atom).__name__} have no bounds")
+
+
+def is_absolute(atom: Max) -> bool:
+    """Return whether a maximum is an absolute value: that of an expression and its negation.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); x = m.integer("x", -2, 3); a = abs(x)
+    >>> Bounds().of(a), [is_absolute(f) for f in a.terms]
+    ((0, 3), [True])
+    """
+    if len(atom.operands) != 2:
+        return False
+    e, f = atom.operands
+    return e.constant == -f.constant and {a: -c for a, c in e.terms.items()} == f.terms
+
+
+def arithmetic_range(atom: Product | Quotient | Remainder, operands: Sequence[Range]) -> Range:
+    """Return bounds of a product, quotient or remainder for bounds of its two operands.
+
+    Divisors below 1, for which there is no value, are left out.
+    """
+    (a, b), (c, d) = operands
+    if isinstance(atom, Product):
+        corners = [a * c, a * d, b * c, b * d]
+        return min(corners), max(corners)
+    c = max(c, 1)
+    d = max(d, 1)
+    if isinstance(atom, Quotient):
+        corners = [x // y for x in (a, b) for y in (c, d)]
+        return min(corners), max(corners)
+    return 0, min(b, d - 1) if a >= 0 else d - 1
 
 
 def points_within(points: Sequence[Breakpoint], lo: Number, hi: Number) -> tuple[Breakpoint, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 from ..excerpt import with_short_repr
 from .expressions import Interval
-from .linear_expressions import Comparison, Linear
+from .linear_expressions import OPERATIONS, Comparison, Linear
 from .quantities import ModelError, Window
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
@@ -44,6 +44,19 @@ class Constrained:
             f"{type(self).__name__} is a constraint, not True or False; `and`, `or`, `not` and `if` cannot use it: "
             "add each constraint to the model"
         )
+
+    def __and__(self, other: object) -> Comparison:
+        return cast("Comparison", OPERATIONS["&"](self, other))
+
+    __rand__ = __and__
+
+    def __or__(self, other: object) -> Comparison:
+        return cast("Comparison", OPERATIONS["|"](self, other))
+
+    __ror__ = __or__
+
+    def __invert__(self) -> Comparison:
+        return cast("Comparison", OPERATIONS["~"](self))
 
 
 @with_short_repr
@@ -318,7 +331,50 @@ REVERSED: dict[tuple[str, str], PrecedenceKind] = {
     ("start", "end"): "end_before_start",
 }
 
-Constraint = Comparison | Alternative | AllOrNone | Cumulative | ForbidExtent | NoOverlap | Synchronize | Precedence
+
+@with_short_repr
+@dataclass(frozen=True, slots=True, eq=False)
+class AllDifferent(Constrained):
+    """No two of the expressions have the same value.
+
+    Parameters
+    ----------
+    expressions : tuple of Linear
+        Whole numbers. The start, end and size of an absent interval count as 0, as in every expression.
+    """
+
+    expressions: tuple[Linear, ...]
+
+
+@with_short_repr
+@dataclass(frozen=True, slots=True, eq=False)
+class Table(Constrained):
+    """The values of the expressions, in their order, are one of the tuples.
+
+    Parameters
+    ----------
+    expressions : tuple of n Linear
+        Whole numbers. The start, end and size of an absent interval count as 0, as in every expression.
+    tuples : tuple of tuples of n ints
+        The allowed values, each tuple once.
+    """
+
+    expressions: tuple[Linear, ...]
+    tuples: tuple[tuple[int, ...], ...]
+
+
+Constraint = (
+    Comparison
+    | Alternative
+    | AllOrNone
+    | Cumulative
+    | ForbidExtent
+    | NoOverlap
+    | Synchronize
+    | Precedence
+    | AllDifferent
+    | Table
+)
 SCHEDULING = tuple(c for c in get_args(Constraint) if c is not Comparison)
 """The classes of constraints that are made by functions such as ``no_overlap``."""
 
@@ -346,6 +402,8 @@ def expressions_of(constraint: Constraint) -> tuple[Linear, ...]:
         return (constraint.expr,)
     if isinstance(constraint, Cumulative):
         return tuple(d for d in constraint.demands if isinstance(d, Linear))
+    if isinstance(constraint, (AllDifferent, Table)):
+        return constraint.expressions
     return ()
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..arguments import named, refuse
 from ..counts import how_many
 from .constraints import (
+    AllDifferent,
     AllOrNone,
     Alternative,
     Cumulative,
@@ -19,9 +20,10 @@ from .constraints import (
     Precedence,
     PrecedenceKind,
     Synchronize,
+    Table,
 )
 from .expressions import Interval
-from .linear_expressions import Expression, Linear, common_model
+from .linear_expressions import Expression, Linear, common_model, linear
 from .quantities import ModelError, Number, Window, listed, pair, told, whole
 
 
@@ -486,3 +488,80 @@ def start_before_end(
     if unknown:
         refuse(start_before_end, unknown)
     return _precedence(before, after, delay, "start_before_end", at_most)
+
+
+@named
+def all_different(expressions: Iterable[Expression | Number]) -> AllDifferent:
+    """Require that no two of the expressions have the same value.
+
+    Parameters
+    ----------
+    expressions : iterable of Expression or number
+        Whole numbers, of one model. The start, end and size of an absent interval count as 0, so that two absent
+        intervals have the same start.
+
+    Returns
+    -------
+    AllDifferent
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If an expression need not be a whole number.
+
+    Examples
+    --------
+    >>> from schedlab import Model, all_different
+    >>> m = Model("m"); node = [m.integer(f"node of job {k}", 0, 3) for k in range(3)]
+    >>> m.add(all_different(node)); m.add(all_different([x + k for k, x in enumerate(node)]))
+    """
+    return AllDifferent(_whole_numbers(expressions, "all_different()"))
+
+
+@named
+def table(expressions: Iterable[Expression | Number], tuples: Iterable[Sequence[int]]) -> Table:
+    """Require that the values of the expressions, in their order, are one of the tuples.
+
+    Parameters
+    ----------
+    expressions : iterable of n Expressions or numbers
+        Whole numbers, of one model, at least one. The start, end and size of an absent interval count as 0.
+    tuples : iterable of sequences of n ints
+        The allowed values. Without any, the constraint cannot hold.
+
+    Returns
+    -------
+    Table
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If an expression need not be a whole number, or a tuple has another length or an entry that is no whole number.
+
+    Examples
+    --------
+    >>> from schedlab import Model, table
+    >>> m = Model("m"); cores, watts = m.integer("cores", 1, 64), m.integer("watts", 0, 400)
+    >>> m.add(table([cores, watts], [(8, 90), (16, 150), (64, 390)]))
+    """
+    given = _whole_numbers(expressions, "table()")
+    if not given:
+        raise ModelError("table(): at least one expression is needed")
+    rows: dict[tuple[int, ...], None] = {}
+    for row in listed(tuples, "the tuples of table()"):
+        values = listed(row, "a tuple of table()", True)
+        if len(values) != len(given):
+            raise ModelError(f"table(): {how_many(len(given), 'expression')}, but the tuple {told(row)}")
+        rows[tuple(whole(v, "table(): an entry of a tuple") for v in values)] = None
+    return Table(given, tuple(rows))
+
+
+def _whole_numbers(expressions: Iterable[Expression | Number], where: str) -> tuple[Linear, ...]:
+    given = tuple(linear(e) for e in listed(expressions, f"the expressions of {where}"))
+    for e in given:
+        if not e.integral:
+            raise ModelError(f"{where}: {e} must be a whole number")
+    common_model((a for e in given for a in e.terms), where)
+    return given

@@ -1,4 +1,4 @@
-"""Constraints that require objectives to have a value: no ``element`` or ``piecewise`` is outside of its domain."""
+"""Constraints that require objectives to have a value: no function is outside of its domain, and no divisor is 0."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from .bounds import Bounds
-from .expressions import Element, Piecewise, atoms_below
+from .expressions import Element, Entry, Piecewise, Quotient, Remainder, atoms_below
 from .linear_expressions import Comparison, Linear
 
 if TYPE_CHECKING:
     from .model import Model
+
+WITH_DOMAIN = (Element, Entry, Piecewise, Quotient, Remainder)
 
 
 def defined(model: Model, k: int) -> Comparison | None:
@@ -26,7 +28,5 @@ def defined(model: Model, k: int) -> Comparison | None:
     element(array of 2, i) <= 10
     """
     terms = model.objectives[k].terms
-    ranged = Linear(
-        {a: 1 for a in terms if any(isinstance(b, (Element, Piecewise)) for b in atoms_below([a.linear()]))}
-    )
+    ranged = Linear({a: 1 for a in terms if any(isinstance(b, WITH_DOMAIN) for b in atoms_below([a.linear()]))})
     return Comparison(ranged, -math.inf, Bounds().of(ranged)[1] + 1) if ranged.terms else None

@@ -277,6 +277,47 @@ class Piecewise(Function):
         yield f", {how_many(len(self.points), 'point')})"
 
 
+class Product(Function):
+    """The product of the two operands, which are whole numbers."""
+
+    __slots__ = ()
+
+
+class Quotient(Function):
+    """The first operand divided by the second one, rounded down (``//`` of Python); a divisor of 0 is infeasible."""
+
+    __slots__ = ()
+
+
+class Remainder(Function):
+    """What is left of the first operand after division by the second one; a divisor of 0 is infeasible.
+
+    It is ``x - d * (x // d)``, from 0 to ``d - 1`` (``%`` of Python).
+    """
+
+    __slots__ = ()
+
+
+class Entry(Function):
+    """The expression at an index: the first operand is the index, the others are the entries, all whole numbers.
+
+    An index outside of the entries is infeasible.
+    """
+
+    __slots__ = ()
+
+    @property
+    def entries(self) -> tuple[Linear, ...]:
+        """The expressions, by their positions."""
+        return self.operands[1:]
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the text with the number of entries."""
+        yield f"element({how_many(len(self.entries), 'expression')}, "
+        yield from self.operands[0].pieces()
+        yield ")"
+
+
 def atoms_below(expressions: Iterable[Linear], seen: set[Atom] | None = None) -> Iterator[Atom]:
     """Yield every atom of the expressions, and before it the atoms of its operands; each atom once.
 
@@ -321,6 +362,7 @@ __all__ = [
     "AttributeName",
     "Comparison",
     "Element",
+    "Entry",
     "Expression",
     "Function",
     "Holds",
@@ -332,6 +374,9 @@ __all__ = [
     "Number",
     "Overlap",
     "Piecewise",
+    "Product",
+    "Quotient",
+    "Remainder",
     "Window",
     "atoms_below",
     "brief",

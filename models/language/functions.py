@@ -1,16 +1,16 @@
-"""Functions of expressions: sum, maximum, minimum, truth value, overlap, array look-up, piecewise-linear function."""
+"""Functions of expressions: sum, maximum, product, quotient, overlap, array look-up, piecewise-linear function, ..."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..arguments import named
 from ..counts import how_many
-from .expressions import Element, Holds, Interval, Max, Min, Overlap, Piecewise
-from .linear_expressions import Atom, Comparison, Expression, Linear, linear
+from .bounds import Bounds
+from .expressions import Element, Entry, Interval, Max, Min, Overlap, Piecewise, Product, Quotient, Remainder
+from .linear_expressions import OPERATIONS, Atom, Expression, Linear, linear
 from .quantities import ModelError, Number, listed, number, pair, whole
 
 
@@ -150,44 +150,6 @@ def positive_part(x: Expression | Number) -> Linear:
 
 
 @named
-def holds(comparison: Comparison) -> Linear:
-    """Return an expression that is 1 if a comparison between whole numbers holds, else 0.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison with integer coefficients and bounds.
-
-    Returns
-    -------
-    Linear
-        The truth value.
-
-    Raises
-    ------
-    ModelError
-        If the argument is no comparison, or has real coefficients.
-
-    Examples
-    --------
-    >>> from schedlab import Model, holds
-    >>> m = Model("m"); a = m.interval("a", size=2)
-    >>> holds(a.start >= 5)
-    holds(a.start >= 5)
-    """
-    if not isinstance(comparison, Comparison):
-        raise ModelError(f"holds() takes a comparison such as a.start >= 5, not {comparison!r}")
-    if not comparison.integral or not all(isinstance(b, int) or math.isinf(b) for b in (comparison.lo, comparison.hi)):
-        raise ModelError(
-            f"holds({comparison}): only a comparison between whole numbers has a truth value; "
-            "the coefficients and bounds must be integers"
-        )
-    if not comparison.expr.terms:
-        return Linear({}, int(comparison.lo <= 0 <= comparison.hi))
-    return Linear({Holds(comparison): 1})
-
-
-@named
 def overlap(interval: Interval, lo: int, hi: int) -> Linear:
     """Return the length of an interval inside the window [lo, hi), in seconds; 0 if the interval is absent.
 
@@ -225,13 +187,16 @@ def overlap(interval: Interval, lo: int, hi: int) -> Linear:
 
 
 @named
-def element(array: Sequence[Number], index: Expression | int) -> Linear:
+def element(array: Sequence[Expression | Number], index: Expression | int) -> Linear:
     """Return ``array[index]`` for an integer expression ``index``; an index outside of the array is infeasible.
+
+    The index is infeasible also where the value does not matter, as in ``0 * element(...)`` that is not simplified, or in
+    a comparison within ``holds``.
 
     Parameters
     ----------
-    array : sequence of number
-        At least one number.
+    array : sequence of number or Expression
+        At least one entry. If one of them is an expression, all must be whole numbers.
     index : Expression or int
         The position, counted from 0.
 
@@ -243,22 +208,180 @@ def element(array: Sequence[Number], index: Expression | int) -> Linear:
     Raises
     ------
     ModelError
-        If the array is empty, or the index need not be a whole number.
+        If the array is empty, or the index or an expression in the array need not be a whole number.
 
     Examples
     --------
     >>> from schedlab import Model, element
-    >>> m = Model("m"); i = m.integer("i", 0, 2)
+    >>> m = Model("m"); i = m.integer("i", 0, 2); a = m.interval("a", size=3)
     >>> element([5, 7, 9], i)
     element(array of 3, i)
+    >>> element([a.start, 7, a.end], i)
+    element(3 expressions, i)
     """
-    values = tuple(number(v, "an entry of the array") for v in listed(array, "the array of element()", True))
+    given = listed(array, "the array of element()", True)
     at = linear(index)
-    if not values:
+    if not given:
         raise ModelError(f"element([], {index}): the array is empty")
     if not at.integral:
         raise ModelError(f"element(array, {index}): the index must be a whole number")
-    return Linear({Element(values, at): 1})
+    if any(isinstance(v, Expression) for v in given):
+        entries = [_whole_expression(v, "element()") for v in given]
+        if any(e.terms for e in entries):
+            return Linear({Entry((at, *entries)): 1})
+        given = [e.constant for e in entries]
+    return Linear({Element(tuple(number(v, "an entry of the array") for v in given), at): 1})
+
+
+@named
+def product(left: Expression | Number, right: Expression | Number) -> Linear:
+    """Return the product of two whole numbers; ``left * right`` is the same.
+
+    Parameters
+    ----------
+    left, right : Expression or number
+        The factors. If both are expressions, they must be whole numbers.
+
+    Returns
+    -------
+    Linear
+        The product; a sum of no function if one factor is a constant.
+
+    Raises
+    ------
+    ModelError
+        If both are expressions, and one of them need not be a whole number.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); a = m.interval("a", size=(2, 5)); units = m.integer("units", 1, 4)
+    >>> a.size * units
+    product(a.size, units)
+    """
+    a, b = linear(left), linear(right)
+    if not a.terms:
+        return b * a.constant
+    if not b.terms:
+        return a * b.constant
+    return Linear({Product((_whole_expression(a, "a product"), _whole_expression(b, "a product"))): 1})
+
+
+@named
+def quotient(dividend: Expression | Number, divisor: Expression | Number) -> Linear:
+    """Return ``dividend // divisor`` for whole numbers: the quotient, rounded down as in Python.
+
+    So ``-7 // 2`` is -4, where CP-SAT and CP Optimizer round to 0, to -3. A divisor that is 0 is infeasible, also if it is
+    0 because its interval is absent.
+
+    Parameters
+    ----------
+    dividend : Expression or number
+        A whole number.
+    divisor : Expression or number
+        A whole number other than 0; an expression must not be negative.
+
+    Returns
+    -------
+    Linear
+        The quotient.
+
+    Raises
+    ------
+    ModelError
+        If one of them need not be a whole number, or the divisor is 0 or is an expression that can be negative.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); a = m.interval("a", size=3)
+    >>> a.start // 24
+    quotient(a.start, 24)
+    """
+    x, d = _division(dividend, divisor, "//")
+    if d.terms or x.terms:
+        return x if _is_one(d) else Linear({Quotient((x, d)): 1})
+    return Linear({}, x.constant // d.constant)
+
+
+@named
+def remainder(dividend: Expression | Number, divisor: Expression | Number) -> Linear:
+    """Return ``dividend % divisor`` for whole numbers: ``dividend - divisor * (dividend // divisor)``, as in Python.
+
+    It has the sign of the divisor. A divisor that is 0 is infeasible, also if it is 0 because its interval is absent.
+
+    Parameters
+    ----------
+    dividend : Expression or number
+        A whole number.
+    divisor : Expression or number
+        A whole number other than 0; an expression must not be negative.
+
+    Returns
+    -------
+    Linear
+        The remainder.
+
+    Raises
+    ------
+    ModelError
+        If one of them need not be a whole number, or the divisor is 0 or is an expression that can be negative.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); a = m.interval("a", size=3)
+    >>> m.add(a.start % 24 >= 8)  # not at night
+    """
+    x, d = _division(dividend, divisor, "%")
+    negative = not d.terms and linear(divisor).constant < 0
+    if not d.terms and not x.terms:
+        rest = Linear({}, x.constant % d.constant)
+    else:
+        rest = Linear({}, 0) if _is_one(d) else Linear({Remainder((x, d)): 1})
+    return -rest if negative else rest
+
+
+def absolute(x: Expression | Number) -> Linear:
+    """Return the absolute value of an expression, ``max([x, -x])``; ``abs(x)`` is the same.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
+    >>> abs(a.start - b.start)
+    max(a.start + -1*b.start, -1*a.start + b.start)
+    """
+    e = linear(x)
+    return max([e, -e])
+
+
+def _whole_expression(x: Expression | Number, where: str) -> Linear:
+    e = linear(x)
+    if not e.integral:
+        raise ModelError(f"{where}: {e} must be a whole number")
+    return e
+
+
+def _is_one(e: Linear) -> bool:
+    return not e.terms and e.constant == 1
+
+
+def _division(dividend: Expression | Number, divisor: Expression | Number, sign: str) -> tuple[Linear, Linear]:
+    """Return dividend and divisor; if the divisor is a negative number, both with the other sign."""
+    where = f"{dividend} {sign} {divisor}"
+    x, d = _whole_expression(dividend, where), _whole_expression(divisor, where)
+    if not d.terms:
+        if not d.constant:
+            raise ModelError(f"{where}: division by zero")
+        return (x, d) if d.constant > 0 else (-x, -d)
+    least = Bounds().of(d)[0]
+    if least < 0:
+        raise ModelError(f"{where}: the divisor can be {least}; it must not be negative")
+    return x, d
+
+
+OPERATIONS.update({"*": product, "//": quotient, "%": remainder, "abs": absolute})
 
 
 @named
@@ -298,45 +421,3 @@ def piecewise(x: Expression | Number, points: Sequence[tuple[Number, Number]]) -
         if not a < b:
             raise ModelError(f"piecewise({x}): the x of the points must increase strictly, but {b} follows {a}")
     return Linear({Piecewise(at, pairs): 1})
-
-
-@named
-def implies(premise: Expression | Comparison, conclusion: Expression | Comparison) -> Comparison:
-    """Require that ``conclusion`` is true if ``premise`` is true.
-
-    Parameters
-    ----------
-    premise, conclusion : Expression or Comparison
-        A comparison between whole numbers, or an expression with the values 0 and 1: a presence or a Boolean variable.
-
-    Returns
-    -------
-    Comparison
-        The constraint, for ``Model.add``.
-
-    Raises
-    ------
-    ModelError
-        If an expression can take a value other than 0 or 1.
-
-    Examples
-    --------
-    >>> from schedlab import Model, implies
-    >>> m = Model("m"); a, b = (m.interval(n, size=3, optional=True) for n in "ab")
-    >>> m.add(implies(a.presence, b.presence)); m.add(implies(b.presence, a.start >= 4))
-    """
-    return _truth(premise) <= _truth(conclusion)
-
-
-def _truth(side: Expression | Comparison) -> Linear:
-    from .bounds import Bounds
-
-    if isinstance(side, Comparison):
-        return holds(side)
-    e = linear(side)
-    lo, hi = Bounds().of(e)
-    if not e.integral or lo < 0 or hi > 1:
-        raise ModelError(
-            f"implies(): {e} is not a truth value: its bounds are [{lo}, {hi}]; give a presence or a Boolean variable"
-        )
-    return e

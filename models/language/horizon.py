@@ -35,6 +35,8 @@ stop a gap by a landmark. A time b that must be at least a combination ``lo + su
 ``1 + sum of n`` and adds ``lo``. Comparisons of other forms (``2 * a.start - 3 * b.start + c.end <= 7``) have no such
 argument.
 
+**Products, quotients, remainders and elements of times** change with a shift in other ways; no argument applies to them.
+
 **If no argument applies**, upper bounds of the times are looked for (deadlines in comparisons, passed on along
 precedences). If some time has none, the horizon is as good as unlimited: it lies `UNLIMITED` seconds after the times
 above. Then lowerings whose size or accuracy depends on the horizon ask for one, and an answer that reaches such times
@@ -49,7 +51,9 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from .bounds import arithmetic_range
 from .constraints import (
+    AllDifferent,
     Alternative,
     Constraint,
     Cumulative,
@@ -57,12 +61,14 @@ from .constraints import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Table,
     added_time,
     expressions_of,
 )
 from .expressions import (
     Attribute,
     Element,
+    Entry,
     Function,
     Holds,
     Integer,
@@ -71,6 +77,9 @@ from .expressions import (
     Min,
     Overlap,
     Piecewise,
+    Product,
+    Quotient,
+    Remainder,
     atoms_below,
 )
 from .linear_expressions import Atom, Comparison, Linear
@@ -295,6 +304,8 @@ class Forms:
                 return Form({}, [], min(heights), max(heights))
             case Max() | Min():
                 return self._extreme(atom, [self._linear(e) for e in atom.operands])
+            case Product() | Quotient() | Remainder() | Entry():
+                return _arithmetic(atom, [self._linear(e) for e in atom.operands])
             case _:  # start and end are added by _linear
                 return Form()
 
@@ -322,6 +333,17 @@ class Forms:
         return Form({}, [(1, Kink(sign, [f.times(sign) for f in operands]))])
 
 
+def _arithmetic(atom: Product | Quotient | Remainder | Entry, operands: list[Form]) -> Form:
+    """Return the form of a function that no shift changes, if it is one of no times; else one without bounds."""
+    if any(f.levels or f.kinks for f in operands):
+        return Form({}, [], -math.inf, math.inf)
+    ranges = [(f.low, f.high) for f in operands]
+    if isinstance(atom, Entry):
+        return Form({}, [], min(lo for lo, _ in ranges[1:]), max(hi for _, hi in ranges[1:]))
+    low, high = arithmetic_range(atom, ranges)
+    return Form({}, [], low, high)
+
+
 @dataclass
 class Tally:
     """What one of the two cases of the argument has collected so far."""
@@ -343,7 +365,7 @@ class Tally:
 
     def simple(self, f: Form, most: Number) -> None:
         """Note that a simple form is compared to constants of absolute value ``most`` and less."""
-        if not f.levels:
+        if not f.levels or f.largest == math.inf:  # of an infinite one the argument was left already
             return
         step = min(map(abs, f.levels.values()))
         spread = sum(max(abs(u.low), abs(u.high)) for u in f.levels)
@@ -361,6 +383,8 @@ class Tally:
     def below(self, f: Form, most: Number) -> None:
         """Note that a contracting form may stop a gap while its value is at most ``most``."""
         least = _lowest(f)
+        if least == -math.inf:
+            return
         for u, c in f.levels.items():
             self.landmark = max(self.landmark, math.ceil((most - least) / c + u.earliest - u.low) + 1)
         for c, k in f.kinks:
@@ -498,6 +522,13 @@ class Derivation:
                     self._leave(name, "a demand depends on a time")
             case ForbidExtent() if c.windows:
                 self._landmark(c.windows[-1][1])
+            case AllDifferent(expressions):
+                for one, other in combinations(expressions, 2):
+                    self._compared(name, self._forms.of(one - other), 1, "a difference of expressions")
+            case Table(expressions, tuples):
+                columns = zip(*tuples, strict=True) if tuples else ()
+                for e, values in zip(expressions, columns, strict=bool(tuples)):
+                    self._compared(name, self._forms.of(e), max(map(abs, values)) + 1, str(e))
             case _:
                 pass
 
@@ -522,19 +553,25 @@ class Derivation:
                     self._threshold(name, atom, len(atom.array))
                 case Piecewise():
                     self._threshold(name, atom, max(abs(x) for x, _ in atom.points))
+                case Product() | Quotient() | Remainder() | Entry():
+                    if any(f.levels or f.kinks for f in map(self._forms.of, atom.operands)):
+                        self._leave(name, f"{atom} depends on a time")
                 case _:
                     pass
 
     def _threshold(self, name: str, atom: Function, most: Number) -> None:
         """Note that a function compares its operand to constants up to ``most``."""
-        f = self._forms.of(atom.operands[0])
+        self._compared(name, self._forms.of(atom.operands[0]), most, str(atom))
+
+    def _compared(self, name: str, f: Form, most: Number, what: str) -> None:
+        """Note that a form is compared to constants up to ``most``."""
         for case in self._cases:
             if f.simple:
                 case.simple(f, most)
             elif _contracting(f) or _contracting(f.times(-1)):
                 case.below(f if _contracting(f) else f.times(-1), most + _slope(f))
             else:
-                self._leave(name, f"{atom} depends on more than the difference of two times", [case])
+                self._leave(name, f"{what} depends on more than the difference of two times", [case])
 
     def _corners(self, name: str, f: Form) -> None:
         """Note where the operands of max and min are equal, for the case in which an expression must be linear."""
@@ -556,6 +593,8 @@ class Derivation:
     def _at_least(self, name: str, f: Form, lo: Number) -> None:
         """Note the comparison ``f >= lo``."""
         narrow, wide = self._cases
+        if math.isinf(f.low):
+            return
         if f.simple:
             for case in self._cases:
                 if case.wide:
@@ -679,6 +718,8 @@ def _lower(tops: Latest, v: Interval, top: Number) -> None:
 
 def _tighten_by_sum(tops: Latest, f: Form, hi: Number) -> None:
     """Use ``f <= hi``: a time with a positive coefficient is at most what the others leave."""
+    if math.isinf(f.low):
+        return
     least = {u: c * u.earliest if c > 0 else c * u.latest(tops) for u, c in f.levels.items()}
     for u, c in f.levels.items():
         others = sum(x for w, x in least.items() if w is not u)

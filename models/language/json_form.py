@@ -18,9 +18,24 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 
 from ..counts import how_many, how_many_of
 from ..unknown_names import hint
-from . import declarations, functions
+from . import conditions, declarations, functions
 from .constraints import Constraint
-from .expressions import Attribute, Element, Function, Holds, Integer, Interval, Max, Min, Overlap, Piecewise
+from .expressions import (
+    Attribute,
+    Element,
+    Entry,
+    Function,
+    Holds,
+    Integer,
+    Interval,
+    Max,
+    Min,
+    Overlap,
+    Piecewise,
+    Product,
+    Quotient,
+    Remainder,
+)
 from .linear_expressions import Atom, Comparison, Linear, linear
 from .listing import CLASSES, arguments, functions_of, kind_and_values
 from .quantities import ModelError, Number, number
@@ -139,6 +154,11 @@ class _Writer:
                 return {"type": "element", "array": list(f.array), "index": of[0]}
             case Piecewise():
                 return {"type": "piecewise", "x": of[0], "points": [list(p) for p in f.points]}
+            case Entry():
+                return {"type": "element", "array": of[1:], "index": of[0]}
+            case Product() | Quotient() | Remainder():
+                kind = type(f).__name__.lower()
+                return {"type": kind, **dict(zip(FUNCTIONS[kind], of, strict=True))}
         raise ModelError(f"{type(f).__name__} cannot be written as JSON")
 
 
@@ -275,6 +295,14 @@ class _Reader:
         c = e.constant
         return Comparison(Linear(e.terms), -math.inf if lo is None else lo - c, math.inf if hi is None else hi - c)
 
+    def truth(self, place: str, entry: Any) -> Comparison:
+        """Return the comparison of a ``holds``, which is kept as it is written."""
+        made = self.comparison(place, entry)
+        conditions.holds(made)  # raises ModelError for one without a truth value
+        if not made.expr.terms:
+            raise ModelError(f"{place}: expected at least one term")
+        return made
+
     def linear(self, place: str, entry: Any) -> Linear:
         if isinstance(entry, (int, float)):
             return linear(_number(place, entry))
@@ -309,22 +337,25 @@ class _Reader:
         kind = _kind(place, entry, tuple(FUNCTIONS))
         _check_keys(place, entry, ("type", *FUNCTIONS[kind]))
         if kind == "holds":
-            return functions.holds(self.comparison(place, entry))
+            return linear(Holds(self.truth(place, entry)))
         given = {name: self.value(f"{place}.{name}", entry[name], t) for name, t in FUNCTIONS[kind].items()}
         declare: Callable[..., Linear] = getattr(functions, kind)
         return declare(*given.values())
 
 
 Windows = tuple[tuple[int, int], ...]
-Reals = tuple[float, ...]
+Entries = tuple[float | Linear, ...]
 # The arguments of each function in the order in which the language takes them
 FUNCTIONS: dict[str, dict[str, Any]] = {
     "max": {"operands": tuple[Linear, ...]},
     "min": {"operands": tuple[Linear, ...]},
     "holds": {"terms": None, "lo": None, "hi": None},
     "overlap": {"interval": Interval, "lo": int, "hi": int},
-    "element": {"array": Reals, "index": Linear},
+    "element": {"array": Entries, "index": Linear},
     "piecewise": {"x": Linear, "points": tuple[tuple[float, float], ...]},
+    "product": {"left": Linear, "right": Linear},
+    "quotient": {"dividend": Linear, "divisor": Linear},
+    "remainder": {"dividend": Linear, "divisor": Linear},
 }
 
 

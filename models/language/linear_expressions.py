@@ -9,13 +9,16 @@ from __future__ import annotations
 import itertools
 import math
 import numbers
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, cast
 
 from ...errors import WrongArgument
 from ..excerpt import one_line
 from .operators import LOGIC, OF_COMPARISONS, OF_EXPRESSIONS, without
 from .quantities import ModelError, Number, number
+
+OPERATIONS: dict[str, Callable[..., Any]] = {}
+"""What operators that make functions return, by operator; ``functions`` and ``conditions``, which are above, fill it."""
 
 
 class Owner(Protocol):
@@ -35,7 +38,7 @@ class Owner(Protocol):
 
 @without(OF_EXPRESSIONS)
 class Expression:
-    """Base class of all expressions; it defines ``+ - *``, division by a number, and the comparisons."""
+    """Base class of all expressions: ``+ - *``, division by a number, ``//``, ``%``, ``abs``, comparisons, ``& | ~``."""
 
     __slots__ = ()
 
@@ -61,11 +64,9 @@ class Expression:
     def __rsub__(self, other: Expression | Number) -> Linear:
         return _combine(-self, other, 1)
 
-    def __mul__(self, factor: Number) -> Linear:
+    def __mul__(self, factor: Expression | Number) -> Linear:
         if isinstance(factor, Expression):
-            raise ModelError(
-                f"{self} * {factor}: a product of two variables is not linear; use implies(), holds() or element()"
-            )
+            return cast("Linear", OPERATIONS["*"](self, factor))
         k = number(factor)
         if not k:
             return Linear({}, 0)
@@ -76,11 +77,41 @@ class Expression:
 
     def __truediv__(self, divisor: Number) -> Linear:
         if isinstance(divisor, Expression):
-            raise ModelError(f"{self} / {divisor}: a quotient of two variables is not linear")
+            raise ModelError(
+                f"{self} / {divisor}: a quotient of two variables is not linear; write // to round it down"
+            )
         k = number(divisor, "a divisor")
         if not k:
             raise ModelError(f"{self} / {divisor}: division by zero")
         return self * (1 / k)
+
+    def __floordiv__(self, divisor: Expression | Number) -> Linear:
+        return cast("Linear", OPERATIONS["//"](self, divisor))
+
+    def __rfloordiv__(self, dividend: Number) -> Linear:
+        return cast("Linear", OPERATIONS["//"](dividend, self))
+
+    def __mod__(self, divisor: Expression | Number) -> Linear:
+        return cast("Linear", OPERATIONS["%"](self, divisor))
+
+    def __rmod__(self, dividend: Number) -> Linear:
+        return cast("Linear", OPERATIONS["%"](dividend, self))
+
+    def __abs__(self) -> Linear:
+        return cast("Linear", OPERATIONS["abs"](self))
+
+    def __and__(self, other: object) -> Comparison:
+        return cast("Comparison", OPERATIONS["&"](self, other))
+
+    __rand__ = __and__
+
+    def __or__(self, other: object) -> Comparison:
+        return cast("Comparison", OPERATIONS["|"](self, other))
+
+    __ror__ = __or__
+
+    def __invert__(self) -> Comparison:
+        return cast("Comparison", OPERATIONS["~"](self))
 
     def __neg__(self) -> Linear:
         return self * -1
@@ -106,7 +137,9 @@ class Expression:
         return _compare(self, cast("Expression | Number", other), 0, 0)
 
     def __ne__(self, other: object) -> Comparison:  # type: ignore[override]
-        raise ModelError(f"{self} != {other}: write holds(a == b) == 0")
+        if not isinstance(other, (Expression, numbers.Real)):
+            return NotImplemented
+        return cast("Comparison", OPERATIONS["~"](self == other))
 
     def __bool__(self) -> bool:
         raise ModelError(
@@ -174,7 +207,7 @@ class Atom(Expression):
 
 @without(OF_COMPARISONS)
 class Comparison:
-    """The constraint ``lo <= expr <= hi``; made by the operators ``<= >= == < >``.
+    """The constraint ``lo <= expr <= hi``; made by the operators ``<= >= == != < >``, and of conditions by ``& | ~``.
 
     Parameters
     ----------
@@ -204,8 +237,21 @@ class Comparison:
     def __bool__(self) -> bool:
         raise ModelError(
             f"{self} is a constraint, not True or False (a chain a <= b <= c is two constraints; "
-            "the maximum of expressions is sl.max, the minimum sl.min)"
+            "the maximum of expressions is sl.max, the minimum sl.min; and, or, not of constraints are & | ~)"
         )
+
+    def __and__(self, other: object) -> Comparison:
+        return cast("Comparison", OPERATIONS["&"](self, other))
+
+    __rand__ = __and__
+
+    def __or__(self, other: object) -> Comparison:
+        return cast("Comparison", OPERATIONS["|"](self, other))
+
+    __ror__ = __or__
+
+    def __invert__(self) -> Comparison:
+        return cast("Comparison", OPERATIONS["~"](self))
 
     def pieces(self) -> Iterator[str]:
         """Yield the text of the comparison in short pieces."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from ..counts import how_many_of
 from ..excerpt import one_line, visible
 from .constraints import Constraint
-from .expressions import Attribute, Element, Function, Holds, Integer, Interval, Overlap, Piecewise, atoms_below
+from .expressions import Attribute, Element, Entry, Function, Holds, Integer, Interval, Overlap, Piecewise, atoms_below
 from .linear_expressions import Atom, Comparison, Linear
 
 if TYPE_CHECKING:
@@ -215,6 +215,9 @@ class Notation:
                 return f"element({list(f.array[: self.width])}, {self.linear(f.operands[0])})"
             case Piecewise():
                 return f"piecewise({self.linear(f.operands[0])}, {list(f.points[: self.width])})"
+            case Entry():
+                entries = ", ".join(self.linear(e) for e in f.entries[: self.width])
+                return f"element([{entries}], {self.linear(f.operands[0])})"
         return f"{type(f).__name__.lower()}({', '.join(self.linear(e) for e in f.operands[: self.width])})"
 
 

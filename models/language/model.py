@@ -16,6 +16,7 @@ from ..excerpt import one_line
 from .clock import THIS_CALL, look
 from .constraints import (
     SCHEDULING,
+    AllDifferent,
     AllOrNone,
     Alternative,
     Constraint,
@@ -24,13 +25,15 @@ from .constraints import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Table,
     Violation,
+    expressions_of,
     intervals_of,
 )
 from .data import Assignment, NamedConstraint, Sense
 from .expressions import Integer, Interval
 from .horizon import UNLIMITED, Derivation, Horizon
-from .linear_expressions import Atom, Comparison, Expression, Linear, brief, common_model, linear
+from .linear_expressions import Comparison, Expression, Linear, brief, common_model, linear
 from .quantities import LARGEST, ModelError, Number, Window, listed, number, pair, told, whole, windows_of
 
 SUFFIXES = 8  # last starts of an answer that are tried as the first one of those without end
@@ -209,7 +212,7 @@ class Model:
             owner = constraint.model
         elif isinstance(constraint, SCHEDULING):
             members = intervals_of(constraint)
-            owner = members[0].model if members else None
+            owner = members[0].model if members else _owner_of_expressions(constraint)
         else:
             raise ModelError(f"model {self.name!r}: {told(constraint)} is not a constraint{_not_added(constraint)}")
         if owner is not None and owner is not self:
@@ -348,6 +351,12 @@ class Model:
         return f"Model({name}: {counts})"
 
 
+def _owner_of_expressions(constraint: Constraint) -> Any:
+    """Return the model of a constraint without intervals of its own."""
+    atoms = (a for e in expressions_of(constraint) for a in e.terms)
+    return common_model(atoms, type(constraint).__name__)
+
+
 def _checked_name(name: object, what: str) -> str:
     """Return a name as a text; raise ModelError if it is none."""
     if not isinstance(name, str):
@@ -404,11 +413,15 @@ def describe(constraint: Constraint) -> str:
         case Precedence(a, b, delay, kind, at_most):
             lags = "" if at_most is None else f" ({delay:+d} to {at_most:+d})"
             return f"{kind} {a} -> {b}" + (lags or (f" ({delay:+d})" if delay else ""))
+        case AllDifferent(expressions):
+            return f"all different: {_some(expressions)}"
+        case Table(expressions, tuples):
+            return f"table of {_some(expressions)} with {how_many(len(tuples), 'tuple')}"
         case _:
             return brief(constraint.pieces(), LONGEST_NAME)
 
 
-def _some(items: Sequence[Interval | Atom]) -> str:
+def _some(items: Sequence[Interval | Expression]) -> str:
     return ", ".join(str(i) for i in items[:4]) + (f", ... ({len(items)})" if len(items) > 4 else "")
 
 

@@ -8,26 +8,19 @@ from typing import Any, NoReturn
 from .quantities import ModelError
 
 NOT_LINEAR = "it is not linear"
-WHOLE_PART = (
-    "declare integers q and r, r in [0, divisor - 1], and add x == divisor * q + r: q is the quotient, r the rest"
-)
 UNSOLVED = "its value is known after the solve: r.assignment[x], or m.value(x, r.assignment)"
-LOGIC = "for 0-1 expressions write holds(x + y >= 1) for or, holds(x + y >= 2) for and, 1 - x for not"
+LOGIC = "for 0-1 expressions and comparisons write x | y for or, x & y for and, ~x for not"
 OF_EXPRESSIONS = {
-    "abs": "write max([x, -x])",
-    "**": f"{NOT_LINEAR}; piecewise() is a function of one variable",
-    "//": WHOLE_PART,
-    "%": WHOLE_PART,
-    "divmod": WHOLE_PART,
+    "**": "write x * x for a square; piecewise() is a function of one variable",
+    "divmod": "write x // d for the quotient and x % d for the rest",
     "@": "write sum(variables, weights=numbers)",
     "/": f"{NOT_LINEAR}; piecewise() is a function of one variable",
-    **dict.fromkeys(("|", "&", "^", "~", "<<", ">>"), LOGIC),
+    **dict.fromkeys(("^", "<<", ">>"), LOGIC),
     **dict.fromkeys(("int", "float", "complex", "index", "round"), UNSOLVED),
 }
 OF_COMPARISONS = dict.fromkeys(
-    ("|", "&", "^", "~", "+", "-", "*", "/", "abs"),
-    "write holds(c), which is 1 if the constraint c holds: holds(c) + holds(d) >= 1 for or, holds(c) == 0 for not; "
-    "for and, add both constraints",
+    ("^", "+", "-", "*", "/", "abs"),
+    "write holds(c), which is 1 if the constraint c holds; c | d for or, c & d for and, ~c for not",
 )
 OF_INTERVALS = {
     **dict.fromkeys(

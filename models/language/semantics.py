@@ -19,6 +19,7 @@ from ..counts import how_many
 from ..excerpt import with_short_repr
 from .clock import look
 from .constraints import (
+    AllDifferent,
     AllOrNone,
     Alternative,
     Constraint,
@@ -27,11 +28,13 @@ from .constraints import (
     NoOverlap,
     Precedence,
     Synchronize,
+    Table,
     Violation,
 )
 from .expressions import (
     Attribute,
     Element,
+    Entry,
     Function,
     Holds,
     Integer,
@@ -40,6 +43,9 @@ from .expressions import (
     Min,
     Overlap,
     Piecewise,
+    Product,
+    Quotient,
+    Remainder,
     atoms_below,
 )
 from .linear_expressions import Atom, Comparison, Expression, Linear
@@ -53,7 +59,7 @@ ROUNDING = 1e-15  # relative error of a sum of floating-point numbers, with a ma
 
 
 class UndefinedValue(SchedlabError, ArithmeticError):
-    """The argument of an ``element`` or ``piecewise`` is outside of its range."""
+    """The argument of an ``element`` or ``piecewise`` is outside of its range, or a divisor is 0."""
 
 
 @with_short_repr
@@ -135,6 +141,20 @@ class Evaluator:
                 return atom.array[int(index)]
             case Piecewise():
                 return self._interpolate(atom, self._exact(atom.operands[0]))
+            case Product():
+                return self._exact(atom.operands[0]) * self._exact(atom.operands[1])
+            case Quotient() | Remainder():
+                dividend, divisor = (self._exact(e) for e in atom.operands)
+                if divisor <= 0:
+                    raise UndefinedValue(f"{atom}: the divisor is {divisor}; it must be at least 1")
+                return dividend // divisor if isinstance(atom, Quotient) else dividend % divisor
+            case Entry():
+                index = self._exact(atom.operands[0])
+                if not 0 <= index < len(atom.entries):
+                    raise UndefinedValue(
+                        f"{atom}: the index is {index}, but the array has {how_many(len(atom.entries), 'entry')}"
+                    )
+                return self._exact(atom.entries[int(index)])
             case _:
                 raise WrongArgument(f"atoms of type {type(atom).__name__} cannot be evaluated")
 
@@ -255,6 +275,10 @@ def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None
             return _apart(a, [o for o in others if s.present[o.index]], s)
         case Precedence():
             return _precedence(constraint, ev.assignment)
+        case AllDifferent(expressions):
+            return _all_different(expressions, ev)
+        case Table(expressions, tuples):
+            return _table(expressions, tuples, ev)
 
 
 def _comparison(c: Comparison, ev: Evaluator) -> tuple[float, str] | None:
@@ -355,6 +379,32 @@ def _forbid_extent(v: Interval, windows: tuple[Window, ...], s: Assignment) -> t
     start, end = s.start[v.index], s.end[v.index]
     amount, (lo, hi) = max(((min(end, hi) - max(start, lo), (lo, hi)) for lo, hi in windows), default=(0, (0, 0)))
     return (amount, f"{v} runs from {start} to {end}, within [{lo}, {hi})") if amount > 0 else None
+
+
+def _all_different(expressions: tuple[Linear, ...], ev: Evaluator) -> tuple[float, str] | None:
+    """Return the number of expressions that repeat a value, and the first two that are equal."""
+    first: dict[Number, Linear] = {}
+    equal = ""
+    repeated = 0
+    for e in expressions:
+        value = ev.value(e)
+        if value in first:
+            equal = equal or f"{first[value]} and {e} are both {value}"
+            repeated += 1
+        else:
+            first[value] = e
+    return (repeated, equal) if repeated else None
+
+
+def _table(
+    expressions: tuple[Linear, ...], tuples: tuple[tuple[int, ...], ...], ev: Evaluator
+) -> tuple[float, str] | None:
+    """Return in how many values the nearest allowed tuple differs."""
+    values = tuple(ev.value(e) for e in expressions)
+    if values in tuples:
+        return None
+    wrong = min((sum(a != b for a, b in zip(values, row, strict=True)) for row in tuples), default=len(values))
+    return max(wrong, 1), f"the values are {values}, which is no allowed tuple"
 
 
 def _precedence(c: Precedence, s: Assignment) -> tuple[float, str] | None:
