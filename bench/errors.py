@@ -24,6 +24,7 @@ from ..instances.files.writing import NotReadable
 from ..instances.formats.cooling_tables import UnknownCooling
 from ..instances.report import WorkloadError
 from ..instances.sites import SiteError
+from ..instances.sites.changes import WrongChange
 from ..models import ProblemError
 from ..models.excerpt import excerpt, shortened
 from ..models.plugins import PluginError
@@ -69,6 +70,7 @@ WRONG_USE = (
     UnknownScenario,
     InstanceError,
     SiteError,
+    WrongChange,
     FormatError,
     WorkloadError,
     NotReadable,

@@ -24,7 +24,7 @@ from schedlab.heuristics import HEURISTICS
 ROOT = Path(schedlab.__file__).parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MOST_LINES = {"README.md": 170, "CHANGELOG.md": 150}
-MOST_PAGES = 13  # for users, in docs; reference and appendix are folders of their own
+MOST_PAGES = 14  # for users, in docs; reference and appendix are folders of their own
 MOST_WORDS = 2000  # of such a page
 CODE = ("models", "instances", "heuristics", "backends", "methods", "simulation", "bench", "benchmarks", "tests")
 PAGE_NAME = re.compile(r"\bdocs/[\w/]+\.md\b")

@@ -65,6 +65,7 @@ GROUPED = {
     "simulate",
     "leaderboard",
     "calibrate",
+    "whatif",
     "dardis",
     "verify",
     "export",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,14 +19,10 @@ from ..terminal import console_for
 from .options import with_options
 
 
-@with_options(SETTINGS, ("format", "zone", "columns"))
+@with_options(SETTINGS, ("site", "format", "zone", "columns"))
 def calibrate(
     *,
     log: Annotated[Path, typer.Argument(help="log of the site, such as the output of sacct -D --parsable2 -o ALL")],
-    site: Annotated[
-        list[Path],
-        typer.Option(help="files that describe the site, or a folder with them: slurm.conf, sacctmgr dump, site.toml"),
-    ],
     replays: Annotated[
         int, typer.Option(min=1, help="free replays, which differ in what no log records", rich_help_panel=RUNS)
     ] = 8,
@@ -54,18 +49,18 @@ def calibrate(
     The verdict (exact, good, usable, not usable) says whether to believe what-if questions on this log. What the site has and
     the replay does not obey is listed.
 
-    Example: bench calibrate jobs.txt --site slurm.conf --site dump.cfg --zone Europe/Rome --page calibration.html
+    Example: bench calibrate jobs.txt --site slurm.conf,dump.cfg --zone Europe/Rome --page calibration.html
     """
-    from ...instances.sites import read_site
     from ...simulation.slurm.calibration import calibrate as compare
-    from ..replays.open_log import read_log, time_zone
+    from ..replays.case import required_site
+    from ..replays.open_log import read_log
 
     for option, path in {"--page": page, "--csv": csv}.items():
         if path is not None and not path.parent.is_dir():
             raise WrongUse(f"{option} {path}: cannot be written (there is no folder {path.parent})")
     values, _ = read_settings(settings)
     replay = ReplaySettings(trace=True, **values)
-    described = read_site(*site, zone=time_zone(replay.zone) or UTC)
+    described = required_site(replay, "bench calibrate")
     if described.kind != "slurm":
         raise WrongUse(f"--site: the site is one of {described.kind}; a calibration knows the rules of Slurm alone")
     notes = console_for(stderr=True)

@@ -40,7 +40,20 @@ Example: bench leaderboard eurora_99 eurora_700 --dispatchers fcfs,easy,conserva
 
 Example: bench leaderboard january.sacct february.sacct --zone Europe/Rome --dispatchers easy,plan@lns --rank-by wait-p95 --page board.html
 """
-OF_LOGS = ("format", "nodes", "cores", "memory", "per_node", "zone", "columns", "window", "queue_from", "partition")
+OF_LOGS = (
+    "site",
+    "cancelled",
+    "format",
+    "nodes",
+    "cores",
+    "memory",
+    "per_node",
+    "zone",
+    "columns",
+    "window",
+    "queue_from",
+    "partition",
+)
 OF_REPLAYS = ("predictor", "allocator", "kill", "bsld_floor", "decision_time", "deterministic")
 
 

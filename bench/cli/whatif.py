@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,14 +25,10 @@ if TYPE_CHECKING:
     from ..tables.whatif import Comparison
 
 
-@with_options(SETTINGS, ("format", "zone", "columns"))
+@with_options(SETTINGS, ("site", "format", "zone", "columns"))
 def whatif(
     *,
     log: Annotated[Path, typer.Argument(help="log of the site, such as the output of sacct -D --parsable2 -o ALL")],
-    site: Annotated[
-        list[Path],
-        typer.Option(help="files that describe the site, or a folder with them: slurm.conf, sacctmgr dump, site.toml"),
-    ],
     change: Annotated[
         list[str],
         typer.Option(
@@ -74,15 +69,15 @@ def whatif(
 
     Replays are kept: the same command again, also after Ctrl-C, makes only what is missing.
 
-    Example: bench whatif jobs.txt --site slurm.conf --site dump.cfg --change "qos.limited.MaxJobsPerUser = 6"
+    Example: bench whatif jobs.txt --site slurm.conf,dump.cfg --change "qos.limited.MaxJobsPerUser = 6"
 
     Example: bench whatif jobs.txt --site site.toml --change "partition.debug.nodes += n[3-4]" --change "nodes.batch * 1.2"
     --dispatchers slurm,easy,conservative --page answer.html
     """
     from ...instances.files.folder import content_of
-    from ...instances.sites import read_site
     from ...simulation.dispatchers.registry import check_dispatcher
-    from ..replays.open_log import read_log, time_zone
+    from ..replays.case import required_site
+    from ..replays.open_log import read_log
     from ..replays.whatif import SLURM, Question, groups_of, variants
     from ..tables.whatif import Answer, Comparison
 
@@ -95,7 +90,7 @@ def whatif(
             check_dispatcher(name)
     values, _ = read_settings(settings)
     replay = ReplaySettings(trace=True, **values)
-    described = read_site(*site, zone=time_zone(replay.zone) or UTC)
+    described = required_site(replay, "bench whatif")
     if described.kind != "slurm" and SLURM in names:
         raise WrongUse(f"--dispatchers slurm: the site is one of {described.kind}; name other dispatchers")
     asked = variants(described, change)

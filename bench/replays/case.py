@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC
 from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -113,7 +114,23 @@ def check_site(replay: ReplaySettings) -> None:
     missing = next((path for path in _files_of(replay.site or "") if not path.exists()), None)
     if missing is not None or not _files_of(replay.site or ""):
         raise WrongUse(f"--site {replay.site}: there is no file {str(missing or '')!r}")
-    read_site(*_files_of(replay.site or ""))
+    _read_site(replay)
+
+
+def _read_site(replay: ReplaySettings) -> Site:
+    from .open_log import time_zone
+
+    return read_site(*_files_of(replay.site or ""), zone=time_zone(replay.zone) or UTC)
+
+
+def required_site(replay: ReplaySettings, command: str) -> Site:
+    """Return the site of the settings of a command that needs one. Raises WrongUse, SiteError."""
+    if replay.site is None:
+        raise WrongUse(
+            f"{command}: expected --site FILES, such as slurm.conf,dump.cfg, a folder of such files, or site.toml"
+        )
+    check_site(replay)
+    return _read_site(replay)
 
 
 def site_of(replay: ReplaySettings) -> Site | None:
@@ -122,7 +139,7 @@ def site_of(replay: ReplaySettings) -> Site | None:
         return None
     if content_of_site(replay.site) != replay.site_content:
         raise WrongUse(f"--site {replay.site}: a file was changed after the replay")
-    return read_site(*_files_of(replay.site))
+    return _read_site(replay)
 
 
 # --- The desired use and the power cap of a replay, from its settings: reading, and the check of a record.

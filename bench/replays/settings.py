@@ -171,7 +171,7 @@ class ReplaySettings:
     site: str | None = _of_log(
         None,
         "files of the site, with commas between them, or a folder: site.toml, slurm.conf,gres.conf,dump.cfg, qmgr.txt,... "
-        "(docs/reference/sites.md): its nodes, partitions and limits, instead of --nodes, --cores and --memory",
+        "(docs/site.md): its nodes, partitions and limits, instead of --nodes, --cores and --memory",
         lambda path: f"site {path}",
     )
     site_content: str | None = setting(None, concerns="jobs")  # its hash

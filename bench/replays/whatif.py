@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from ... import __version__
-from ...errors import WrongValue
 from ...instances.files.lines import read_text
 from ...instances.files.writing import to_csv, write_whole
 from ...instances.log_preparation import cancellations
@@ -23,6 +22,7 @@ from ...simulation.simulator import simulate
 from ...simulation.slurm.calibration import priority_begin
 from ...simulation.slurm.jobs import SlurmJob, slurm_jobs
 from ...simulation.slurm.replay import SlurmReplay
+from ..errors import WrongUse
 from ..tables.whatif import Answer
 
 SLURM = "slurm"
@@ -128,14 +128,14 @@ def _took(job: SlurmJob) -> int:
 
 
 def _read(path: Path, change: str, dispatcher: str) -> Answer:
-    """Return a replay that was kept. Raises WrongValue."""
+    """Return a replay that was kept. Raises WrongUse."""
     head, *lines = csv.reader(read_text(path).splitlines()) or [[]]
     try:
         columns = [np.array([int(line[k]) for line in lines], np.int64) for k in range(1, len(head))]
     except (ValueError, IndexError) as e:
-        raise WrongValue(f"{path}: it is damaged ({e}); delete it, and run again") from e
+        raise WrongUse(f"{path}: it is damaged ({e}); delete it, and run again") from e
     if tuple(head[:3]) != HEADS or len(head) < 4:
-        raise WrongValue(f"{path}: its first line is not that of a replay; delete it, and run again")
+        raise WrongUse(f"{path}: its first line is not that of a replay; delete it, and run again")
     submit, took, *starts = columns
     return Answer(change, dispatcher, [line[0] for line in lines], submit, took, np.array(starts))
 
