@@ -2,6 +2,7 @@
 
 from .dispatch.jobs import Chunk, Job, Queue, Running
 from .dispatch.problem import Dispatch
+from .dispatch.site_request import Dependency, Gres, Recorded, RecordedAttempt, SiteRequest
 from .eviction.jobs import BatchJob, Checkpointing, EvictionCandidate, EvictionPlan
 from .eviction.problem import Eviction
 from .node_states import NodeEvent, NodeStates
@@ -19,9 +20,11 @@ __all__ = [
     "Checkpointing",
     "Chunk",
     "Cooling",
+    "Dependency",
     "DesiredProfile",
     "Dispatch",
     "Encoding",
+    "Gres",
     "Eviction",
     "EvictionPlan",
     "Job",
@@ -35,9 +38,12 @@ __all__ = [
     "Profit",
     "Project",
     "Queue",
+    "Recorded",
+    "RecordedAttempt",
     "Resource",
     "Running",
     "Schedule",
     "StepFunction",
     "Task",
+    "SiteRequest",
 ]
