@@ -2,6 +2,7 @@
 
 from .dispatch.jobs import Chunk, Job, Queue, Running
 from .dispatch.problem import Dispatch
+from .dispatch.site_request import Dependency, Gres, Recorded, RecordedAttempt, SiteRequest
 from .eviction.jobs import BatchJob, Checkpointing, EvictionCandidate, EvictionPlan
 from .eviction.problem import Eviction
 from .node_states import NodeEvent, NodeStates
@@ -32,9 +33,11 @@ __all__ = [
     "Checkpointing",
     "Chunk",
     "Cooling",
+    "Dependency",
     "DesiredProfile",
     "Dispatch",
     "Encoding",
+    "Gres",
     "Eviction",
     "EvictionPlan",
     "Job",
@@ -53,6 +56,8 @@ __all__ = [
     "Project",
     "QOS",
     "Queue",
+    "Recorded",
+    "RecordedAttempt",
     "Resource",
     "Running",
     "Schedule",
@@ -62,4 +67,5 @@ __all__ = [
     "SiteReservation",
     "StepFunction",
     "Task",
+    "SiteRequest",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
@@ -64,6 +66,14 @@ def _bad_lines(report: Report) -> Iterator[str]:
     if n:
         yield f"not read: {how_many(n, 'line')}{f', the first {REASONS_SHOWN} of them' if n > REASONS_SHOWN else ''}"
         yield from (f"  {line}" for line in report.bad_lines[:REASONS_SHOWN])
+    if n > REASONS_SHOWN:
+        reasons = Counter(_reason(line.message) for line in report.bad_lines)
+        yield from (f"  in all {how_many(k, 'line', ',')}: {why}" for why, k in reasons.most_common(REASONS_SHOWN))
+
+
+def _reason(message: str) -> str:
+    """Return a message without the values of its line."""
+    return re.sub(r"'[^']*'|\"[^\"]*\"|(?<![\w-])\d[\d,]*", "...", message)
 
 
 def _dropped_jobs(report: Report) -> Iterator[str]:

@@ -20,6 +20,7 @@ PER = ("node", "task", "socket", "job")
 MOST = 10**15
 
 
+@with_short_repr
 class Dependency(NamedTuple):
     """A condition on other jobs under which a job becomes eligible.
 
@@ -39,6 +40,7 @@ class Dependency(NamedTuple):
     delay: int = 0
 
 
+@with_short_repr
 class Gres(NamedTuple):
     """A request of generic resources, such as two GPUs of type a100 on each node.
 
@@ -60,6 +62,7 @@ class Gres(NamedTuple):
     per: str
 
 
+@with_short_repr
 class RecordedAttempt(NamedTuple):
     """An attempt to run a job that ended before the job was done: preempted, requeued, or stopped by a fault of a node.
 

@@ -63,3 +63,12 @@ def test_cancelled_jobs_are_shown_imported_and_replayed_alike(shown, log, tmp_pa
     assert [j.id for j in instance.dispatch.jobs] == ["1", "2", "3"]
     assert [(e.time, e.kind, e.subject) for e in instance.events] == [(10 * 3600 + 31 * 60, "delete", "2")]
     assert instance.dispatch.jobs[0].recorded.nodes == "n[1-2]"
+
+
+def test_many_lines_that_cannot_be_read_are_counted_by_reason(shown, log):
+    faulty = [f"{n}|noon {n}|x|x|x|00:01:00|x|1|4|COMPLETED|n3|b" for n in range(5, 30)]
+    log.write_text(LOG + "\n".join([*faulty, "cut", "cut|too"]) + "\n")
+    out = shown("show", str(log))
+    assert "not read: 28 lines, the first 10 of them" in out
+    assert "in all 26 lines: Submit is ...; expected a time such as ..." in out
+    assert "in all 2 lines: ... fields; the header has ..." in out or "in all 1 line: ... field" in out
