@@ -42,6 +42,7 @@ COMMANDS = {
     "run": ".run:run",
     "simulate": ".simulate:simulate",
     "dardis": ".dardis:dardis",
+    "calibrate": ".calibrate:calibrate",
     "decide": ".decide:decide",
     "import": ".importing:import_app",
     "verify": ".verify:verify",

@@ -96,7 +96,7 @@ def with_draining(changes: Sequence[NodeChange], jobs: Sequence[SlurmJob], names
         if not change.up and not change.kills and any(abs(end - time) <= EMPTIED for _, end in on):
             time = min(time, 1 + max(start for start, _ in on))
         moved.append(change._replace(time=time))
-    return sorted(moved)
+    return sorted(moved, key=lambda change: change.time)  # those of one time stay in order
 
 
 def recorded_events(jobs: Sequence[SlurmJob], changes: Sequence[NodeChange]) -> list[SlurmEvent]:
