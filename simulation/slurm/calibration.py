@@ -21,7 +21,7 @@ from ...models.array_types import Bools, Floats
 from ...models.node_states import NodeEvent
 from ...models.site import SchedulerSettings, Site
 from .jobs import SlurmJob, slurm_jobs
-from .replay import SlurmReplay, What, moments, node_changes, recorded_events
+from .replay import NodeChange, SlurmReplay, What, moments, node_changes, recorded_events, with_draining
 from .state import REQUEUE_DELAY, SlurmState
 
 WITHIN = 2  # s: a start is predicted if it was recorded at most so much later
@@ -368,8 +368,8 @@ def one_step(
 ) -> OneStep:
     """Ask at each recorded event what starts now, in the recorded state, and compare with the starts that followed.
 
-    A prediction is right if the job started at most ``within`` seconds later; a recorded start was foreseen if an answer of
-    the last ``within`` seconds has it. The events are submissions, starts, ends, cancellations and changes of nodes; a job that
+    A prediction is right if the job started at most ``within`` seconds later, or within the period of the scheduler that would
+    start it if that is longer; a recorded start was foreseen if such an answer has it. The events are submissions, starts, ends, cancellations and changes of nodes; a job that
     starts at the time of an event still waits.
 
     Parameters
@@ -377,7 +377,7 @@ def one_step(
     jobs, site, events, begin, within
         As those of ``calibrate``.
     """
-    changes = node_changes(site, site.events if events is None else events)
+    changes = _changes_of(jobs, site, events)
     history = recorded_events(jobs, changes)
     first = min((event.time for event in history), default=0)
     last = max((event.time for event in history), default=0)
@@ -385,6 +385,11 @@ def one_step(
     partition = [
         state.tables.part_index.get(job.request.partitions[0] if job.request.partitions else "", 0) for job in jobs
     ]
+    settings = state.settings
+    looks = min(settings.sched_interval, settings.batch_sched_delay + 1)  # s until the main scheduler looks at an event
+    periods = {False: max(within, looks), True: within}
+    if settings.bf_interval > within:
+        periods[True] = settings.bf_interval + within
     predicted = 0
     right = 0
     foreseen: set[tuple[int, int]] = set()
@@ -403,7 +408,7 @@ def one_step(
         for answer in state.ask(time):
             job = jobs[answer.job]
             following = next((a.start for a in job.attempts if a.start >= time), None)
-            agrees = following is not None and following <= time + within
+            agrees = following is not None and following <= time + periods[answer.backfilled]
             if agrees and following is not None:
                 foreseen.add((answer.job, following))
             predicted += 1
@@ -475,7 +480,7 @@ def _computed_at(
     jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, begin: int, point: float
 ) -> tuple[int, list[float]]:
     """Return how many recorded priorities are equal if updates count from ``begin``, and when each was computed."""
-    changes = node_changes(site, site.events if events is None else events)
+    changes = _changes_of(jobs, site, events)
     history = recorded_events(jobs, changes)
     state = SlurmState(site, jobs, begin, max(event.time for event in history))
     period = state.settings.calc_period
@@ -497,6 +502,11 @@ def _computed_at(
                     estimates.append(computed)
             state.start_anywhere(k, time)
     return agreeing, estimates
+
+
+def _changes_of(jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None) -> list[NodeChange]:
+    names = [n.name for n in site.nodes if n.state != "future"]
+    return with_draining(node_changes(site, site.events if events is None else events), jobs, names)
 
 
 def _set(state: SlurmState, jobs: Sequence[SlurmJob], subject: int, what: What, number: int, time: int) -> None:

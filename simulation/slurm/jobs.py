@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...errors import WrongValue
 from ...instances.states.node_sets import hosts_of
@@ -145,7 +145,7 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
                 user=workload.users[int(workload.user[k])],
                 submit=submit + offset,
                 limit=int(workload.walltime[k]),
-                request=site.asked(k),
+                request=_sized(site.asked(k), workload, k),
                 name=workload.programs[int(workload.program[k])],
                 array=array,
                 number=number,
@@ -156,6 +156,14 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
             )
         )
     return sorted(made, key=lambda job: (job.submit, job.number, job.task))
+
+
+def _sized(request: SiteRequest, workload: Workload, row: int) -> SiteRequest:
+    """Return a request with what the job was given, where the log does not say how many CPUs it asked for."""
+    if request.cpus is not None or request.tasks is not None or "cores" not in workload.resources:
+        return request
+    cores = int(workload.units[row]) * int(workload.request[row, workload.resources.index("cores")])
+    return replace(request, cpus=cores)
 
 
 def _number_of(name: str, row: int) -> tuple[str, int, int]:

@@ -19,6 +19,7 @@ from .state import ENDED, REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmStat
 
 SECOND = 1000  # ms: the clock of a free replay; Slurm's own has whole seconds
 NEVER_ENDS = 2**60
+EMPTIED = 3  # s: a node is drained so soon after the end of its last job
 REQUEUES = frozenset({"REQUEUED", "PREEMPTED", "NODE_FAIL", "REQUEUE_FED", "SPECIAL_EXIT"})
 
 
@@ -66,6 +67,36 @@ def node_changes(site: Site, events: Sequence[NodeEvent]) -> list[NodeChange]:
         runs = state is None or state.runs
         changes.extend(NodeChange(event.time, index[name], starts, not runs) for name in names if name in index)
     return changes
+
+
+def with_draining(changes: Sequence[NodeChange], jobs: Sequence[SlurmJob], names: Sequence[str]) -> list[NodeChange]:
+    """Return the changes in which a node that was drained takes no jobs from the last start on it.
+
+    Slurm's accounting has the time at which a drained node was empty, not that of the command. A node that was emptied at the
+    very time of its event was draining before; it took its last job when the last one started on it.
+
+    Parameters
+    ----------
+    changes : sequence of NodeChange
+        The recorded changes.
+    jobs : sequence of SlurmJob
+        What ran on the nodes.
+    names : sequence of str
+        The names of the nodes, by index.
+    """
+    runs: dict[str, list[tuple[int, int]]] = {}
+    for job in jobs:
+        for attempt in job.attempts:
+            for name in attempt.nodes:
+                runs.setdefault(name, []).append((attempt.start, attempt.end))
+    moved = []
+    for change in changes:
+        time = change.time
+        on = [run for run in runs.get(names[change.node], ()) if run[0] < time]
+        if not change.up and not change.kills and any(abs(end - time) <= EMPTIED for _, end in on):
+            time = min(time, 1 + max(start for start, _ in on))
+        moved.append(change._replace(time=time))
+    return sorted(moved, key=lambda change: change.time)  # those of one time stay in order
 
 
 def recorded_events(jobs: Sequence[SlurmJob], changes: Sequence[NodeChange]) -> list[SlurmEvent]:
@@ -145,7 +176,9 @@ class SlurmReplay:
         last = max(
             [job.submit for job in self.jobs] + [a.end for job in self.jobs for a in job.attempts], default=first
         )
-        self._changes = node_changes(self.site, self.site.events if self.events is None else self.events)
+        names = [n.name for n in self.site.nodes if n.state != "future"]
+        recorded = node_changes(self.site, self.site.events if self.events is None else self.events)
+        self._changes = with_draining(recorded, self.jobs, names)
         begin = first if self.begin is None else self.begin
         self.state = SlurmState(self.site, self.jobs, begin, last)
         random = np.random.default_rng(self.seed)

@@ -9,7 +9,6 @@ import pytest
 from schedlab.errors import WrongValue
 from schedlab.instances.formats.sacct import sacct_trace
 from schedlab.instances.sites import read_site
-from schedlab.models.node_states import NodeEvent
 from schedlab.models.site import Site
 from schedlab.simulation.slurm.calibration import Calibration, agreement, calibrate, one_step, priority_begin
 from schedlab.simulation.slurm.jobs import SlurmJob, slurm_jobs
@@ -74,24 +73,20 @@ def test_nothing_to_compare() -> None:
 # --- Recordings.
 
 
-def recording(name: str) -> tuple[Site, list[SlurmJob], list[NodeEvent] | None]:
-    """Return the site, the jobs, and the events of the nodes of a recording."""
+def recording(name: str) -> tuple[Site, list[SlurmJob]]:
+    """Return the site and the jobs of a recording."""
     folder = LAB / name
     log = "jobcomp.txt" if name == "simple" else "sacct_duplicates.txt.gz"
     jobs = slurm_jobs(sacct_trace(folder / log).with_cancelled().workload)
     files: list[Path] = [folder / each for each in (("slurm.conf",) if name == "simple" else FULL_SITE)]
-    place = read_site(*files)
-    if name == "simple":
-        return place, jobs, None
-    # sacctmgr has the time at which n8 was empty; it took no jobs from the command on (actions.json)
-    return place, jobs, [NodeEvent(1795579672, "node-drain", ("n8",)), *place.events]
+    return read_site(*files), jobs
 
 
 @needs_lab
 @pytest.mark.parametrize(("name", "bar", "mean"), [("simple", 0.97, 0.03), ("full", 0.93, 0.05)])
 def test_recordings_of_a_real_slurm(name: str, bar: float, mean: float) -> None:
-    place, jobs, events = recording(name)
-    result: Calibration = calibrate(jobs, place, events=events, replays=4)
+    place, jobs = recording(name)
+    result: Calibration = calibrate(jobs, place, replays=4)
     assert result.one_step.precision >= bar
     assert result.one_step.recall >= bar
     assert result.verdict == "good"
@@ -104,7 +99,7 @@ def test_recordings_of_a_real_slurm(name: str, bar: float, mean: float) -> None:
 
 @needs_lab
 def test_the_begin_is_found_from_recorded_priorities() -> None:
-    place, jobs, events = recording("full")
-    begin = priority_begin(jobs, place, events=events)
+    place, jobs = recording("full")
+    begin = priority_begin(jobs, place)
     assert begin is not None
     assert (begin - 1795578287) % 60 in (59, 0, 1)

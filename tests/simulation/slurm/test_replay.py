@@ -6,7 +6,7 @@ import pytest
 from schedlab.errors import WrongValue
 from schedlab.models.node_states import NodeEvent
 from schedlab.simulation.slurm.jobs import SlurmAttempt
-from schedlab.simulation.slurm.replay import SlurmReplay
+from schedlab.simulation.slurm.replay import NodeChange, SlurmReplay, with_draining
 from simulation.slurm.small_slurm import job, ran, settings, site
 
 LATE = 2  # s: the schedulers run once a second, at times within it that are drawn
@@ -78,3 +78,13 @@ def test_long_periods_delay_starts() -> None:
 def test_an_unknown_partition_is_named() -> None:
     with pytest.raises(WrongValue, match="job 1: the partition 'x' is not one of the site"):
         SlurmReplay(site(), [job(1, partitions=("x",))])
+
+
+def test_a_node_that_was_empty_when_it_was_drained_took_no_job_after_its_last_one() -> None:
+    jobs = [job(1, 1, attempts=ran(10, 90, "n1")), job(2, 1, attempts=ran(20, 30, "n2"))]
+    changes = [NodeChange(90, 0, False, False), NodeChange(90, 1, False, False), NodeChange(95, 0, True, False)]
+    assert [(change.time, change.node) for change in with_draining(changes, jobs, ("n1", "n2"))] == [
+        (11, 0),
+        (90, 1),
+        (95, 0),
+    ]
