@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...models.dispatch.eligible import PLACE_FIELDS
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
 from ..files.lines import json_number_of, json_whole_of, read_json
@@ -142,6 +143,10 @@ def write_batsim(workload: Workload, nodes: int, path: str | Path) -> None:
     ):
         raise WorkloadError(f"{workload.name}: a Batsim workload holds only jobs that request one core per unit")
     rows = [workload.job(k) for k in range(len(workload))]
+    asks = next((j for j in rows if any(getattr(j, name) for name in PLACE_FIELDS)), None)
+    if asks is not None or any(q.nodes for q in workload.queues):
+        who = "a queue with nodes of its own" if asks is None else f"job {asks.id!r}"
+        raise WorkloadError(f"{workload.name}: {who} asks for nodes, features or licences, which Batsim does not have")
     profiles = {f"delay{j.runtime}": {"type": "delay", "delay": j.runtime} for j in rows}
     jobs = [
         {"id": j.id, "subtime": j.submit, "walltime": j.walltime, "res": j.units, "profile": f"delay{j.runtime}"}

@@ -351,7 +351,7 @@ def least_amounts(classes: NodeClasses, job: Job, node_set: int, resources: Sequ
 
 # --- The checks of these fields.
 
-FIELDS = ("nodes", "features", "per_node", "whole_nodes", "licences")
+PLACE_FIELDS = ("nodes", "features", "per_node", "whole_nodes", "licences")
 
 
 def is_placed_freely(problem: DispatchData) -> bool:
@@ -450,12 +450,12 @@ def impossible_jobs(platform: Platform, queues: Sequence[Queue], jobs: Sequence[
         The jobs.
     """
     of_queue = {q.name for q in queues if q.nodes}
-    if not of_queue and not any(_some(jobs, name) for name in FIELDS):
+    if not of_queue and not any(_some(jobs, name) for name in PLACE_FIELDS):
         return impossible(platform, jobs)
     refused = {job.id: why for job, why in impossible(platform, jobs)}
     eligibility = Eligibility(platform, queues)
     for job in jobs:
-        if job.id not in refused and (job.queue in of_queue or any(getattr(job, name) for name in FIELDS)):
+        if job.id not in refused and (job.queue in of_queue or any(getattr(job, name) for name in PLACE_FIELDS)):
             why = next(_licence_faults(job, platform.licences), None) or _does_not_fit(eligibility, job)
             if why is not None:
                 refused[job.id] = why

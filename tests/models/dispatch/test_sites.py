@@ -1,6 +1,7 @@
 """Nodes of queues, features, distinct and whole nodes, licences: optima against enumeration, the check against a plain one."""
 
 import random
+from dataclasses import replace
 
 import pytest
 import schedlab as sl
@@ -357,3 +358,10 @@ def test_an_explanation_names_what_excludes_each_other():
     assert "the machine has 2 licences of tool" in str(sl.explain(licences))
     whole = problem(*(job(name, 3, 4, whole_nodes=True, per_node=1, **late) for name in "ab"))
     assert sl.explain(whole) is not None
+
+
+def test_a_batsim_workload_refuses_nodes_of_queues(tmp_path):
+    workload = sl.instances.Workload.of(problem(replace(job(queue="half"), runtime=5)))
+    with pytest.raises(sl.instances.WorkloadError, match="a queue with nodes of its own asks for nodes"):
+        sl.instances.write_batsim(workload, 4, tmp_path / "w.json")
+    assert not (tmp_path / "w.json").exists()
