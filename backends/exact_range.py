@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from ..errors import SolverUnavailable
-from ..models.language import Bounds, Comparison, Constraint, Cumulative, ForbidExtent, Linear, Model
+from ..models.language import Bounds, Comparison, Constraint, Cumulative, ForbidExtent, Level, Linear, Model
 from ..models.language.constraints import expressions_of, lags_of
 from ..models.language.expressions import Function, atoms_below
 from ..models.language.linear_expressions import Atom
@@ -85,6 +85,10 @@ def _data(c: Constraint) -> Iterator[int]:
         yield from (max(abs(time), level) for time, level in c.steps)
     if isinstance(c, ForbidExtent):
         yield from (max(abs(lo), abs(hi)) for lo, hi in c.windows)
+    if isinstance(c, Level):
+        known = [height for _, _, height in c.changes if isinstance(height, int)]
+        yield sum(map(abs, known)) + sum(abs(amount) for _, amount in c.steps)
+        yield from (abs(number) for number in (*(t for t, _ in c.steps), c.lo, c.hi, *(c.window or ())) if number)
     yield from map(abs, lags_of(c))
 
 

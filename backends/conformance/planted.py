@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from itertools import combinations, pairwise
 from typing import Any
@@ -19,16 +20,20 @@ from ...models.language import (
     Cumulative,
     ForbidExtent,
     Interval,
+    Level,
+    LevelFunction,
     Linear,
     Model,
     NoOverlap,
     Precedence,
     Synchronize,
     Table,
+    at_start,
     element,
     holds,
     implies,
     overlap,
+    pulse,
     remainder,
     start_before_start,
 )
@@ -427,6 +432,35 @@ class TableByColumns(Copy):
         return None
 
 
+class LevelWithoutSteps(Copy):
+    """A level has no steps at fixed times."""
+
+    def level(self, c: Level) -> Level:
+        """Return the copy of a level, with the fault."""
+        return replace(super().level(c), steps=())
+
+
+class LevelChangesAtStart(Copy):
+    """A level changes at the start of an interval in place of its end."""
+
+    def level(self, c: Level) -> Level:
+        """Return the copy of a level, with the fault."""
+        copied = super().level(c)
+        early = LevelFunction((), ())
+        for edge, v, height in copied.changes:
+            early = early + (pulse(v, height) if edge == "pulse" else at_start(v, height))
+        return replace(copied, changes=early.changes)
+
+
+class LevelWindowShort(Copy):
+    """The window of a level begins 1 s too late."""
+
+    def level(self, c: Level) -> Level:
+        """Return the copy of a level, with the fault."""
+        copied = super().level(c)
+        return copied if copied.window is None else replace(copied, window=(copied.window[0] + 1, copied.window[1] + 1))
+
+
 class CountIgnored(Copy):
     """An alternative chooses one option also if its count is greater."""
 
@@ -543,6 +577,9 @@ FAULTS: tuple[type[Copy], ...] = (
     ProductPositive,
     DifferentNeighbours,
     TableByColumns,
+    LevelWithoutSteps,
+    LevelChangesAtStart,
+    LevelWindowShort,
     CountIgnored,
     OptionsOfAbsent,
     SynchronizedStarts,

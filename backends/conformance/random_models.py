@@ -44,6 +44,7 @@ from ...models.language.expressions import Function
 from ...models.language.linear_expressions import Atom, linear
 from .brute_force import EnumerationError, Value, Variable, brute_force, domain
 from .random_arithmetic import random_arithmetic
+from .random_levels import random_levels
 
 # --- Random expressions over the variables of a model: sums and nested functions.
 
@@ -378,8 +379,11 @@ class RandomPattern:
 
 
 LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
-PATTERN_PERIOD = 4  # each fourth seed gives a model of a pattern, another fourth one of ``random_arithmetic``
+PATTERN_PERIOD = (
+    4  # each fourth seed gives a model of a pattern, another fourth one of ``random_arithmetic`` or ``random_levels``
+)
 ARITHMETIC = 2  # the rest of the seeds of ``random_arithmetic`` after division by the period
+LEVEL_PERIOD = 4  # each fourth one of these is one of ``random_levels``
 OPEN = 20  # s: latest start with the default horizon; a model whose derived horizon is later gets another one
 ROOM = 30_000  # most assignments of a model: the product of the sizes of its domains
 
@@ -403,7 +407,8 @@ def random_model(seed: int) -> RandomModel:
         made = RandomPattern(PATTERNS[seed // PATTERN_PERIOD % len(PATTERNS)], seed)
         return RandomModel(made.model, frozenset(made.used))
     if seed % PATTERN_PERIOD == ARITHMETIC:
-        model, used = random_arithmetic(seed // PATTERN_PERIOD)
+        k = seed // PATTERN_PERIOD
+        model, used = random_levels(k) if k % LEVEL_PERIOD == 0 else random_arithmetic(k)
         model.name = f"random {seed}"
         return RandomModel(model, frozenset(used))
     return _Maker(seed).make()

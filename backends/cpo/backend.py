@@ -34,6 +34,7 @@ from ..base import (
     Watch,
     compiled_repr,
 )
+from ..decompositions.constructs import Construct
 from ..exact_range import require_range
 from ..parameters import Parameter, argument, check_all
 from ..solver_thread import run_in_thread
@@ -122,6 +123,7 @@ class CpOptimizer:
     """
 
     name = "cpo"
+    lacks = frozenset([Construct.LEVEL_VARIABLE])
     obeys = frozenset({"deterministic_limit", "parameters"})
     thread_parameters = frozenset({"Workers"})
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from docplex.cp import modeler as cp
-from docplex.cp.expression import INTERVAL_MIN, integer_var, interval_var, sequence_var, transition_matrix
+from docplex.cp.expression import INTERVAL_MAX, INTERVAL_MIN, integer_var, interval_var, sequence_var, transition_matrix
 from docplex.cp.function import CpoStepFunction
 from docplex.cp.model import CpoModel
 
@@ -26,6 +26,7 @@ from ...models.language import (
     ForbidExtent,
     Integer,
     Interval,
+    Level,
     Linear,
     Model,
     NoOverlap,
@@ -52,7 +53,7 @@ from ...models.language.expressions import (
 from ...models.language.linear_expressions import Atom
 from ...models.language.offsets import far_origin, real_tolerance
 from ...models.language.quantities import Number, Window
-from ..base import OBJECTIVE
+from ..base import OBJECTIVE, MissingConstruct
 from ..exact_range import in_lowest_terms
 
 # --- Step functions of time: calendars of starts, forbidden windows, and capacities that vary.
@@ -202,6 +203,51 @@ class CpoLowering:
                     yield cp.all_diff([self._expression(e) for e in expressions])
             case Table(expressions, tuples):
                 yield self._table(expressions, tuples)
+            case Level():
+                yield from self._level(constraint)
+
+    def _level(self, c: Level) -> Iterator[Any]:
+        """Yield a level, with a constant that keeps it >= 0 at all times: the engine takes no other cumul functions."""
+        parts: list[tuple[int, Any]] = []
+        kinds = {"at_start": cp.step_at_start, "at_end": cp.step_at_end, "pulse": cp.pulse}
+        for edge, v, height in c.changes:
+            if isinstance(height, Linear):
+                raise MissingConstruct("CP Optimizer has levels with constant heights alone")
+            x = self._running(v) if edge == "pulse" else self.intervals[v.index]
+            if height and x is not None:
+                parts.append((height, kinds[edge](x, abs(height))))
+        parts += [(amount, cp.step_at(time, abs(amount))) for time, amount in c.steps if amount]
+        base = sum(-height for height, _ in parts if height < 0)
+        lo = 0 if c.lo is None else max(0, c.lo + base)
+        hi = base + sum(height for height, _ in parts if height > 0)
+        hi = hi if c.hi is None else min(hi, c.hi + base)
+        if c.window is None and c.during is None and not (c.lo or 0) <= 0 <= (c.hi or 0):
+            yield cp.false()
+            return
+        if lo > hi and c.during is None:
+            yield cp.false()
+            return
+        level: Any = cp.step_at(INTERVAL_MIN, base) if base else None
+        for height, part in parts:
+            if level is None:
+                level = part
+            else:
+                level = level + part if height > 0 else level - part
+        during = (INTERVAL_MIN, INTERVAL_MAX) if c.window is None else c.window
+        if c.during is not None:
+            during = self._running(c.during)
+            if during is None:
+                return
+            if lo > hi or level is None:
+                inside = lo <= 0 <= hi
+                if not inside:
+                    yield cp.presence_of(during) == 0
+                return
+        if level is None:
+            if not lo <= 0 <= hi:
+                yield cp.false()
+            return
+        yield cp.always_in(level, during, lo, hi)
 
     def _table(self, expressions: Sequence[Linear], tuples: tuple[tuple[int, ...], ...]) -> Any:
         if not tuples:

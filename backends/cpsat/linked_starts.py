@@ -36,6 +36,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from ...models.language import (
+    AllDifferent,
     AllOrNone,
     Alternative,
     Comparison,
@@ -43,11 +44,13 @@ from ...models.language import (
     ForbidExtent,
     Integer,
     Interval,
+    Level,
     Linear,
     Model,
     NoOverlap,
     Precedence,
     Synchronize,
+    Table,
 )
 from ...models.language.constraints import Constraint, expressions_of, intervals_of
 from ...models.language.expressions import Attribute, Function, Holds, Max, Min, atoms_below
@@ -204,6 +207,10 @@ class _Relations:
                     self._before(part.before, part.after)
             case Cumulative():
                 self._join([x for d in expressions_of(c) for x, _ in _terms(d)])
+            case AllDifferent() | Level() | Table():
+                self._join([*intervals_of(c), *(x for e in expressions_of(c) for x, _ in _terms(e))])
+                self._tie([v for v in intervals_of(c) if v.optional])
+                self._tie_all(expressions_of(c))
 
     def _linear(self, e: Linear, *, upper: bool, lower: bool) -> None:
         """Add the relations of an expression with a bound from above, from below, or both."""

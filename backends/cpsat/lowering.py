@@ -21,6 +21,7 @@ from ...models.language import (
     ForbidExtent,
     Integer,
     Interval,
+    Level,
     Linear,
     Model,
     NoOverlap,
@@ -32,6 +33,8 @@ from ...models.language.clock import look
 from ...models.language.constraints import Constraint
 from ...models.language.offsets import far_origin, real_tolerance
 from ...models.language.quantities import Window
+from ..base import MissingConstruct
+from ..decompositions.constructs import NOT_RESERVOIR, of_level
 from .expressions import CpSatExpressions
 from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, set_objective
 
@@ -551,6 +554,8 @@ class CpSatLowering:
                 self._all_different(expressions)
             case Table():
                 self._table(constraint)
+            case Level():
+                self._level(constraint)
 
     def _all_different(self, expressions: Sequence[Linear]) -> None:
         """Post an all_different; under a guard, which it does not take, as an order of each pair."""
@@ -566,6 +571,36 @@ class CpSatLowering:
             after = self.native.boolean("", partial(_positive_value, whole))
             self.native.require(gap, 1, float("inf"), (after,))
             self.native.require(gap, -float("inf"), -1, (~after,))
+
+    def _level(self, c: Level) -> None:
+        """Post a level: pulses below a capacity as a cumulative, others as a reservoir, in which a pulse is two changes."""
+        if NOT_RESERVOIR.intersection(of_level(c)):
+            raise MissingConstruct("CP-SAT has levels with constant heights at all times alone")
+        heights = [int(height) for _, _, height in c.changes if isinstance(height, int)]
+        if not (c.lo or 0) <= 0 <= (c.hi or 0):
+            self.native.require(Form(constant=1), 0, 0)  # the level is 0 before the first change
+            return
+        pulses = {v.index for edge, v, _ in c.changes if edge == "pulse"}
+        plain = len(pulses) == len(c.changes) and not c.steps and min(heights, default=0) >= 0
+        if plain:  # never below 0
+            if c.hi is not None:
+                self._cumulative(Cumulative(tuple(v for _, v, _ in c.changes), tuple(heights), ((0, c.hi),)))
+            return
+        reach = sum(map(abs, heights)) + sum(abs(amount) for _, amount in c.steps)
+        low = -reach if c.lo is None else c.lo
+        high = reach if c.hi is None else c.hi
+        events: list[tuple[Any, int, Any]] = []
+        for (edge, v, _), height in zip(c.changes, heights, strict=True):
+            literal = self.taking_part(v)
+            present = self.native.literal(literal if literal >= 0 else self.native.constant(1))
+            ends = {"at_start": (("start", 1),), "at_end": (("end", 1),), "pulse": (("start", 1), ("end", -1))}[edge]
+            for field, sign in ends:
+                events.append((self.expressions.affine(self.edge(v, field))[1], sign * height, present))
+        guard = self.native.literal(self.native.guard[0] if self.native.guard else self.native.constant(1))
+        events += [(time, amount, guard) for time, amount in c.steps]  # ortools would make a variable of True by itself
+        self.native.nonzeros += len(events)
+        times, amounts, actives = ([e[k] for e in events] for k in range(3))
+        self.native.model.add_reservoir_constraint_with_active(times, amounts, actives, low, high)
 
     def _table(self, c: Table) -> None:
         """Post a table; under a guard, which it does not take, as a choice of a tuple."""

@@ -27,6 +27,7 @@ from .constraints import (
 from .constructs import ALL, NOT_LINEAR, PRECEDENCES, Construct, atoms_of, constructs_of
 from .decomposition import Decomposition, Step, Variables
 from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, StartWindows, needs_origin
+from .levels import Levels
 from .linear import REAL_FUNCTIONS, LinearModel
 
 # --- The choice and the sequence of decompositions for a model and a backend.
@@ -41,6 +42,7 @@ ORDER: tuple[type[Decomposition], ...] = (
     StepwiseCapacities,
     NoOverlaps,
     Cumulatives,
+    Levels,
     Synchronizations,
     Precedences,
     StartWindows,
@@ -101,7 +103,7 @@ class Chain:
                 self._append(kind(self.model, missing))
         if constructs_of(self.model) - supports:  # intervals: a linear model of the original is smaller
             self.steps, self.model = [], origin
-            for kind in (Arithmetic, Relations):
+            for kind in (Levels, Arithmetic, Relations):
                 if constructs_of(self.model) & kind.replaces:
                     self._append(kind(self.model, NOT_LINEAR))
             self._append(LinearModel(self.model))

@@ -13,6 +13,7 @@ from ...models.language import (
     Cumulative,
     ForbidExtent,
     Interval,
+    Level,
     Model,
     NoOverlap,
     Precedence,
@@ -66,6 +67,9 @@ class Construct(StrEnum):
         A product of two expressions; a quotient or remainder; an element of an array of expressions.
     ALL_DIFFERENT, TABLE
         The constraints of these names.
+    LEVEL, LEVEL_SOMETIMES, LEVEL_VARIABLE
+        A level between bounds at all times, with heights that are numbers; one in a window or during an interval; one with
+        a height that is an expression.
     REAL
         Coefficients and bounds of comparisons and objectives that are no whole numbers.
     """
@@ -99,6 +103,9 @@ class Construct(StrEnum):
     ENTRY = "element of expressions"
     ALL_DIFFERENT = "all_different"
     TABLE = "table"
+    LEVEL = "level"
+    LEVEL_SOMETIMES = "level in a window or during an interval"
+    LEVEL_VARIABLE = "level with variable heights"
     REAL = "real coefficients"
 
 
@@ -123,9 +130,16 @@ FUNCTIONS = {
     Remainder: Construct.DIVISION,
     Entry: Construct.ENTRY,
 }
-NOT_LINEAR = frozenset(
-    [Construct.PRODUCT, Construct.DIVISION, Construct.ENTRY, Construct.ALL_DIFFERENT, Construct.TABLE]
-)
+LEVELS = frozenset([Construct.LEVEL, Construct.LEVEL_SOMETIMES, Construct.LEVEL_VARIABLE])
+NOT_RESERVOIR = LEVELS - {Construct.LEVEL}
+"""What CP-SAT's reservoir does not take."""
+NOT_LINEAR = LEVELS | {
+    Construct.PRODUCT,
+    Construct.DIVISION,
+    Construct.ENTRY,
+    Construct.ALL_DIFFERENT,
+    Construct.TABLE,
+}
 """What the lowerings of ``backends.linear`` do not take."""
 
 
@@ -153,6 +167,15 @@ def constructs_of(model: Model) -> frozenset[Construct]:
         constructs.add(Construct.REAL)
     constructs.update(FUNCTIONS[type(a)] for a in atoms_of(model) if type(a) in FUNCTIONS)
     return frozenset(constructs)
+
+
+def of_level(c: Level) -> Iterator[Construct]:
+    """Yield the constructs of a level."""
+    yield Construct.LEVEL
+    if c.window is not None or c.during is not None:
+        yield Construct.LEVEL_SOMETIMES
+    if not all(isinstance(height, int) for _, _, height in c.changes):
+        yield Construct.LEVEL_VARIABLE
 
 
 def atoms_of(model: Model) -> Iterator[Atom]:
@@ -210,3 +233,5 @@ def _of_constraint(c: Constraint) -> Iterator[Construct]:
             yield Construct.ALL_DIFFERENT
         case Table():
             yield Construct.TABLE
+        case Level():
+            yield from of_level(c)

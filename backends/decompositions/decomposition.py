@@ -23,6 +23,7 @@ from ...models.language import (
     ForbidExtent,
     Integer,
     Interval,
+    Level,
     Linear,
     Model,
     NoOverlap,
@@ -156,6 +157,19 @@ class Copy:
                 return AllDifferent(tuple(map(self.linear, expressions)))
             case Table(expressions, tuples):
                 return Table(tuple(map(self.linear, expressions)), tuples)
+            case Level():
+                return self.level(c)
+
+    def level(self, c: Level) -> Level:
+        """Return the copy of a level."""
+        changes = tuple(
+            (edge, self.intervals[v], height if isinstance(height, int) else self.linear(height))
+            for edge, v, height in c.changes
+        )
+        steps = tuple((time - self.shift, amount) for time, amount in c.steps)
+        window = None if c.window is None else (c.window[0] - self.shift, c.window[1] - self.shift)
+        during = None if c.during is None else self.intervals[c.during]
+        return Level(changes, steps, c.lo, c.hi, window, during)
 
     def several(self, intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
         """Return the copies of several intervals."""

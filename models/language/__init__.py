@@ -9,6 +9,7 @@ from .constraints import (
     Constraint,
     Cumulative,
     ForbidExtent,
+    Level,
     NoOverlap,
     Precedence,
     Synchronize,
@@ -35,6 +36,7 @@ from .functions import element, overlap, piecewise, positive_part, product, quot
 from .functions import max as max  # an attribute, not part of __all__: it would shadow a builtin
 from .functions import min as min
 from .functions import sum as sum
+from .levels import LevelFunction, always_in, at_end, at_start, pulse, step_at
 from .linear_expressions import Comparison, Expression, Linear
 from .model import Model
 from .quantities import ModelError
@@ -55,6 +57,8 @@ __all__ = [
     "Integer",
     "Interval",
     "IntervalValue",
+    "Level",
+    "LevelFunction",
     "Linear",
     "Model",
     "ModelError",
@@ -69,7 +73,10 @@ __all__ = [
     "all_of",
     "all_or_none",
     "alternative",
+    "always_in",
     "any_of",
+    "at_end",
+    "at_start",
     "count",
     "cumulative",
     "element",
@@ -83,10 +90,12 @@ __all__ = [
     "piecewise",
     "positive_part",
     "product",
+    "pulse",
     "quotient",
     "remainder",
     "start_before_end",
     "start_before_start",
+    "step_at",
     "synchronize",
     "table",
 ]

@@ -363,6 +363,45 @@ class Table(Constrained):
     tuples: tuple[tuple[int, ...], ...]
 
 
+Edge = Literal["at_start", "at_end", "pulse"]
+Change = tuple[Edge, Interval, int | Linear]
+"""How an interval changes a level: from its start on, from its end on, or while it runs; and by how much."""
+
+
+@with_short_repr
+@dataclass(frozen=True, slots=True, eq=False)
+class Level(Constrained):
+    """A level that intervals change lies between bounds: at all times, in a window, or while an interval runs.
+
+    The level at a time t is the sum of the amounts of ``steps`` whose time is at most t, and of the heights of the present
+    intervals of ``changes``: of ``"at_start"`` if the start is at most t, of ``"at_end"`` if the end is at most t, of
+    ``"pulse"`` if the interval runs at t, that is, start <= t < end. So it is 0 before the first change. At the instant of
+    a change the change is made, as are all others of that instant: levels between them do not count. An absent interval
+    changes nothing, and one of size 0 has no pulse. (Cumul functions of CP Optimizer, which are also required to be >= 0.)
+
+    Parameters
+    ----------
+    changes : tuple of (str, Interval, int or Linear)
+        The edge, the interval and the height of each change; a height is an integer or an integral linear expression.
+    steps : tuple of (int, int)
+        Pairs (time in seconds, amount).
+    lo, hi : int or None
+        The least and the greatest level; None: no bound.
+    window : (int, int) or None
+        The bounds hold from the first to before the second time, in seconds. None: at all times, that before the first
+        change included.
+    during : Interval or None
+        The bounds hold at the times t with start <= t < end of this interval, if it is present. None: as ``window`` says.
+    """
+
+    changes: tuple[Change, ...]
+    steps: tuple[tuple[int, int], ...]
+    lo: int | None = None
+    hi: int | None = None
+    window: Window | None = None
+    during: Interval | None = None
+
+
 Constraint = (
     Comparison
     | Alternative
@@ -374,6 +413,7 @@ Constraint = (
     | Precedence
     | AllDifferent
     | Table
+    | Level
 )
 SCHEDULING = tuple(c for c in get_args(Constraint) if c is not Comparison)
 """The classes of constraints that are made by functions such as ``no_overlap``."""
@@ -392,6 +432,9 @@ def intervals_of(constraint: Constraint) -> tuple[Interval, ...]:
             return (a, *others)
         case Precedence(before, after, _, _):
             return (before, after)
+        case Level(changes, during=during):
+            several = [*(v for _, v, _ in changes), *(() if during is None else (during,))]
+            return tuple({v.index: v for v in several}.values())
         case _:
             return ()
 
@@ -404,6 +447,8 @@ def expressions_of(constraint: Constraint) -> tuple[Linear, ...]:
         return tuple(d for d in constraint.demands if isinstance(d, Linear))
     if isinstance(constraint, (AllDifferent, Table)):
         return constraint.expressions
+    if isinstance(constraint, Level):
+        return tuple(height for _, _, height in constraint.changes if isinstance(height, Linear))
     return ()
 
 

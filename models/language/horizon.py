@@ -6,7 +6,7 @@ are bounded. The horizon is found by the removal of gaps.
 **Gaps.** Take an optimal solution; among those, one whose sum of starts is least. A *gap* is a time ``[u, v)`` after
 the *landmark* L in which no interval runs; the intervals that start at v or later are the *later* ones. Let all
 later intervals start 1 s earlier. The order of all starts and ends stays, so ``no_overlap`` without transitions,
-``cumulative``, ``alternative``, ``synchronize`` and ``all_or_none`` stay satisfied. L is at least 0 and at least every
+``cumulative``, ``level``, ``alternative``, ``synchronize`` and ``all_or_none`` stay satisfied. L is at least 0 and at least every
 constant to which a single time is compared: starts of windows, steps of capacities, ends of forbidden windows, bounds
 in comparisons, points of functions. So these do not change either. By the choice of the solution, the shift is
 impossible or makes the objective worse. It can be impossible only because of a difference of two times, one before u
@@ -65,6 +65,7 @@ from .constraints import (
     added_time,
     expressions_of,
 )
+from .constraints import Level as LevelConstraint
 from .expressions import (
     Attribute,
     Element,
@@ -522,6 +523,11 @@ class Derivation:
                     self._leave(name, "a demand depends on a time")
             case ForbidExtent() if c.windows:
                 self._landmark(c.windows[-1][1])
+            case LevelConstraint():
+                for time in (*(t for t, _ in c.steps), *(c.window or ())):
+                    self._landmark(time)
+                if any(self._forms.of(h).levels or self._forms.of(h).kinks for h in expressions_of(c)):
+                    self._leave(name, "a height depends on a time")
             case AllDifferent(expressions):
                 for one, other in combinations(expressions, 2):
                     self._compared(name, self._forms.of(one - other), 1, "a difference of expressions")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 
 from ..counts import how_many, how_many_of
 from ..unknown_names import hint
-from . import conditions, declarations, functions
+from . import conditions, declarations, functions, levels
 from .constraints import Constraint
 from .expressions import (
     Attribute,
@@ -256,7 +256,7 @@ class _Reader:
         values = {
             f.name: self.value(f"{place}.{f.name}", entry[f.name], t) for f, t in arguments(kind) if f.name in entry
         }
-        declare: Callable[..., Constraint] = getattr(declarations, kind)
+        declare: Callable[..., Constraint] = levels.level if kind == "level" else getattr(declarations, kind)
         required = [values.pop(name) for name in needed]
         return declare(*required, **values)
 

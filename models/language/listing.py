@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from ..counts import how_many_of
 from ..excerpt import one_line, visible
-from .constraints import Constraint
+from .constraints import Constraint, expressions_of
 from .expressions import Attribute, Element, Entry, Function, Holds, Integer, Interval, Overlap, Piecewise, atoms_below
 from .linear_expressions import Atom, Comparison, Linear
 
@@ -70,12 +70,7 @@ def functions_of(model: ModelData) -> list[Function]:
 
 def linears_of(constraint: Constraint) -> Iterator[Linear]:
     """Yield the expressions in the fields of a constraint."""
-    if isinstance(constraint, Comparison):
-        yield constraint.expr
-        return
-    _, required, optional = kind_and_values(constraint)
-    for value in (*required.values(), *optional.values()):
-        yield from (e for e in (value if isinstance(value, tuple) else (value,)) if isinstance(e, Linear))
+    yield from expressions_of(constraint)
 
 
 def listing(model: ModelData, limit: int | None, describe: Callable[[Constraint], str]) -> str:
@@ -185,7 +180,7 @@ class Notation:
         if isinstance(c, Comparison):
             return self.comparison(c)
         kind, required, optional = kind_and_values(c)
-        if "steps" in required and len(required["steps"]) == 1:
+        if kind == "cumulative" and len(required["steps"]) == 1:
             required["steps"] = required["steps"][0][1]  # a constant capacity
         given = [self._value(v) for v in required.values()] + [f"{k}={self._value(v)}" for k, v in optional.items()]
         return f"{kind}({', '.join(given)})"

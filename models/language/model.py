@@ -22,6 +22,7 @@ from .constraints import (
     Constraint,
     Cumulative,
     ForbidExtent,
+    Level,
     NoOverlap,
     Precedence,
     Synchronize,
@@ -417,6 +418,9 @@ def describe(constraint: Constraint) -> str:
             return f"all different: {_some(expressions)}"
         case Table(expressions, tuples):
             return f"table of {_some(expressions)} with {how_many(len(tuples), 'tuple')}"
+        case Level(changes, _, lo, hi):
+            bounds = " and ".join(f"{sign} {b}" for sign, b in ((">=", lo), ("<=", hi)) if b is not None)
+            return f"level of {_some([v for _, v, _ in changes])} {bounds}"
         case _:
             return brief(constraint.pieces(), LONGEST_NAME)
 

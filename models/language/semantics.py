@@ -25,6 +25,7 @@ from .constraints import (
     Constraint,
     Cumulative,
     ForbidExtent,
+    Level,
     NoOverlap,
     Precedence,
     Synchronize,
@@ -279,6 +280,8 @@ def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None
             return _all_different(expressions, ev)
         case Table(expressions, tuples):
             return _table(expressions, tuples, ev)
+        case Level():
+            return _level(constraint, ev)
 
 
 def _comparison(c: Comparison, ev: Evaluator) -> tuple[float, str] | None:
@@ -326,6 +329,51 @@ def _cumulative(c: Cumulative, ev: Evaluator) -> tuple[float, str] | None:
         if level > 0 and excess > (worst[0] if worst else 0):
             worst = float(excess), f"at {t} the demand is {level}, the capacity {c.capacity_at(t)}"
     return worst
+
+
+def _when(c: Level, s: Assignment) -> tuple[Number, Number]:
+    """Return the time from which and the one before which the bounds of a level hold."""
+    if c.during is None:
+        return (-math.inf, math.inf) if c.window is None else c.window
+    i = c.during.index
+    return (s.start[i], s.end[i]) if s.present[i] else (0, 0)
+
+
+def _level(c: Level, ev: Evaluator) -> tuple[float, str] | None:
+    """Return by how much a level is outside of its bounds at the worst time."""
+    s = ev.assignment
+    events: dict[int, Number] = {}
+    for time, amount in c.steps:
+        events[time] = events.get(time, 0) + amount
+    for edge, v, height in c.changes:
+        i = v.index
+        by = ev.value(height)  # evaluated even if the interval is absent: its range errors count
+        if not s.present[i]:
+            continue
+        first = s.end[i] if edge == "at_end" else s.start[i]
+        events[first] = events.get(first, 0) + by
+        if edge == "pulse":
+            events[s.end[i]] = events.get(s.end[i], 0) - by
+    begin, end = _when(c, s)
+    if begin >= end:
+        return None
+    level: Number = 0
+    times = sorted(events)
+    levels: list[tuple[Number, Number]] = [(begin, 0)]
+    for t in times:
+        level += events[t]
+        if t <= begin:
+            levels = [(begin, level)]
+        elif t < end:
+            levels.append((t, level))
+    lo = -math.inf if c.lo is None else c.lo
+    hi = math.inf if c.hi is None else c.hi
+    amount, at, worst = max(((_outside(x, lo, hi), t, x) for t, x in levels), key=lambda p: p[0])
+    if not amount:
+        return None
+    when = "before the first change" if math.isinf(at) else f"at {at}"
+    side = f"below {lo}" if worst < lo else f"above {hi}"
+    return amount, f"{when} the level is {worst}, {side}"
 
 
 def _no_overlap(intervals: tuple[Interval, ...], s: Assignment) -> tuple[float, str] | None:
