@@ -93,6 +93,7 @@ OWN = {
             lambda p, r: job_table_trace(p, r.columns, r.zone or UTC),
             options=("zone", "columns"),
         ),
+        Format("batsim", "Batsim workload, JSON", lambda p, r: batsim_trace(p), has_machine=True),
         *(_known_table(name, about, columns) for name, (about, columns) in KNOWN.items()),
         Format(
             "philly",
@@ -100,7 +101,6 @@ OWN = {
             lambda p, r: philly_trace(p, r.zone or UTC),
             options=("zone",),
         ),
-        Format("batsim", "Batsim workload, JSON", lambda p, r: batsim_trace(p), has_machine=True),
     )
 }
 

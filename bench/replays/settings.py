@@ -153,7 +153,7 @@ class ReplaySettings:
     trace: bool = setting(False, concerns="jobs", added=False)  # whether a log is replayed, not an instance
     format: str | None = _of_log(
         None,
-        "swf, sacct, pbs, eurora, table, pm100, fdata, philly or batsim; default: recognised by its content",
+        "swf, sacct, pbs, eurora, table, batsim, pm100, fdata or philly; default: recognised by its content",
         "",
         added=False,
     )

@@ -66,7 +66,14 @@ class Gres(NamedTuple):
 class RecordedAttempt(NamedTuple):
     """An attempt to run a job that ended before the job was done: preempted, requeued, or stopped by a fault of a node.
 
-    Times are in seconds; -1: unknown.
+    Parameters
+    ----------
+    submit, start, end : int
+        Times in seconds; -1: unknown.
+    state : str
+        How it ended, such as ``NODE_FAIL``.
+    nodes : str
+        Its nodes, as written: ``n[1-4,7]``.
     """
 
     submit: int
