@@ -153,7 +153,8 @@ class SlurmReplay:
 
     Examples
     --------
-    >>> from schedlab.models.site import Partition, SchedulerSettings, SiteNode
+    >>> from schedlab.models.site import Partition, SchedulerSettings, Site, SiteNode
+    >>> from schedlab.simulation.slurm.jobs import SlurmAttempt, SlurmJob
     >>> from schedlab.models.dispatch.site_request import SiteRequest
     >>> site = Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",), default=True)],
     ...             scheduler=SchedulerSettings(sched_interval=1, select_parameters=("cr_cpu",)))
