@@ -29,6 +29,9 @@ SIZES = ((1, "1 CPU"), (8, "2 to 8 CPUs"), (64, "9 to 64 CPUs"), (512, "65 to 51
 WORST = 10  # jobs with the largest errors that are named
 GOOD = (0.95, 0.05)  # least precision and recall; greatest relative error of the mean wait
 USABLE = (0.85, 0.15)
+UNOBEYED_LIMITS = frozenset({"grp_wall", "grp_tres_mins", "max_tres_per_node", "min_tres"})
+UNOBEYED_OF_QOS = ("usage_threshold", "limit_factor")
+UNOBEYED_SETTINGS = ("bf_busy_nodes", "bf_licenses", "bf_ignore_newly_avail_nodes", "complete_wait", "max_sched_time")
 RULE = (
     "exact: one-step precision and recall are 1, and so is the share of equal starts; "
     f"good: both at least {GOOD[0]:.0%} and the mean wait within {GOOD[1]:.0%}; "
@@ -286,8 +289,39 @@ def calibrate(
             if errors[k] > 0
         ),
         verdict=_verdict(one, free),
-        not_modelled=tuple(site.not_modelled),
+        not_modelled=(*site.not_modelled, *not_obeyed(site)),
     )
+
+
+def not_obeyed(site: Site) -> list[str]:
+    """Return, by name, what a site of Slurm has and the replay does not obey.
+
+    >>> from schedlab.models.site import Partition
+    >>> not_obeyed(Site("s", partitions=[Partition("p", oversubscribe="force:2"), Partition("q")]))
+    ['OverSubscribe=force:2 of partition p']
+    """
+    settings = site.scheduler
+    names = [
+        f"OverSubscribe={p.oversubscribe} of partition {p.name}" for p in site.partitions if p.jobs_per_resource > 1
+    ]
+    names.extend(f"ExclusiveUser of partition {p.name}" for p in site.partitions if p.exclusive_user)
+    owners = [(f"QOS {q.name}", q.limits) for q in site.qos] + [(a.label, a.limits) for a in site.associations]
+    for owner, limits in owners:
+        names.extend(f"{name} of {owner}" for name, _ in limits.given() if name in UNOBEYED_LIMITS)
+    for q in site.qos:
+        names.extend(f"{name} of QOS {q.name}" for name in UNOBEYED_OF_QOS if getattr(q, name) is not None)
+    names.extend(
+        f"the choice of nodes of reservation {r.name}"
+        for r in site.reservations
+        if not r.nodes and (r.node_count is not None or r.core_count is not None)
+    )
+    if isinstance(settings, SchedulerSettings):
+        names.extend(name for name in UNOBEYED_SETTINGS if getattr(settings, name))
+        if "suspend" in settings.preempt_mode or "gang" in settings.preempt_mode:
+            names.append("PreemptMode=" + ",".join(settings.preempt_mode))
+        if settings.usage_reset_period != "none":
+            names.append(f"PriorityUsageResetPeriod={settings.usage_reset_period}")
+    return names
 
 
 def _verdict(one: OneStep, free: Agreement) -> str:

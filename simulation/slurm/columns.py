@@ -34,12 +34,10 @@ RESERVATION: Final = 15  # row of the reservations, -1: none
 ARRAY: Final = 16  # row of the job arrays, -1: no array
 USER: Final = 17
 ASSOCIATION: Final = 18
-PREEMPTS: Final = 19  # the lower its rank, the more jobs may preempt a job; only with preemption
-ELIGIBLE: Final = 20  # since when it may start
-GPUS_OF_JOB: Final = 21  # in all, where they are not given by node
-NO_RESERVE: Final = 22  # 1: its QOS takes no reservation of the backfill scheduler
-FLEXIBLE: Final = 23  # 1: it may use nodes outside its reservation
-JOB_COLUMNS: Final = 24
+ELIGIBLE: Final = 19  # since when it may start
+GPUS_OF_JOB: Final = 20  # in all, where they are not given by node
+NO_RESERVE: Final = 21  # 1: its QOS takes no reservation of the backfill scheduler
+JOB_COLUMNS: Final = 22
 
 # A partition.
 TIER: Final = 0
@@ -117,9 +115,8 @@ KILL_WAIT: Final = 16
 MEMORY_COUNTS: Final = 17  # CR_*_Memory
 LEAST_LOADED_NODES: Final = 18  # CR_LLN
 RUNNING_RESERVE: Final = 19  # bf_running_job_reserve
-BUSY_FIRST: Final = 20  # bf_busy_nodes
-SERIAL_AT_END: Final = 21  # pack_serial_at_end
-PARAMETERS: Final = 22
+SERIAL_AT_END: Final = 20  # pack_serial_at_end
+PARAMETERS: Final = 21
 
 # Why a job that was looked at did not start, for people: codes of the reasons that a pass gives.
 NONE: Final = 0

@@ -88,7 +88,7 @@ class SlurmJob:
 
 
 def slurm_jobs(workload: Workload) -> list[SlurmJob]:
-    """Return the jobs of a log with what they asked of their site and what was recorded, in Unix time.
+    r"""Return the jobs of a log with what they asked of their site and what was recorded, in Unix time.
 
     Jobs that were refused at their submission are left out; those that were cancelled in the queue are jobs if the log was
     read with them (``Trace.with_cancelled``).
@@ -105,11 +105,17 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
 
     Examples
     --------
-    >>> import schedlab as sl
-    >>> slurm_jobs(sl.load_instance("eurora_99").workload)
-    Traceback (most recent call last):
-    ...
-    schedlab.errors.WrongValue: the log eurora_99 does not say what its jobs asked of their site (partition, account, QOS, nodes)
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from schedlab.instances.formats.sacct import read_sacct
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = Path(folder, "jobs.txt")
+    ...     head = "JobID|Partition|Account|Submit|Start|End|Timelimit|NNodes|NCPUS|NodeList|State"
+    ...     row = "7|batch|chem|2024-05-01T10:00:00|2024-05-01T10:05:00|2024-05-01T10:15:00|00:20:00|1|4|n3|COMPLETED"
+    ...     _ = log.write_text(f"{head}\n{row}\n")
+    ...     (job,) = slurm_jobs(read_sacct(log))
+    >>> job.id, job.limit, job.request.account, job.attempts[0].nodes
+    ('7', 1200, 'chem', ('n3',))
     """
     site = workload.site
     if site is None:

@@ -21,7 +21,6 @@ from .columns import (
     DEPTH,
     ELIGIBLE,
     FLEX,
-    FLEXIBLE,
     FROM,
     JOBS,
     JOBS_ON,
@@ -177,7 +176,7 @@ def reserved_mask(j: int, p: int, machine: Machine, start: int, mask: Marks) -> 
     overlap = 0
     if own >= 0:
         mine = machine.reservations[own]
-        if mine[FLEX] == 0 and job[FLEXIBLE] == 0:
+        if mine[FLEX] == 0:
             if start < mine[FROM] or start >= mine[TO]:
                 return -2
             for n in range(nodes):

@@ -19,6 +19,7 @@ from .state import ENDED, REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmStat
 
 SECOND = 1000  # ms: the clock of a free replay; Slurm's own has whole seconds
 NEVER_ENDS = 2**60
+CHECKED = 60  # s: time limits are checked every 30 s, and a job ends after KillWait
 EMPTIED = 3  # s: a node is drained so soon after the end of its last job
 REQUEUES = frozenset({"REQUEUED", "PREEMPTED", "NODE_FAIL", "REQUEUE_FED", "SPECIAL_EXIT"})
 
@@ -153,7 +154,8 @@ class SlurmReplay:
 
     Examples
     --------
-    >>> from schedlab.models.site import Partition, SchedulerSettings, SiteNode
+    >>> from schedlab.models.site import Partition, SchedulerSettings, Site, SiteNode
+    >>> from schedlab.simulation.slurm.jobs import SlurmAttempt, SlurmJob
     >>> from schedlab.models.dispatch.site_request import SiteRequest
     >>> site = Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",), default=True)],
     ...             scheduler=SchedulerSettings(sched_interval=1, select_parameters=("cr_cpu",)))
@@ -316,7 +318,10 @@ class SlurmReplay:
         if not each.attempts or each.attempts[-1].state == "CANCELLED":
             return int(self.state.tables.job[job, c.LIMIT]) * SECOND
         last = each.attempts[-1]
-        return max(1, (last.end - last.start) * SECOND + int(self._more[job]))
+        runtime = (last.end - last.start) * SECOND + int(self._more[job])
+        part = int(self.state.tables.runs[self.state.tables.row_of[job], c.RUN_PARTITION])
+        over = int(self.state.tables.parts[part, c.OVER_LIMIT]) + CHECKED
+        return max(1, min(runtime, (int(self.state.tables.job[job, c.LIMIT]) + over) * SECOND))
 
     def _cancel(self, job: int, now: int) -> int:
         state = self.state

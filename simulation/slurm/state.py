@@ -310,7 +310,6 @@ class SlurmState:
         p[c.MIN_AGE] = s.bf_min_age_reserve
         p[c.MIN_PRIORITY] = s.bf_min_prio_reserve
         p[c.LIMIT_STOP] = s.assoc_limit_stop
-        p[c.BUSY_FIRST] = s.bf_busy_nodes
         p[c.SERIAL_AT_END] = s.pack_serial_at_end
         return p
 

@@ -9,11 +9,18 @@ import pytest
 from schedlab.errors import WrongValue
 from schedlab.instances.formats.sacct import sacct_trace
 from schedlab.instances.sites import read_site
-from schedlab.models.site import Site
-from schedlab.simulation.slurm.calibration import Calibration, agreement, calibrate, one_step, priority_begin
+from schedlab.models.site import QOS, Limits, Site
+from schedlab.simulation.slurm.calibration import (
+    Calibration,
+    agreement,
+    calibrate,
+    not_obeyed,
+    one_step,
+    priority_begin,
+)
 from schedlab.simulation.slurm.jobs import SlurmJob, slurm_jobs
 from shared_data import DATA
-from simulation.slurm.small_slurm import job, ran, site
+from simulation.slurm.small_slurm import job, ran, settings, site
 
 LAB = DATA / "slurm_lab"
 needs_lab = pytest.mark.skipif(not LAB.exists(), reason="the recordings of a real Slurm are not here")
@@ -103,3 +110,11 @@ def test_the_begin_is_found_from_recorded_priorities() -> None:
     begin = priority_begin(jobs, place)
     assert begin is not None
     assert (begin - 1795578287) % 60 in (59, 0, 1)
+
+
+def test_what_is_not_obeyed_is_named() -> None:
+    limited = QOS("long", limits=Limits(grp_wall=3600, grp_jobs=3), usage_threshold=0.1)
+    place = site(qos=[limited], scheduler=settings(bf_busy_nodes=True, preempt_mode=("suspend", "gang")))
+    assert not_obeyed(place) == [
+        "grp_wall of QOS long", "usage_threshold of QOS long", "bf_busy_nodes", "PreemptMode=suspend,gang",
+    ]  # fmt: skip
