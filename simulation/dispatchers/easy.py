@@ -334,9 +334,17 @@ def next_candidate(trace: TraceArrays, state: State, i: int, n: int) -> int:
     room, kind = state.room, trace.kind
     of_machine, machine = trace.machine_request, state.machine_free
     limited = trace.limit.size > 0
+    several = (
+        trace.masks.shape[0] > 1
+    )  # sets of places: what all places have together says little, and rooms stay known
     while i < n:
         j = waiting[i]
         crowded = units[j] > room[kind[j]] or lacks(units, request, spare, j) or exceeds(of_machine, j, machine)
+        if several and not crowded and may_start(trace, j, state.clock[NOW]):
+            fits = count_job(trace, state, state.free, j)
+            if fits < units[j]:
+                room[kind[j]] = fits
+                crowded = True
         if not crowded and may_start(trace, j, state.clock[NOW]) and not (limited and held(trace, state.limit_free, j)):
             return i
         i += 1

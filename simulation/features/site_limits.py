@@ -498,9 +498,9 @@ def _of_one_job(
     site = rules.site
     partitions = _partitions(site, owner.partitions)
     for name, values in (("max_time", workload.walltime), ("max_nodes", held["node"])):
-        limits = [getattr(p, name) for p in partitions]
-        if limits and None not in limits:
-            yield f"{name} of partition {owner.partitions[0]!r}", max(limits), values
+        greatest = [getattr(p, name) for p in partitions]
+        if greatest and None not in greatest:
+            yield f"{name} of partition {owner.partitions[0]!r}", max(greatest), values
     if not enforces_limits(site):
         return
     taken: set[str] = set()

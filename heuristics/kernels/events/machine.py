@@ -233,8 +233,11 @@ def trace_of(
         units=arrays.units,
         request=np.ascontiguousarray(request),
         kind=kind,
+        kind_job=_job_of_each(kind),
         node_set=job_nodes.node_set,
         masks=job_nodes.sets,
+        first_in_set=offsets(job_nodes.sets.sum(axis=1)),
+        in_set=np.flatnonzero(job_nodes.sets) % places.size,
         most=job_nodes.most,
         whole=job_nodes.whole,
         first_limit=np.zeros(len(arrays) + 1, np.int64),
@@ -271,6 +274,13 @@ def _kinds(kind: Ints, job_nodes: JobNodes) -> Ints:
     columns = [kind, job_nodes.node_set, job_nodes.most, job_nodes.whole]
     numbered: Ints = np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].ravel().astype(np.int64)
     return numbered
+
+
+def _job_of_each(kind: Ints) -> Ints:
+    """Return a job of each kind, shape (kinds,)."""
+    job = np.zeros(int(kind.max(initial=0)) + 1, np.int64)
+    job[kind] = np.arange(kind.size)
+    return job
 
 
 def _followers(after: Mapping[int, tuple[int, int]], jobs: int) -> tuple[Ints, Ints, Ints]:

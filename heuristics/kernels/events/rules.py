@@ -338,7 +338,10 @@ def start_in_order(trace: TraceArrays, state: State, rules: Rules, blocking: boo
     room, kind = state.room, trace.kind
     of_machine, machine = trace.machine_request, state.machine_free
     limited = trace.limit.size > 0
-    if first == 0:  # later calls of one decision go on with what is left
+    if first == 0 and trace.masks.shape[0] > 1:  # jobs may not use all places: what these have together says little
+        for r in range(spare.size):
+            spare[r] = NEVER
+    elif first == 0:  # later calls of one decision go on with what is left
         _sum_up(state.free, state.open, spare)
     for i in range(first, min(state.clock[WAITING], rules.candidates)):
         j = waiting[i]

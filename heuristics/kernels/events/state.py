@@ -11,7 +11,6 @@ from ....models.compiled import internal, internal_borrowing
 from ..by_address import by_address
 from ..earliest import is_empty
 from ..profile import NEVER
-from ..sorting import sort_by
 
 # --- Choice of places for the units of a job.
 #
@@ -97,11 +96,14 @@ def count_chunk(trace: TraceArrays, free: Ints, j: int, request: Ints, units: in
     fit
         Output, shape (places,).
     """
-    if not trace.whole[j]:
+    if trace.masks.shape[0] == 1 and not trace.whole[j]:
         return count_fits(free, request, min(units, trace.most[j]), usable, fit)
     total = 0
     for p in range(fit.size):
         fit[p] = 0
+    number = trace.node_set[j]
+    for k in range(trace.first_in_set[number], trace.first_in_set[number + 1]):
+        p = trace.in_set[k]
         if usable[p]:
             fit[p] = fits_on(trace, free[p], p, j, request, units)
             total += fit[p]
@@ -160,15 +162,40 @@ def spread(free: Ints, capacity: Ints, rank: Ints, fit: Ints, units: int, best: 
             for r in range(capacity.shape[1]):
                 if capacity[p, r] > 0:
                     score[p] += free[p, r] / capacity[p, r]
-    sort_by(room, rooms, score)
-    for i in range(rooms):
-        take = min(left, fit[room[i]])
-        chosen[entries], put[entries] = room[i], take
+    for i in range(rooms // 2 - 1, -1, -1):  # a heap: most jobs take few of many places
+        _sink(room, i, rooms, score)
+    while left > 0 and rooms > 0:
+        p = room[0]
+        take = min(left, fit[p])
+        chosen[entries], put[entries] = p, take
         entries = entries + 1
         left = left - take
-        if left == 0:
-            break
+        rooms -= 1
+        room[0] = room[rooms]
+        _sink(room, 0, rooms, score)
     return entries
+
+
+@internal_borrowing
+def _sink(heap: Ints, i: int, size: int, key: Floats) -> None:
+    """Move item i of a heap of ``size`` items, the least key first and ties by item, down to its place."""
+    if i >= size:
+        return
+    item = heap[i]
+    value = key[item]
+    while 2 * i + 1 < size:
+        child = 2 * i + 1
+        other = heap[child]
+        if child + 1 < size:
+            next_ = heap[child + 1]
+            if key[next_] < key[other] or (key[next_] == key[other] and next_ < other):
+                child += 1
+                other = next_
+        if value < key[other] or (value == key[other] and item < other):
+            break
+        heap[i] = other
+        i = child
+    heap[i] = item
 
 
 # --- Heterogeneous jobs in a replay: all chunks start at the same event, on places that they share.
@@ -329,9 +356,13 @@ class TraceArrays(NamedTuple):
     units, request, kind
         Number of units, shape (jobs,); amounts per unit, shape (jobs, resources); number of the distinct request of each
         job, with the places that it may use and how, shape (jobs,). For a heterogeneous job, those of its first chunk.
+    kind_job
+        A job of each such kind, shape (kinds,).
     node_set, masks
         The number of the set of places that each job may use, shape (jobs,); whether each place is in each set, shape
         (sets, places).
+    first_in_set, in_set
+        The places of set s are ``in_set[first_in_set[s]:first_in_set[s + 1]]``; shapes (sets + 1,), (entries,).
     most
         Most units of each job on a place, shape (jobs,).
     whole
@@ -377,8 +408,11 @@ class TraceArrays(NamedTuple):
     units: Ints
     request: Ints
     kind: Ints
+    kind_job: Ints
     node_set: Ints
     masks: Bools
+    first_in_set: Ints
+    in_set: Ints
     most: Ints
     whole: Bools
     first_limit: Ints
@@ -429,7 +463,7 @@ class State(NamedTuple):
     machine_free
         Free amounts of the whole machine, shape (machine resources,); below 0 where more is in use than is allowed now.
     room
-        Most units of each distinct request that fit, valid until a job ends, shape (kinds,); NEVER: unknown.
+        Bound of the units of each distinct request that fit, shape (kinds,); NEVER: unknown.
     expected
         Expected duration of each job in seconds, shape (jobs,).
     start
@@ -766,11 +800,17 @@ def _rank_of(state: State, end: int) -> int:
 @internal_borrowing
 def finish(trace: TraceArrays, state: State, j: int) -> None:
     """End job j: free its amounts and remove it from the running jobs."""
+    several = trace.masks.shape[0] > 1
+    if several:
+        _change_room(trace, state, j, -1)
     take(trace, state.free, state, j, -1)
     take_of_machine(trace, state.machine_free, j, -1)
     take_of_limits(trace, state.limit_free, j, -1)
-    for k in range(state.room.size):
-        state.room[k] = NEVER
+    if several:
+        _change_room(trace, state, j, 1)
+    else:
+        for k in range(state.room.size):
+            state.room[k] = NEVER
     end = state.start[j] + state.expected[j]
     i = _rank_of(state, end)
     while state.running[i] != j:
@@ -781,6 +821,26 @@ def finish(trace: TraceArrays, state: State, j: int) -> None:
     state.clock[RUNNING] = n
     if end > state.clock[NOW]:
         state.clock[EARLY] += 1
+
+
+@internal_borrowing
+def _change_room(trace: TraceArrays, state: State, j: int, sign: int) -> None:
+    """Add to the known ``state.room`` what fits on the places of job j now (sign 1), or subtract it (-1).
+
+    Subtracted before the job gives its places back, and added after it, the sums stay bounds: most jobs of a site may not use
+    the places of the job that has ended, and nothing changes for them.
+    """
+    first = trace.first[j]
+    for k in range(state.room.size):
+        if state.room[k] == NEVER:
+            continue
+        other = trace.kind_job[k]
+        mask = trace.masks[trace.node_set[other]]
+        for slot in range(first, first + state.pieces[j]):
+            p = state.place[slot]
+            if mask[p]:
+                fits = fits_on(trace, state.free[p], p, other, trace.request[other], trace.most[other])
+                state.room[k] += sign * fits
 
 
 @internal_borrowing
