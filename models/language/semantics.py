@@ -368,12 +368,12 @@ def _level(c: Level, ev: Evaluator) -> tuple[float, str] | None:
             levels.append((t, level))
     lo = -math.inf if c.lo is None else c.lo
     hi = math.inf if c.hi is None else c.hi
-    amount, at, worst = max(((_outside(x, lo, hi), t, x) for t, x in levels), key=lambda p: p[0])
-    if not amount:
+    excess, at, worst = max(((_outside(x, lo, hi), t, x) for t, x in levels), key=lambda p: p[0])
+    if not excess:
         return None
     when = "before the first change" if math.isinf(at) else f"at {at}"
     side = f"below {lo}" if worst < lo else f"above {hi}"
-    return amount, f"{when} the level is {worst}, {side}"
+    return excess, f"{when} the level is {worst}, {side}"
 
 
 def _no_overlap(intervals: tuple[Interval, ...], s: Assignment) -> tuple[float, str] | None:
