@@ -17,6 +17,8 @@ from ...instances.log_preparation import cancellations
 from ...instances.sites import site_text
 from ...instances.sites.changes import with_changes
 from ...instances.workload import Workload
+from ...models.node_states import NodeEvent
+from ...models.server_events import ServerEvent
 from ...models.site import Site
 from ...simulation.simulator import simulate
 from ...simulation.slurm.calibration import priority_begin
@@ -114,7 +116,7 @@ class Question:
 
     def _simulated(self, variant: Variant, dispatcher: str) -> Answer:
         """Return the replay under a dispatcher of ``simulate``."""
-        events = [*variant.site.events, *cancellations(self.log)]
+        events: list[NodeEvent | ServerEvent] = [*variant.site.events, *cancellations(self.log)]
         run = simulate(self.log, dispatcher=dispatcher, site=variant.site, seed=self.seed, events=events)
         took = np.where(run.start < 0, 0, run.end - run.start)
         return Answer(variant.change, dispatcher, run.workload.ids, run.workload.submit, took, run.start[None, :])

@@ -49,8 +49,7 @@ class Answer:
     @property
     def started(self) -> Bools:
         """Which jobs started in all its replays; shape (jobs,)."""
-        began: Bools = (self.start >= 0).all(axis=0)
-        return began
+        return np.asarray((self.start >= 0).all(axis=0), np.bool_)
 
 
 @dataclass(frozen=True, eq=False)

@@ -265,7 +265,7 @@ def running_csv(
             *(getattr(r.job, column) for column in before),
             *(r.job.request.get(name, 0) for name in resources),
             *(job_cell(r.job, column) for column in (*after, *extra)),
-             *(own.get(column) for column in of_site),
+            *(own.get(column) for column in of_site),
             *(r.start, r.end, " ".join(f"{node}:{units}" for node, units in r.nodes.items())),
         ]
         for r, own in zip(running, cells, strict=True)

@@ -146,7 +146,7 @@ def with_changes(site: Site, changes: Iterable[str | Change]) -> Site:
     ...     [Partition("batch", ("n1", "n2", "n3", "n4")), Partition("debug", ("n1",), max_time=600)])
     >>> other = with_changes(site, ["partition.debug.nodes += n[2-3]", "partition.debug.MaxTime = 30", "nodes.batch * 1.5"])
     >>> other.partition("debug").nodes, other.partition("debug").max_time, len(other.nodes)
-    (('n1', 'n2', 'n3', 'batch-new1'), 1800, 6)
+    (('n1', 'n2', 'n3', 'batch-new1', 'batch-new2'), 1800, 6)
     """
     for change in changes:
         site = (parse_change(change) if isinstance(change, str) else change).apply(site)

@@ -65,7 +65,10 @@ def test_the_picture_has_a_line_per_temperature_and_is_the_same_each_time(bench)
         (["bad.csv"], "bad.csv, line 2, pue: expected at least 1, found 0.5"),
         (["air", "--plot", "air.gif"], "--plot air.gif: expected a file name that ends in .svg, .png, .pdf"),
         (["air", "--plot", "none/air.svg"], "--plot none/air.svg: cannot be written"),
-        (["eurora_99", "--plot", "x.svg"], "eurora_99 is no desired profile and no site and no log and no cooling table"),
+        (
+            ["eurora_99", "--plot", "x.svg"],
+            "eurora_99 is no desired profile and no site and no log and no cooling table",
+        ),
         (["eurora_98"], "did you mean eurora_99"),
     ],
 )
