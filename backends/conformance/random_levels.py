@@ -69,10 +69,10 @@ class RandomLevels:
         lo = rng.choice([None, 0, 0, 0, -1, -2])
         hi = rng.choice([None, 1, 2, 3]) if lo is not None else rng.choice([1, 2, 3])
         draw = rng.random()
-        if draw < 0.4:
+        if draw < 0.25:
             self.used.add("level always")
             return always_in(made, lo, hi)
-        if draw < 0.7:
+        if draw < 0.65:
             self.used.add("level in a window")
             begin = self.first + rng.randint(-1, 5)
             return always_in(made, self._raised(lo, hi), hi, window=(begin, begin + rng.randint(1, 4)))

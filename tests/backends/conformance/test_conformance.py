@@ -74,7 +74,7 @@ class TestRandomModels:
         made = [random_model(k) for k in range(300)]
         counts = Counter(c for r in made for c in r.constructs)
         assert set(counts) == set(CONSTRUCTS)
-        assert min(counts.values()) >= 0.06 * len(made)
+        assert min(counts.values()) >= conformance.LEAST_SHARE * len(made)
         infeasible = sum(not enumerate_all(r.model).feasible for r in made[:60])
         assert infeasible >= 12
 
