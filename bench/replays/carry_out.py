@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
+from rich.text import Text
 
 from ...instances.files.folder import content_of
 from ...models import Dispatch
 from ...models.counts import how_many
 from ..errors import writing
+from ..grid import WARNING
 from ..records.store import Record, jobs_file
 from ..runs.selection import Run, replays
 from ..runs.supervision import conclude, perform
@@ -29,6 +31,7 @@ from .energy import check_energy
 from .launch import check_processes
 from .request import ReplayRequest
 
+SHOWN = 5  # partitions that a warning names
 TIME_LIMIT = 3600.0  # seconds for a whole replay
 
 
@@ -171,6 +174,24 @@ def print_workload(case: ReplayCase, notes: Console) -> None:
     summary += f", offered load {load:.2f}" if load < float("inf") else ""
     for text in (summary, *(f"  {line}" for line in report_lines(w.report))):
         notes.print(text, soft_wrap=True)
+    warning = unbound_partitions(case)
+    if warning:
+        notes.print(Text(f"  {warning}", style=WARNING), soft_wrap=True)
+
+
+def unbound_partitions(case: ReplayCase) -> str:
+    """Return a warning if the jobs ran in partitions, and nothing says which nodes these have; else an empty text."""
+    w = case.workload
+    names = w.partitions
+    if not names and w.site is not None:  # of Slurm and PBS, the queues are the partitions
+        names = tuple(queue.name for queue in w.queues)
+    if not names or case.site is not None or any(queue.nodes for queue in w.queues):
+        return ""
+    listed = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+    return (
+        f"warning: the jobs ran in {how_many(len(names), 'partition')} ({listed}), and no site says which nodes a partition has: all "
+        "jobs may use all nodes, and waits may be far from those recorded; give --site FILES (docs/site.md)"
+    )
 
 
 def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out: Path) -> list[str]:

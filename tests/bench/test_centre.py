@@ -80,6 +80,15 @@ def test_more_nodes_shorten_the_waits_and_a_second_call_repeats_nothing(bench, c
     assert [path.stat().st_mtime_ns for path in kept] == before
 
 
+def test_a_log_with_partitions_and_no_site_is_replayed_with_a_warning(bench, in_process, centre, tmp_path):
+    log = centre / "jobs.txt"
+    words = ["simulate", log, "--dispatchers", "fcfs", "--jobs", 1]
+    code, _, err = bench(*words, "--nodes", 2, "--cores", 4, "--out", tmp_path / "without")
+    assert code == 0 and "no site says which nodes a partition has" in " ".join(err.split())
+    code, _, err = bench(*words, "--site", centre / "slurm.conf", "--out", tmp_path / "with")
+    assert code == 0 and "no site says" not in err
+
+
 def test_a_damaged_replay_is_named(bench, centre, tmp_path):
     words = ["whatif", centre / "jobs.txt", "--site", centre / "slurm.conf", "--replays", 1, "--out", tmp_path]
     words += ["--change", "nodes.batch + 1"]
