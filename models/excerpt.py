@@ -175,9 +175,9 @@ def _kept_arguments(record: object) -> Iterator[tuple[str, Any, bool]]:
 def _is_default(default: Any, value: Any) -> bool:
     if hasattr(value, "shape"):  # an array: == compares its entries
         return False
-    return value is default or (
-        type(value) is type(default) and not isinstance(value, Mapping | list) and value == default
-    )
+    if isinstance(value, Mapping | list):  # comparing long ones takes time
+        return value is default or (not value and type(value) is type(default) and not default)
+    return value is default or (type(value) is type(default) and value == default)
 
 
 def _short(value: Any) -> str:

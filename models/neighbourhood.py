@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .array_types import Bools, Floats, Ints
+from .comparing import hashable
 from .counts import how_many
 from .dispatch.eligible import NotPlaced
 from .dispatch.formulations import DemandRow, JobModel, count_units, set_cost, whole_nodes
@@ -165,6 +166,7 @@ Some = Collection[int] | NDArray[np.integer]
 """Indices of jobs or nodes."""
 
 
+@hashable
 @dataclass(frozen=True)
 class Neighbourhood:
     """The model of the moving jobs, with the conversion between its assignments and schedules.

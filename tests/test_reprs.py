@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import inspect
+import operator
 import re
 from typing import Any
 
@@ -42,6 +44,11 @@ def public_classes() -> dict[type, str]:
     return found
 
 
+def level_of(jobs: list[Any]) -> Any:
+    """The level of many intervals."""
+    return functools.reduce(operator.add, [sl.pulse(job, 1) for job in jobs[:50]])
+
+
 def language_objects() -> list[Any]:
     """Variables, expressions, constraints and an assignment with long names and many entries."""
     m = sl.Model(NAME)
@@ -56,6 +63,9 @@ def language_objects() -> list[Any]:
         sl.all_or_none(jobs),
         sl.forbid_extent(jobs[0], [(9 * t, 9 * t + 3) for t in range(500)]),
         sl.sum(xs) <= 3,
+        sl.all_different(xs[:50]),
+        sl.table(xs[:50], [tuple(k % 4 for _ in range(50)) for k in range(4)]),
+        level_of(jobs) <= 9,
     ):
         m.add(c)
     functions = [
@@ -68,7 +78,7 @@ def language_objects() -> list[Any]:
     atoms = [a for f in functions for a in f.terms]
     violation = language.Violation(NAME, 1, NAME)
     return [
-        m, jobs[0], xs[0], jobs[0].start, *functions, *atoms, sl.sum(xs), answer, answer[jobs[0]], violation, *named,
+        m, jobs[0], xs[0], jobs[0].start, level_of(jobs), *functions, *atoms, sl.sum(xs), answer, answer[jobs[0]], violation, *named,
         *(c.constraint for c in named),
     ]  # fmt: skip
 
@@ -153,7 +163,10 @@ def test_shipped_instances(name: str) -> None:
 
 
 def test_short_contents_are_shown() -> None:
-    assert repr(sl.NodeGroup("gpu", 2, {"cores": 16})) == "NodeGroup(name='gpu', count=2, capacity={'cores': 16})"
+    assert (
+        repr(sl.NodeGroup("gpu", 2, {"cores": 16}))
+        == "NodeGroup(name='gpu', count=2, capacity={'cores': 16}, features=())"
+    )
     job = sl.Job("j1", submit=0, walltime=60, units=2, request={"cores": 8}, queue="debug", deadline=900)
     assert (
         repr(job)

@@ -411,6 +411,11 @@ def random_model(seed: int) -> RandomModel:
         model, used = random_levels(k) if k % LEVEL_PERIOD == 0 else random_arithmetic(k)
         model.name = f"random {seed}"
         return RandomModel(model, frozenset(used))
+    return general_model(seed)
+
+
+def general_model(seed: int) -> RandomModel:
+    """Return the random model of a seed that is of no pattern: variables, constraints and objectives of all kinds."""
     return _Maker(seed).make()
 
 

@@ -39,7 +39,7 @@ def calibrate(
     ] = False,
     **settings: Any,
 ) -> None:
-    """Compare what a Slurm did with what its rules, as schedlab knows them, would have done.
+    """Compare what a Slurm did with what its rules would have done.
 
     One step: at each recorded event the recorded state is set, and asked what starts now. A wrong rule shows itself at once.
 

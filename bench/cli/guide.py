@@ -42,7 +42,7 @@ def guide(
     ] = False,
     instance: Annotated[list[str] | None, typer.Option(help="folder of an instance that was moved; repeatable")] = None,
 ) -> None:
-    """Learn when to fill the machine and when to save cooling power.
+    """Learn when to fill the machine, and when to save cooling.
 
     The data are all whole days of the best schedule of each scenario. If the PUE of a day is above the point where the
     slope of the cooling power changes, the schedule maximised utilisation on that day; else it optimised cooling. A

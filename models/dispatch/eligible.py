@@ -14,6 +14,7 @@ import numpy as np
 from ...errors import SchedlabError
 from ..array_types import Bools, Ints
 from ..counts import how_many
+from ..excerpt import with_short_repr
 from ..platform import NodeGroup, Platform, ProblemError
 from ..unknown_names import hint
 from ..words import listed
@@ -203,6 +204,7 @@ def eligible_nodes(platform: Platform, queues: Sequence[Queue], job: Job) -> tup
     return tuple(name for name, here in zip(platform.nodes, may.tolist(), strict=True) if here)
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class NodeSets:
     """The sets of nodes that jobs may use, as arrays.
@@ -265,6 +267,7 @@ def _some(jobs: Sequence[Job], field: str) -> bool:
     return any(map(attrgetter(field), jobs))
 
 
+@with_short_repr
 @dataclass(frozen=True, eq=False)
 class NodeClasses:
     """Classes of equal nodes: of the same capacity, and in the same sets of nodes that jobs may use.

@@ -98,19 +98,86 @@ def at_start(interval: Interval, height: Number | Expression) -> LevelFunction:
 
 @named
 def at_end(interval: Interval, height: Number | Expression) -> LevelFunction:
-    """Return the level that is ``height`` from the end of an interval on, and 0 before; see ``at_start``."""
+    """Return the level that is ``height`` from the end of an interval on, and 0 before.
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval. If it is absent, the level is 0.
+    height : int or Expression
+        A whole number, of any sign.
+
+    Returns
+    -------
+    LevelFunction
+        The level over time.
+
+    Raises
+    ------
+    ModelError
+        If the height need not be a whole number.
+
+    Examples
+    --------
+    >>> from schedlab import Model, at_end
+    >>> m = Model("m"); work = m.interval("work", size=3)
+    >>> m.add(at_end(work, 2) <= 4, "level")
+    """
     return _change("at_end", interval, height)
 
 
 @named
 def pulse(interval: Interval, height: Number | Expression) -> LevelFunction:
-    """Return the level that is ``height`` while an interval runs, and 0 before and after; see ``at_start``."""
+    """Return the level that is ``height`` while an interval runs, and 0 before and after.
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval. If it is absent, the level is 0.
+    height : int or Expression
+        A whole number, of any sign.
+
+    Returns
+    -------
+    LevelFunction
+        The level over time.
+
+    Raises
+    ------
+    ModelError
+        If the height need not be a whole number.
+
+    Examples
+    --------
+    >>> from schedlab import Model, pulse
+    >>> m = Model("m"); work = m.interval("work", size=3)
+    >>> m.add(pulse(work, 2) <= 4, "level")
+    """
     return _change("pulse", interval, height)
 
 
 @named
 def step_at(time: int, amount: int) -> LevelFunction:
-    """Return the level that is ``amount`` from a time in seconds on, and 0 before."""
+    """Return the level that is ``amount`` from a time on, and 0 before.
+
+    Parameters
+    ----------
+    time : int
+        Seconds.
+    amount : int
+        A whole number, of any sign.
+
+    Returns
+    -------
+    LevelFunction
+        The level over time.
+
+    Examples
+    --------
+    >>> from schedlab import Model, at_start, step_at
+    >>> m = Model("m"); use = m.interval("use", size=3)
+    >>> m.add(step_at(0, 5) - at_start(use, 2) >= 0, "stock")
+    """
     return LevelFunction((), ((whole(time, "step_at(): the time"), whole(amount, "step_at(): the amount")),))
 
 

@@ -155,7 +155,7 @@ class LargeError:
     why: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Calibration:
     """The result of ``calibrate``.
 

@@ -60,7 +60,7 @@ def licence_counts(text: str) -> dict[str, int]:
     return counts
 
 
-@dataclass
+@dataclass(eq=False)
 class LimitGroups:
     """The limits of a site for some jobs, and what is used of them.
 

@@ -45,7 +45,7 @@ class TreeNode:
     is_user: bool
 
 
-@dataclass
+@dataclass(eq=False)
 class FairShare:
     """A tree of associations, their decayed usage, and the fair share factors of the users.
 
@@ -206,7 +206,7 @@ def tree_of(site: Site) -> tuple[list[TreeNode], dict[tuple[str, str, str], int]
     return tree, index
 
 
-@dataclass
+@dataclass(eq=False)
 class JobPriorities:
     """The priorities of jobs as Slurm computes them; it knows nothing of a dispatcher.
 

@@ -11,7 +11,7 @@ import schedlab
 from shared_data import DATA
 
 LAB = DATA / "slurm_lab" / "full"
-FILES = ("slurm.conf", "gres.conf", "dump.cfg", "qos.txt", "events.txt", "reservations.txt")
+FILES = ("slurm.conf", "gres.conf", "dump.cfg", "qos.txt", "events.txt")
 
 
 def commands():
@@ -26,6 +26,7 @@ def test_the_commands_of_the_page_end_with_an_answer(bench, in_process, tmp_path
     monkeypatch.chdir(tmp_path)
     for name in FILES:
         shutil.copy(LAB / name, name)
+    shutil.copy(LAB / "res_03.txt", "res.txt")
     with gzip.open(LAB / "sacct_duplicates.txt.gz", "rb") as packed:
         Path("jobs.txt").write_bytes(packed.read())
     told = {}

@@ -9,7 +9,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends import Limits, UnknownName, run
 from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_models import random_model
+from schedlab.backends.conformance.random_models import general_model
 from schedlab.backends.pyomo import options
 
 
@@ -158,7 +158,7 @@ def test_parameters_of_a_known_solver_that_are_arguments_of_solve_are_refused() 
 
 def test_small_models_are_solved_without_the_presolve_of_highs():
     """With it, HiGHS 1.12 calls this model infeasible."""
-    m = random_model(630).model
+    m = general_model(630).model
     result = sl.solve(m, backend="pyomo", threads=1, time_limit=60)
     assert (result.status, (result.objective,)) == ("optimal", brute_force(m).objectives)
 
