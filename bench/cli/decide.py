@@ -227,8 +227,12 @@ def _summary(dispatcher: str, compared: Sequence[Comparison]) -> str:
     ours = sum(len(c.ours) for c in compared)
     also = sum(len(c.also_made) for c in compared)
     held = sum(len(c.held) for c in compared)
+
+    def share_of(starts: int) -> float | None:
+        return also / starts if starts else None
+
     return (
         f"{also} of {how_many(machine, 'start')} of the machine are among the {ours} of {dispatcher} "
-        f"({percent(also / machine if machine else None)}; of its own: {percent(also / ours if ours else None)}); "
+        f"({percent(share_of(machine))}; of its own: {percent(share_of(ours))}); "
         f"{held} of its starts are of jobs that the machine holds"
     )

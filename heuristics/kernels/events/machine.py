@@ -397,7 +397,9 @@ def _numbered(
     slot = np.repeat(trace.first[:-1] - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
     place = state.place[slot]
     share = state.share[slot].astype(np.int64)
-    jobs, lows, highs = [], [], []
+    jobs: list[Ints] = []
+    lows: list[Ints] = []
+    highs: list[Ints] = []
     for p in range(len(trace.capacity)):
         here = np.zeros(units.size, np.int64)
         here[job[place == p]] = share[place == p]
