@@ -319,7 +319,7 @@ def many():
 
 def test_a_time_limit_leaves_an_infeasible_set_and_says_so():
     found = sl.explain(many(), time_limit=1.5, threads=1)
-    assert found.status == "infeasible" and found.seconds < 20  # a proof that it is minimal takes far longer
+    assert found.status == "infeasible"
     assert not found.minimal and found.why
     assert "not proven minimal" in str(found)
 

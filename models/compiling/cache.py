@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import llvmlite
 import numba
+import numpy as np
 from llvmlite import binding as llvm
 from llvmlite.binding import address_of_symbol, ffi
 from numba.core import config, typed_passes, types, untyped_passes
@@ -204,6 +206,48 @@ class Source(NamedTuple):
         """Raise Outdated if the file has changed or cannot be found."""
         if _module(self.module) is None or source_stamp(self.module) != self.stamp:
             raise Outdated
+
+
+class Frozen(NamedTuple):
+    """Called before a function is loaded from the cache: the globals whose values it contains are unchanged.
+
+    A constant may come from another module, whose file is not that of the function.
+    """
+
+    module: str
+    stamps: tuple[tuple[str, str], ...]  # of the names that the function's code uses
+
+    def __call__(self) -> None:
+        """Raise Outdated if a value has changed or no longer exists."""
+        module = _module(self.module)
+        if any(value_stamp(getattr(module, name, None)) != stamp for name, stamp in self.stamps):
+            raise Outdated
+
+    @classmethod
+    def of(cls, function: Any) -> Frozen:
+        """Return the values of the globals that a Python function uses."""
+        values = function.__globals__
+        names = sorted(name for name in _names(function.__code__) if name in values)
+        stamps = [(name, value_stamp(values[name])) for name in names]
+        return cls(function.__module__, tuple((name, stamp) for name, stamp in stamps if stamp))
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names of globals and attributes in the code of a function and of the functions within it."""
+    inner = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def value_stamp(value: object) -> str:
+    """Return a text that changes with the value of a global; empty for functions, which have a ``Source``.
+
+    Of a module and of a class, it is the hash of the source file.
+    """
+    if isinstance(value, ModuleType | type):
+        return source_stamp(value.__name__ if isinstance(value, ModuleType) else value.__module__)
+    if isinstance(value, np.ndarray):
+        return sha256(f"{value.dtype} {value.shape}".encode() + value.tobytes()).hexdigest()
+    return repr(value) if isinstance(value, int | float | complex | str | tuple | Enum | np.generic) else ""
 
 
 class Needed(NamedTuple):
@@ -515,6 +559,7 @@ class EntryCompiler(Compiler):
         """Return numba's passes, with a library of our own."""
         function = self.state.func_id
         self.state.reload_init.append(Source(function.modname, source_stamp(function.modname)))
+        self.state.reload_init.append(Frozen.of(function.func))
         self.state.library = self.library(self.state.targetctx.codegen(), function.func_qualname)
         self.state.library.enable_object_caching()
         return [needed_passes(self.state)]

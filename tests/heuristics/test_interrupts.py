@@ -44,7 +44,6 @@ def test_ctrl_c_returns_the_best_so_far(instance: str, method: str) -> None:
     r = sl.solve(problem, method=method, time_limit=30, threads=2, on_incumbent=at_the_first)
     assert (r.status, r.message) == ("feasible", INTERRUPTED)
     assert problem.verify(r.schedule) == [] and problem.value(r.schedule) == r.objective
-    assert r.seconds < 15
 
 
 @pytest.mark.parametrize("method", ["lns@cpsat", "relaxation-search"])

@@ -246,6 +246,43 @@ def test_functions_are_compiled_anew_if_code_that_they_call_changes_in_another_f
     assert results_in_a_new_process(tmp_path) == ["82", "14", "negative", "0"]
 
 
+CONSTANTS = "import numpy as np\nSIZE, NAMES, TABLE = 3, ('a', 'b'), np.array([1, 2])\n"
+OF_CONSTANTS = """
+import constants
+from constants import NAMES, TABLE
+from schedlab.models.compiled import compiled, internal, watching
+
+@internal
+def inner(n):
+    return n * constants.SIZE + len(NAMES)
+
+@compiled
+def outer(n):
+    return inner(n) + TABLE[0]
+
+def main():
+    seen = []
+    with watching(seen.append):
+        print(outer(10), len(seen))
+"""
+
+
+@own_linker
+@pytest.mark.parametrize(
+    ("old", "new", "value"),
+    [("= 3", "= 4", "43"), ("'b')", "'b', 'c')", "34"), ("[1, 2]", "[5, 2]", "37")],
+    ids=["of a module", "tuple", "array"],
+)
+def test_functions_are_compiled_anew_if_a_constant_of_another_file_changes(tmp_path, old, new, value):
+    (tmp_path / "callers.py").write_text(OF_CONSTANTS)
+    (tmp_path / "constants.py").write_text(CONSTANTS)
+    assert results_in_a_new_process(tmp_path) == ["33", "2"]
+    assert results_in_a_new_process(tmp_path) == ["33", "0"]
+    (tmp_path / "constants.py").write_text(CONSTANTS.replace(old, new))
+    assert results_in_a_new_process(tmp_path) == [value, "2"]
+    assert results_in_a_new_process(tmp_path) == [value, "0"]
+
+
 ROW = """
 from typing import NamedTuple
 

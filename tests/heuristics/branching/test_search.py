@@ -104,7 +104,6 @@ def test_the_time_limit_leaves_the_bound_of_the_relaxation() -> None:
     problem = problem.replace(jobs=problem.jobs[:60])
     found = branch_and_bound(problem, time_limit=3)
     assert found.status == "feasible" and 0 < found.bound < found.objective
-    assert found.seconds < 10
 
 
 def test_a_start_is_improved() -> None:
