@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from ..errors import SolverUnavailable
 from ..models.language import Bounds, Comparison, Constraint, Cumulative, ForbidExtent, Level, Linear, Model
@@ -70,8 +71,8 @@ def require_horizon(model: Model, what: str) -> None:
 
 def require_data(model: Model, solver: str, limit: int) -> None:
     """Check that no time, demand, capacity and bound of a variable is beyond a limit; raise SolverUnavailable else."""
-    parts = [*variable_sizes(model), *((c.name, size) for c in model.constraints for size in _data(c.constraint))]
-    for name, size in parts:
+    of_constraints = ((c.name, size) for c in model.constraints for size in _data(c.constraint))
+    for name, size in chain(variable_sizes(model), of_constraints):
         if size > limit:
             raise SolverUnavailable(
                 f"{name}: {float(size):.3g} is beyond the greatest number that {solver} takes, {limit:.3g}; use larger units"
@@ -95,7 +96,8 @@ def _data(c: Constraint) -> Iterator[int]:
 def variable_sizes(model: Model) -> Iterator[tuple[str, int]]:
     """Yield the name of each variable and its greatest absolute value."""
     for v in model.intervals:
-        yield v.name, max(abs(v.start_lo), abs(v.start_hi + v.size_hi))
+        windows = v.windows
+        yield v.name, max(-windows[0][0], windows[-1][1] + v.size_hi)
     for x in model.integers:
         yield x.name, max(abs(x.lo), abs(x.hi))
 

@@ -147,8 +147,8 @@ class CpSatExpressions:
                 return Form({p: v.size_lo}) if p >= 0 else Form(constant=v.size_lo)
             sizes = ((v.size_lo, v.size_hi),)
             return Form({self.size[i]: 1}) if p < 0 else self._if_present(sizes, f"{v.name}.size", self.size[i], p)
-        if p < 0 and v.size_lo < v.size_hi:
-            return Form({self.end[i]: 1})
+        if p < 0:
+            return Form({self.end[i]: 1}) if v.size_lo < v.size_hi else Form({self.start[i]: 1}, v.size_lo)
         return self.form(v.start + v.size)
 
     def _if_present(self, windows: tuple[Window, ...], name: str, i: int, p: int) -> Form:
@@ -223,20 +223,24 @@ class CpSatExpressions:
         ranges = [self.native.bounds(w) for w in wholes]
         domain = ((max(low for low, _ in ranges), max(high for _, high in ranges)),)
         made = self.native.variable(domain, "", lambda values: max(w.value(values) for w in wholes))
-        self.native.model.add_max_equality(self.native.vars[made], [self._operand(w) for w in wholes])
+        operands = [self._operand(w) for w in wholes]  # may post constraints, before the one that is filled in
+        posted = self.native.model.proto.constraints.add().lin_max
+        self.native.fill(posted.target, WholeForm({made: 1}, 0))
+        for w in operands:
+            self.native.fill(posted.exprs.add(), w)
         return Form({made: _over(scale)}, 0, max(w.error for w in wholes))
 
-    def _operand(self, w: WholeForm) -> Any:
-        """Return the native expression, or a variable equal to it if it has many 0-1 variables.
+    def _operand(self, w: WholeForm) -> WholeForm:
+        """Return the form, or a variable equal to it if it has many 0-1 variables.
 
         Presolve lists every value of each operand of a maximum. For a sum of many 0-1 variables with different
         coefficients it does not end (ortools 9.15), whatever the time limit.
         """
         if sum(self.native.hi[i] - self.native.lo[i] == 1 for i in w.terms) <= MANY:
-            return self.native.expression(w)
+            return w
         total = self.native.variable((self.native.bounds(w),), "", w.value)
         self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
-        return self.native.vars[total]
+        return WholeForm({total: 1}, 0)
 
     def _holds(self, atom: Holds) -> Form:
         w = self.native.whole(self._combined(atom.comparison.expr), 1)

@@ -9,8 +9,6 @@ from functools import partial
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
-from ortools.sat.python import cp_model
-
 from ...models.language import (
     AllDifferent,
     AllOrNone,
@@ -36,7 +34,7 @@ from ...models.language.quantities import Window
 from ..base import MissingConstruct
 from ..decompositions.constructs import NOT_RESERVOIR, of_level
 from .expressions import CpSatExpressions
-from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, set_objective
+from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, message, set_objective
 
 # --- Many native variables, intervals and demands at once.
 #
@@ -45,15 +43,8 @@ from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, s
 # intervals are made when they are first used.
 
 
-def add_starts(lowering: CpSatLowering) -> None:
-    """Make the start variables of a model whose intervals need no other variables; fixed starts have none."""
-    intervals = lowering.model.intervals
-    if any(v.optional or v.size_lo < v.size_hi for v in intervals):
-        return
-    rows = [(i, w, v.name) for i, v in enumerate(intervals) if (w := v.windows)[0][0] < w[-1][1]]
-    start = lowering.expressions.start
-    for (i, *_), k in zip(rows, add_variables(lowering.native, [(w, n) for _, w, n in rows]), strict=True):
-        start[i] = k
+TRUTH = ((0, 1),)
+"""The windows of a 0-1 variable."""
 
 
 def add_variables(native: NativeModel, rows: Sequence[tuple[tuple[Window, ...], str]]) -> range:
@@ -74,7 +65,7 @@ def add_variables(native: NativeModel, rows: Sequence[tuple[tuple[Window, ...], 
     first = len(native.lo)
     templates = {}
     for windows in {windows for windows, _ in rows}:
-        templates[windows] = made = _message("variables")
+        templates[windows] = made = message("variables")
         made.domain.extend(native.domain(windows).flattened_intervals())
     append = native.model.proto.variables.append
     for windows, name in rows:
@@ -89,9 +80,9 @@ def add_variables(native: NativeModel, rows: Sequence[tuple[tuple[Window, ...], 
 
 
 def add_intervals(lowering: CpSatLowering, members: Iterable[Interval]) -> None:
-    """Make the native intervals of those members that have none, are never absent and have a fixed size above 0.
+    """Make the native intervals of those members that have none and a fixed size above 0.
 
-    Those with a fixed start come last.
+    They are made in groups: optional or not, with a variable start or a fixed one.
     """
     e = lowering.expressions
     known = lowering.rows
@@ -100,25 +91,23 @@ def add_intervals(lowering: CpSatLowering, members: Iterable[Interval]) -> None:
     presence = e.presence
     sizes = e.size
     start = e.start
-    moving: list[tuple[Interval, int]] = []
-    fixed: list[tuple[Interval, int]] = []
+    groups: dict[tuple[bool, bool], list[tuple[Interval, int]]] = {}
     for v in members:
         i = v.index
-        if i not in known and presence[i] < 0 and sizes[i] < 0 < v.size_lo and i not in lowering.intervals:
+        if i not in known and sizes[i] < 0 < v.size_lo and i not in lowering.intervals:
             k = start[i]
-            (moving if lo[k] < hi[k] else fixed).append((v, k))
-    if moving:
-        _append(lowering, moving, False)
-    if fixed:
-        _append(lowering, fixed, True)
+            groups.setdefault((presence[i] >= 0, lo[k] == hi[k]), []).append((v, k))
+    for (optional, fixed), rows in groups.items():
+        _append(lowering, rows, optional, fixed)
 
 
-def _append(lowering: CpSatLowering, rows: Sequence[tuple[Interval, int]], fixed: bool) -> None:
+def _append(lowering: CpSatLowering, rows: Sequence[tuple[Interval, int]], optional: bool, fixed: bool) -> None:
     """Append the intervals with these start variables to the native model; ``fixed``: their ends are numbers."""
     known = lowering.rows
+    presence = lowering.expressions.presence
     lo = lowering.native.lo
     constraints = lowering.native.model.proto.constraints
-    made = _message("constraints")
+    made = message("constraints")
     append = constraints.append
     start = made.interval.start
     end = made.interval.end
@@ -126,7 +115,9 @@ def _append(lowering: CpSatLowering, rows: Sequence[tuple[Interval, int]], fixed
     for edge in (start,) if fixed else (start, end):
         edge.vars.append(0)
         edge.coeffs.append(1)
-    start_vars, end_vars = start.vars, end.vars
+    if optional:
+        made.enforcement_literal.append(0)
+    start_vars, end_vars, literals = start.vars, end.vars, made.enforcement_literal
     for row, (v, k) in enumerate(rows, len(constraints)):
         look()
         start_vars[0] = k
@@ -135,6 +126,8 @@ def _append(lowering: CpSatLowering, rows: Sequence[tuple[Interval, int]], fixed
         else:
             end_vars[0] = k
             end.offset = v.size_lo
+        if optional:
+            literals[0] = presence[v.index]
         size.offset = v.size_lo
         made.name = v.name
         append(made)
@@ -160,22 +153,12 @@ def add_cumulative(lowering: CpSatLowering, c: Cumulative) -> bool:
     posted = lowering.native.model.proto.constraints.add().cumulative
     posted.capacity.offset = c.steps[0][1]
     posted.intervals.extend([row for row, _ in rows])
-    demand = _message("constraints").interval.size
+    demand = message("constraints").interval.size
     append = posted.demands.append
     for _, demand.offset in rows:
         append(demand)
     lowering.native.nonzeros += len(rows)
     return True
-
-
-def _message(field: str) -> Any:
-    """Return an empty message of a repeated field of a model: its class has another place in older versions of ortools."""
-    return type(getattr(_EXAMPLE.proto, field)[0])()
-
-
-_EXAMPLE = cp_model.CpModel()
-_EXAMPLE.new_bool_var("")
-_EXAMPLE.add_bool_or([])
 
 
 # --- Demands and capacities of ``cumulative`` in CP-SAT: each demand becomes a number or one variable, with a literal for "above 0".
@@ -446,17 +429,31 @@ class CpSatLowering:
         e.end = [-1] * n
         e.presence = [-1] * n
         self.shares = master = {} if self.guarded else masters(model)
-        add_starts(self)
+        first = len(native.lo)
+        rows: list[tuple[tuple[Window, ...], str]] = []
         for i, v in enumerate(model.intervals):
             if v.optional:
-                e.presence[i] = native.boolean(f"{v.name} present")
-            if i in master or e.start[i] >= 0:
+                e.presence[i] = first + len(rows)
+                rows.append((TRUTH, f"{v.name} present"))
+            windows = v.windows
+            lo, hi = windows[0][0], windows[-1][1]
+            if i in master:
                 continue
-            lo, hi = (windows := v.windows)[0][0], windows[-1][1]
-            e.start[i] = native.constant(lo) if lo == hi else native.variable(windows, v.name)
+            if lo < hi:
+                e.start[i] = first + len(rows)
+                rows.append((windows, v.name))
             if v.size_lo < v.size_hi:
-                e.size[i] = native.variable(((v.size_lo, v.size_hi),), f"{v.name} size")
-                e.end[i] = native.variable(((lo + v.size_lo, hi + v.size_hi),), f"{v.name} end")
+                e.size[i] = first + len(rows)
+                e.end[i] = e.size[i] + 1
+                rows.append((((v.size_lo, v.size_hi),), f"{v.name} size"))
+                rows.append((((lo + v.size_lo, hi + v.size_hi),), f"{v.name} end"))
+        add_variables(native, rows)
+        for i, v in enumerate(model.intervals):
+            if i in master:
+                continue
+            if e.start[i] < 0:
+                e.start[i] = native.constant(v.start_lo)
+            if e.size[i] >= 0:
                 native.inside(WholeForm({e.start[i]: 1, e.size[i]: 1, e.end[i]: -1}, 0), [(0, 0)], ())
         for i, root in master.items():
             e.start[i], e.size[i], e.end[i] = e.start[root], e.size[root], e.end[root]
@@ -474,10 +471,15 @@ class CpSatLowering:
 
     def edge(self, v: Interval, field: str) -> Form:
         """Return the native start or end, which is free if the interval is absent."""
+        variable, more = self.moment(v, field)
+        return Form({variable: 1}, more)
+
+    def moment(self, v: Interval, field: str) -> tuple[int, int]:
+        """Return (variable, number) whose sum is the native start or end, which is free if the interval is absent."""
         e, i = self.expressions, v.index
         if field == "start":
-            return Form({e.start[i]: 1})
-        return Form({e.end[i]: 1}) if e.end[i] >= 0 else Form({e.start[i]: 1}, v.size_lo)
+            return e.start[i], 0
+        return (e.end[i], 0) if e.end[i] >= 0 else (e.start[i], v.size_lo)
 
     def interval(self, v: Interval) -> Any:
         """Return the native interval variable, made at the first call."""
@@ -651,13 +653,12 @@ class CpSatLowering:
             self.native.require(Form(dict(terms), left.constant - right.constant), 0, 0, when)
 
     def _precedence(self, c: Precedence) -> None:
-        left = self.edge(c.before, c.fields[0])
-        right = self.edge(c.after, c.fields[1])
-        terms = Counter(right.terms)
-        terms.subtract(left.terms)
+        i, left = self.moment(c.before, c.fields[0])
+        j, right = self.moment(c.after, c.fields[1])
         when = (*self.present(c.before), *self.present(c.after))
-        most = float("inf") if c.at_most is None else c.at_most
-        self.native.require(Form(dict(terms), right.constant - left.constant), c.delay, most, when)
+        shift = left - right
+        most = None if c.at_most is None else c.at_most + shift
+        self.native.lag(i, j, c.delay + shift, most, when)
 
     def _cumulative(self, c: Cumulative) -> None:
         if add_cumulative(self, c):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,21 @@ class CpModel(cp_model.CpModel):
             super()._add_pre_pep8_methods()
             return getattr(self, name)
         raise AttributeError(f"CpModel has no attribute {name!r}")
+
+
+def message(field: str) -> Any:
+    """Return an empty message of a repeated field of a model: its class has another place in older versions of ortools."""
+    return type(getattr(_EXAMPLE.proto, field)[0])()
+
+
+_EXAMPLE = CpModel()
+_EXAMPLE.new_bool_var("")
+_EXAMPLE.add_bool_or([])
+
+
+def _clipped(bound: int) -> int:
+    """Return a bound of a form as an int64: no value of a form is beyond 2^62."""
+    return max(-2 * LARGEST, min(2 * LARGEST, bound))
 
 
 class NativeModel:
@@ -287,6 +303,13 @@ class NativeModel:
         total = cp_model.LinearExpr.weighted_sum(variables, list(w.terms.values()))
         return total + w.constant if w.constant else total
 
+    def fill(self, expression: Any, w: WholeForm) -> None:
+        """Write the form into an empty native expression, a ``LinearExpressionProto``."""
+        self.nonzeros += len(w.terms)
+        expression.vars.extend(list(w.terms))
+        expression.coeffs.extend(list(w.terms.values()))
+        expression.offset = w.constant
+
     def require(self, f: Form, lo: Number, hi: Number, when: tuple[int, ...] = (), slack: float = 0.0) -> WholeForm:
         """Post ``lo <= f <= hi``.
 
@@ -307,9 +330,13 @@ class NativeModel:
         """
         w = self.whole(f, self.scale([f]))
         low, high = -LARGEST, LARGEST
-        if lo != -math.inf:
+        if type(lo) is int and not slack:  # the common cases, kept fast
+            low = lo * w.scale
+        elif lo != -math.inf:
             low = math.ceil((rational(lo) - Fraction(slack)) * w.scale)
-        if hi != math.inf:
+        if type(hi) is int and not slack:
+            high = hi * w.scale
+        elif hi != math.inf:
             high = math.floor((rational(hi) + Fraction(slack)) * w.scale)
         self.inside(w, [(low, high)], (*when, *self.guard))
         return w
@@ -318,18 +345,53 @@ class NativeModel:
         """Post ``variable i == variable j + difference``."""
         self.require(Form({i: 1, j: -1}), difference, difference, when)
 
+    def lag(self, i: int, j: int, least: int, most: int | None, when: tuple[int, ...]) -> None:
+        """Post ``least <= variable j - variable i <= most``; most None: without an upper bound.
+
+        It holds if all literals of ``when`` and the guard hold.
+        """
+        if i == j:
+            self.require(Form(), least, math.inf if most is None else most, when)
+            return
+        if self.reach(i) + self.reach(j) > LARGEST:
+            raise NumberRangeError("a sum can exceed 2^61")
+        self.nonzeros += 2
+        append, row, variables, domain, literals = self._lag
+        variables[0] = j
+        variables[1] = i
+        domain[0] = _clipped(least)
+        domain[1] = LARGEST if most is None else _clipped(most)
+        if when or self.guard:
+            literals.extend((*when, *self.guard))
+            append(row)
+            literals.clear()
+        else:
+            append(row)
+
+    @cached_property
+    def _lag(self) -> tuple[Any, Any, Any, Any, Any]:
+        """Appends a copy of a constraint of two variables; this constraint, its variables, domain and conditions."""
+        row = message("constraints")
+        row.linear.vars.extend((0, 0))
+        row.linear.coeffs.extend((1, -1))
+        row.linear.domain.extend((0, 0))
+        append = self.model.proto.constraints.append
+        return append, row, row.linear.vars, row.linear.domain, row.enforcement_literal
+
     def inside(self, w: WholeForm, windows: Iterable[Window], when: tuple[int, ...]) -> None:
         """Require the form to lie in a union of windows, if all literals of ``when`` hold. It is never guarded."""
-        span = 2 * LARGEST  # no value of a form is beyond it
-        shifted = [[max(-span, a - w.constant), min(span, b - w.constant)] for a, b in windows if a <= b]
+        shifted = [[_clipped(a - w.constant), _clipped(b - w.constant)] for a, b in windows if a <= b]
         kept = [s for s in shifted if s[0] <= s[1]]
-        if kept:
-            expression = self.expression(WholeForm(w.terms, 0))
-            posted = self.model.add_linear_expression_in_domain(expression, cp_model.Domain.from_intervals(kept))
-        else:
-            posted = self.model.add_bool_or([])
-        if when:
-            posted.only_enforce_if([self.literal(i) for i in when])
+        posted = self.model.proto.constraints.add()
+        posted.enforcement_literal.extend(when)  # in the native model, too, ~i negates variable i
+        if not kept:
+            posted.bool_or.literals.extend([])
+            return
+        self.nonzeros += len(w.terms)
+        posted.linear.vars.extend(list(w.terms))
+        posted.linear.coeffs.extend(list(w.terms.values()))
+        domain = kept[0] if len(kept) == 1 else cp_model.Domain.from_intervals(kept).flattened_intervals()
+        posted.linear.domain.extend(domain)
 
     def all_of(self, literals: Sequence[int]) -> int:
         """Return a literal that holds if and only if all these literals, which are not negated, hold. Never guarded."""
@@ -343,7 +405,7 @@ class NativeModel:
     def exactly_one(self, literals: Sequence[int]) -> None:
         """Require that exactly one of the literals holds. It is never guarded."""
         self.nonzeros += len(literals)
-        self.model.add_exactly_one([self.vars[i] if i >= 0 else ~self.vars[~i] for i in literals])
+        self.model.proto.constraints.add().exactly_one.literals.extend(literals)  # there, too, ~i negates variable i
 
     def complete(self, values: list[int]) -> list[int]:
         """Fill in the values of the auxiliary variables, in the order of their creation, each within its bounds."""

@@ -24,7 +24,7 @@ from .constraints import (
 )
 from .expressions import Interval
 from .linear_expressions import Expression, Linear, common_model, linear
-from .quantities import ModelError, Number, Window, listed, pair, told, whole
+from .quantities import LARGEST, ModelError, Number, Window, listed, pair, told, whole
 
 
 def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:
@@ -141,6 +141,8 @@ def cumulative(
 
 
 def _demand(demand: Number | Expression, interval: Interval) -> int | Linear:
+    if type(demand) is int and 0 <= demand <= LARGEST:  # the common case, kept fast: no text is made
+        return demand
     if not isinstance(demand, Expression):
         fixed = whole(demand, f"cumulative(): the demand of {interval}")
         if fixed < 0:
@@ -365,6 +367,9 @@ def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
 
 
 def _precedence(before: Interval, after: Interval, delay: int, kind: PrecedenceKind, at_most: int | None) -> Precedence:
+    usual = type(before) is type(after) is Interval and before.model is after.model and before is not after
+    if usual and at_most is None and type(delay) is int and -LARGEST <= delay <= LARGEST:  # kept fast
+        return Precedence(before, after, delay, kind)
     operands = _intervals([before, after], kind)
     where = f"{kind}({before}, {after})"
     least = whole(delay, f"{where}: the delay")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from ..counts import how_many
-from .linear_expressions import Atom, Comparison, Expression, Linear, Owner, brief, common_model, linear
+from .linear_expressions import LONGEST, Atom, Comparison, Expression, Linear, Owner, brief, common_model, linear
 from .operators import OF_INTERVALS, without
 from .quantities import Number, Window
 
@@ -160,7 +160,10 @@ class Interval:
         return self.windows[-1][1]
 
     def __repr__(self) -> str:
-        return brief([self.name])
+        name = self.name
+        if len(name) <= LONGEST and name.isprintable():  # the common case, kept fast
+            return name
+        return brief([name], LONGEST)
 
 
 class Function(Atom):

@@ -265,7 +265,10 @@ class Comparison:
         return brief(self.pieces())
 
 
-def brief(pieces: Iterable[str], most: int = 120) -> str:
+LONGEST = 120  # characters of a text in a message
+
+
+def brief(pieces: Iterable[str], most: int = LONGEST) -> str:
     """Return a text that is made of pieces; of one that is longer than ``most`` characters the beginning.
 
     The expressions inside an expression can be thousands of levels deep, or shared, so that a complete text would be
