@@ -30,6 +30,7 @@ def hand_written() -> float:
     began = time.process_time()
     m = cp_model.CpModel()
     on_node: list[list[cp_model.IntervalVar]] = [[] for _ in range(NODES)]
+    makespan = m.new_int_var(0, 2 * HORIZON, "makespan")
     for j in range(JOBS):
         start = m.new_int_var(0, HORIZON, f"job {j}")
         size = _size(j)
@@ -40,9 +41,11 @@ def hand_written() -> float:
             on_node[n].append(m.new_optional_fixed_size_interval_var(start, size, here, name))
             chosen.append(here)
         m.add_exactly_one(chosen)
+        m.add(start + size <= makespan)
     demands = [_demand(j) for j in range(JOBS)]
     for intervals in on_node:
         m.add_cumulative(intervals, demands, CAPACITY)
+    m.minimize(makespan)
     return time.process_time() - began
 
 
@@ -50,20 +53,24 @@ def through_schedlab() -> float:
     """Declare the same model in schedlab and lower it to CP-SAT; return the processor seconds."""
     from schedlab.backends.driver import compile as lower
     from schedlab.models.language import Interval, Model, alternative, cumulative
+    from schedlab.models.language import max as latest
 
     began = time.process_time()
     m = Model("700 jobs on 8 nodes")
     window = (0, HORIZON)
     on_node: list[list[Interval]] = [[] for _ in range(NODES)]
+    ends = []
     for j in range(JOBS):
         size = _size(j)
         job = m.interval(f"job {j}", size, start=window)
         options = [m.interval(f"job {j} on node {n}", size, start=window, optional=True) for n in range(NODES)]
         m.add(alternative(job, options))
+        ends.append(job.end)
         for n in range(NODES):
             on_node[n].append(options[n])
     demands = [_demand(j) for j in range(JOBS)]
     for intervals in on_node:
         m.add(cumulative(intervals, demands, CAPACITY))
+    m.minimize(latest(ends))
     lower(m, "cpsat")
     return time.process_time() - began
