@@ -81,6 +81,23 @@ def test_reservations_are_accepted_in_order_of_submission_each_repetition_by_its
     assert "at 7200 4 cores lack" in second  # e was first
 
 
+@pytest.mark.parametrize("dispatcher", ["easy", "dardis:throughput"])
+def test_a_reservation_that_ends_before_the_begin_holds_nothing(dispatcher):
+    """The replay begins at 40. The last of three reservations on both nodes has begun then; a repetition is to come."""
+    asked = [
+        Reservation("over", "b", 5, 10, 2, {"cores": 4}),
+        Reservation("just", "b", 30, 10, 2, {"cores": 4}),
+        Reservation("on", "c", 35, 30, 2, {"cores": 4}),
+        Reservation("again", "course", 0, 40, 1, {"cores": 4}, repeat=Repeat("hour", 2)),
+    ]
+    problem = Dispatch(MACHINE, [job("a", 41, 5)], [*QUEUES, Queue("b", 60), Queue("c", 60)])
+    run = sl.simulate(Workload.of(problem).beginning(40, []), MACHINE, dispatcher, reservations=asked)
+    assert run.violations == [] and times(run) == {"a": (65, 70)}
+    found = {b.label: b.outcome for b in run.production.bookings}
+    assert found == {"over": "refused", "just": "refused", "on": "over", "again#1": "refused", "again#2": "over"}
+    assert run.production.bookings[0].why == "reservation 'over' ends at 15, not after the begin of the replay at 40"
+
+
 def test_a_job_that_overruns_its_walltime_ends_when_the_reservation_starts():
     both = replace(COURSE, units=2)
     run = replay([job("a", 0, 40, 15), job("b", 0, 5, 15)], [both], dispatcher="fcfs")

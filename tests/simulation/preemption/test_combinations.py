@@ -149,6 +149,16 @@ def test_dropped_jobs_failed_evicted_ones_come_back():
     assert [a.why for a in run.history.early] == ["evicted (kill): u"]
 
 
+@pytest.mark.parametrize("dispatcher", ["easy", "dardis:throughput"])
+def test_an_on_demand_job_whose_node_fails_starts_on_another_at_the_same_time(dispatcher):
+    """u runs on n-1, from 30 on on n-2, until 80: the job that waits there starts then."""
+    two = Platform([NodeGroup("n", 2, {"cores": 1})])
+    down = [NodeEvent(30, "node-down", ["n-1"])]
+    made = Preemption([OnDemandJob("u", 10, 1, 0, 50)], "kill", "none", storage=STORAGE, failures=down)
+    run = replayed(day((40, 20, 1)), machine=two, dispatcher=dispatcher, settings=made)
+    assert nodes(run, "u") == {"n-2"} and starts(run) == {"b0": 80, "u": 30}
+
+
 def test_users_do_not_see_on_demand_jobs():
     workload, machine, settings = world(4)
     for users in ("cf", "ge"):
