@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.errors import WrongValue
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.reservations import Repeat, Reservation
 from schedlab.models.server_events import ServerEvent
-from schedlab.simulation import SimulationError, Switching
+from schedlab.simulation import Decision, SimulationError, Start, Switching, violations
 from schedlab.simulation.curves import queue_length
-from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.verify.replay import violations
 
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = [Queue("q", 60), Queue("course", 60), Queue("night", 60, ((100, 200),)), Queue("whole", 60, ((0, 50),), True)]

@@ -6,14 +6,11 @@ from random import Random
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload, WorkloadError
 from schedlab.models import Checkpointing, Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
-from schedlab.simulation.preemption.events import OnDemandJob
-from schedlab.simulation.preemption.settings import Preemption
-from schedlab.simulation.verify.replay import violations
+from schedlab.simulation import OnDemandJob, Preemption, violations
 from simulation.preemption.test_random_replays import world
 from simulation.second_by_second_evictions import check
 
