@@ -433,7 +433,8 @@ def replay_energy(replay: ReplayData, centre: Centre, machine: Machine) -> Repla
     begin = int(runs.submit.min()) if replay.workload.begin is None else replay.workload.begin
     end = int(runs.end.max())
     states = OffIntervals.always_on() if replay.power is None else replay.power.intervals(end)
-    power: Power = power_of(machine, runs, states, begin, end)
+    # jobs without a runtime may make a replay in which no time passes; a step function covers at least a second
+    power: Power = power_of(machine, runs, states, begin, max(end, begin + 1))
     last, whole = at_the_end(centre, power, runs, begin)
     return ReplayEnergy(last, whole, tuple(daily(centre, power, begin, end)))
 

@@ -17,7 +17,7 @@ from schedlab.bench.suites.carry_out import carry_out_chosen
 from schedlab.bench.suites.choice import Chosen, Part
 from schedlab.instances import load
 from schedlab.instances.files.folder import content_of
-from schedlab.models.problem import Schedule
+from schedlab.models import Schedule
 
 METHOD = "multi-search"
 ASKED = RunRequest(methods=[METHOD])

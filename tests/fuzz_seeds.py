@@ -3,7 +3,8 @@
 import gzip
 import json
 
-from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Guide, Leaf, Split
+from schedlab import Guide
+from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Leaf, Split
 
 
 def packed(text: str) -> bytes:

@@ -29,24 +29,28 @@ import fuzz_records as records
 import fuzz_seeds as seeds
 from mutations import damaged, replaced_numbers, whole_file
 from rich.console import Console
+from schedlab import Guide
 from schedlab.bench.cli.app import main
 from schedlab.bench.errors import WRONG_USE
-from schedlab.instances import FormatError, load, read_events, write
+from schedlab.instances import (
+    FormatError,
+    load,
+    read_events,
+    read_fjsplib,
+    read_jsplib,
+    read_mmlib,
+    read_patterson,
+    read_psplib,
+    write,
+)
 from schedlab.instances.classic import read_classic
 from schedlab.instances.files.profile_file import read_series, read_wishes
 from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
 from schedlab.instances.formats.knapsacks import read_knapsack
-from schedlab.instances.formats.projects import read_mmlib, read_patterson, read_progen_max, read_psplib
-from schedlab.instances.formats.shops import (
-    read_fjsplib,
-    read_flow_shop,
-    read_jsplib,
-    read_taillard_job_shop,
-    read_taillard_open_shop,
-)
+from schedlab.instances.formats.projects import read_progen_max
+from schedlab.instances.formats.shops import read_flow_shop, read_taillard_job_shop, read_taillard_open_shop
 from schedlab.instances.weather import read_weather, write_weather
-from schedlab.models.profit.guide import Guide
-from schedlab.simulation.outputs.reading import JobsError, read_jobs
+from schedlab.simulation import JobsError, read_jobs
 
 FIXED = 1_000_000  # from this number on, cases are the damages that are the same for all formats
 CLEAN = (*WRONG_USE, FormatError, JobsError)

@@ -14,11 +14,9 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab import methods
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models.comparing import hashable
-from schedlab.simulation.node_policies import NodeDecision, Switching
-from schedlab.simulation.preemption.events import OnDemandJob
-from schedlab.simulation.preemption.settings import Preemption
+from schedlab.simulation import NodeDecision, OnDemandJob, Preemption, Switching
 from schedlab.simulation.records import OffIntervals
 
 ROOT = Path(__file__).parent.parent

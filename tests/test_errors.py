@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.instances.files.folder import Fault
-from schedlab.simulation.dispatcher import Decision, Moment, Start
+from schedlab.instances import Fault
+from schedlab.simulation import Decision, Moment, Start
 
 ROOT = Path(sl.__file__).parent
 TOPS = ("errors", "later", "models", "instances", "backends", "heuristics", "methods", "solve", "simulation", "bench")

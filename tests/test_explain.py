@@ -8,10 +8,10 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Limits, run
+from schedlab.models import DesiredProfile, Encoding
 from schedlab.models.elements import Element, Elements, minimal_set
 from schedlab.models.kind import ProblemKind
-from schedlab.models.problem import Encoding
-from schedlab.models.profiles.profile import ALWAYS, DesiredProfile, Steps
+from schedlab.models.profiles.profile import ALWAYS, Steps
 
 H = 3600
 GPU = sl.NodeGroup("gpu", 2, {"cores": 16, "memory": 64})

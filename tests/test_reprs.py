@@ -208,7 +208,7 @@ def test_registries_and_the_objects_in_them(module: str) -> None:
     ],
 )  # fmt: skip
 def test_dispatchers(name: str) -> None:
-    from schedlab.simulation.dispatchers.registry import check_dispatcher
+    from schedlab.simulation import check_dispatcher
 
     check_own(check_dispatcher(name).make())
 

@@ -1,6 +1,6 @@
 """A dispatcher that starts a job where it may not."""
 
-from schedlab.simulation.dispatcher import Decision, Start
+from schedlab.simulation import Decision, Start
 
 
 class OnDrainingNode:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import schedlab as sl
 from schedlab import methods
-from schedlab.simulation.dispatcher import Decision, Moment, Start
+from schedlab.simulation import Decision, Moment, Start
 
 
 def noon() -> sl.Dispatch:

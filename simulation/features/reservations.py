@@ -209,6 +209,12 @@ class Bookings:
         engine, booking = self._engine, self.listed[k]
         timeline = engine.timeline
         now = engine.now
+        if booking.end <= now:  # a replay may begin after it
+            booking.outcome = "refused"
+            booking.why = (
+                f"reservation {booking.label!r} ends at {booking.end}, not after the begin of the replay at {now}"
+            )
+            return False
         platform = engine.platform
         asked = Occurrence(booking.reservation, 1, booking.start, booking.end)
         uses = [*engine.running_uses(), *timeline.reserved_uses()]

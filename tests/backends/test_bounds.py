@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab.backends import Limits, Outcome, driver, gaps, run
-from schedlab.backends.result import Result
+from schedlab.backends import Limits, Outcome, Result, driver, gaps, run
 from schedlab.bench.records.record import outcome
 from schedlab.bench.tables.methods import ViewResults
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.problem import Encoding
+from schedlab.models import Dispatch, Encoding, Job, NodeGroup, Platform, Queue
 
 LOWERINGS: list[dict[str, Any]] = [
     {"lowering": "pairwise"},

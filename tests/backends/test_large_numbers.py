@@ -4,7 +4,7 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.backends.base import Limits
+from schedlab.backends import Limits
 from schedlab.backends.conformance.agreement import Contender
 from schedlab.backends.conformance.brute_force import brute_force
 

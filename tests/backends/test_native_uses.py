@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.backends import Outcome, register, registry
-from schedlab.backends.base import Availability, Exactness
+from schedlab.backends import Availability, Exactness, Outcome, register, registry
 from schedlab.backends.decompositions.constructs import Construct
 from schedlab.models.plugins import PluginError
 

@@ -5,7 +5,7 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.backends.base import Limits
+from schedlab.backends import Limits
 from schedlab.backends.conformance.agreement import Contender, fixed, judge
 from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.decompositions.chain import decompose

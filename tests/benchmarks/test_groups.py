@@ -1,8 +1,8 @@
 """The benchmark of the metrics of groups: its log, and its parts on a small one."""
 
 from schedlab.benchmarks.groups import PARTITIONS, QUEUES, parts, write_log
-from schedlab.instances.formats.swf import read_swf
-from schedlab.simulation.simulator import simulate
+from schedlab.instances import read_swf
+from schedlab.simulation import simulate
 
 
 def test_the_log_has_users_queues_and_partitions_and_all_parts_are_measured(tmp_path):
@@ -16,7 +16,7 @@ def test_the_log_has_users_queues_and_partitions_and_all_parts_are_measured(tmp_
 
 
 def test_the_metrics_of_partitions_follow_the_log(tmp_path):
-    from schedlab.instances.traces import open_trace
+    from schedlab.instances import open_trace
 
     write_log(tmp_path / "log.swf", jobs=200)
     workload, platform = open_trace(tmp_path / "log.swf")

@@ -3,10 +3,10 @@
 import pytest
 from schedlab.benchmarks.dardis import machine
 from schedlab.benchmarks.overhead import Algorithm4, main, measured, ratios, table
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
 from schedlab.models.profiles.builders import daily, flat
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import simulate
 
 
 @pytest.mark.parametrize("shares", [{"08:00": 0.6, "20:00": 1.0}, {"00:00": 1.0}, {"06:00": 0.3, "12:00": 1.0}])

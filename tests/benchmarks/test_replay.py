@@ -10,7 +10,7 @@ from schedlab.benchmarks import environments
 from schedlab.benchmarks.cost import cost_of
 from schedlab.benchmarks.environments import Unavailable, python_with
 from schedlab.benchmarks.replay import ACCASIM, beside_accasim, write_trace
-from schedlab.instances.formats.swf import read_swf
+from schedlab.instances import read_swf
 
 
 def test_the_trace_is_the_same_every_time_and_fits_the_machine(tmp_path):

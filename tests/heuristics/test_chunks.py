@@ -4,7 +4,7 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.heuristics.list_scheduling import first_solution
+from schedlab.heuristics import first_solution
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.jobs import impossible
 

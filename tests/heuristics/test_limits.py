@@ -5,11 +5,10 @@ import itertools
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.heuristics import HEURISTICS, first_solution
+from schedlab.heuristics import HEURISTICS, ListScheduler, first_solution
 from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.errors import LimitsBroken
 from schedlab.heuristics.kernels.costs import objective
-from schedlab.heuristics.list_scheduling import ListScheduler
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.dispatch.limits import excess_of
 

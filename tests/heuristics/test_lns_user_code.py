@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import schedlab as sl
+from schedlab import lns
 from schedlab.heuristics import lns as lns_parts
 from schedlab.heuristics.lns.control import Tolerances, Turns
 from schedlab.heuristics.lns.operators import KeyChanges
 from schedlab.heuristics.lns.ruin import AroundTime, InsertBy, RuinAndRecreate
-from schedlab.heuristics.lns.search import lns
 from schedlab.models.plugins import PluginError
 
 NAN = float("nan")

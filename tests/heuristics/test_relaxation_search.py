@@ -6,13 +6,10 @@ import random
 import numpy as np
 import pytest
 from schedlab.backends import Limits, SolverUnavailable, UnknownName
-from schedlab.heuristics import first_solution, multi_search
+from schedlab.heuristics import first_solution, multi_search, relaxation_search
 from schedlab.heuristics.neighbourhood_solve import improve, improve_placed
-from schedlab.heuristics.relaxation import relaxation_search
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue
+from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, StepFunction
 from schedlab.models.neighbourhood import Neighbourhoods
-from schedlab.models.profit.cooling import Cooling
-from schedlab.models.step_function import StepFunction
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16, "mem": 64})])
 HOT = Cooling("hot noon", (10, 30), (0, 200, 600), ((0, 0, 60), (0, 60, 500)))

@@ -8,11 +8,10 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.heuristics import UnknownOrder
-from schedlab.heuristics.rules import RULES, LeftWaiting, most_profit_first, schedule_by_rule
-from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running
-from schedlab.models.step_function import StepFunction
-from schedlab.simulation.simulator import simulate
+from schedlab.heuristics import RULES, LeftWaiting, UnknownOrder, schedule_by_rule
+from schedlab.heuristics.rules import most_profit_first
+from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, StepFunction
+from schedlab.simulation import simulate
 
 QUEUE = Queue("q", 100)
 NIGHT = Queue("night", 500, ((64800, 71000),))

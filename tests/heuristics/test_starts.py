@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import schedlab as sl
 from made_heuristics import made
+from schedlab import lns
 from schedlab.backends import Incumbent, Result
 from schedlab.heuristics import (
     HEURISTICS,
@@ -25,7 +26,6 @@ from schedlab.heuristics import (
     serial_sgs,
 )
 from schedlab.heuristics.incumbents import improves
-from schedlab.heuristics.lns.search import lns
 from schedlab.methods import FirstSolution, Lns
 
 Search = Callable[..., Result]

@@ -8,12 +8,9 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab.instances import Workload, WorkloadError, open_trace, read_trace
 from schedlab.instances.log_preparation import arrived
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.traces import open_trace, read_trace
-from schedlab.instances.workload import Workload
-from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.verify.replay import violations
+from schedlab.simulation import Decision, Start, violations
 
 
 def line(job: int, submit: int, runtime: int, cores: int, after: int = -1, think: int = -1, **more: int) -> str:

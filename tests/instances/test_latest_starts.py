@@ -7,12 +7,9 @@ import numpy as np
 import pytest
 import schedlab as sl
 from fuzz_seeds import SWF_PARTITIONS
-from schedlab.instances import load, write
-from schedlab.instances.instance import Instance
+from schedlab.instances import Instance, Workload, WorkloadError, load, open_trace, write
 from schedlab.instances.log_preparation import latest_start_rule
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.traces import open_trace
-from schedlab.instances.workload import NEVER, Workload
+from schedlab.instances.workload import NEVER
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from fuzz_seeds import PBS, SACCT, SWF_PARTITIONS
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.traces import open_trace, read_trace
+from schedlab.instances import WorkloadError, open_trace, read_trace
 
 
 @pytest.fixture

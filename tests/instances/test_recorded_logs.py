@@ -6,9 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from schedlab.instances.repair import Trace
-from schedlab.instances.traces import read_trace
-from schedlab.models.dispatch.site_request import Dependency
+from schedlab.instances import Trace, read_trace
+from schedlab.models import Dependency
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared_data import DATA

@@ -10,15 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.bench.cli.importing import log_instance
-from schedlab.instances import load, write
-from schedlab.instances.files.folder import InstanceError
+from schedlab.instances import InstanceError, Workload, WorkloadError, load, open_trace, read_trace, write
 from schedlab.instances.files.site_cells import SITE_COLUMNS, cells_of, site_of
 from schedlab.instances.log_preparation import cancellations, with_partition_limits
 from schedlab.instances.site_columns import SiteColumns
-from schedlab.instances.traces import open_trace, read_trace
-from schedlab.instances.workload import Workload, WorkloadError
-from schedlab.models import Platform
-from schedlab.models.dispatch.site_request import Dependency, Gres, Recorded, RecordedAttempt, SiteRequest
+from schedlab.models import Dependency, Gres, Platform, Recorded, RecordedAttempt, SiteRequest
 
 Writer = Callable[[str, str], Path]
 HEAD = (

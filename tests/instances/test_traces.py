@@ -11,11 +11,18 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 from fuzz_seeds import EURORA
-from schedlab.instances import eurora_platform, open_trace, read_batsim, read_eurora, write_batsim
+from schedlab.instances import (
+    Workload,
+    WorkloadError,
+    eurora_platform,
+    open_trace,
+    read_batsim,
+    read_eurora,
+    read_trace,
+    write_batsim,
+)
 from schedlab.instances.log_preparation import midnight, window_of
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.traces import guess_format, read_trace
-from schedlab.instances.workload import Workload
+from schedlab.instances.traces import guess_format
 from shared_data import DATA
 
 Writer = Callable[[str, str], Path]

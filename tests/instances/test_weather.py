@@ -10,7 +10,8 @@ import pytest
 from schedlab.instances import InstanceError, WorkloadError
 from schedlab.instances.generators.climate import SEASONS, synthetic
 from schedlab.instances.weather import Weather, read_weather, weather_csv
-from schedlab.models.step_function import DAY, HOUR, StepFunction
+from schedlab.models import StepFunction
+from schedlab.models.step_function import DAY, HOUR
 from shared_data import DATA as SHARED
 
 Writer = Callable[[str, str], Path]

@@ -14,8 +14,7 @@ import pytest
 import schedlab as sl
 from schedlab.heuristics import multi_sgs
 from schedlab.instances import read_fjsplib, read_jsplib, read_mmlib, read_psplib
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.project.problem import Mode, Project, Resource, Task
+from schedlab.models import Dispatch, Job, Mode, NodeGroup, Platform, Project, Queue, Resource, Task
 from shared_data import DATA
 
 HARD_FLEXIBLE = {"mk05.txt", "mk09.txt"}  # the issue asks for proofs of 11 of the 13, the others within 1.5 %

@@ -2,7 +2,7 @@
 
 import pytest
 import schedlab as sl
-from schedlab.backends.base import Limits
+from schedlab.backends import Limits
 from schedlab.backends.conformance.agreement import Contender, judge
 from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.random_models import PATTERNS, RandomPattern

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab import instances
+from schedlab import instances, lns
 from schedlab.heuristics import (
     HEURISTICS,
     PRIORITY_RULES,
@@ -25,7 +25,6 @@ from schedlab.heuristics import (
     warm_up_for,
 )
 from schedlab.heuristics.incumbents import improves
-from schedlab.heuristics.lns.search import lns
 
 SECONDS = 3.0
 BACKENDS = [name for name, here in sl.backends.available().items() if here.ok]

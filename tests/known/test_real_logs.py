@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from schedlab.instances import Workload, read_trace
 from schedlab.instances.formats.sacct import sacct_trace
-from schedlab.instances.traces import read_trace
-from schedlab.instances.workload import Workload
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared_data import DATA

@@ -28,7 +28,7 @@ class Line:
         return {"intervals": self._intervals}
 
     def _intervals(self):
-        from schedlab.models.problem import Encoding
+        from schedlab.models import Encoding
 
         m = sl.Model("line")
         jobs = {name: m.interval(name, size=size) for name, size in self.sizes.items()}

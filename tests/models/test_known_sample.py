@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from schedlab.instances import read_fjsplib, read_jsplib, read_psplib
-from schedlab.models.project.problem import Project, Resource, Task
+from schedlab.models import Project, Resource, Task
 from shared_data import DATA
 from small_profits import usable
 

@@ -7,13 +7,22 @@ import numpy as np
 import pytest
 from schedlab.backends import Limits, run
 from schedlab.heuristics import first_solution
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, Schedule
+from schedlab.models import (
+    Cooling,
+    Dispatch,
+    Job,
+    NodeGroup,
+    Platform,
+    ProblemError,
+    Profit,
+    Queue,
+    Running,
+    Schedule,
+    StepFunction,
+)
 from schedlab.models.dispatch.objectives import OBJECTIVES
 from schedlab.models.neighbourhood import Neighbourhoods, neighbourhood
-from schedlab.models.platform import ProblemError
-from schedlab.models.profit.cooling import Cooling
 from schedlab.models.schedule_arrays import POSTPONED, Flat
-from schedlab.models.step_function import StepFunction
 
 PLATFORM = Platform([NodeGroup("big", 2, {"cores": 16, "mem": 64}), NodeGroup("small", 1, {"cores": 8, "mem": 64})])
 QUEUES = [Queue("fast", 600), Queue("slow", 7200)]

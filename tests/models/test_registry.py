@@ -211,7 +211,7 @@ def test_registering_for_this_process() -> None:
 
 
 def test_the_source_covers_what_an_option_names(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from schedlab.simulation.dispatchers.registry import parse_dispatcher
+    from schedlab.simulation import parse_dispatcher
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own_forecast.py").write_text("from schedlab.simulation.forecasts import Weekly as Mine\n")

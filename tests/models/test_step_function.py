@@ -1,8 +1,8 @@
 """Step functions: values, pieces, extension, and the messages for wrong ones."""
 
 import pytest
-from schedlab.models import ProblemError
-from schedlab.models.step_function import DAY, HOUR, StepFunction
+from schedlab.models import ProblemError, StepFunction
+from schedlab.models.step_function import DAY, HOUR
 
 
 def test_a_value_holds_until_the_next_time() -> None:

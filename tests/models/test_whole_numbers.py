@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload, WorkloadError
 from schedlab.models import (
     BatchJob,
+    Cooling,
     Dispatch,
     Eviction,
     EvictionCandidate,
@@ -30,7 +30,6 @@ from schedlab.models import (
     Task,
 )
 from schedlab.models.dispatch.jobs import whole_jobs
-from schedlab.models.profit.cooling import Cooling
 
 WRONG = [10.9, 10.0, 0.5, None, math.nan, math.inf, -math.inf, True, "5", np.float64(3), np.bool_(True), [1]]
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])

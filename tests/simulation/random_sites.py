@@ -12,11 +12,23 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import schedlab as sl
-from schedlab.instances.report import WorkloadError
-from schedlab.models import Dispatch, Job, NodeEvent, Queue
-from schedlab.models.dispatch.site_request import SiteRequest
-from schedlab.models.site import QOS, Association, Licence, Limits, Partition, SchedulerSettings, Site, SiteNode
-from schedlab.simulation.dispatchers.registry import parse_dispatcher
+from schedlab.instances import WorkloadError
+from schedlab.models import (
+    QOS,
+    Association,
+    Dispatch,
+    Job,
+    Licence,
+    Limits,
+    NodeEvent,
+    Partition,
+    Queue,
+    SchedulerSettings,
+    Site,
+    SiteNode,
+    SiteRequest,
+)
+from schedlab.simulation import parse_dispatcher
 from simulation.random_worlds import names as all_names
 from simulation.second_by_second import records
 

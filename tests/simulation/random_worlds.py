@@ -17,16 +17,22 @@ from itertools import product
 import numpy as np
 import schedlab as sl
 from schedlab.errors import WrongValue
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.workload import Workload
-from schedlab.models import Checkpointing, Cooling, Dispatch, Job, NodeEvent, Queue, Running
+from schedlab.instances import Workload, WorkloadError
+from schedlab.models import Checkpointing, Cooling, Dispatch, Job, NodeEvent, Queue, Running, StepFunction
 from schedlab.models.profiles.builders import Wish, profile_of
-from schedlab.models.step_function import StepFunction
 from schedlab.models.tariff import Tariff
-from schedlab.simulation import Feature, OnDemandJob, Preemption, Rank, SimulationError, Switching, dispatcher_names
+from schedlab.simulation import (
+    Feature,
+    OnDemandJob,
+    Preemption,
+    Rank,
+    SimulationError,
+    Switching,
+    dispatcher_names,
+    parse_dispatcher,
+    violations,
+)
 from schedlab.simulation import energy as accounts
-from schedlab.simulation.dispatchers.registry import parse_dispatcher
-from schedlab.simulation.verify.replay import violations
 from simulation.production_worlds import ProductionWorld
 from simulation.small_worlds import SmallJob, SmallRunning, random_world
 

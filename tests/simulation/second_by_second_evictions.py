@@ -113,7 +113,8 @@ def check(run):
 
 
 def check_nodes(run, attempts, down):
-    """No node holds two jobs, or one while it is down, in any second."""
+    """No node holds two jobs, or one while it is down, in any second; what was before the begin is not known."""
+    begin = run.workload.begin
     at = defaultdict(dict)  # second -> node -> job
     mine = [(a.job, a.start, a.end, a.nodes) for listed in attempts.values() for a in listed]
     failed = {job for job, *_ in mine}
@@ -123,8 +124,9 @@ def check_nodes(run, attempts, down):
             for node in nodes:
                 assert node not in at[t], f"{node} holds {at[t][node]} and {job} at {t}"
                 at[t][node] = job
+        since_begin = start if begin is None else max(start, begin)
         for node in nodes:
-            assert not any(start < until and end > since for since, until in down[node]), f"{job} on {node}"
+            assert not any(since_begin < until and end > since for since, until in down[node]), f"{job} on {node}"
 
 
 def stopped(attempt, down):

@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass, field, replace
 
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 
 

@@ -5,16 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.simulation import SimulationError
-from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.dispatchers.policy import POLICIES
-from schedlab.simulation.outputs.reading import read_jobs
-from schedlab.simulation.outputs.tables import read_attempts, write_attempts
-from schedlab.simulation.outputs.writing import write_jobs
-from schedlab.simulation.verify.replay import violations
+from schedlab.simulation import (
+    POLICIES,
+    Decision,
+    SimulationError,
+    Start,
+    read_attempts,
+    read_jobs,
+    violations,
+    write_attempts,
+    write_jobs,
+)
 from simulation.second_by_second import faults, records
 from simulation.small_worlds import random_world
 from simulation.test_small_worlds import replay

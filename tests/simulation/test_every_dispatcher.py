@@ -7,9 +7,7 @@ import schedlab as sl
 from schedlab.models import NodeEvent
 from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
-from schedlab.simulation.dispatchers.registry import parse_dispatcher
-from schedlab.simulation.preemption.events import OnDemandJob
-from schedlab.simulation.preemption.settings import Preemption
+from schedlab.simulation import OnDemandJob, Preemption, parse_dispatcher
 
 PLATFORM = sl.Platform([sl.NodeGroup("n", 4, {"cores": 2})])
 QUEUES = [sl.Queue("q", 60), sl.Queue("r", 60), sl.Queue("private", 60)]

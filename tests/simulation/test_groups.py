@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import UnknownName
 from schedlab.errors import SchedlabError, WrongArgument
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
+from schedlab.simulation import Decision, Start
 from schedlab.simulation.curves import hours_of, resources, running
-from schedlab.simulation.dispatcher import Decision, Start
 from schedlab.simulation.groups import LARGEST, Spread, spreads_of
 from schedlab.simulation.metrics import metrics, recorded
 from schedlab.simulation.predictors import LastTwo

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import NEVER, Workload
+from schedlab.instances import Workload
+from schedlab.instances.workload import NEVER
 from schedlab.models import Job, NodeGroup, Platform, Queue
-from schedlab.simulation.dispatcher import Decision, Start
+from schedlab.simulation import Decision, Start
 from schedlab.simulation.metrics import metrics, recorded
 
 PLATFORM = Platform([NodeGroup("n", 1, {"cores": 1})])

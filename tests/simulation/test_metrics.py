@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import UnknownName
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.simulation import Decisions, NodeRanges, Simulation
 from schedlab.simulation.curves import queue_length, utilisation

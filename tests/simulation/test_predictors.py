@@ -10,18 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import UnknownName
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.predictors import (
-    PREDICTORS,
-    Accuracy,
-    DataDriven,
-    accuracy,
-    expected_as_recorded,
-    predictor_of,
-    prefix,
-)
+from schedlab.simulation import predictor_of
+from schedlab.simulation.predictors import PREDICTORS, Accuracy, DataDriven, accuracy, expected_as_recorded, prefix
 
 PLATFORM = Platform([NodeGroup("n", 64, {"cores": 16, "gpus": 2})])
 QUEUES = [Queue("debug", 3600), Queue("long", 7200)]

@@ -3,10 +3,7 @@
 import pytest
 import schedlab as sl
 from schedlab.models.reservations import Reservation
-from schedlab.simulation import SimulationError
-from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
-from schedlab.simulation.dispatchers.production import CPModel, Portfolio
+from schedlab.simulation import CPDispatcher, CPModel, Decision, Portfolio, SimulationError, Start
 from simulation.production_worlds import faults, production_world
 from simulation.second_by_second import records
 

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.models.returned import WrongAnswer
-from schedlab.simulation.dispatcher import Decision
-from schedlab.simulation.dispatchers.policy import POLICIES, by_submit
+from schedlab.simulation import POLICIES, Decision, NodeDecision, OnDemandJob, Preemption, Switching
+from schedlab.simulation.dispatchers.policy import by_submit
 from schedlab.simulation.forecasts import forecast_jobs
-from schedlab.simulation.node_policies import NodeDecision, Switching
-from schedlab.simulation.preemption.events import OnDemandJob
-from schedlab.simulation.preemption.settings import Preemption
 
 NAN = float("nan")
 SHORT = Switching(boot=1, shut_down=1, min_off=1)  # seconds
@@ -353,7 +350,7 @@ def test_a_forecast_that_is_no_workload(answer, why):
         def jobs(self, history, now, end):
             return answer(history)
 
-    from schedlab.instances.workload import Workload
+    from schedlab.instances import Workload
 
     with pytest.raises(sl.SchedlabError, match=f"the forecast mine.*{why}"):
         forecast_jobs(Mine(), Workload.of(LOG), 100, 200)

@@ -6,11 +6,8 @@ from dataclasses import replace
 
 import pytest
 import schedlab as sl
-from schedlab.simulation import SimulationError
-from schedlab.simulation.dispatchers.policy import POLICIES
-from schedlab.simulation.dispatchers.production import CPModel, Portfolio
+from schedlab.simulation import POLICIES, CPModel, Portfolio, SimulationError, violations
 from schedlab.simulation.rankers import Fairshare
-from schedlab.simulation.verify.replay import violations
 from simulation.second_by_second import ENDED, Record, faults, records, startable
 from simulation.small_worlds import SmallJob, SmallRunning, World, random_world
 from simulation.toy_dispatchers import FirstFit, Planner

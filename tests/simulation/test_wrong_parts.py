@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.models import NodeEvent
+from schedlab.simulation import OnDemandJob, Preemption
 from schedlab.simulation.forecasts import forecast_jobs, history_at, parse_forecast
-from schedlab.simulation.preemption.events import OnDemandJob
-from schedlab.simulation.preemption.settings import Preemption
 
 DAY = sl.instances.Workload.of(sl.load("eurora_99").dispatch).first(20)
 PLATFORM = sl.load("eurora_99").platform

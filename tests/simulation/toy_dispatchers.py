@@ -1,6 +1,6 @@
 """Dispatchers in Python for replays of small worlds."""
 
-from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
+from schedlab.simulation import Decision, PlannedStart, Start
 
 
 class FirstFit:

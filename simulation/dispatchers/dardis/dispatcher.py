@@ -279,6 +279,7 @@ class Dardis:
         self._kept: Ints | None = None
         self._total = int(capacity.sum())  # of the machine
         self._amounts = dict[str, int]()  # of each running job
+        self._since = dict[str, int]()  # job that runs without a plan -> its start in seconds
         self._extensions: dict[str, int] = {}
         self._retry: int | None = None
         self.attempts.clear()
@@ -354,8 +355,12 @@ class Dardis:
         """Release the nodes of the jobs that have ended, and return them; hold those of jobs that run without a plan."""
         running = {r.job.id: r for r in moment.running}
         nodes: set[int] = set()
-        for name in [name for name in self._plan.running if name not in running]:
+        gone = [name for name in self._plan.running if name not in running]
+        # a job that a feature starts may fail and start on other nodes at one event
+        gone += [name for name, start in self._since.items() if name in running and running[name].start != start]
+        for name in gone:
             job = self._plan.running.pop(name)
+            self._since.pop(name, None)
             self._tasks.release(name, moment.now)
             self._extensions.pop(name, None)
             nodes.update(job.placed.placement.nodes.tolist())
@@ -372,6 +377,7 @@ class Dardis:
         name = r.job.id
         self._plan.remove(name)
         self._unplaced.pop(name, None)
+        self._since[name] = r.start
         request = self._request(r.job)
         nodes = np.array(sorted(self._number[n] for n in r.nodes), np.int64)
         units = np.array([r.nodes[self._platform.nodes[n]] for n in nodes], np.int64)

@@ -7,10 +7,10 @@ import re
 
 import pytest
 import schedlab as sl
-from schedlab.backends.base import Limits
+from schedlab.backends import Limits
 from schedlab.backends.conformance.agreement import Contender, fixed, judge
 from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.models.project.problem import Mode, Project, Resource, Task
+from schedlab.models import Mode, Project, Resource, Task
 
 LIMIT = 0.05  # CP-SAT's deterministic time: about a second; with one interval per mode there is no proof in 0.15
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.backends.base import Limits
+from schedlab.backends import Limits
 from schedlab.backends.cpsat import backend as search
 from schedlab.backends.cpsat.linked_starts import may_branch_on_order
 from schedlab.backends.cpsat.lowering import CpSatLowering

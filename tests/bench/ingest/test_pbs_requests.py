@@ -8,7 +8,7 @@ import pytest
 from schedlab.errors import WrongValue
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.instances.states.pbs import state_from_pbs
-from schedlab.simulation.shadow import decide
+from schedlab.simulation import decide
 
 NOW = 1_479_277_336
 

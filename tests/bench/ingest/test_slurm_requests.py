@@ -10,7 +10,7 @@ from schedlab.errors import WrongValue
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.instances.states.node_sets import waiting_tasks
 from schedlab.instances.states.slurm import SlurmNode, node_words, reservations_in_text, state_from_slurm
-from schedlab.simulation.shadow import decide
+from schedlab.simulation import decide
 from schedlab.simulation.shadow_answer import faults
 from shared_data import DATA
 

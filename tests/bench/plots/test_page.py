@@ -25,8 +25,8 @@ from schedlab.instances import load
 from schedlab.instances.files.folder import content_of
 from schedlab.models import NodeGroup, Platform
 from schedlab.models.display.drawing import rectangles, shares
-from schedlab.simulation import NodeRanges
-from schedlab.simulation.outputs.reading import JobsTable, Kind, read_jobs
+from schedlab.simulation import JobsTable, NodeRanges, read_jobs
+from schedlab.simulation.outputs.reading import Kind
 
 VOID = {"meta", "br", "img", "link", "input"}
 ONE_CORE = (Kind(request={"cores": 1}),)

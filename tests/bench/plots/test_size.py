@@ -6,8 +6,8 @@ import numpy as np
 from numpy.random import default_rng
 from schedlab.bench.plots.replay_chart import MOST_JOBS, Frame, chart
 from schedlab.models import NodeGroup, Platform
-from schedlab.simulation import NodeRanges
-from schedlab.simulation.outputs.reading import JobsTable, Kind
+from schedlab.simulation import JobsTable, NodeRanges
+from schedlab.simulation.outputs.reading import Kind
 
 DAY = 86_400
 NODES = 65

@@ -5,11 +5,12 @@ import platform
 
 import psutil
 import pytest
+from schedlab.bench import read_results
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.plots.page import plot
 from schedlab.bench.records import record as machine
 from schedlab.bench.records.record import record
-from schedlab.bench.records.store import Store, read, read_results
+from schedlab.bench.records.store import Store, read
 from schedlab.bench.records.verify import faults_of_form
 from schedlab.bench.runs.selection import Run
 

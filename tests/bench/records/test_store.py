@@ -6,9 +6,10 @@ import sys
 from dataclasses import replace
 
 import pytest
+from schedlab.bench import read_results
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.records.record import record
-from schedlab.bench.records.store import Store, files, name_of, read, read_results
+from schedlab.bench.records.store import Store, files, name_of, read
 from schedlab.bench.runs.selection import Run
 
 RUN = Run("day", "day", "c", "highs:pool@900s+warm", 3, kind="dispatch")

@@ -11,8 +11,7 @@ from schedlab.bench.runs.supervision import supervise
 from schedlab.bench.runs.task import Recording
 from schedlab.bench.runs.view import View
 from schedlab.bench.tables.methods import group_by_view, status
-from schedlab.heuristics import multi_search
-from schedlab.heuristics.registry import warm_up_for
+from schedlab.heuristics import multi_search, warm_up_for
 from schedlab.instances import load
 
 # The real worker, with a method that finds schedules by multi-search and then ends as its argument says.

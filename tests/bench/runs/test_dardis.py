@@ -12,7 +12,7 @@ import psutil
 import pytest
 import schedlab as sl
 from schedlab.bench.replays import launch
-from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
+from schedlab.simulation import Dardis
 from schedlab.simulation.dispatchers.dardis.network import Network
 
 SETUP, FAULT = "first/min-start", "3@40"  # process 3 has the nodes 43 to 64

@@ -9,7 +9,7 @@ import schedlab as sl
 from in_process import perform_in_process
 from schedlab.bench.records.store import read
 from schedlab.models.plugins import PluginError
-from schedlab.simulation.dispatchers.registry import parse_dispatcher
+from schedlab.simulation import parse_dispatcher
 
 COUNT = itertools.count()
 ONE_BY_ONE = """

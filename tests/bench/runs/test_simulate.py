@@ -9,21 +9,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
+from schedlab.bench import read_results
 from schedlab.bench.cli.app import main
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.records.record import failed, plain, record
-from schedlab.bench.records.store import Store, read, read_results
+from schedlab.bench.records.store import Store, read
 from schedlab.bench.replays.carry_out import trace_name
 from schedlab.bench.replays.settings import ReplaySettings, parse_stretch
 from schedlab.bench.replays.worker import replay_in_worker
 from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
 from schedlab.bench.runs.view import View
-from schedlab.instances import load
+from schedlab.instances import load, open_trace
 from schedlab.instances.files.folder import content_of
-from schedlab.instances.traces import open_trace
-from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.dispatchers.registry import Named, is_dispatcher
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import Decision, Start, is_dispatcher, simulate
+from schedlab.simulation.dispatchers.registry import Named
 
 pytestmark = pytest.mark.usefixtures("in_process")
 JOBS = 60

@@ -8,7 +8,7 @@ from schedlab.bench.studies.comparison import compare
 from schedlab.bench.studies.days import paired, student
 from schedlab.bench.studies.study import Exhibit, Quantity, Study, find_study
 from schedlab.bench.tables.replay_results import RECORDED, DispatcherRow
-from schedlab.simulation.dispatchers.registry import check_dispatcher
+from schedlab.simulation import check_dispatcher
 
 pytestmark = pytest.mark.usefixtures("in_process")
 STUDY = """\

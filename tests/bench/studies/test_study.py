@@ -6,7 +6,7 @@ from schedlab.bench.errors import WrongUse
 from schedlab.bench.studies.comparison import compare, draw_figures
 from schedlab.bench.studies.study import Exhibit, Order, Quantity, Study, find_study, study_names
 from schedlab.bench.tables.replay_results import RECORDED, DispatcherRow
-from schedlab.simulation.dispatchers.registry import check_dispatcher
+from schedlab.simulation import check_dispatcher
 
 pytestmark = pytest.mark.usefixtures("in_process")
 WHOLE = {"verified": True, "status": "feasible"}

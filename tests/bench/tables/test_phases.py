@@ -2,8 +2,7 @@
 
 from schedlab.bench.tables.replay_figures import cycles, phases
 from schedlab.bench.tables.replay_results import ReplayResults
-from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import CPDispatcher, simulate
 
 
 def record(method, **seconds):

@@ -4,7 +4,7 @@ import pytest
 from schedlab.bench.suites.suite import read_suite
 from schedlab.benchmarks.studies.auto import GENERATED, SINGLE, main, prepared, rows, table
 from schedlab.instances import load
-from schedlab.methods.text import parse_method
+from schedlab.methods import parse_method
 
 
 def record(instance, method, objective, seed=1, kind="dispatch", sense="minimize", verified=True):

@@ -2,7 +2,7 @@
 
 from schedlab.benchmarks.studies.evictions.replays import result_of
 from schedlab.benchmarks.studies.evictions.tables import differences, methods_table, totals
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 

@@ -18,7 +18,7 @@ from schedlab.benchmarks.studies.hybrid.curves import curves, hourly
 from schedlab.benchmarks.studies.hybrid.replays import SCENARIOS, Variant, accounts, states_of
 from schedlab.benchmarks.studies.hybrid.tables import TABLE_7_1, best_rule, gain
 from schedlab.errors import SchedlabError
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 
 SMALL = sl.load("profit_small")
 AIR = SCENARIOS[0]

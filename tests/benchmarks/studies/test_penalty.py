@@ -15,7 +15,7 @@ from schedlab.benchmarks.studies.penalty.replays import (
 )
 from schedlab.benchmarks.studies.penalty.tables import TABLE_3, is_ordered, of_jobs, of_users, ratio, tables
 from schedlab.errors import WrongValue
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import simulate
 
 
 def test_the_ratios_of_the_paper_follow_from_its_table():

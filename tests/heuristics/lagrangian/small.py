@@ -6,8 +6,7 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.dispatch.jobs import Running
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 
 OBJECTIVES = ("weighted-wait", "waiting", "weighted-tardiness", "late-jobs", "slowdown", "queue-priority-wait")
 

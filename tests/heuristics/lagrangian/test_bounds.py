@@ -22,8 +22,7 @@ from schedlab.heuristics.lagrangian_relaxation import (
     uniform,
     whole_prices,
 )
-from schedlab.models import Job, NodeGroup, Platform, Queue
-from schedlab.models.dispatch.problem import Dispatch
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 from .small import OBJECTIVES, fits, optimum, random_problem, second_by_second
 

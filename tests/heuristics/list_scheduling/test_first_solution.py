@@ -4,9 +4,9 @@ import random
 from itertools import pairwise
 
 import pytest
-from schedlab.heuristics import CriterionUnusable, ListScheduler, NoSchedule, UnknownOrder, first_solution
+from schedlab.heuristics import ORDERINGS, CriterionUnusable, ListScheduler, NoSchedule, UnknownOrder, first_solution
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.list_scheduling import ORDERINGS, order_by
+from schedlab.heuristics.list_scheduling import order_by
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 
 HOUR, DAY = 3600, 86400

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab import Incumbent, solve
-from schedlab.heuristics import NothingFound
+from schedlab import Incumbent, lns, solve
+from schedlab.heuristics import ListScheduler, NothingFound
 from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels.earnings import profit
-from schedlab.heuristics.list_scheduling import ListScheduler, order_by
+from schedlab.heuristics.list_scheduling import order_by
 from schedlab.heuristics.lns.orders import bulk_of, drawn, features, keys_of
-from schedlab.heuristics.lns.search import lns
 from schedlab.heuristics.lns.state import WEIGHTED, LnsSearch
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, StepFunction
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from schedlab import backends
-from schedlab.heuristics.arrays import Placement, arrays
+from schedlab import backends, lns
+from schedlab.heuristics import Placement
+from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.clock import running
 from schedlab.heuristics.kernels.orders import Mover, OrderResult
 from schedlab.heuristics.kernels.placement import same_for
@@ -42,7 +43,6 @@ from schedlab.heuristics.lns.ruin import (
     RoomForWaiting,
     RuinAndRecreate,
 )
-from schedlab.heuristics.lns.search import lns
 from schedlab.heuristics.lns.state import LnsSearch
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.schedule_arrays import POSTPONED

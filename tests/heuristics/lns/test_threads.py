@@ -1,10 +1,10 @@
 """Searches in several threads that share their best order."""
 
 import pytest
+from schedlab import lns
 from schedlab.errors import SchedlabError
 from schedlab.heuristics.lns.operators import OrderMoves
 from schedlab.heuristics.lns.ruin import RuinAndRecreate
-from schedlab.heuristics.lns.search import lns
 from schedlab.instances import load
 
 

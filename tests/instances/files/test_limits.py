@@ -10,26 +10,26 @@ import pytest
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.runs.selection import parse_seeds
 from schedlab.instances import (
+    FormatError,
     InstanceError,
     WorkloadError,
     load,
     open_trace,
     read_batsim,
+    read_eurora,
+    read_fjsplib,
+    read_patterson,
     read_pbs,
+    read_psplib,
     read_sacct,
     read_swf,
 )
 from schedlab.instances.files import lines as limits
 from schedlab.instances.files.lines import read_lines
 from schedlab.instances.formats.cooling_tables import read_cooling
-from schedlab.instances.formats.eurora_trace import COLUMNS, read_eurora
-from schedlab.instances.formats.numbered_lines import FormatError
-from schedlab.instances.formats.projects import read_patterson, read_psplib
-from schedlab.instances.formats.shops import read_fjsplib
+from schedlab.instances.formats.eurora_trace import COLUMNS
 from schedlab.instances.weather import read_weather
-from schedlab.models.dispatch.jobs import Job, Queue
-from schedlab.models.dispatch.problem import Dispatch
-from schedlab.models.platform import NodeGroup, Platform, ProblemError
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
 
 Writer = Callable[[str, str], Path]
 PBS = "04/01/2024 10:00:00;E;1.srv;ctime=1 start=2 end=9 Resource_List.ncpus=4 {}\n"

@@ -11,16 +11,14 @@ from typing import Any
 import fuzz_seeds as seeds
 import pytest
 from schedlab import SchedlabError
-from schedlab.instances import load, read_events
+from schedlab.instances import load, read_events, read_fjsplib, read_jsplib, read_patterson, read_psplib, read_trace
 from schedlab.instances.classic import read_classic
 from schedlab.instances.files.lines import exact_of, json_number_of, json_whole_of, number_of, span_of, whole_of
 from schedlab.instances.files.profile_file import read_series, read_wishes
 from schedlab.instances.formats.cooling_tables import read_cooling
-from schedlab.instances.formats.projects import read_patterson, read_psplib
-from schedlab.instances.formats.shops import read_fjsplib, read_flow_shop, read_jsplib
+from schedlab.instances.formats.shops import read_flow_shop
 from schedlab.instances.states.machine_state import read_state
 from schedlab.instances.states.node_sets import count_of_hosts, hosts_of
-from schedlab.instances.traces import read_trace
 from schedlab.instances.weather import read_weather
 
 NO_NUMBERS = [

@@ -5,8 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from schedlab.instances import load
-from schedlab.instances.files.folder import InstanceError
+from schedlab.instances import InstanceError, load
 
 WORKSHOP = 'name = "workshop"\nqueue = "workshop"\nusers = []\nsubmitted_s = 129600\nstart_s = '
 COURSE = 'name = "workshop"\nqueue = "course"\nusers = []\nsubmitted_s = 129600\nstart_s = '

@@ -1,9 +1,8 @@
 """Files of desired profiles: reading, writing, and faults with their lines."""
 
 import pytest
-from schedlab.instances.files.folder import InstanceError
+from schedlab.instances import InstanceError, WorkloadError
 from schedlab.instances.files.profile_file import read_profile, read_wishes, write_profile
-from schedlab.instances.report import WorkloadError
 from schedlab.models import NodeGroup, Platform
 from schedlab.models.profiles.builders import Wish, daily, power_cap, profile_of
 

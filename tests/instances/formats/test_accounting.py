@@ -6,9 +6,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from schedlab.instances import read_pbs, read_sacct
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload, WorkloadError, read_pbs, read_sacct
 from schedlab.models import Chunk
 
 Writer = Callable[[str, str], Path]

@@ -9,10 +9,9 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 from schedlab.errors import MissingPackage
-from schedlab.instances import WorkloadError, load, open_trace, read_job_table, read_trace
+from schedlab.instances import Workload, WorkloadError, load, open_trace, read_job_table, read_trace
 from schedlab.instances.formats import job_table
 from schedlab.instances.traces import guess_format
-from schedlab.instances.workload import Workload
 
 Writer = Callable[[str, str], Path]
 COLUMNS = {

@@ -8,10 +8,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from schedlab.instances import WorkloadError, read_trace
 from schedlab.instances.formats.column_map import column_map
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.traces import guess_format, read_trace
-from schedlab.models.dispatch.site_request import Gres, RecordedAttempt
+from schedlab.instances.traces import guess_format
+from schedlab.models import Gres, RecordedAttempt
 
 Writer = Callable[[str, str], Path]
 TABLE = """\

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from schedlab.instances.traces import read_trace
-from schedlab.models.dispatch.site_request import Dependency, Gres, RecordedAttempt, SiteRequest
+from schedlab.instances import read_trace
+from schedlab.models import Dependency, Gres, RecordedAttempt, SiteRequest
 
 Writer = Callable[[str, str], Path]
 TIMES = "queue=work ctime=1000 qtime=1000 etime=1040 start=1100 end=1160 Exit_status=0"

@@ -1,9 +1,8 @@
 """Watts per core for jobs whose power a log does not record."""
 
 import pytest
+from schedlab.instances import Workload, WorkloadError
 from schedlab.instances.log_preparation import below_power, powered
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 
 MACHINE = Platform([NodeGroup("n", 4, {"cores": 8, "gpus": 1})])

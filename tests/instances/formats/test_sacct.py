@@ -10,11 +10,10 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from schedlab.instances import read_sacct
+from schedlab.instances import WorkloadError, open_trace, read_sacct, read_trace
 from schedlab.instances.formats.sacct import sacct_trace
 from schedlab.instances.formats.slurm_values import duration, gpus_in, memory, tres
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.traces import guess_format, open_trace, read_trace
+from schedlab.instances.traces import guess_format
 
 Writer = Callable[[str, str], Path]
 HEAD = "JobID|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|State|NodeList|JobName"

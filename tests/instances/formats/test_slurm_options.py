@@ -12,7 +12,7 @@ from schedlab.errors import WrongValue
 from schedlab.instances.files.site_cells import dependencies_of, dependency_text
 from schedlab.instances.formats.slurm_options import begin_after, nodes_of, submitted
 from schedlab.instances.formats.slurm_values import duration
-from schedlab.models.dispatch.site_request import Dependency, Gres, SiteRequest
+from schedlab.models import Dependency, Gres, SiteRequest
 
 NOTHING = SiteRequest()
 

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.instances.formats.swf import FIELDS, LogLines, read_swf, swf_trace
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload, WorkloadError, read_swf
+from schedlab.instances.formats.swf import FIELDS, LogLines, swf_trace
 from shared_data import DATA
 
 HEADER = """\

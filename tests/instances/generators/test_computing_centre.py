@@ -9,7 +9,8 @@ import pytest
 from schedlab.instances import load, write
 from schedlab.instances.formats.cooling_tables import cooling
 from schedlab.instances.generators.computing_centre import HOURS, generate, offered_load
-from schedlab.models.dispatch.jobs import DAY, Job
+from schedlab.models import Job
+from schedlab.models.dispatch.jobs import DAY
 
 SHIPPED = {
     "profit_small": {"jobs": 60, "seed": 25, "nodes": 8, "days": 2, "shortest": 600, "step": 60},

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.formats.swf import read_swf, write_swf
+from schedlab.instances import read_swf, write_swf
 from schedlab.instances.generators.lublin import POWERS, SERIAL, generate, workload
 
 

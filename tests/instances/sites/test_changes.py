@@ -2,8 +2,7 @@
 
 import pytest
 from schedlab.instances.sites.changes import WrongChange, parse_change, with_changes
-from schedlab.models.node_states import NodeEvent
-from schedlab.models.site import QOS, Association, Licence, Limits, Partition, Site, SiteNode, SiteReservation
+from schedlab.models import QOS, Association, Licence, Limits, NodeEvent, Partition, Site, SiteNode, SiteReservation
 
 NODES = [SiteNode(f"n{k}", 16, memory=32_000, weight=k) for k in range(1, 11)]
 ALL = tuple(node.name for node in NODES)

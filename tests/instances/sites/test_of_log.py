@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from schedlab.instances import WorkloadError
 from schedlab.instances.sites import PlacedJob, read_site, site_of_jobs, site_of_log
-from schedlab.instances.workload import WorkloadError
 from shared_data import DATA
 
 Writer = Callable[[str, str], Path]

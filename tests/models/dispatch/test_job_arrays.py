@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.arrays import JobArrays, NodeArrays, distinct, occupied, offsets
-from schedlab.simulation.dispatcher import Moment
+from schedlab.simulation import Moment
 from schedlab.simulation.dispatchers.cp.placing import FEW, Register
 
 RESOURCES = ("cores", "gpus")

@@ -11,7 +11,7 @@ from schedlab.models.dispatch.objectives import (
     find_objective,
     register_objective,
 )
-from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
+from schedlab.simulation import CPDispatcher
 
 MACHINE = Platform([NodeGroup("n", 1, {"cores": 4})])
 JOBS = [Job(name, 0, 10, 1, {"cores": 1}, "q") for name in "ab"]

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, available, run
-from schedlab.instances import load
-from schedlab.instances.instance import Instance
+from schedlab.instances import Instance, load
 from schedlab.models import (
     Chunk,
     Dispatch,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from schedlab.instances.files.folder import InstanceError
+from schedlab.instances import InstanceError
 from schedlab.instances.files.profile_file import read_tariff
 from schedlab.models import ProblemError, StepFunction
 from schedlab.models.tariff import Tariff, integral

@@ -8,7 +8,18 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.models import Cooling, DesiredProfile, Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Schedule
+from schedlab.models import (
+    Cooling,
+    DesiredProfile,
+    Dispatch,
+    Job,
+    NodeGroup,
+    Platform,
+    ProblemError,
+    Queue,
+    Schedule,
+    StepFunction,
+)
 from schedlab.models.profiles.builders import (
     Wish,
     daily,
@@ -20,7 +31,7 @@ from schedlab.models.profiles.builders import (
     profile_of,
 )
 from schedlab.models.profiles.profile import Steps
-from schedlab.models.step_function import DAY, HOUR, StepFunction
+from schedlab.models.step_function import DAY, HOUR
 
 MACHINE = Platform([NodeGroup("thin", 3, {"cores": 16}), NodeGroup("gpu", 2, {"cores": 8, "gpus": 2})])
 TIMES = st.integers(-200, 200)

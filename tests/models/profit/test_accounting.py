@@ -10,8 +10,9 @@ import schedlab as sl
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
+from schedlab import account
 from schedlab.models import ProblemError, Profit, Schedule
-from schedlab.models.profit.problem import Account, account, daily, makespan, operation
+from schedlab.models.profit.problem import Account, daily, makespan, operation
 from small_profits import DAY, cut, half_a_day, tiny
 
 TWO_DAYS = cut(10, until=2 * DAY - 7200)

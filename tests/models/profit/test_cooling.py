@@ -1,8 +1,7 @@
 """Cooling tables: interpolation, values outside of the table, wrong tables."""
 
 import pytest
-from schedlab.models import ProblemError
-from schedlab.models.profit.cooling import Cooling
+from schedlab.models import Cooling, ProblemError
 
 TABLE = Cooling("plant", (0, 10, 30), (0, 100, 300), ((0, 10, 40), (10, 30, 80), (10, 50, 200)))
 

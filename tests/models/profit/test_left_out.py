@@ -4,7 +4,7 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.heuristics.rules import schedule_by_rule
+from schedlab.heuristics import schedule_by_rule
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, Schedule, StepFunction
 from schedlab.models.profit import formulations as left_out
 from schedlab.models.profit.formulations import with_rest

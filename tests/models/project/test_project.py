@@ -5,11 +5,9 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.models.platform import ProblemError
-from schedlab.models.problem import Schedule
+from schedlab.models import Mode, ProblemError, Project, Resource, Schedule, Task
 from schedlab.models.project import formulations as cliques
 from schedlab.models.project.formulations import exclusive_sets
-from schedlab.models.project.problem import Mode, Project, Resource, Task
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.report import WorkloadError
+from schedlab.instances import WorkloadError
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.profiles.builders import Wish, flat, power_cap, profile_of
-from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
+from schedlab.simulation import Dardis
 from schedlab.simulation.dispatchers.dardis.messages import Extend, Release
 from schedlab.simulation.dispatchers.dardis.names import SETUPS
 from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers

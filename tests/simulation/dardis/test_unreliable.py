@@ -2,7 +2,7 @@
 
 import pytest
 import schedlab as sl
-from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
+from schedlab.simulation import Dardis
 from schedlab.simulation.dispatchers.dardis.network import unreliable
 
 SETUPS = ("throughput", "profile", "balance")

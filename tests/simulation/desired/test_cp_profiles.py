@@ -4,9 +4,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.profiles.builders import Wish, daily, flat, profile_of
-from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
-from schedlab.simulation.dispatchers.production import CPModel
-from schedlab.simulation.dispatchers.registry import is_dispatcher, parse_dispatcher
+from schedlab.simulation import CPDispatcher, CPModel, is_dispatcher, parse_dispatcher
 
 HOUR = 3600
 ONE = Platform([NodeGroup("n", 1, {"cores": 16})])

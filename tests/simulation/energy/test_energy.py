@@ -6,8 +6,8 @@ import random
 import numpy as np
 import pytest
 import schedlab as sl
+from schedlab import account as profit_account
 from schedlab.models import Cooling, ProblemError, StepFunction
-from schedlab.models.profit.problem import account as profit_account
 from schedlab.models.profit.problem import makespan
 from schedlab.models.tariff import Tariff
 from schedlab.simulation.energy import (
@@ -18,6 +18,7 @@ from schedlab.simulation.energy import (
     at_the_end,
     daily,
     power_of,
+    replay_energy,
 )
 from schedlab.simulation.node_policies import BOOTING, OFF, SHUTTING_DOWN
 from schedlab.simulation.records import OffIntervals
@@ -69,6 +70,16 @@ def test_hourly_prices_and_carbon_weigh_the_energy_of_their_hours() -> None:
     assert a.cost == pytest.approx(75 * (40 * 0.1 + 60 * 0.4) / 3.6e6)
     assert a.kg_co2 == pytest.approx(75 * (50 * 100 + 50 * 500) / 3.6e6 / 1000)
     assert account(centre(tariff=Tariff(0.1)), power, 0, 100).kg_co2 is None
+
+
+@pytest.mark.parametrize("submit", [0, 70])
+def test_a_replay_in_which_no_time_passes_takes_no_energy(submit: int) -> None:
+    jobs = [sl.Job(name, submit, 5, 1, {"cores": 1}, "q", runtime=0, power=50.0) for name in "ab"]
+    run = sl.simulate(sl.Dispatch(TWO, jobs, [sl.Queue("q", 60)]))
+    assert run.start.tolist() == run.end.tolist() == [submit, submit]
+    found = replay_energy(run, centre(), Machine(TWO, idle_watts=2))
+    for a in (found.end, found.last_submission, *found.daily):
+        assert (a.begin, a.end, a.it_kwh, a.cooling_kwh, a.cost, a.pue) == (submit, submit, 0, 0, 0, None)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -7,16 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.replays.settings import ReplaySettings
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.traces import open_trace
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload, WorkloadError, open_trace
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
+from schedlab.simulation import Decision, Start, read_jobs, simulate, violations, write_jobs
 from schedlab.simulation.curves import utilisation
-from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.outputs.reading import read_jobs
-from schedlab.simulation.outputs.writing import write_jobs
-from schedlab.simulation.simulator import simulate
-from schedlab.simulation.verify.replay import violations
 
 QUEUES = (Queue("any", 60), Queue("day", 60, ((60, 2000),)))
 

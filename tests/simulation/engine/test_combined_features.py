@@ -7,8 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import NodeEvent, Running
 from schedlab.models.reservations import Reservation
-from schedlab.simulation import Feature, OnDemandJob, Preemption, Rank
-from schedlab.simulation.dispatcher import Decision, Moment, Start
+from schedlab.simulation import Decision, Feature, Moment, OnDemandJob, Preemption, Rank, Start
 from schedlab.simulation.features.feature import Replay
 
 QUEUES = [sl.Queue("q", 600), sl.Queue("private", 600)]

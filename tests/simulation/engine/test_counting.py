@@ -7,7 +7,7 @@ from schedlab.heuristics.kernels.events import counted_replay as counting
 from schedlab.heuristics.kernels.events.counted_replay import BLOCK, add, none_running, numbered, remove, shadow
 from schedlab.instances.generators.lublin import workload
 from schedlab.models.compiled import compiled
-from schedlab.simulation.dispatchers.policy import POLICIES
+from schedlab.simulation import POLICIES
 
 POLICY = ("fcfs", "sjf", "rule:est", "rule:wt", "easy", "easy:wt")
 

@@ -5,16 +5,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab.simulation.engine as live
-from schedlab.instances.workload import NEVER, Workload
+from schedlab.instances import Workload
+from schedlab.instances.workload import NEVER
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.simulation import SimulationError
+from schedlab.simulation import (
+    Decision,
+    FailedStart,
+    PlannedStart,
+    SimulationError,
+    Start,
+    read_attempts,
+    read_jobs,
+    simulate,
+    violations,
+    write_attempts,
+    write_jobs,
+)
 from schedlab.simulation.curves import running as running_jobs
-from schedlab.simulation.dispatcher import Decision, FailedStart, PlannedStart, Start
-from schedlab.simulation.outputs.reading import read_jobs
-from schedlab.simulation.outputs.tables import read_attempts, write_attempts
-from schedlab.simulation.outputs.writing import write_jobs
-from schedlab.simulation.simulator import simulate
-from schedlab.simulation.verify.replay import violations
 
 QUEUES = (Queue("any", 60),)
 POLICIES = ["fcfs", "rule:wt", "rule:slowdown", "easy", "easy++", "conservative"]

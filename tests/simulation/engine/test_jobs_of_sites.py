@@ -3,12 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from schedlab.instances import Trace, Workload
 from schedlab.instances.log_preparation import cancellations
 from schedlab.instances.logged import Logged
-from schedlab.instances.repair import Trace
-from schedlab.instances.workload import Workload
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.models.dispatch.site_request import Recorded, SiteRequest
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Recorded, Running, SiteRequest
 from schedlab.simulation import simulate
 from schedlab.simulation.features.running import with_rows
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import Decision, Start, simulate
 
 DAY = 86400
 PLATFORM = Platform([NodeGroup("n", 2, {"cores": 1})])

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.dispatcher import Decision, FailedStart, PlannedStart, Start
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import Decision, FailedStart, PlannedStart, Start, simulate
 
 ONE, TWO = {"n-1": 1}, {"n-1": 1, "n-2": 1}
 QUEUES = (Queue("any", 60), Queue("day", 60, ((1000, 3000),)))

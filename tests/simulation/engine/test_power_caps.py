@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.report import WorkloadError
+from schedlab.instances import WorkloadError
 from schedlab.models import NodeEvent
 from schedlab.models.profiles.builders import Wish, power_cap, profile_of
 from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
-from schedlab.simulation.verify.replay import violations
+from schedlab.simulation import violations
 from simulation.frozen_replays import ON_DEMAND, PLATFORM, options_of, small_world
 
 QUEUES = [sl.Queue("q", 600), sl.Queue("private", 600)]

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.errors import WrongValue
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.reservations import Repeat, Reservation
 from schedlab.models.server_events import ServerEvent
-from schedlab.simulation import SimulationError, Switching
+from schedlab.simulation import Decision, SimulationError, Start, Switching, violations
 from schedlab.simulation.curves import queue_length
-from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.verify.replay import violations
 
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = [Queue("q", 60), Queue("course", 60), Queue("night", 60, ((100, 200),)), Queue("whole", 60, ((0, 50),), True)]
@@ -79,6 +77,23 @@ def test_reservations_are_accepted_in_order_of_submission_each_repetition_by_its
     first, second = (b.why for b in run.production.bookings[:2])
     assert first == "reservation 's#1' is refused: at 3600 4 cores lack; 1 of 2 units fit on the nodes (4 cores each)"
     assert "at 7200 4 cores lack" in second  # e was first
+
+
+@pytest.mark.parametrize("dispatcher", ["easy", "dardis:throughput"])
+def test_a_reservation_that_ends_before_the_begin_holds_nothing(dispatcher):
+    """The replay begins at 40. The last of three reservations on both nodes has begun then; a repetition is to come."""
+    asked = [
+        Reservation("over", "b", 5, 10, 2, {"cores": 4}),
+        Reservation("just", "b", 30, 10, 2, {"cores": 4}),
+        Reservation("on", "c", 35, 30, 2, {"cores": 4}),
+        Reservation("again", "course", 0, 40, 1, {"cores": 4}, repeat=Repeat("hour", 2)),
+    ]
+    problem = Dispatch(MACHINE, [job("a", 41, 5)], [*QUEUES, Queue("b", 60), Queue("c", 60)])
+    run = sl.simulate(Workload.of(problem).beginning(40, []), MACHINE, dispatcher, reservations=asked)
+    assert run.violations == [] and times(run) == {"a": (65, 70)}
+    found = {b.label: b.outcome for b in run.production.bookings}
+    assert found == {"over": "refused", "just": "refused", "on": "over", "again#1": "refused", "again#2": "over"}
+    assert run.production.bookings[0].why == "reservation 'over' ends at 15, not after the begin of the replay at 40"
 
 
 def test_a_job_that_overruns_its_walltime_ends_when_the_reservation_starts():

@@ -8,12 +8,9 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
-from schedlab.simulation.dispatcher import Decision, Start
-from schedlab.simulation.dispatchers.policy import POLICIES
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import POLICIES, Decision, Start, simulate
 
 PLATFORM = Platform([NodeGroup("gpu", 2, {"cores": 8, "gpus": 2}), NodeGroup("cpu", 3, {"cores": 12})])
 QUEUES = (Queue("day", 3600, ((1000, 3000),)), Queue("any", 600))

@@ -6,12 +6,23 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.errors import WrongArgument
-from schedlab.instances.report import WorkloadError
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.dispatch.site_request import SiteRequest
-from schedlab.models.site import QOS, Association, Limits, Partition, SchedulerSettings, Site, SiteNode
-from schedlab.simulation import Decision, SimulationError, Start
-from schedlab.simulation.verify.replay import violations
+from schedlab.instances import WorkloadError
+from schedlab.models import (
+    QOS,
+    Association,
+    Dispatch,
+    Job,
+    Limits,
+    NodeGroup,
+    Partition,
+    Platform,
+    Queue,
+    SchedulerSettings,
+    Site,
+    SiteNode,
+    SiteRequest,
+)
+from schedlab.simulation import Decision, SimulationError, Start, violations
 
 POLICIES = ("fcfs", "easy", "easy++", "conservative", "plan", "plan@lns:rounds=2", "sjf", "pbs-fifo")
 BACKFILLING = ("easy", "easy++", "conservative", "plan:submit")

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
-from schedlab.simulation import NodeRanges, Simulation
-from schedlab.simulation.simulator import simulate
-from schedlab.simulation.verify.replay import MOST, violations
+from schedlab.simulation import NodeRanges, Simulation, simulate, violations
+from schedlab.simulation.verify.replay import MOST
 
 MACHINE = Platform([NodeGroup("gpu", 2, {"cores": 16, "gpus": 2}), NodeGroup("mic", 2, {"cores": 16, "mics": 2})])
 DAY = Queue("day", 3600)

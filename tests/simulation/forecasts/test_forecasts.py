@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.simulation.forecasts import (
     EmptyForecast,
     Perfect,

@@ -11,17 +11,16 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import UnknownName
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.profiles.builders import flat
 from schedlab.models.profiles.extraction import nodes_on
 from schedlab.models.registry import WrongOption
 from schedlab.models.tariff import Tariff
-from schedlab.simulation import SimulationError
+from schedlab.simulation import Hybrid, SimulationError, is_dispatcher, parse_dispatcher
 from schedlab.simulation.dispatchers.dardis.messages import Request, Wish
 from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers
-from schedlab.simulation.dispatchers.hybrid import Hybrid, limits_of, wished
-from schedlab.simulation.dispatchers.registry import is_dispatcher, parse_dispatcher
+from schedlab.simulation.dispatchers.hybrid import limits_of, wished
 from schedlab.simulation.energy import Centre
 from schedlab.simulation.forecasts import Persistence
 

@@ -6,12 +6,10 @@ from itertools import pairwise
 
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.tariff import Tariff
-from schedlab.simulation import SimulationError
-from schedlab.simulation.dispatchers.hybrid import Planned
-from schedlab.simulation.dispatchers.registry import parse_dispatcher
+from schedlab.simulation import Planned, SimulationError, parse_dispatcher
 from schedlab.simulation.energy import Centre
 
 HOUR, DAY = 3600, 86400

@@ -13,11 +13,9 @@ from schedlab.models.profiles.profile import Steps
 from schedlab.models.reservations import Reservation
 from schedlab.models.step_function import DAY
 from schedlab.models.tariff import Tariff
-from schedlab.simulation import SimulationError
-from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
+from schedlab.simulation import Decision, NodeDecision, PlannedStart, SimulationError, Start, Switching, violations
 from schedlab.simulation.energy import Centre, Machine, replay_energy
-from schedlab.simulation.node_policies import ON, NodeDecision, Switching
-from schedlab.simulation.verify.replay import violations
+from schedlab.simulation.node_policies import ON
 from simulation.second_by_second import faults, records
 from simulation.small_worlds import SmallJob, random_world
 from simulation.toy_dispatchers import FirstFit, Planner

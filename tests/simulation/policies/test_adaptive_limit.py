@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Outcome
 from schedlab.errors import WrongArgument, WrongValue
+from schedlab.simulation import CPDispatcher
 from schedlab.simulation.dispatchers.cp.control import AdaptiveControl, AdaptiveLimit, Attempt
-from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
 
 
 class FakeSolver:

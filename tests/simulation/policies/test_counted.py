@@ -8,8 +8,9 @@ import schedlab as sl
 from schedlab.instances.generators.lublin import workload
 from schedlab.models import NodeEvent
 from schedlab.models.profiles.builders import daily
+from schedlab.simulation import POLICIES, Policy
 from schedlab.simulation.dispatchers import conservative as counted
-from schedlab.simulation.dispatchers.policy import POLICIES, Policy, by_duration, by_slowdown
+from schedlab.simulation.dispatchers.policy import by_duration, by_slowdown
 
 MACHINE = sl.Platform([sl.NodeGroup("n", 64, {"cores": 1})])
 

@@ -8,10 +8,8 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.simulation.dispatcher import Moment
-from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
+from schedlab.simulation import CPDispatcher, Moment, simulate
 from schedlab.simulation.dispatchers.cp.names import make
-from schedlab.simulation.simulator import simulate
 
 PLATFORM = Platform([NodeGroup("gpu", 1, {"cores": 4, "gpus": 2}), NodeGroup("cpu", 2, {"cores": 4})])
 QUEUES = (Queue("fast", 100), Queue("slow", 1000))

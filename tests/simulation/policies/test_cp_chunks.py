@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from schedlab.models import Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.arrays import JobArrays
-from schedlab.simulation.dispatcher import Moment, Start
+from schedlab.simulation import Moment, Portfolio, Start
 from schedlab.simulation.dispatchers.cp.model import end_of_horizon
 from schedlab.simulation.dispatchers.cp.placing import (
     NodeTimeline,
@@ -18,7 +18,6 @@ from schedlab.simulation.dispatchers.cp.placing import (
     requests_of,
     start_empty,
 )
-from schedlab.simulation.dispatchers.production import Portfolio
 
 TWO = Platform([NodeGroup("n", 2, {"cores": 4, "gpus": 1})])
 QUEUES = (Queue("q", 60), Queue("slow", 600))

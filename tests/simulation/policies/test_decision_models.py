@@ -7,7 +7,7 @@ import pytest
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.arrays import Returns
 from schedlab.models.language.quantities import windows_of
-from schedlab.simulation.dispatcher import Moment
+from schedlab.simulation import Moment
 from schedlab.simulation.dispatchers.cp.model import (
     FOLLOWED,
     Held,

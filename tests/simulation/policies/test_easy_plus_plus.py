@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_easy_plus_plus import Job as PlainJob
 from plain_easy_plus_plus import replay
-from schedlab.models import Dispatch, Job, Platform, Queue
-from schedlab.models.platform import NodeGroup
-from schedlab.simulation.dispatchers.policy import CORRECTIONS, POLICIES
-from schedlab.simulation.dispatchers.registry import parse_dispatcher
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.simulation import POLICIES, parse_dispatcher
+from schedlab.simulation.dispatchers.policy import CORRECTIONS
 from shared_data import DATA
 
 KTH = DATA / "kth_sp2_1996" / "KTH-SP2-1996-2.1-cln.swf"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
-from schedlab.simulation.dispatcher import Moment
+from schedlab.simulation import Moment
 from schedlab.simulation.dispatchers.cp.model import problem_of, running_usage
 from schedlab.simulation.dispatchers.cp.placing import Register
 

@@ -2,12 +2,8 @@
 
 import pytest
 import schedlab as sl
-from schedlab.simulation.dispatchers.registry import check_dispatcher
-from schedlab.simulation.features.requeue import requeue_of
+from schedlab.simulation import check_dispatcher, evictor_of, node_policy_of, requeue_of, users_of
 from schedlab.simulation.forecasts import parse_forecast
-from schedlab.simulation.node_policies import node_policy_of
-from schedlab.simulation.preemption.evictors import evictor_of
-from schedlab.simulation.users import users_of
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ import pytest
 import schedlab as sl
 from schedlab.errors import SchedlabError, WrongArgument
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
-from schedlab.simulation.dispatcher import Moment
-from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
+from schedlab.simulation import CPDispatcher, Moment
 from schedlab.simulation.dispatchers.cp.model import followed_by, is_best, planned_first
 from schedlab.simulation.dispatchers.cp.names import PLANNED, make
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, Queue
-from schedlab.simulation.dispatchers.registry import check_dispatcher, parse_dispatcher
+from schedlab.simulation import check_dispatcher, parse_dispatcher
 from simulation.policies.test_textbook import machine
 
 

@@ -9,14 +9,21 @@ from schedlab.errors import WrongArgument, WrongValue
 from schedlab.models import Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.objectives import find_objective
 from schedlab.models.reservations import Reserved
-from schedlab.simulation.dispatcher import Decision, Moment, Start
+from schedlab.simulation import (
+    POLICIES,
+    CPModel,
+    Decision,
+    Moment,
+    Portfolio,
+    Start,
+    dispatcher_names,
+    parse_dispatcher,
+)
 from schedlab.simulation.dispatchers import production as checks
 from schedlab.simulation.dispatchers.cp.control import AdaptiveLimit
 from schedlab.simulation.dispatchers.cp.model import problem_of, running_usage
 from schedlab.simulation.dispatchers.cp.placing import NodeTimeline, Register, requests_of
-from schedlab.simulation.dispatchers.policy import POLICIES
-from schedlab.simulation.dispatchers.production import RETRY, CPModel, Portfolio, end_of_schedule, first_plan
-from schedlab.simulation.dispatchers.registry import dispatcher_names, parse_dispatcher
+from schedlab.simulation.dispatchers.production import RETRY, end_of_schedule, first_plan
 
 PLATFORM = Platform([NodeGroup("gpu", 1, {"cores": 4, "gpus": 2}), NodeGroup("cpu", 2, {"cores": 4})])
 QUEUES = (Queue("fast", 100), Queue("slow", 1000))

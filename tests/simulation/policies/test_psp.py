@@ -8,14 +8,13 @@ import schedlab as sl
 from plain_psp import Job as PlainJob
 from plain_psp import replay
 from schedlab.errors import WrongValue
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
 from schedlab.models.registry import WrongOption
-from schedlab.simulation.dispatchers.policy import POLICIES, psp
-from schedlab.simulation.dispatchers.registry import check_dispatcher
+from schedlab.simulation import POLICIES, check_dispatcher, simulate
+from schedlab.simulation.dispatchers.policy import psp
 from schedlab.simulation.rankers import Penalty, WeightedSum
-from schedlab.simulation.simulator import simulate
 from schedlab.simulation.users import accuracy_class, request_accuracy
 
 QUEUE = Queue("q", 3600)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.backends import Outcome
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
 from schedlab.models.language import Assignment
+from schedlab.simulation import CPDispatcher
 from schedlab.simulation.dispatchers.cp import solving
 from schedlab.simulation.dispatchers.cp.control import Control, search
-from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
 
 DAY = sl.load("eurora_99").dispatch
 

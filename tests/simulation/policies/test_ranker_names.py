@@ -7,8 +7,8 @@ import schedlab as sl
 from schedlab.backends import UnknownName
 from schedlab.models.plugins import PluginError
 from schedlab.models.registry import WrongOption
-from schedlab.simulation.dispatchers.registry import check_dispatcher, is_dispatcher, parse_dispatcher
-from schedlab.simulation.rankers import Aging, Fairshare, JobSize, parse_ranker
+from schedlab.simulation import check_dispatcher, is_dispatcher, parse_dispatcher, parse_ranker
+from schedlab.simulation.rankers import Aging, Fairshare, JobSize
 
 
 def test_names_of_rankers():

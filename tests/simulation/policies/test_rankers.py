@@ -10,14 +10,12 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.errors import WrongValue
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
-from schedlab.simulation import SimulationError
-from schedlab.simulation.dispatchers.policy import POLICIES, Policy, by_duration, by_submit
-from schedlab.simulation.dispatchers.registry import check_dispatcher, parse_dispatcher
+from schedlab.simulation import POLICIES, Policy, SimulationError, check_dispatcher, parse_dispatcher, simulate
+from schedlab.simulation.dispatchers.policy import by_duration, by_submit
 from schedlab.simulation.rankers import Aging, Fairshare, JobSize, QueuePriority, WeightedSum, multifactor
-from schedlab.simulation.simulator import simulate
 
 COUNT = itertools.count()
 QUEUES = (Queue("q", 3600), Queue("debug", 60))

@@ -4,10 +4,9 @@ import random
 from dataclasses import replace
 
 import pytest
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.dispatchers.policy import POLICIES, Policy
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import POLICIES, Policy, simulate
 
 DAY = 86400
 FAR = 10**7

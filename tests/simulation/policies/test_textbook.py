@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.dispatchers.policy import POLICIES, Policy
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import POLICIES, Policy, simulate
 from shared_data import DATA
 
 KTH = DATA / "kth_sp2_1996" / "KTH-SP2-1996-2.1-cln.swf"

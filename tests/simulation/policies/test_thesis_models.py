@@ -7,11 +7,10 @@ from schedlab.backends import UnknownName, backend
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.composite import limit_of
 from schedlab.models.dispatch.objectives import find_objective
-from schedlab.simulation.dispatcher import Moment
+from schedlab.simulation import Moment, check_dispatcher, is_dispatcher, parse_dispatcher
 from schedlab.simulation.dispatchers.cp.control import Control
 from schedlab.simulation.dispatchers.cp.names import MODELS, make
 from schedlab.simulation.dispatchers.cp.solving import Solver
-from schedlab.simulation.dispatchers.registry import check_dispatcher, is_dispatcher, parse_dispatcher
 
 TWO = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = (Queue("fast", 4), Queue("slow", 15))

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import schedlab as sl
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.simulation.dispatcher import Moment
+from schedlab.simulation import Moment, simulate
 from schedlab.simulation.dispatchers.cp.model import Guard, running_usage
 from schedlab.simulation.dispatchers.cp.names import make
 from schedlab.simulation.dispatchers.cp.placing import NodeTimeline, Register
-from schedlab.simulation.simulator import simulate
 
 DAY = 86400
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2})])

@@ -6,14 +6,11 @@ from random import Random
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.report import WorkloadError
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload, WorkloadError
 from schedlab.models import Checkpointing, Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
-from schedlab.simulation.preemption.events import OnDemandJob
-from schedlab.simulation.preemption.settings import Preemption
-from schedlab.simulation.verify.replay import violations
+from schedlab.simulation import OnDemandJob, Preemption, violations
 from simulation.preemption.test_random_replays import world
 from simulation.second_by_second_evictions import check
 
@@ -147,6 +144,16 @@ def test_dropped_jobs_failed_evicted_ones_come_back():
     (failed,) = run.history.dropped
     assert "n-1" in nodes(run, run.workload.ids[failed])
     assert [a.why for a in run.history.early] == ["evicted (kill): u"]
+
+
+@pytest.mark.parametrize("dispatcher", ["easy", "dardis:throughput"])
+def test_an_on_demand_job_whose_node_fails_starts_on_another_at_the_same_time(dispatcher):
+    """u runs on n-1, from 30 on on n-2, until 80: the job that waits there starts then."""
+    two = Platform([NodeGroup("n", 2, {"cores": 1})])
+    down = [NodeEvent(30, "node-down", ["n-1"])]
+    made = Preemption([OnDemandJob("u", 10, 1, 0, 50)], "kill", "none", storage=STORAGE, failures=down)
+    run = replayed(day((40, 20, 1)), machine=two, dispatcher=dispatcher, settings=made)
+    assert nodes(run, "u") == {"n-2"} and starts(run) == {"b0": 80, "u": 30}
 
 
 def test_users_do_not_see_on_demand_jobs():

@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.errors import WrongValue
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Checkpointing, Dispatch, EvictionPlan, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.simulation import SimulationError
-from schedlab.simulation.features.requeue import requeue_of
-from schedlab.simulation.preemption.events import Failure, FailureRate, OnDemandJob, events_of
-from schedlab.simulation.preemption.evictors import evictor_of
-from schedlab.simulation.preemption.settings import Daly, Preemption, Young, checkpoints_of
-from schedlab.simulation.verify.replay import violations
+from schedlab.simulation import (
+    OnDemandJob,
+    Preemption,
+    SimulationError,
+    checkpoints_of,
+    evictor_of,
+    requeue_of,
+    violations,
+)
+from schedlab.simulation.preemption.events import Failure, FailureRate, events_of
+from schedlab.simulation.preemption.settings import Daly, Young
 
 MACHINE = Platform([NodeGroup("n", 4, {"cores": 1})])
 # 100 MB on each node: 4 s for 2 nodes by the file system (50 MB/s)

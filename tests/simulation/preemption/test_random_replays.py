@@ -4,10 +4,10 @@ from random import Random
 
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Checkpointing, Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
-from schedlab.simulation.preemption.events import OnDemandJob
-from schedlab.simulation.preemption.settings import Fixed, Never, Preemption
+from schedlab.simulation import OnDemandJob, Preemption
+from schedlab.simulation.preemption.settings import Fixed, Never
 from simulation.second_by_second_evictions import check, least
 
 EVICTORS = ("dp", "greedy", "kill", "dp-knee", "none", "reserve:2", "backtracking", "dp")

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 from machine_states import NOW, random_state, small_state, waiting, with_chunks, with_reservations
-from schedlab.instances.report import WorkloadError
+from schedlab.instances import WorkloadError
 from schedlab.instances.states.machine_state import Document, state_of
-from schedlab.simulation.dispatcher import PlannedStart, Start
-from schedlab.simulation.shadow import decide
+from schedlab.simulation import PlannedStart, Start, decide
 from schedlab.simulation.shadow_answer import Answer, faults
 
 

@@ -7,10 +7,7 @@ import pytest
 from machine_states import NOW, random_state, small_state, waiting
 from schedlab.errors import SchedlabError, WrongValue
 from schedlab.instances.states.machine_state import Document, state_of
-from schedlab.simulation import SimulationError
-from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
-from schedlab.simulation.dispatchers.production import Portfolio
-from schedlab.simulation.shadow import decide
+from schedlab.simulation import Decision, PlannedStart, Portfolio, SimulationError, Start, decide
 from schedlab.simulation.shadow_answer import Answer, faults
 
 ALL_NODES = {"n1": 1, "n2": 1, "n3": 1}

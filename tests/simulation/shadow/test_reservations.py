@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 from machine_states import NOW, random_state, reservation, small_state, waiting, with_reservations
 from schedlab.instances.states.machine_state import Document, state_of
-from schedlab.simulation.dispatcher import Decision, PlannedStart, Start
-from schedlab.simulation.dispatchers.production import Portfolio
+from schedlab.simulation import Decision, PlannedStart, Portfolio, Start, decide
 from schedlab.simulation.features.machine_at_begin import holding
-from schedlab.simulation.shadow import decide
 from schedlab.simulation.shadow_answer import Answer, faults
 
 ALL_NODES = {"n1": 1, "n2": 1, "n3": 1}

@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 from machine_states import NOW, small_state, waiting
-from schedlab.instances.files.folder import InstanceError
-from schedlab.instances.report import WorkloadError
+from schedlab.instances import InstanceError, WorkloadError
 from schedlab.instances.states.machine_state import Document, state_of
-from schedlab.simulation.dispatcher import PlannedStart, Start
-from schedlab.simulation.shadow import decide
+from schedlab.simulation import PlannedStart, Start, decide
 from schedlab.simulation.shadow_answer import Answer, faults
 
 DISPATCHERS = ("fcfs", "easy", "conservative", "pbs-fifo", "hcp3@cpsat")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from schedlab.models.dispatch.site_request import SiteRequest
-from schedlab.models.site import Partition, SchedulerSettings, Site, SiteNode
+from schedlab.models import Partition, SchedulerSettings, Site, SiteNode, SiteRequest
 from schedlab.simulation.slurm.jobs import SlurmAttempt, SlurmJob
 from schedlab.simulation.slurm.state import SlurmState
 

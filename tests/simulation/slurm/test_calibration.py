@@ -9,7 +9,7 @@ import pytest
 from schedlab.errors import WrongValue
 from schedlab.instances.formats.sacct import sacct_trace
 from schedlab.instances.sites import read_site
-from schedlab.models.site import QOS, Limits, Site
+from schedlab.models import QOS, Limits, Site
 from schedlab.simulation.slurm.calibration import (
     Calibration,
     agreement,

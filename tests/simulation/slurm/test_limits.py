@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from schedlab.models.dispatch.site_request import Dependency
-from schedlab.models.site import QOS, Association, Licence, Limits, Partition, Site
+from schedlab.models import QOS, Association, Dependency, Licence, Limits, Partition, Site
 from simulation.slurm.small_slurm import job, ran, settings, site, started, state_with
 
 ENFORCED = settings(accounting_enforce=("associations", "limits", "qos"))

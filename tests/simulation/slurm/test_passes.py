@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedlab.models.site import Partition, SiteReservation
+from schedlab.models import Partition, SiteReservation
 from simulation.slurm.small_slurm import job, settings, site, started, state_with
 
 TWO = [Partition("p", ("n1", "n2"), default=True), Partition("q", ("n2", "n3"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from schedlab.models.site import QOS, Partition
+from schedlab.models import QOS, Partition
 from schedlab.simulation.slurm.replay import SlurmReplay
 from simulation.slurm.small_slurm import job, ran, settings, site, started, state_with
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.models.site import QOS, Association, Partition
+from schedlab.models import QOS, Association, Partition
 from schedlab.simulation.slurm.priority import FairShare, JobPriorities, TreeNode
 from simulation.slurm.small_slurm import job, settings, site
 

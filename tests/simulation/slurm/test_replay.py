@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from schedlab.errors import WrongValue
-from schedlab.models.node_states import NodeEvent
+from schedlab.models import NodeEvent
 from schedlab.simulation.slurm.jobs import SlurmAttempt
 from schedlab.simulation.slurm.replay import NodeChange, SlurmReplay, with_draining
 from simulation.slurm.small_slurm import job, ran, settings, site

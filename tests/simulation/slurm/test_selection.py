@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from schedlab.models.dispatch.site_request import Gres
-from schedlab.models.site import Partition, SiteNode
+from schedlab.models import Gres, Partition, SiteNode
 from simulation.slurm.small_slurm import job, settings, site, started, state_with
 
 

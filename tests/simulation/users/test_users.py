@@ -8,13 +8,13 @@ import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName
 from schedlab.errors import WrongValue
+from schedlab.instances import Workload
 from schedlab.instances.generators import fing
 from schedlab.instances.generators.fing import improved, intervals_of_users, numbers_by_share, walltime_of
-from schedlab.instances.workload import Workload
 from schedlab.models import NodeEvent
 from schedlab.models.plugins import PluginError
-from schedlab.simulation import SimulationError
-from schedlab.simulation.users import Impatient, Learning, Static, request_accuracy, requested, users_of
+from schedlab.simulation import SimulationError, users_of
+from schedlab.simulation.users import Impatient, Learning, Static, request_accuracy, requested
 
 SMALL = fing.generate(jobs=300, seed=3, nodes=8, users=12, load=1.2)
 ALL = ("be", "ge", "cf", "cfg", "di", "hdi", "impatient")
