@@ -24,7 +24,7 @@ from .arguments import expect
 from .excerpt import excerpt
 from .language import Model
 from .language.clock import OutOfTime
-from .plugins import PluginError
+from .plugins import PluginError, is_module
 from .problem import Encoding, Problem
 from .registry import Registry
 from .returned import WrongAnswer
@@ -175,6 +175,10 @@ def find_formulation(problem: Problem, name: str, where: str = "") -> Callable[[
     if name in known:
         return known[name]
     if ":" in name:
+        module = name.partition(":")[0]
+        if not is_module(module):
+            note = f"{where}: no module {module} is in the current folder or installed, and options are given as NAME=VALUE"
+            raise UnknownName(f"formulation of {problem.kind} problems", name, known, note)
         FORMULATIONS.referred(name)
         return partial(_called, name, problem)
     raise UnknownName(f"formulation of {problem.kind} problems", name, known, where)

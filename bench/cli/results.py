@@ -47,7 +47,7 @@ class Chosen:
     subset: Annotated[
         str | None,
         typer.Option(
-            help="all: every run has reached the goal; any: some run has; 1..60: some run has within 60 s, and the slowest "
+            help="all: every run has reached the goal; any: some run has; admitted: no run was refused (licence, no solver); 1..60: some run has within 60 s, and the slowest "
             "took at least 1 s",
             rich_help_panel=PROBLEMS,
         ),

@@ -389,6 +389,8 @@ def figures_grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]
 
 
 def _form_of(head: str) -> Callable[[float], str]:
+    if head == "Borda":  # ties are one half
+        return fixed(1)
     return fixed(2) if TWO_DECIMALS.search(head) and head != "limit s" else four_digits
 
 

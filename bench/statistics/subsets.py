@@ -50,7 +50,8 @@ def subset(sample: Sample, text: str, goal: Goal) -> Sample:
     sample
         The runs.
     text
-        ``all``: each run has reached it. ``any``: some run has. ``T0..T1``: some run has within T1 seconds, and the slowest
+        ``all``: each run has reached it. ``any``: some run has. ``admitted``: no solver, licence or limit of size has refused a
+        run. ``T0..T1``: some run has within T1 seconds, and the slowest
         run took at least T0 (one that has not reached it: its time limit); T1 may be left out.
     goal
         The goal of the times.
@@ -69,8 +70,12 @@ def subset(sample: Sample, text: str, goal: Goal) -> Sample:
         return _part(sample, lambda p: max(times(p)) < inf, f"all runs have brought to {goal.until}")
     if text == "any":
         return _part(sample, lambda p: min(times(p)) < inf, f"some run has brought to {goal.until}")
+    if text == "admitted":
+        return _part(
+            sample, lambda p: all(r.state != "refused" for runs in p.runs.values() for r in runs), "no run refused"
+        )
     if bracket is None:
-        raise WrongUse(f"--subset {text:.50}: expected all, any, or seconds such as 1..60 or 10..")
+        raise WrongUse(f"--subset {text:.50}: expected all, any, admitted, or seconds such as 1..60 or 10..")
     low = float(bracket["low"])
     high = inf if bracket["high"] is None else float(bracket["high"])
     if high < low:

@@ -9,7 +9,7 @@ from math import isnan
 from rich.console import Console
 from rich.text import Text
 
-from ..grid import DIM, Column, Grid, Styled, compact, fixed, percent, seconds
+from ..grid import DIM, Column, Grid, Styled, fixed, percent, seconds
 from ..statistics.goal import Goal
 from ..statistics.sample import Sample
 from ..statistics.subsets import groups
@@ -45,7 +45,7 @@ COLUMNS = (
     Column("primal", lambda s: s.primal, percent),
     Column("dual", lambda s: s.dual, percent, spare=2),
     Column("wins", lambda s: s.wins),
-    Column("Borda", lambda s: s.borda, compact, spare=7),
+    Column("Borda", lambda s: s.borda, fixed(1), spare=7),
     Column("Mini\xad\nZinc", lambda s: s.minizinc, fixed(2), spare=7),
     Column("share", lambda s: s.share, percent, spare=5),
     Column("only", lambda s: s.only, spare=1),

@@ -103,7 +103,7 @@ def test_wrong_uses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sl.solve(PROBLEM, method="cpsat:made:mine+warm:num_workers=1", time_limit=10).status == "optimal"
     for text, told in {
         "cpsat:made:mina": "no object of the module made called 'mina'",
-        "cpsat:nowhere:f": "no module nowhere in the current folder or installed",
+        "cpsat:nowhere:f": "no module nowhere is in the current folder or installed",
         "cpsat:made:other": "expected a function of a problem",
         "cpsat:made:mine:threads": "expected NAME=VALUE",
     }.items():

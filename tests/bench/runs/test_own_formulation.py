@@ -55,7 +55,7 @@ def test_wrong_names_are_explained_before_the_first_run(bench, folder):
         err.split()
     )
     code, _, err = run(bench, "cpsat:nowhere:mine")
-    assert code == 2 and "no module nowhere in the current folder" in " ".join(err.split())
+    assert code == 2 and "no module nowhere is in the current folder" in " ".join(err.split())
     assert not (folder / "out").exists() or records(folder) == []
 
 
