@@ -44,6 +44,7 @@ from .models import (
     Task,
 )
 from .models.elements import Explanation
+from .models.formulations import register_formulation
 from .models.language import (
     Assignment,
     Integer,
@@ -224,6 +225,7 @@ __all__ = [
     "read_results",
     "read_swf",
     "read_trace",
+    "register_formulation",
     "relaxation_search",
     "remainder",
     "simulate",

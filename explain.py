@@ -15,6 +15,7 @@ from .models import Problem, kind
 from .models.arguments import checked
 from .models.counts import how_many
 from .models.elements import Answer, ConstraintElements, Element, Elements, Explanation, Progress, minimal_set
+from .models.formulations import all_formulations
 from .models.language import Model
 from .models.language.clock import OutOfTime, within
 from .models.language.data import NamedConstraint
@@ -133,7 +134,7 @@ def elements_of(what: Problem | Model) -> Elements:
     if found is not None and found.elements is not None:
         made: Elements = kind.resolve(found.elements)(what)
         return made
-    encodings = [make() for make in what.formulations.values()]
+    encodings = [make() for make in all_formulations(what).own.values()]
     exact = [e for e in encodings if not e.relaxation]
     if not exact:
         raise WrongArgument(
@@ -293,7 +294,7 @@ class _Search:
         part = self._part(())
         if isinstance(part, Model):
             return []
-        made = {name: make() for name, make in part.formulations.items()}
+        made = {name: make() for name, make in all_formulations(part).own.items()}
         return [name for name, encoding in reversed(made.items()) if encoding.relaxation]
 
     def _by_relaxation(self, name: str) -> Callable[[Sequence[Element]], bool]:
@@ -338,7 +339,7 @@ class _Search:
             if status == "feasible":
                 self.answers.append(answer)
             return status
-        encoding = next(e for e in (make() for make in part.formulations.values()) if not e.relaxation)
+        encoding = next(e for e in (make() for make in all_formulations(part).own.values()) if not e.relaxation)
         status, answer = self._solve(encoding.model, some, share, backend)
         if status != "feasible":
             return status

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument
+from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongValue
 from ..models.arguments import expect, unknown_keyword
 from ..models.counts import how_many
 from ..models.deadline import Deadline
@@ -227,6 +227,7 @@ def run(
     on_incumbent: OnIncumbent | None = None,
     judge: Judge | None = None,
     conflict: bool = True,
+    restriction: str | None = None,
     **options: Any,
 ) -> Result:
     """Solve a model.
@@ -248,6 +249,9 @@ def run(
         verifies the answers. None: the objective of the model.
     conflict : bool
         Whether to look for the constraints in conflict, for up to 5 s, if the model is infeasible.
+    restriction : str or None
+        Why the model has fewer solutions than what the caller solves by it, such as "formulation grid": its bounds and
+        proofs are then not reported. None: it has all.
     **options
         Options of the backend.
 
@@ -259,6 +263,8 @@ def run(
     ------
     UnknownName
         If there is no such backend.
+    WrongValue
+        If the model is a restriction and the lowering a relaxation: neither answers nor bounds would hold.
     LoweringTooLarge
         If the lowering would be larger than its limit.
     TypeError
@@ -289,7 +295,7 @@ def run(
         recorded = start if warm.fate == "accepted" or not first else None
         result, finished = _solve_stage(
             stage_of(model, k, kept),
-            *(model, result, limits, (start, recorded), on_incumbent, judge, bounds, options),
+            *(model, result, limits, (start, recorded), on_incumbent, judge, bounds, restriction, options),
         )
         if first:
             fate = _fate(warm, result)
@@ -340,6 +346,7 @@ def _solve_stage(
     on_incumbent: OnIncumbent | None,
     judge: Judge | None,
     settled: Sequence[float],
+    restriction: str | None,
     options: dict[str, Any],
 ) -> tuple[Result, bool]:
     """Optimize one objective; return its result, and whether the solver finished, so that the next one can follow.
@@ -361,10 +368,11 @@ def _solve_stage(
         catch_first(e)
         compiled = NotCompiled(INTERRUPTED)
     solving = time.perf_counter()
+    exactness = compiled.exactness if restriction is None else _restricted(compiled.exactness, restriction)
     recorder = Recorder(
         stage,
         model,
-        compiled.exactness,
+        exactness,
         limits.deadline,
         on_incumbent,
         judge,
@@ -405,7 +413,7 @@ def _solve_stage(
         recorder.bound(outcome.bound)
     if not (outcome.message or recorder.stopped) and outcome.status in ("unknown", "feasible"):
         outcome.message = _gave_nothing(recorder, checked, time.perf_counter() - solving)
-    status = _status(outcome, recorder, compiled.exactness)
+    status = _status(outcome, recorder, exactness)
     if status == "feasible" and outcome.message in NO_REASON:
         outcome.message = _why_it_ended(recorder, limits, left, time.perf_counter() - solving) or outcome.message
     result = replace(
@@ -415,7 +423,7 @@ def _solve_stage(
         bound=None if status == "infeasible" else recorder.known_bound,
         offset=recorder.offsets,
         incumbents=list(recorder.trace),
-        exactness=compiled.exactness,
+        exactness=exactness,
         size=compiled.size,
         log=joined(before.log, outcome.log),
         message=outcome.message,
@@ -429,6 +437,16 @@ def _solve_stage(
     _check(result, recorder, stage, outcome, checked)
     finished = (outcome.status == "optimal" or recorder.gap_reached) and result.status in ("optimal", "feasible")
     return result, finished and not recorder.stopped and result.message != INTERRUPTED
+
+
+def _restricted(exactness: Exactness, why: str) -> Exactness:
+    """Return the relation of a lowering to what the caller solves by a model that has fewer solutions. Raises WrongValue."""
+    if exactness.kind == "relaxation":
+        raise WrongValue(
+            f"the {why} is a restriction, and its lowering a relaxation: neither answers nor bounds would hold; "
+            "choose an exact lowering"
+        )
+    return Exactness("restriction", (why, *exactness.notes))
 
 
 def _why_it_ended(recorder: Recorder, limits: Limits, left: float | None, seconds: float) -> str:

@@ -8,7 +8,8 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -281,6 +282,33 @@ LOG_CHARACTERS = 200_000
 """Most characters of a log, half of them from its begin and half from its end; what lies between is left out."""
 
 
+_LIVE: list[Callable[[str], object]] = []  # of the process: solvers write from threads of their own
+
+
+@contextmanager
+def live_log(follow: Callable[[str], object]) -> Iterator[None]:
+    r"""Call ``follow`` with each text that a solver of this process writes to its log, from any thread, within the block.
+
+    Parameters
+    ----------
+    follow : callable
+        Takes a part of a log: lines, or parts of them.
+
+    Examples
+    --------
+    >>> seen = []
+    >>> with live_log(seen.append):
+    ...     SolverLog().line("presolve")
+    >>> seen
+    ['presolve\n']
+    """
+    _LIVE.append(follow)
+    try:
+        yield
+    finally:
+        _LIVE.remove(follow)
+
+
 class SolverLog:
     """A text that grows and stays bounded; solvers write to it as to a file, from any thread.
 
@@ -309,6 +337,8 @@ class SolverLog:
 
     def write(self, text: str) -> int:
         """Append a text; return its length."""
+        for follow in _LIVE:
+            follow(text)
         self._written += len(text)
         room = self._half - self._head_size
         if room > 0:

@@ -62,6 +62,9 @@ class Clock:
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
         """Do nothing."""
 
+    def log(self, run: Run, event: Mapping[str, Any]) -> None:
+        """Do nothing."""
+
     def progress(self, run: Run, event: Mapping[str, Any]) -> None:
         """Do nothing."""
 

@@ -52,7 +52,7 @@ class Reader:
             return None if allocated is None else self._keep(allocated)
         violations = violations_of(self.problem, schedule)
         if not violations:
-            return self._keep(schedule)
+            return None if self._is_below_start(schedule) else self._keep(schedule)
         if self.violation is None:
             self.violation = violations[0]
             self.in_model = not self.encoding.model.check(assignment)
@@ -79,6 +79,14 @@ class Reader:
         if repaired is not None:
             self._keep(repaired)
         return None if self.objective == before else self.objective
+
+    def _is_below_start(self, schedule: Schedule) -> bool:
+        """Return whether a schedule of a restricted model is worse than the start, which may be none of this model."""
+        if self.start is None or not self.encoding.restriction:
+            return False
+        start = objective_of(self.problem, self.start)
+        own = objective_of(self.problem, schedule)
+        return not isinstance(start, tuple) and not isinstance(own, tuple) and self.sign * (own - start) > 0
 
     def _keep(self, schedule: Schedule) -> Any:
         value: Any = objective_of(self.problem, schedule)

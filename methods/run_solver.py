@@ -11,8 +11,8 @@ from ..backends.solver_thread import INTERRUPTED, catch_first
 from ..heuristics.method import Start
 from ..heuristics.reader import Reader
 from ..models import Encoding, Problem, Schedule
+from ..models.formulations import all_formulations, encoding_of
 from ..models.language.clock import OutOfTime, within
-from ..models.problem import encoding_of
 from .runs import OnIncumbent, Reports, put_schedule, start_schedule, without_solver
 from .solvers import SolverMethod
 
@@ -48,9 +48,10 @@ def run_solver(
     reports = Reports(on_incumbent, deadline)
     # the start comes first: a formulation that is too large for the time limit costs the call its solver, not its start
     start, why = start_schedule(problem, given, limits, reports.callback)
+    started = deadline.elapsed
     if why == INTERRUPTED or reports.stopped:
         return without_solver(problem, method.name, deadline, why, start)
-    formulation = method.formulation or next(iter(problem.formulations), None)
+    formulation = method.formulation or next(iter(all_formulations(problem)), None)
     try:
         with within(build_deadline(limits)):
             encoding = encoding_of(problem, formulation)
@@ -71,6 +72,7 @@ def run_solver(
         warm_start=hint,
         on_incumbent=None if on_incumbent is None else _with_schedules(reports, encoding, judge),
         judge=judge,
+        restriction=f"formulation {formulation}" if encoding.restriction else None,
         **method.compile_options,
     )
     result.problem = problem
@@ -101,6 +103,9 @@ def run_solver(
     elif start is not None and result.status == "unknown":  # the time did not suffice to check it against the model
         put_schedule(result, problem, start)
         result.warm_start = replace(result.warm_start, returned=True)
+        result.incumbents = [Incumbent(started, result.objective, None), *result.incumbents]
+        if encoding.restriction and result.message != INTERRUPTED:
+            result.message = "no answer of the restricted model is better than the start"
     return result
 
 

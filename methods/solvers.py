@@ -14,6 +14,7 @@ from ..heuristics.method import ARGUMENT, LOWERING, OPTION, PARAMETERS, START, M
 from ..models import Problem
 from ..models.arguments import Positive, named
 from ..models.comparing import hashable
+from ..models.formulations import find_formulation
 
 # --- The text of a linear lowering, after the @ of a method.
 #
@@ -160,9 +161,8 @@ class SolverMethod(Method):
 
     def check(self, problem: Problem) -> None:
         """Raise UnknownName for an unknown formulation."""
-        known = list(problem.formulations)
-        if self.formulation is not None and self.formulation not in known:
-            raise UnknownName(f"formulation of {problem.kind} problems", self.formulation, known, f" in {self.text!r}")
+        if self.formulation is not None:
+            find_formulation(problem, self.formulation, f" in {self.text!r}")
 
     def load(self) -> None:
         """Import the solver's package if its backend has a function for it."""
@@ -180,7 +180,7 @@ class CpSat(SolverMethod):
     Parameters
     ----------
     formulation : str or None
-        Name of a formulation of the problem, such as "counts"; None: its first one. None for a model.
+        Name of a formulation of the problem, such as "counts", or ``module:attribute``; None: its first one. None for a model.
     warm_start : str, Method, Start or None
         The heuristic to start from: ``"usual"``, a text such as ``"lns/5s"``, ``Lns()``, or ``Start(Lns(), 5)``.
     parameters : mapping of str to bool, int, float or str
@@ -205,7 +205,7 @@ class CpOptimizer(SolverMethod):
     Parameters
     ----------
     formulation : str or None
-        Name of a formulation of the problem, such as "pool"; None: its first one. None for a model.
+        Name of a formulation of the problem, such as "pool", or ``module:attribute``; None: its first one. None for a model.
     warm_start : str, Method, Start or None
         The heuristic to start from: ``"usual"``, a text such as ``"lns/5s"``, ``Lns()``, or ``Start(Lns(), 5)``.
     parameters : mapping of str to bool, int, float or str
@@ -262,7 +262,7 @@ class Highs(LinearMethod):
     Parameters
     ----------
     formulation : str or None
-        Name of a formulation of the problem, such as "pool"; None: its first one. None for a model.
+        Name of a formulation of the problem, such as "pool", or ``module:attribute``; None: its first one. None for a model.
     warm_start : str, Method, Start or None
         The heuristic to start from: ``"usual"``, a text such as ``"lns/5s"``, ``Lns()``, or ``Start(Lns(), 5)``.
     parameters : mapping of str to bool, int, float or str
@@ -298,7 +298,7 @@ class Pyomo(LinearMethod):
     Parameters
     ----------
     formulation : str or None
-        Name of a formulation of the problem, such as "pool"; None: its first one. None for a model.
+        Name of a formulation of the problem, such as "pool", or ``module:attribute``; None: its first one. None for a model.
     warm_start : str, Method, Start or None
         The heuristic to start from: ``"usual"``, a text such as ``"lns/5s"``, ``Lns()``, or ``Start(Lns(), 5)``.
     parameters : mapping of str to bool, int, float or str

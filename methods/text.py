@@ -18,6 +18,7 @@ from ..heuristics.registry import HEURISTICS, Heuristic, usual_start
 from ..models import Problem
 from ..models.arguments import named
 from ..models.comparing import hashable
+from ..models.formulations import formulation_source
 from ..models.plugins import REFERENCE, NoSuchAttribute, is_module, load_reference
 from ..models.registry import Registry
 from .auto import Auto
@@ -119,8 +120,8 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     Parameters
     ----------
     text : str
-        The method, such as "cpsat:counts+warm". In place of the name of a heuristic or backend, ``module:attribute``
-        names one that is not registered: "my_module:MyHeuristic:10".
+        The method, such as "cpsat:counts+warm". In place of the name of a heuristic, backend or formulation,
+        ``module:attribute`` names one that is not registered: "my_module:MyHeuristic:10", "cpsat:my_module:mine".
     problem : Problem or None
         The problem that it should solve. Its formulations and heuristics are the only ones accepted; None: all.
 
@@ -150,6 +151,8 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
         start, options = _with_reference(start, options, "warm=")
     head, words = _with_reference(*_divided(plain, ":"))
     arguments = [word for word in words if not NAMED.fullmatch(word)]
+    if len(arguments) > 1 and issubclass(method_class(head.partition("@")[0], where), SolverMethod):
+        arguments = _with_formulation(arguments)
     options += [word for word in words if NAMED.fullmatch(word)]
     options += [word for word in arguments[1:] if word]  # no NAME=VALUE: an error
     parts = _parts(head, arguments[0] if arguments else "", where)
@@ -170,6 +173,8 @@ def method_source(what: Method | str) -> str | None:
         heuristics.append(start.heuristic or "")
         backends.append(start.backend_name)
     hashes = [*map(HEURISTICS.source, heuristics), *map(BACKENDS.source, backends)]
+    if isinstance(method, SolverMethod):
+        hashes.append(formulation_source(method.formulation))
     return "-".join(filter(None, hashes)) or None
 
 
@@ -228,6 +233,12 @@ def _with_reference(head: str, words: list[str], before: str = "") -> tuple[str,
     registry: Registry[Any] = HEURISTICS if _is_heuristic(_object(reference)) else BACKENDS
     registry.adopt(reference)
     return f"{head}:{words[0]}", words[1:]
+
+
+def _with_formulation(arguments: list[str]) -> list[str]:
+    """Return the arguments of a solver; the first two are one if they name a formulation as ``module:attribute``."""
+    together = ":".join(arguments[:2])
+    return [together, *arguments[2:]] if REFERENCE.fullmatch(together.partition("@")[0]) else arguments
 
 
 def _is_heuristic(what: object) -> bool:

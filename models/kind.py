@@ -8,9 +8,7 @@ A package adds a kind by an entry point of the group ``schedlab.problems`` that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -19,7 +17,7 @@ from .comparing import hashable
 from .excerpt import excerpt
 from .plugins import PluginError
 from .registry import Registry
-from .unknown_names import ByName, hint, similar
+from .unknown_names import hint, similar
 
 OWN = {
     "dispatch": "schedlab.models.own_kinds:DISPATCH",
@@ -206,20 +204,6 @@ def known(name: str) -> ProblemKind | None:
     if kind.name != name:
         raise PluginError(f"{KINDS.label(name)} has the name {excerpt(kind.name)}; expected {name!r}")
     return kind
-
-
-def formulations_of(problem: Any, place: str) -> Mapping[str, Callable[[], Any]]:
-    """Return the formulations of a problem, by name.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    place : str
-        Where its formulations are, as "module:attribute": a mapping from names to functions ``(problem) -> Encoding``, the
-        default one first. They stand above the problem, which they import; see ``resolve``.
-    """
-    return ByName("formulation", {name: partial(make, problem) for name, make in resolve(place).items()})
 
 
 def having(part: str) -> list[str]:

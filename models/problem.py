@@ -13,7 +13,6 @@ from .excerpt import excerpt, one_line, with_short_repr
 from .language import Assignment, Model, ModelError, Violation
 from .platform import ProblemError
 from .returned import WrongAnswer, returned_number
-from .unknown_names import UnknownName
 from .whole_numbers import all_texts, all_whole, is_whole, no_text, shown, text_of, whole_amounts, wrong
 
 Value = float | tuple[float, ...]
@@ -252,6 +251,14 @@ class Encoding:
         (``Schedule.nodes`` is empty), and a separate step must allocate the nodes.
     ties : int, default 0
         Number of last objectives of the model that the problem does not have: they choose among equal answers.
+    restriction : bool, default False
+        Whether the model leaves out schedules of the problem, as one on a grid of times does. Its answers are schedules; its
+        bounds and proofs are none of the problem, and are not reported.
+
+    Raises
+    ------
+    WrongValue
+        If it is a relaxation and a restriction: then neither its answers nor its bounds say anything.
 
     Examples
     --------
@@ -265,6 +272,7 @@ class Encoding:
     write: Callable[[Schedule], Assignment]
     relaxation: bool = False
     ties: int = 0
+    restriction: bool = False
 
     def __copy__(self) -> Encoding:
         new = object.__new__(Encoding)  # not by its class: the checked functions would be checked once more
@@ -278,6 +286,11 @@ class Encoding:
         )
 
     def __post_init__(self) -> None:
+        if self.relaxation and self.restriction:
+            raise WrongValue(
+                "an Encoding is relaxation=True and restriction=True; expected at most one of them, as neither its answers "
+                "nor its bounds would hold"
+            )
         self.read, self.write = self._checked_read(self.read), self._checked_write(self.write)
 
     def _checked_read(self, read: Callable[[Assignment], Schedule]) -> Callable[[Assignment], Schedule]:
@@ -375,33 +388,6 @@ def check_problem(problem: Problem) -> None:
             f"formulations of {who} is {excerpt(formulations)}; expected a mapping {{name: function}}, "
             "whose functions return an Encoding"
         )
-
-
-def encoding_of(problem: Problem, name: str | None = None) -> Encoding:
-    """Return the encoding of a formulation; None: of the first one.
-
-    Raises
-    ------
-    WrongArgument
-        If the problem has no formulations.
-    UnknownName
-        If the problem has no such formulation.
-    WrongAnswer
-        If the function of the formulation returns something else.
-    """
-    known = problem.formulations
-    chosen = next(iter(known), None) if name is None else name
-    if chosen is None:
-        raise WrongArgument(f"{problem.kind} problems have no formulations; a heuristic may solve them")
-    if chosen not in known:
-        raise UnknownName(f"formulation of {problem.kind} problems", name, known)
-    made: object = known[chosen]()
-    if not isinstance(made, Encoding):
-        hint = "Encoding(model, read, write)" if isinstance(made, Model) else "an Encoding"
-        raise WrongAnswer(
-            f"formulation {chosen!r} of {problem.kind} problems returned {excerpt(made)}; expected {hint}"
-        )
-    return made
 
 
 def violations_of(problem: Problem, schedule: Schedule) -> list[Violation]:

@@ -10,6 +10,7 @@ def made(instance, method, seed=1, objective=100.0, **fields):
     solved = objective is not None
     return {
         "instance": instance,
+        "path": instance,
         "kind": "dispatch",
         "method": method,
         "seed": seed,

@@ -20,6 +20,7 @@ import typer
 from schedlab.backends import registry
 from schedlab.bench.cli.app import app
 from schedlab.heuristics import HEURISTICS
+from schedlab.models.formulations import FORMULATIONS
 
 ROOT = Path(schedlab.__file__).parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -36,6 +37,7 @@ MODULES = [
 KEY = re.compile(r"\[([A-Z][A-Za-z]+(?:19|20)\d\d[a-z]?|AccaSim)[\],]")
 
 
+OWN_FILE = "# my_module.py\n"  # first line of a block that is also the file of that name
 PRINTS = "  # prints "  # what follows is compared with what the statement prints; "..." stands for any text
 
 
@@ -74,6 +76,7 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "page", module)
     space = module.__dict__
     known = list(HEURISTICS)
+    formulations = list(FORMULATIONS)
     printed: dict[int, list[str]] = {}
 
     def record(*values: object, sep: str = " ", **_: object) -> None:
@@ -82,6 +85,8 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
     space["print"] = record
     for block in blocks(page, "python"):
         printed.clear()
+        if block.startswith(OWN_FILE):
+            (tmp_path / "my_module.py").write_text(block, encoding="utf-8")
         exec(compile(block, str(page), "exec"), space)
         for number, line in enumerate(block.splitlines(), 1):
             if PRINTS in line:
@@ -91,6 +96,9 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
                 assert [t for t in texts if not matches(claimed, t)] == [], f"not what is printed: {line.strip()}"
     for name in set(HEURISTICS) - set(known):
         HEURISTICS.unregister(name)  # of the page; its module ends with the test
+    for name in set(FORMULATIONS) - set(formulations):
+        FORMULATIONS.unregister(name)
+    sys.modules.pop("my_module", None)
 
 
 @pytest.mark.parametrize("line", commands())

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import schedlab as sl
+from schedlab.models.dispatch.formulations import counts
 
 WRONG: dict[str, Callable[[], object]] = {
     "None": lambda: None,
@@ -81,6 +82,7 @@ def calls() -> dict[str, Mapping[str, Any]]:
     columns = {name: getattr(w, name) for name in inspect.signature(sl.Workload).parameters}
     return {
         "Assignment": {"model": g["model"], "values": None},
+        "register_formulation": {"kind": "knapsack", "name": "mine", "formulation": counts},
         "BatchJob": {
             "id": "a", "nodes": 1, "start": 0, "last_checkpoint": None, "next_checkpoint": 9, "memory": 1, "application_share": 0.5
         },

@@ -97,6 +97,7 @@ def registries() -> list[Registry[Any]]:
     from ...heuristics import HEURISTICS
     from ...instances.traces import FORMATS
     from ...models.dispatch.objectives import REGISTRY as OBJECTIVES
+    from ...models.formulations import FORMULATIONS
     from ...models.kind import KINDS
     from ...simulation.allocators import ALLOCATORS
     from ...simulation.dispatchers.registry import DISPATCHERS
@@ -111,7 +112,7 @@ def registries() -> list[Registry[Any]]:
     from ...simulation.users import USERS
 
     return [
-        BACKENDS, HEURISTICS, KINDS, OBJECTIVES, FORMATS, EXECUTORS,
+        BACKENDS, HEURISTICS, KINDS, FORMULATIONS, OBJECTIVES, FORMATS, EXECUTORS,
         DISPATCHERS, RANKERS, PREDICTORS, ALLOCATORS, NODE_POLICIES, FORECASTS, USERS, EVICTORS, CHECKPOINTS, REQUEUE_RULES,
         FEATURES,
     ]  # fmt: skip

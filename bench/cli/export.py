@@ -14,6 +14,7 @@ from ...backends import compile as lower
 from ...instances.files.writing import move_whole, write_whole
 from ...methods import SolverMethod, parse_method
 from ...models.counts import how_many_of
+from ...models.formulations import encoding_of
 from ...models.language import Model
 from ...models.problem import Problem
 from ..errors import WrongUse, writing
@@ -114,8 +115,7 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> Map
     backend, write, suffix = FORMATS[form]
     method = parse_method(f"{backend}:{formulation}", problem)
     assert isinstance(method, SolverMethod)  # each format has a backend
-    known = problem.formulations
-    model = known[method.formulation or next(iter(known))]().model
+    model = encoding_of(problem, method.formulation).model
     native, size = _native(model, backend, method.compile_options) if form != "json" else (model, _size(model))
     if form == "cpsat" and out.suffix == ".pb":
         suffix = ".pb"

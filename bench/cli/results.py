@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,33 +15,91 @@ from ..errors import WrongUse
 from ..records.store import Record
 from ..runs.selection import parse_methods
 from ..statistics.comparison import ALPHA
-from ..statistics.measures import SHIFT, Measure, seconds, seconds_to
+from ..statistics.goal import Goal
+from ..statistics.measures import SHIFT
 from ..statistics.sample import records_of
 from ..suites.best_known import known_values
 from ..terminal import console_for, say
+from .options import with_options
+
+if TYPE_CHECKING:
+    from ..statistics.sample import Sample
 
 # --- The options that the commands about results share.
 
 Folder = Annotated[Path, typer.Argument(help="folder of records, such as results/classic")]
-Target = Annotated[
-    float | None,
-    typer.Option(
-        help="count the seconds to a schedule within this gap to the best known, such as 0.01, not those to the proof"
-    ),
-]
-Shift = Annotated[float, typer.Option(min=0.0, help="seconds added to times before their geometric mean")]
 Methods = Annotated[list[str] | None, typer.Option(help="only these methods, separated by commas")]
-Unproven = Annotated[bool, typer.Option("--unproven", help="only the problems that no run of these methods proved")]
-SHIFT_USUAL = SHIFT
+PROBLEMS = "Which problems"
+TIMES = "Which times"
 
 
-def measure_of(target: float | None) -> Measure:
-    """Return the measure of seconds for ``--target``. Raises WrongUse."""
-    if target is None:
-        return seconds
-    if not 0 <= target < 1:
-        raise WrongUse(f"--target {target:g}: expected a gap from 0 to 1, such as 0.01")
-    return seconds_to(target)
+@dataclass(frozen=True)
+class Chosen:
+    """Which problems a comparison is about."""
+
+    instances: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="only these problems: patterns of their names, separated by commas: la*,ta* or jsp/*",
+            rich_help_panel=PROBLEMS,
+        ),
+    ] = None
+    subset: Annotated[
+        str | None,
+        typer.Option(
+            help="all: every run has reached the goal; any: some run has; admitted: no run was refused (licence, no solver); 1..60: some run has within 60 s, and the slowest "
+            "took at least 1 s",
+            rich_help_panel=PROBLEMS,
+        ),
+    ] = None
+    unproven: Annotated[
+        bool,
+        typer.Option(
+            "--unproven", help="only the problems that no run of these methods proved", rich_help_panel=PROBLEMS
+        ),
+    ] = False
+
+    def part(self, sample: Sample, goal: Goal) -> Sample:
+        """Return these problems of a sample. Raises WrongUse if there are none."""
+        from ..statistics.sample import unproven
+        from ..statistics.subsets import matching, subset
+
+        chosen = sample if self.instances is None else matching(sample, self.instances)
+        chosen = unproven(chosen) if self.unproven else chosen
+        return chosen if self.subset is None else subset(chosen, self.subset, goal)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What the times of a comparison count to."""
+
+    target: Annotated[
+        float | None,
+        typer.Option(
+            help="count the seconds to a schedule within this gap to the best known, such as 0.01, not those to the proof",
+            rich_help_panel=TIMES,
+        ),
+    ] = None
+    time: Annotated[
+        str,
+        typer.Option(
+            help="total: the whole run; solver: without the seconds in which the model was built and lowered",
+            rich_help_panel=TIMES,
+        ),
+    ] = "total"
+    shift: Annotated[
+        float,
+        typer.Option(min=0.0, help="seconds added to times before their geometric mean", rich_help_panel=TIMES),
+    ] = SHIFT
+    floor: Annotated[
+        float, typer.Option(min=0.0, help="seconds as which shorter times count", rich_help_panel=TIMES)
+    ] = 0.0
+
+    def goal(self) -> Goal:
+        """Return what the times count to. Raises WrongUse."""
+        if self.time not in ("total", "solver"):
+            raise WrongUse(f"--time {self.time:.50}: expected total or solver")
+        return Goal(self.target, self.time == "solver", self.shift, self.floor)
 
 
 # --- Reading a folder of records for the commands about results.
@@ -67,6 +126,7 @@ def known_of(folder: Path) -> dict[str, float]:
 # --- ``bench compare``: which differences between methods, or between two folders of records, are real.
 
 
+@with_options()
 def compare(
     results: Folder,
     other: Annotated[
@@ -76,9 +136,13 @@ def compare(
     alpha: Annotated[
         float, typer.Option(min=1e-6, max=0.5, help="chance of reporting any difference where there is none")
     ] = ALPHA,
-    target: Target = None,
-    unproven: Unproven = False,
-    shift: Shift = SHIFT_USUAL,
+    *,
+    chosen: Chosen,
+    timing: Timing,
+    scatter: Annotated[
+        Path | None,
+        typer.Option(help="SVG file to write: the times of two methods, a point per problem; needs matplotlib"),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="print what each column means")] = False,
 ) -> None:
     """Print which differences between methods are real.
@@ -87,7 +151,7 @@ def compare(
 
     With one folder, all pairs of its methods are compared; with two, the methods of the same name. Each instance counts once,
     with the mean over its seeds. Wilcoxon's signed-rank test, corrected by Holm's method for the number of tests. Runs without
-    an answer count against their method: gap and integral 1, twice the time limit.
+    an answer count against their method: gap and integral 1, the time limit.
 
     Example: bench compare results/classic --methods cpsat:modes,cpsat:modes+warm
 
@@ -98,6 +162,7 @@ def compare(
     from ..statistics.comparison import two_folders
     from ..tables.comparison import show_comparison
 
+    goal = timing.goal()
     pairs = None
     if other is None:
         sample = samples.required(samples.sample_of(records_with(results, methods), known_of(results)), results)
@@ -107,12 +172,19 @@ def compare(
         if results.resolve() == other.resolve():
             raise WrongUse(f"{other}: expected another folder than the first")
         names = (results.name, other.name) if results.name != other.name else (str(results), str(other))
-        chosen = () if methods is None else parse_methods(methods)
+        named = () if methods is None else parse_methods(methods)
         known = known_of(other) | known_of(results)
-        sample, pairs = two_folders(samples.records_of(results), samples.records_of(other), names, chosen, known)
-    sample = samples.required(sample, results)
-    sample = samples.unproven(sample) if unproven else sample
-    show_comparison(console_for(), sample, compared(sample, pairs, alpha, measure_of(target), shift), alpha, explain)
+        sample, pairs = two_folders(samples.records_of(results), samples.records_of(other), names, named, known)
+    sample = chosen.part(samples.required(sample, results), goal)
+    if scatter is not None and len(sample.methods) != 2:
+        raise WrongUse(f"--scatter: expected two methods, such as --methods {','.join(sample.methods[:2])}")
+    show_comparison(console_for(), sample, compared(sample, pairs, alpha, goal), alpha, explain)
+    if scatter is not None:
+        from ..plots.statistics import write_scatter
+
+        one, two = sample.methods
+        write_scatter(scatter, sample, (one, two), goal)
+        say(f"{scatter}: the times of {one} and {two}")
 
 
 # --- ``bench merge``: folders of records of several machines as one folder.
@@ -158,10 +230,14 @@ def merge(
 # --- ``bench report``: a folder of records as one HTML page without network.
 
 
+@with_options()
 def report(
     results: Folder,
     out: Annotated[Path | None, typer.Option(help="HTML file to write; default: report.html in the folder")] = None,
     methods: Methods = None,
+    *,
+    chosen: Chosen,
+    timing: Timing,
     latex: Annotated[
         Path | None,
         typer.Option(
@@ -197,7 +273,9 @@ def report(
     known = known_of(results)
     if parquet is not None:  # first: a missing library ends the command before the page is made
         say(f"{parquet}: {how_many(write_parquet(parquet, records, known), 'run', ',')}")
-    content = content_of(records, known, results.resolve().name)
+    goal = timing.goal()
+    name = results.resolve().name
+    content = content_of(records, known, name, goal=goal, part=lambda sample: chosen.part(sample, goal))
     if latex is not None and not content["problems"]:
         raise WrongUse(f"--latex: its tables are about runs of methods, and {results} has none; leave it out")
     replays = [r for r in records if r["replay"] is not None]
@@ -211,12 +289,20 @@ def report(
 # --- ``bench statistics``: statistics of the methods over all instances and seeds of a folder of records.
 
 
+@with_options()
 def statistics(
     results: Folder,
     methods: Methods = None,
-    target: Target = None,
-    unproven: Unproven = False,
-    shift: Shift = SHIFT_USUAL,
+    *,
+    chosen: Chosen,
+    timing: Timing,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="also a table per group of problems: folder (of the file of the instance), letters (la of la21)",
+            rich_help_panel=PROBLEMS,
+        ),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="SVG file to write: performance profiles, data profiles, shares over the gap")
     ] = None,
@@ -238,6 +324,8 @@ def statistics(
     Example: bench statistics results/classic --methods cpsat:modes,lns@cpsat --unproven
 
     Example: bench statistics results/classic --target 0.01 --plot profiles.svg
+
+    Example: bench statistics results/jsp --subset 1.. --time solver --by letters
     """
     from ..statistics import sample as samples
     from ..tables.runs import write_csv, write_parquet
@@ -246,15 +334,16 @@ def statistics(
     records = records_with(results, methods)
     known = known_of(results)
     sample = samples.required(samples.sample_of(records, known), results)
-    if unproven:
-        sample = samples.unproven(sample)
+    goal = timing.goal()
+    sample = chosen.part(sample, goal)
+    if chosen != Chosen():
         kept = {problem.name for problem in sample.problems}
         records = [r for r in records if samples.name_of(r) in kept]
-    show_statistics(console_for(), sample, measure_of(target), target, shift, explain)
+    show_statistics(console_for(), sample, goal, by, explain)
     if plot is not None:
         from ..plots.statistics import write_profiles
 
-        write_profiles(plot, sample, measure_of(target), target)
+        write_profiles(plot, sample, goal)
         say(f"{plot}: profiles of {how_many(len(sample.methods), 'method')}")
     for path, write in ((csv, write_csv), (parquet, write_parquet)):
         if path is not None:

@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
-from ..replays.settings import PROBLEM, RUNS
+from ..replays.settings import PROBLEM, RESULTS, RUNS
+from ..runs.process import WORKER
 from ..runs.selection import RunRequest, parse_methods, parse_seeds
 from ..runs.task import Recording, RunTask
 from ..runs.view import open_instance, parse_clock, parse_durations, parse_keep, parse_profile
+from ..runs.worker import LOG
 from ..terminal import console_for
 from .options import (
     At,
@@ -50,6 +52,14 @@ class Solving:
         ),
     ] = None
     jobs: Jobs = None
+    log: Annotated[
+        bool,
+        typer.Option(
+            "--log",
+            help="show the logs of the solvers while they run, and keep each beside its record (METHOD.SEED.KEY.log)",
+            rich_help_panel=RESULTS,
+        ),
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -172,7 +182,8 @@ def run(
     )
     has_seeds = solving.seeds is not None
     chosen = choose(instances, request, has_seeds, data, lambda path: open_instance(path, problems.drop_impossible))
-    task = RunTask(chosen.instances, request, out, recording, where=where)
+    worker = (*WORKER, LOG) if solving.log else WORKER
+    task = RunTask(chosen.instances, request, out, recording, worker, where)
     tables = console_for(stderr=recording.as_json)
     notes = console_for(stderr=True)
     raise typer.Exit(carry_out_chosen(chosen, task, tables, notes))

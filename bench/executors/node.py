@@ -264,7 +264,7 @@ def _python() -> str:
     return ".".join(platform.python_version_tuple()[:2])
 
 
-PASSED_ON = ("compiling", "incumbent", "progress")  # events of the worker that the user may see
+PASSED_ON = ("compiling", "incumbent", "log", "progress")  # events of the worker that the user may see
 
 
 class RunProcess:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...backends import UnknownName
-from ...models.counts import how_many
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..records.store import jobs_file
-from ..statistics.measures import Curve, Measure, below_one, data_profiles, gap, performance_profiles
+from ..statistics.charts import LEAST_SECONDS, Chart, profile_charts
+from ..statistics.goal import Goal
+from ..statistics.measures import by_problem, penalized
 from ..statistics.sample import Sample
 from ..tables.replay_figures import OF_EWT
 from ..tables.replay_results import DispatcherRow, ReplayResults
@@ -316,70 +317,99 @@ def statistics_of(results: ReplayResults, folder: Path) -> list[tuple[str, str]]
 
 # --- The picture of ``bench statistics --plot``: performance profile, data profile, and the distribution of gaps.
 
-HEIGHT = 2.7  # inches
-LEAST_GAP = 1e-4  # at the left end of the axis of gaps: 0.01 %
+HEIGHT = 2.4  # inches
+MANY = 20  # times: an axis that spans more has labels at the powers of ten alone
 
 
-def draw_profiles(ax: Axes, curves: Sequence[Curve], begin: float, end: float, label: str, share: str) -> None:
-    """Draw step functions on a logarithmic axis.
+def draw_chart(ax: Axes, chart: Chart) -> None:
+    """Draw the step functions of a chart on a logarithmic axis, with the legend beside them.
+
+    Parameters
+    ----------
+    ax
+        Where they are drawn; its figure has the layout "constrained".
+    chart
+        The chart. Where two lines are equal, both line styles are seen.
+    """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    for k, line in enumerate(chart.lines):
+        y = [100 * share for share in line.y]
+        ax.step(line.x, y, where="post", label=line.name, **curve_style(k), linewidth=1.4)
+    ax.set_xscale("log")
+    ax.set_xlim(chart.begin, chart.end)
+    ax.set_ylim(-2, 102)
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    if chart.end < MANY * chart.begin:
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 3.0, 5.0)))
+    ax.set_xlabel(fill(chart.label, LETTERS))
+    ax.set_ylabel(chart.share)
+    ax.grid(color=GREY, alpha=0.25, linewidth=0.5)
+    ax.legend(frameon=False, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+LETTERS = 46  # of a line of the label of an axis
+
+
+def write_profiles(path: Path, sample: Sample, goal: Goal) -> None:
+    """Write the charts side by side as one SVG picture. Raises WrongUse."""
+
+    def picture() -> str:
+        require_matplotlib()
+        charts = profile_charts(sample, goal)
+        return side_by_side([(c.title, single(c.title, partial(draw_chart, chart=c), HEIGHT)) for c in charts])
+
+    write_picture(path, picture)
+
+
+# --- The picture of ``bench compare --scatter``: the times of two methods, a point per problem.
+
+SIDE = 3.4  # inches
+
+
+def draw_scatter(ax: Axes, sample: Sample, methods: tuple[str, str], goal: Goal) -> None:
+    """Draw the times of two methods on logarithmic axes, a point per problem; those without the goal on a line at the limit.
 
     Parameters
     ----------
     ax
         Where they are drawn.
-    curves
-        The curves, one per method; where two are equal, both line styles are seen.
-    begin, end
-        The axis; what a curve reaches before ``begin`` is its height there.
-    label, share
-        Labels of the axes.
+    sample
+        The runs.
+    methods
+        The method of each axis.
+    goal
+        What the times count to.
     """
     from matplotlib.ticker import NullFormatter
 
-    for k, curve in enumerate(curves):
-        inside = (curve.x > begin) & (curve.x <= end)
-        x = np.concatenate([[begin], curve.x[inside], [end]])
-        y = np.concatenate([[curve.at(begin)], curve.y[inside], [curve.at(end)]])
-        ax.step(x, 100 * y, where="post", label=curve.method, **curve_style(k), linewidth=1.4)
-    ax.set_xscale("log")
-    ax.set_xlim(begin, end)
-    ax.set_ylim(-2, 102)
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.xaxis.set_minor_formatter("{x:g}" if end < 10 * begin else NullFormatter())
-    ax.set_xlabel(label)
-    ax.set_ylabel(share)
-    ax.grid(color=GREY, alpha=0.25, linewidth=0.5)
-    add_legend(ax, "lower right")
-
-
-def profile_figures(sample: Sample, time: Measure, target: float | None) -> list[tuple[str, str]]:
-    """Return (caption, SVG element) of the three figures. Raises WrongUse if matplotlib is missing."""
-    require_matplotlib()
-    until = "the proof" if target is None else f"a gap of {100 * target:g} %"
-    performance = performance_profiles(sample, time)
-    data = data_profiles(sample, time)
-    gaps = below_one(data_profiles(sample, gap))
+    times = by_problem(sample, penalized(1, goal.measure))
+    columns = [list(sample.methods).index(method) for method in methods]
+    x, y = (np.maximum(times[:, k], LEAST_SECONDS) for k in columns)
     limit = max(p.limit for p in sample.problems)
-    ratio = max([2.0, *(float(c.x[-1]) for c in performance if c.x.size)])
-    quickest = min([limit / 10, *(float(c.x[0]) for c in data if c.x.size)])
-    count = len(sample.problems)
-    figures = (
-        (f"performance profile: seconds to {until}, {how_many(count, 'problem')}", performance, 1.0, 1.05 * ratio, "times the seconds of the best method"),
-        (f"data profile: seconds to {until}", data, max(1e-3, 10 ** np.floor(log10(max(quickest, 1e-3)))), limit, "seconds"),
-        ("gap to the best objective known, at the end", _percent(gaps), 100 * LEAST_GAP, 100.0, "gap at most, %"),
-    )  # fmt: skip
-    shares = ("problems, %", "runs, %", "runs, %")
-    drawings = []
-    for (caption, curves, begin, end, label), share in zip(figures, shares, strict=True):
-        draw = partial(draw_profiles, curves=curves, begin=begin, end=end, label=label, share=share)
-        drawings.append((caption, single(caption, draw, HEIGHT)))
-    return drawings
+    least = 10.0 ** np.floor(log10(min(x.min(), y.min())))
+    ax.plot([least, limit], [least, limit], color=GREY, linewidth=0.8)
+    for side in (ax.axvline, ax.axhline):
+        side(limit, color=GREY, linewidth=0.8, linestyle="--")
+    ax.plot(x, y, "o", color=INK, alpha=0.55, markersize=4, markeredgewidth=0)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlim(least, 1.4 * limit)
+    ax.set_ylim(least, 1.4 * limit)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter(NullFormatter())
+    ax.set_xlabel(fill(methods[0], LETTERS))
+    ax.set_ylabel(fill(methods[1], LETTERS))
 
 
-def write_profiles(path: Path, sample: Sample, time: Measure, target: float | None) -> None:
-    """Write the figures side by side as one SVG picture. Raises WrongUse."""
-    write_picture(path, lambda: side_by_side(profile_figures(sample, time, target)))
+def write_scatter(path: Path, sample: Sample, methods: tuple[str, str], goal: Goal) -> None:
+    """Write the scatter plot of two methods as an SVG picture. Raises WrongUse."""
+    title = f"{goal.text}; a point per problem, dashed: the time limit"
 
+    def picture() -> str:
+        require_matplotlib()
+        return side_by_side([(title, single(title, lambda ax: draw_scatter(ax, sample, methods, goal), SIDE, SIDE))])
 
-def _percent(curves: Sequence[Curve]) -> list[Curve]:
-    return [Curve(c.method, 100 * c.x, c.y) for c in curves]
+    write_picture(path, picture)

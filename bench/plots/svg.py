@@ -277,13 +277,13 @@ def inline(svg: str, title: str) -> str:
     return re.sub(r"<svg ([^>]*)>", rf'<svg role="img" aria-label="{text}" \1><title>{text}</title>', element, count=1)
 
 
-def single(title: str, draw: Callable[[Axes], object], height: float) -> str:
-    """Return one chart as SVG, with the width of the others and a height in inches. ``draw`` draws on the axes."""
+def single(title: str, draw: Callable[[Axes], object], height: float, width: float | None = None) -> str:
+    """Return one chart as SVG, with a height and a width in inches. ``draw`` draws on the axes; None: the width of the others."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     with styled(title):
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        figure = Figure(figsize=(WIDTH if width is None else width, height), layout="constrained")
         FigureCanvasSVG(figure)
         draw(figure.subplots())
         return as_svg(figure, title)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,16 @@ from typing import Any
 from ...instances.files.writing import to_csv, write_whole
 from ..errors import WrongUse
 from ..grid import latex_text
-from ..plots.svg import GREY, curve_style, require_matplotlib, styled
+from ..plots.statistics import draw_chart
+from ..plots.svg import require_matplotlib, styled
+from ..statistics.charts import Chart
 from .page import report_grids
 
-INCHES = (3.4, 2.4)  # a column of a paper
+INCHES = (5.0, 2.3)  # of the width of a page, with the legend beside the axes
+MOST_ROWS = 45  # of a table on a page
+NEVER = (
+    "Each curve begins at the axis and ends at its limit; a run that does not reach the goal is never counted as done."
+)
 WHOLE = "report.tex"  # the document with all tables and figures
 
 
@@ -43,16 +48,21 @@ def write_latex(folder: Path, content: Mapping[str, Any]) -> list[Path]:
     grids = report_grids(content)
     files: dict[str, str | bytes] = {f"{name}.tex": grid.as_latex() + "\n" for name, grid in grids.items()}
     files |= {f"{name}.csv": grid.as_csv() for name, grid in grids.items()}
-    body = [grid.as_latex_float(rf"\input{{{name}}}") for name, grid in grids.items()]
+    body = [
+        grid.as_latex_float(rf"\input{{{name}}}")
+        if len(grid.rows) <= MOST_ROWS
+        else rf"\noindent {latex_text(grid.title)}: {len(grid.rows)} rows, in \texttt{{{name}.tex}} and \texttt{{{name}.csv}}."
+        for name, grid in grids.items()
+    ]
     for kind in content["kinds"]:
-        for chart in kind["curves"]:
-            name = f"{_file_name(chart['title'])}-{kind['name']}"
-            points = [(c["name"], x, y) for c in chart["curves"] for x, y in zip(c["x"], c["y"], strict=True)]
+        for chart in map(Chart.of_json, kind["charts"]):
+            name = f"{chart.key}-{kind['name']}"
+            points = [(line.name, x, y) for line in chart.lines for x, y in zip(line.x, line.y, strict=True)]
             files |= {
                 f"{name}.pdf": _figure(name, chart),
-                f"{name}.csv": to_csv(("method", chart["label"], "share"), points),
+                f"{name}.csv": to_csv(("method", chart.label, f"share of {chart.share.partition(',')[0]}"), points),
             }
-            body.append(_floating(name, f"{chart['title']}, {kind['name']} problems"))
+            body.append(_floating(name, f"{chart.title} ({kind['name']}). {NEVER}"))
     files[WHOLE] = _document(content, body)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +94,7 @@ def _document(content: Mapping[str, Any], body: list[str]) -> str:
     return "\n\n".join(["\n".join(head), *words, *body, r"\end{document}"]) + "\n"
 
 
-def _figure(name: str, chart: Mapping[str, Any]) -> bytes:
+def _figure(name: str, chart: Chart) -> bytes:
     """Return a profile as PDF."""
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure
@@ -93,27 +103,6 @@ def _figure(name: str, chart: Mapping[str, Any]) -> bytes:
     with styled(name):
         figure = Figure(figsize=INCHES, layout="constrained")
         FigureCanvasPdf(figure)
-        _draw(figure.subplots(), chart)
+        draw_chart(figure.subplots(), chart)
         figure.savefig(picture, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
     return picture.getvalue()
-
-
-def _draw(ax: Any, chart: Mapping[str, Any]) -> None:
-    """Draw step functions; a logarithmic axis where all places of steps are positive."""
-    last = max((c["x"][-1] for c in chart["curves"] if c["x"]), default=1)
-    for k, c in enumerate(chart["curves"]):
-        style = curve_style(k) | {"linewidth": 1.1}
-        ax.step([*c["x"], last], [*c["y"], c["y"][-1] if c["y"] else 0], where="post", label=c["name"], **style)
-    if all(x > 0 for c in chart["curves"] for x in c["x"]):
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter("{x:g}")
-    ax.set_ylim(-0.02, 1.02)
-    ax.set_xlabel(chart["label"])
-    ax.set_ylabel("share of problems")
-    ax.grid(color=GREY, alpha=0.25, linewidth=0.5)
-    ax.legend(frameon=False, fontsize=6)
-
-
-def _file_name(title: str) -> str:
-    """Return a title as the name of a file: ``performance-profile-seconds-to-the-proof``."""
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")

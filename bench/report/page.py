@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -17,25 +18,20 @@ from ...instances import load
 from ...instances.files.writing import write_whole
 from ...models.counts import how_many
 from ..errors import WrongUse
-from ..grid import Column, Grid
+from ..grid import Column, Grid, fixed
 from ..pages import rendered
 from ..records.verify import Instances
 from ..replays.settings import ReplaySettings
 from ..runs.view import View
-from ..statistics.measures import (
-    SHIFT,
-    Curve,
-    below_one,
-    data_profiles,
-    gap,
-    gap_to_known,
-    performance_profiles,
-    primal_integral,
-    seconds,
-    statistics_of,
-)
+from ..statistics.charts import profile_charts
+from ..statistics.goal import PROOF, Goal
+from ..statistics.measures import gap, gap_to_known, primal_integral
 from ..statistics.sample import STATES, Outcome, Problem, Sample, sample_of
-from ..tables.statistics import lacking, of_kind
+from ..statistics.summary import MethodStatistics, statistics_of
+from ..tables.known import MEANING as OF_KNOWN
+from ..tables.known import MEANING_OF_BETTER as OF_BETTER
+from ..tables.known import against_grid, best_of, better_grid
+from ..tables.statistics import MEANING, lacking, of_kind
 from .gantt import charts_of, notes_of
 
 # --- The commands that make the records of a folder again, and the machines and versions that they ran on.
@@ -157,18 +153,30 @@ def _text(value: object) -> str:
 # --- What the page of a report shows, as plain data: statistics, curves, problems, runs with their traces.
 
 EXPLAINED = (
-    "solved: runs with a verified schedule (proofs too). lacking: f failed, u no schedule found, v not verified, m "
-    "missing. Runs without an answer count as a gap and integral of 100 % and as the time limit, or 2 or 10 of them "
-    "(PAR2, PAR10); in the profiles they never reach their goal. Formulas: docs/statistics.md of schedlab."
+    f"{MEANING[0].upper()}{MEANING[1:]} In the profiles, a run without an answer never reaches its goal; a curve ends at the time "
+    "limit."
 )
-CURVE = 200  # most points of a profile
+ABOUT_PROBLEMS = (
+    "best found: the best verified objective of these runs; best known: the value of the literature; bound: the best bound of these "
+    "runs that no schedule refutes; solved, proven: runs with a verified schedule, with a proof."
+)
+ABOUT_RUNS = (
+    "state: as in the table of methods; gap %: to the better one of best found and best known, 100 without a verified schedule; "
+    "gap to known %: below 0 if better; seconds: of the whole run, building and lowering of those."
+)
+ABOUT_OBJECTIVES = "The median over the seeds; nothing if a run has no verified schedule."
 BUDGET = 8_000_000  # characters of all traces: with the rest, 10,000 runs stay below 15 MB
 LONGEST = 100  # most steps of a trace
 STEP = 22  # characters of a step, at most about this
 
 
 def content_of(
-    records: Sequence[Mapping[str, Any]], known: Mapping[str, float], title: str, instances: Instances | None = None
+    records: Sequence[Mapping[str, Any]],
+    known: Mapping[str, float],
+    title: str,
+    instances: Instances | None = None,
+    goal: Goal = PROOF,
+    part: Callable[[Sample], Sample] = lambda sample: sample,
 ) -> dict[str, Any]:
     """Return the content of the page.
 
@@ -182,25 +190,28 @@ def content_of(
         The name of the folder.
     instances
         The instances for the Gantt charts; None: they are read from the paths in the records.
+    goal
+        What the times count to.
+    part
+        Returns the part of the sample that the page is about.
 
     Returns
     -------
     dict
         Lists, texts and numbers, as JSON can represent them; None is unknown or infinite.
     """
-    sample = sample_of(records, known)
+    sample = part(sample_of(records, known))
     runs = sum(len(runs_of_method) for p in sample.problems for runs_of_method in p.runs.values())
     charts = charts_of(records, sample.problems, instances or Instances(load))
     most = max(2, min(LONGEST, BUDGET // (STEP * max(1, runs))))
     return {
         "title": title,
-        "explained": EXPLAINED,
         "notes": [*sample.notes, *notes_of(sample.problems, charts)],
         "machines": machines(records),
         "commands": commands(records),
         "states": list(STATES),
         "methods": list(sample.methods),
-        "kinds": [_kind(of_kind(sample, kind)) for kind in dict.fromkeys(p.kind for p in sample.problems)],
+        "kinds": [_kind(of_kind(sample, kind), goal) for kind in dict.fromkeys(p.kind for p in sample.problems)],
         "problems": [_problem(p) for p in sample.problems],
         "charts": charts,
         "runs": [
@@ -218,13 +229,14 @@ def _kinds_of(sample: Sample, method: str) -> set[str]:
     return {p.kind for p in sample.problems if any(o.state != "missing" for o in p.runs[method])}
 
 
-FIGURES = (
+FIGURES: tuple[Column, ...] = (
     Column("method", lambda s: s.method, words=True),
     Column("runs", lambda s: s.runs),
     Column("solved", lambda s: s.answered),
     Column("proven", lambda s: s.states["proven"]),
     Column("lacking", lambda s: lacking(s)),
-    Column(f"time s (shift {SHIFT:g})", lambda s: _short(s.time)),
+    Column("time s", lambda s: _short(s.time)),
+    Column("scaled", lambda s: _short(s.scaled)),
     Column("PAR2 s", lambda s: _short(s.par2)),
     Column("PAR10 s", lambda s: _short(s.par10)),
     Column("gap %", lambda s: _short(100 * s.gap)),
@@ -233,24 +245,31 @@ FIGURES = (
     Column("primal %", lambda s: _short(100 * s.primal)),
     Column("dual %", lambda s: _short(100 * s.dual)),
     Column("wins", lambda s: s.wins),
+    Column("Borda", lambda s: _short(s.borda)),
+    Column("MiniZinc", lambda s: _short(s.minizinc)),
     Column("virtual best %", lambda s: _short(100 * s.share)),
     Column("only", lambda s: s.only),
 )
 
 
-def _kind(sample: Sample) -> dict[str, Any]:
-    proof = "seconds to the proof"
-    profiles = performance_profiles(sample, seconds)
+def _kind(sample: Sample, goal: Goal) -> dict[str, Any]:
     return {
         "name": sample.problems[0].kind,
-        **_heads_and_rows(Grid.of("", FIGURES, statistics_of(sample))),
+        "title": f"{goal.text}, shift {goal.shift:g} s",
+        **_heads_and_rows(_figures(statistics_of(sample, goal))),
+        "against": _heads_and_rows(against_grid("", sample)),
+        "better": _heads_and_rows(better_grid("", sample)),
         "objectives": _heads_and_rows(_objectives(sample)),
-        "curves": [
-            _chart(f"Performance profile: {proof}", "times the best method", profiles),
-            _chart(f"Data profile: {proof}", "seconds", data_profiles(sample, seconds)),
-            _chart("Gap to the best objective known", "gap", below_one(data_profiles(sample, gap))),
-        ],
+        "charts": [chart.as_json() for chart in profile_charts(sample, goal)],
     }
+
+
+def _figures(methods: Sequence[MethodStatistics]) -> Grid:
+    """Return the table of the methods, without the columns of which nothing is known."""
+    grid = Grid.of("", FIGURES, methods)
+    known = [any(row[k] is not None for row in grid.rows) for k in range(len(FIGURES))]
+    shown = [column for column, has in zip(FIGURES, known, strict=True) if has]
+    return Grid.of("", shown, methods)
 
 
 def _heads_and_rows(grid: Grid) -> dict[str, Any]:
@@ -272,22 +291,14 @@ def _objectives(sample: Sample) -> Grid:
     return Grid.of("", [Column("problem", lambda p: p.name, words=True), *columns], sample.problems)
 
 
-def _chart(title: str, label: str, curves: Sequence[Curve]) -> dict[str, Any]:
-    lanes = []
-    for c in curves:
-        keep = np.unique(np.linspace(0, c.x.size - 1, min(CURVE, c.x.size)).astype(np.int64))
-        lanes.append(
-            {"name": c.method, "x": [_short(float(v)) for v in c.x[keep]], "y": [_short(float(v)) for v in c.y[keep]]}
-        )
-    return {"title": title, "label": label, "curves": lanes}
-
-
 def _problem(p: Problem) -> list[Any]:
-    return [p.name, p.kind, _short(p.limit), _short(p.best), _short(p.bound), _short(p.known)]
+    """Return [name, kind, limit, best found, bound, best known, the better one of the two]."""
+    found = best_of(p, [run for runs in p.runs.values() for run in runs])
+    return [p.name, p.kind, *map(_short, (p.limit, found, p.bound, p.known, p.best))]
 
 
 def _run(p: Problem, problem: int, method: int, seed: int, run: Outcome, most: int) -> list[Any]:
-    """Return [problem, method, seed, state, objective, bound, gap, gap to known, primal integral, seconds, steps]."""
+    """Return [problem, method, seed, state, objective, bound, gap, gap to known, primal integral, seconds, steps, building]."""
     measures = [m(p, run) for m in (gap, gap_to_known, primal_integral)]
     steps = run.steps
     if len(steps) > most:  # the first and the last one are kept
@@ -305,6 +316,7 @@ def _run(p: Problem, problem: int, method: int, seed: int, run: Outcome, most: i
         *map(_short, measures),
         _short(run.seconds),
         flat,
+        None if run.state in ("missing", "refused") else _short(run.building),
     ]
 
 
@@ -324,30 +336,62 @@ def _short(value: float | None) -> float | int | None:
 def report_grids(content: Mapping[str, Any]) -> dict[str, Grid]:
     """Return the tables of a report, each with the name of its file: problems, runs, methods and objectives of each kind."""
     grids = {
-        "problems": figures_grid("Problems", PROBLEM_HEADS, _problem_rows(content)),
-        "runs": figures_grid("Runs", RUN_HEADS, _run_rows(content)),
+        "problems": figures_grid("Problems", PROBLEM_HEADS, _problem_rows(content), ABOUT_PROBLEMS),
+        "runs": figures_grid("Runs", RUN_HEADS, _run_rows(content), ABOUT_RUNS),
     }
     for kind in content["kinds"]:
         name = kind["name"]
-        methods = figures_grid(f"Methods: {name} problems", kind["heads"], kind["rows"])
-        objectives = kind["objectives"]
-        grids[f"methods-{name}"] = replace(methods, meaning=EXPLAINED)
-        grids[f"objectives-{name}"] = figures_grid(
-            f"Median objectives over the seeds: {name} problems", objectives["heads"], objectives["rows"]
-        )
+        title = f"Methods on {name} problems: {kind['title']}"
+        for key, heads in (("methods", OF_TIMES), ("quality", OF_QUALITY)):
+            grids[f"{key}-{name}"] = figures_grid(title, *_columns(kind["heads"], kind["rows"], heads), EXPLAINED)
+        for part, words, about in PARTS:
+            if kind[part]["rows"] and (part != "against" or kind[part]["rows"][0][1]):
+                title = f"{words}: {name} problems"
+                grids[f"{part}-{name}"] = figures_grid(title, kind[part]["heads"], kind[part]["rows"], about)
     return grids
 
 
-PROBLEM_HEADS = ("problem", "kind", "limit s", "best", "bound", "best known", "solved", "proven", "runs")
-RUN_HEADS = (
-    "problem", "method", "seed", "state", "objective", "bound", "gap %", "gap to known %", "primal integral %", "seconds"
+PARTS = (  # of a kind: its name in the content, the caption, the notes
+    ("objectives", "Median objectives over the seeds", ABOUT_OBJECTIVES),
+    ("against", "Methods against the best-known values", OF_KNOWN),
+    ("better", "Schedules better than the best-known values", OF_BETTER),
+)
+
+
+# the columns of the methods in two tables, as one of all is wider than a page
+OF_TIMES = ("method", "runs", "solved", "proven", "lacking", "time s", "scaled", "PAR2 s", "PAR10 s", "wins", "only")
+OF_QUALITY = (
+    "method", "gap %", "gap to bound %", "gap to known %", "primal %", "dual %", "Borda", "MiniZinc", "virtual best %"
 )  # fmt: skip
 
 
-def figures_grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Grid:
-    """Return a table of numbers with four digits; the first column is text."""
-    columns = [Column(head, form=four_digits, words=k == 0) for k, head in enumerate(heads)]
-    return Grid(title, columns, rows)
+def _columns(
+    heads: Sequence[str], rows: Sequence[Sequence[Any]], wanted: Sequence[str]
+) -> tuple[list[str], list[list[Any]]]:
+    """Return the wanted columns of a table that it has."""
+    places = [heads.index(name) for name in wanted if name in heads]
+    return [heads[k] for k in places], [[row[k] for k in places] for row in rows]
+
+
+PROBLEM_HEADS = ("problem", "kind", "limit s", "best found", "bound", "best known", "solved", "proven", "runs")
+RUN_HEADS = (
+    "problem", "method", "seed", "state", "objective", "bound", "gap %", "gap to known %", "primal integral %", "seconds",
+    "building s",
+)  # fmt: skip
+TEXTS = ("problem", "method", "kind", "state")
+TWO_DECIMALS = re.compile(r"%$| s$|^seconds$|^scaled$|^MiniZinc$")  # the heads of shares, times and ratios
+
+
+def figures_grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]], meaning: str = "") -> Grid:
+    """Return a table of numbers: shares, times and ratios with two decimals, others with four digits, whole numbers as such."""
+    columns = [Column(head, form=_form_of(head), words=k == 0 or head in TEXTS) for k, head in enumerate(heads)]
+    return Grid(title, columns, rows, meaning)
+
+
+def _form_of(head: str) -> Callable[[float], str]:
+    if head == "Borda":  # ties are one half
+        return fixed(1)
+    return fixed(2) if TWO_DECIMALS.search(head) and head != "limit s" else four_digits
 
 
 def four_digits(value: float) -> str:
@@ -363,17 +407,17 @@ def _problem_rows(content: Mapping[str, Any]) -> list[list[Any]]:
         runs[run[0]].append(run)
     proven = STATES.index("proven")
     return [
-        [*problem, sum(run[4] is not None for run in own), sum(run[3] == proven for run in own), len(own)]
+        [*problem[:6], sum(run[4] is not None for run in own), sum(run[3] == proven for run in own), len(own)]
         for problem, own in zip(content["problems"], runs, strict=True)
     ]
 
 
 def _run_rows(content: Mapping[str, Any]) -> list[list[Any]]:
     rows = []
-    for problem, method, seed, state, objective, bound, gap_, to_known, primal, took, _ in content["runs"]:
+    for problem, method, seed, state, objective, bound, gap_, to_known, primal, took, _, building in content["runs"]:
         names = content["problems"][problem][0], content["methods"][method], seed, STATES[state]
         shares = [None if share is None else 100 * share for share in (gap_, to_known, primal)]
-        rows.append([*names, objective, bound, *map(_short, shares), took])
+        rows.append([*names, objective, bound, *map(_short, shares), took, building])
     return rows
 
 

@@ -136,6 +136,11 @@ class Lines:
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
         """Note that a run found a better solution or bound."""
 
+    def log(self, run: Run, event: Mapping[str, Any]) -> None:
+        """Print a line of the solver's log, after the method and seed that it belongs to."""
+        text = f"{run.method}, seed {run.seed} | {event['line']}"
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
     def progress(self, run: Run, event: Mapping[str, Any]) -> None:
         """Print a line about a replay, every ``LINE_EVERY`` seconds."""
         pace = pace_of(event)

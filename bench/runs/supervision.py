@@ -48,6 +48,9 @@ class Observer(Protocol):
     def incumbent(self, run: Run, event: Mapping[str, Any]) -> None:
         """Note a better solution or bound: ``event`` has "seconds", "objective", "bound"."""
 
+    def log(self, run: Run, event: Mapping[str, Any]) -> None:
+        """Note a line of the solver's log: ``event`` has "line"."""
+
     def progress(self, run: Run, event: Mapping[str, Any]) -> None:
         """Note the progress of a replay: "done" of "total" jobs have started after "seconds"."""
 
@@ -202,6 +205,8 @@ def _report(observer: Observer, run: Run, event: Mapping[str, Any]) -> None:
         observer.compiling(run)
     elif event["event"] == "incumbent":
         observer.incumbent(run, event)
+    elif event["event"] == "log":
+        observer.log(run, event)
     else:
         observer.progress(run, event)
 

@@ -8,20 +8,74 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 from ..executors.node import HandOver, path_of
 
 Send = Callable[[dict[str, Any]], None]
+LOG = "--log"
+
+
+def log_of(out: str | Path, stem: str) -> Path:
+    """Return the file of the solver's log of a run."""
+    return Path(out) / f"{stem}.log"
+
+
+class KeptLog:
+    """A callback that writes the log of a run to a file and reports it line by line; without any text, there is no file.
+
+    Parameters
+    ----------
+    path
+        The file; one of an earlier run is replaced.
+    send
+        Sends an event to the bench.
+    """
+
+    def __init__(self, path: Path, send: Send) -> None:
+        self.path = path
+        self.send = send
+        self._file: TextIO | None = None
+        self._begun = ""  # of the last line
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> KeptLog:
+        self.path.unlink(missing_ok=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def __call__(self, text: str) -> None:
+        """Write a part of the log. A disk that is full does not end the run."""
+        with self._lock, suppress(OSError):
+            if self._file is None:
+                self._file = self.path.open("w", encoding="utf-8")
+            self._file.write(text)
+            self._file.flush()
+        *lines, self._begun = (self._begun + text).split("\n")
+        for line in lines:
+            self.send({"event": "log", "line": line})
 
 
 def main() -> None:
-    """Perform the run that is given as JSON in the first argument."""
+    """Perform the run that is given as JSON in the last argument; with ``--log`` before it, keep and report the solver's log."""
     send = _channel()
-    perform(json.loads(sys.argv[1]), send)
+    spec = json.loads(sys.argv[-1])
+    if LOG not in sys.argv[1:-1]:
+        perform(spec, send)
+        return
+    from ...backends.solver_thread import live_log
+
+    with KeptLog(log_of(spec["out"], spec["stem"]), send) as log, live_log(log):
+        perform(spec, send)
 
 
 def perform(spec: dict[str, Any], send: Send) -> None:

@@ -18,6 +18,7 @@ from ...models.dispatch.jobs import DAY, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
 from ...models.excerpt import with_short_repr
+from ...models.formulations import all_formulations
 from ...models.node_states import NodeEvent
 from ...models.profit.problem import Profit
 from ...models.project.problem import Project, Resource
@@ -418,7 +419,7 @@ def show_instance(console: Console, instance: Instance, path: str) -> None:
     for job, why in instance.dropped:
         console.print(f"dropped: job {job.id} {why}")
     bench_kind(instance.kind).describe(console, instance)
-    console.print(f"formulations: {', '.join(instance.problem.formulations)}")
+    console.print(f"formulations: {', '.join(all_formulations(instance.problem))}")
     views = "; ".join(view.label for view in defaults(instance))
     console.print(f"bench run does by default: {views}")
     console.print(f"on {how_many(cores(), 'core')}: {how_long(plan(instance, path, RunRequest()), 1)}")

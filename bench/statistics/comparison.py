@@ -13,8 +13,9 @@ import numpy as np
 from ...backends import UnknownName
 from ...models.array_types import Floats
 from ..errors import WrongUse
+from .goal import PROOF, Goal
 from .inference import holm, interval, wilcoxon
-from .measures import EQUAL, SHIFT, Measure, by_problem, gap, logs, penalized, primal_integral, seconds
+from .measures import EQUAL, by_problem, gap, logs, penalized, primal_integral
 from .sample import Sample, sample_of
 
 ALPHA = 0.01  # at 0.05, one of twenty comparisons of equal methods would be reported
@@ -39,11 +40,11 @@ class Quantity:
     ratio: bool = False
 
 
-def quantities(time: Measure = seconds, shift: float = SHIFT) -> list[Quantity]:
+def quantities(goal: Goal = PROOF) -> list[Quantity]:
     """Return the quantities that are compared: gap, time, primal integral."""
     return [
         Quantity("gap", lambda sample: by_problem(sample, gap)),
-        Quantity("time", lambda sample: logs(sample, penalized(2, time), shift), ratio=True),
+        Quantity("time", lambda sample: logs(sample, penalized(1, goal.measure), goal.shift), ratio=True),
         Quantity("integral", lambda sample: by_problem(sample, primal_integral)),
     ]
 
@@ -103,13 +104,12 @@ def compare(
     sample: Sample,
     pairs: Sequence[tuple[str, str]] | None = None,
     alpha: float = ALPHA,
-    time: Measure = seconds,
-    shift: float = SHIFT,
+    goal: Goal = PROOF,
 ) -> list[Difference]:
     """Compare methods in pairs, problem by problem.
 
     The value of a problem is the mean over its seeds, so seeds are no independent observations. Runs without an answer
-    count: their gap and primal integral are 1, their time is twice the time limit.
+    count: their gap and primal integral are 1, their time is the time limit.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def compare(
         Pairs of methods; None: all.
     alpha
         The chance of reporting any difference where there is none, over all tests together.
-    time, shift
-        The measure of seconds, and the shift of its geometric mean.
+    goal
+        What the times count to.
 
     Returns
     -------
@@ -128,11 +128,11 @@ def compare(
         A quantity in which two methods are equal on all problems is not tested.
     """
     differences: list[Difference] = []
-    for quantity in quantities(time, shift):
+    for quantity in quantities(goal):
         values = quantity.values(sample)
         for one, other in combinations(sample.methods, 2) if pairs is None else pairs:
             a, b = (values[:, list(sample.methods).index(m)] for m in (one, other))
-            differences.append(_difference(one, other, quantity, a, b, alpha, shift))
+            differences.append(_difference(one, other, quantity, a, b, alpha, goal.shift))
     tested = [d for d in differences if d.less + d.more]
     adjusted = dict(zip(map(id, tested), holm([d.p for d in tested]), strict=True))
     return [replace(d, adjusted=adjusted.get(id(d), 1.0), real=adjusted.get(id(d), 1.0) <= alpha) for d in differences]

@@ -18,8 +18,8 @@ from ..errors import WrongUse
 from ..records.store import Record, files, read
 from ..runs.view import View
 
-State = Literal["proven", "solved", "unsolved", "failed", "unverified", "missing"]
-STATES: tuple[State, ...] = ("proven", "solved", "unsolved", "failed", "unverified", "missing")
+State = Literal["proven", "solved", "unsolved", "failed", "unverified", "missing", "refused"]
+STATES: tuple[State, ...] = ("proven", "solved", "unsolved", "failed", "unverified", "missing", "refused")
 ANSWERED: tuple[State, ...] = ("proven", "solved")
 Step = tuple[float, float]  # seconds, value
 
@@ -31,8 +31,9 @@ class Outcome(NamedTuple):
     ----------
     state
         ``proven``: an optimal verified schedule, or a proof that there is none; ``solved``: a verified schedule;
-        ``unsolved``: it ended without a schedule; ``failed``: an error, a crash, killed without a schedule, or its solver
-        is not installed; ``unverified``: its schedule did not pass the check; ``missing``: there is no record.
+        ``unsolved``: it ended without a schedule; ``failed``: an error, a crash, killed without a schedule;
+        ``unverified``: its schedule did not pass the check; ``missing``: there is no record; ``refused``: the solver is not
+        installed, or its licence or its limits do not admit the model.
     objective, bound
         Of the verified schedule; the proven bound. None if unknown, and for a proof that there is no schedule.
     seconds
@@ -40,6 +41,8 @@ class Outcome(NamedTuple):
     steps, bounds
         The trace: seconds and objective (or bound), each better than the one before. Empty unless solved or proven
         (``steps``).
+    building
+        Seconds of ``seconds`` in which the model was built and lowered.
     """
 
     state: State
@@ -48,6 +51,7 @@ class Outcome(NamedTuple):
     seconds: float | None = None
     steps: tuple[Step, ...] = ()
     bounds: tuple[Step, ...] = ()
+    building: float = 0.0
 
 
 MISSING = Outcome("missing")
@@ -75,6 +79,8 @@ class Problem:
         The best bound of all runs that no schedule refutes; None if there is none.
     runs
         Method -> its outcomes, one per seed, in the order of the seeds.
+    folder
+        Name of the folder of the instance; "" for a shipped one.
     """
 
     name: str
@@ -85,6 +91,7 @@ class Problem:
     known: float | None
     bound: float | None
     runs: Mapping[str, Sequence[Outcome]]
+    folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -223,7 +230,8 @@ def _problem(
     bounds = [o.bound for o in of_run.values() if o.bound is not None and not refutes(best, o.bound, sense)]
     bound = max(bounds, key=lambda v: sign * v, default=None)
     limit = max(float(r["time_limit"]) for r in records)
-    return Problem(name, records[0]["kind"], sign, limit, best, value, bound, runs)
+    folder = Path(records[0]["path"]).parent.name
+    return Problem(name, records[0]["kind"], sign, limit, best, value, bound, runs, folder)
 
 
 def outcome_of(record: Mapping[str, Any]) -> Outcome:
@@ -249,7 +257,9 @@ def outcome_of(record: Mapping[str, Any]) -> Outcome:
         improvements = [(e["seconds"], e["bound"]) for e in trace if isinstance(e["bound"], (int, float))]
         end = record["time_limit"] if seconds is None else seconds
         bounds = _improving([*((t, b) for t, b in improvements if sign * b <= sign * bound), (end, bound)], -sign)
-    return Outcome(state, objective, bound, seconds, steps, bounds)
+    phases = [record["seconds"].get(phase) for phase in ("build", "lower")]
+    building = sum(s for s in phases if isinstance(s, (int, float)))
+    return Outcome(state, objective, bound, seconds, steps, bounds, building)
 
 
 def _state(record: Mapping[str, Any]) -> State:
@@ -257,7 +267,9 @@ def _state(record: Mapping[str, Any]) -> State:
         return "unverified"
     if record["status"] == "infeasible":
         return "proven"
-    if record["status"] in ("error", "unavailable"):
+    if record["status"] == "unavailable":
+        return "refused"
+    if record["status"] == "error":
         return "failed"
     if record["verified"] and record["objective"] is not None:
         return "proven" if record["status"] == "optimal" else "solved"

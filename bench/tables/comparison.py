@@ -15,7 +15,7 @@ from ..statistics.sample import Sample
 
 MEANING = (
     "gap: mean gap to the best objective known, 100 % without a verified schedule; time: shifted geometric mean of the seconds to "
-    "the proof (with --target: to a schedule within that gap), two time limits for runs without; integral: mean gap over the "
+    "the proof (with --target: to a schedule within that gap), the time limit for runs without; integral: mean gap over the "
     "time limit; first, second: the means; effect: mean of second - first in percentage points, of times the ratio second / "
     "first; interval: its bootstrap interval over the problems; less, equal, more: problems on which the second is less, "
     "equal, more; p: Wilcoxon's signed-rank test, adjusted by Holm's method. Formulas: docs/statistics.md."

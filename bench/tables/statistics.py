@@ -9,22 +9,25 @@ from math import isnan
 from rich.console import Console
 from rich.text import Text
 
-from ..grid import DIM, Column, Grid, Styled, percent, seconds
-from ..statistics.measures import Measure, MethodStatistics, VirtualBest, statistics_of, virtual_best
+from ..grid import DIM, Column, Grid, Styled, fixed, percent, seconds
+from ..statistics.goal import Goal
 from ..statistics.sample import Sample
+from ..statistics.subsets import groups
+from ..statistics.summary import MethodStatistics, VirtualBest, statistics_of, virtual_best
 
 MEANING = (
     "runs: problems x seeds that should exist; solved: runs with a verified schedule (proofs too); proven: runs with a proof; "
-    "lacking: runs without: f failed (an error, a crash, killed, no solver), u no schedule found, v not verified, m missing; "
-    "time s: shifted geometric mean of the seconds to the proof (with --target: to a schedule within that gap), the time "
-    "limit for runs without; PAR2, PAR10: their mean, with 2 or 10 time limits for runs without; gap: mean gap to the best "
-    "objective known, 100 % for runs without a verified schedule, with its 95 % bootstrap interval over the problems; to "
-    "bound: to the best bound of all methods; to known: to the best-known value of the literature, below 0 if better; primal, "
-    "dual: means over the time limit of the gaps of schedule and bound; wins: problems with the least gap, ties count for each; "
-    "share: of the virtual best (least gap, then least time, ties divided); only: problems that only this method solved. "
-    "Formulas: docs/statistics.md."
+    "lacking: runs without: f failed (an error, a crash, killed), r refused (no solver, or its licence does not admit the model), "
+    "u no schedule found, v not verified, m missing; time s: shifted geometric mean of the seconds to the goal in the title, the "
+    "time limit for runs that do not reach it; scaled: time s over that of the quickest method; PAR2, PAR10: mean of the seconds, "
+    "with 2 or 10 time limits for these runs; gap: mean gap to the best objective known, 100 % for runs without a verified "
+    "schedule, with its 95 % bootstrap interval over the problems; to bound: to the best bound of all methods; to known: to the "
+    "best-known value of the literature, below 0 if better; primal, dual: means over the time limit of the gaps of schedule and "
+    "bound; wins: problems with the least gap, ties count for each; Borda: methods beaten, over all problems, ties one half; "
+    "MiniZinc: the same, with ties divided by the times; share: of the virtual best (least gap, then least time, ties divided); "
+    "only: problems that only this method solved. Formulas: docs/statistics.md."
 )
-LACKING = {"failed": "f", "unsolved": "u", "unverified": "v", "missing": "m"}
+LACKING = {"failed": "f", "refused": "r", "unsolved": "u", "unverified": "v", "missing": "m"}
 COLUMNS = (
     Column("method", lambda s: s.method, words=True, least=12),
     Column("runs", lambda s: s.runs, spare=4),
@@ -32,6 +35,7 @@ COLUMNS = (
     Column("proven", lambda s: s.states["proven"]),
     Column("lacking", lambda s: lacking(s)),
     Column("time s", lambda s: s.time, seconds),
+    Column("scaled", lambda s: s.scaled, fixed(2), spare=6),
     Column("PAR2", lambda s: s.par2, seconds, spare=6),
     Column("PAR10", lambda s: s.par10, seconds),
     Column("gap", lambda s: s.gap, percent),
@@ -41,15 +45,15 @@ COLUMNS = (
     Column("primal", lambda s: s.primal, percent),
     Column("dual", lambda s: s.dual, percent, spare=2),
     Column("wins", lambda s: s.wins),
+    Column("Borda", lambda s: s.borda, fixed(1), spare=7),
+    Column("Mini\xad\nZinc", lambda s: s.minizinc, fixed(2), spare=7),
     Column("share", lambda s: s.share, percent, spare=5),
     Column("only", lambda s: s.only, spare=1),
 )  # fmt: skip
 
 
-def show_statistics(
-    console: Console, sample: Sample, time: Measure, target: float | None, shift: float, explain: bool = False
-) -> None:
-    """Print the table of each problem kind.
+def show_statistics(console: Console, sample: Sample, goal: Goal, by: str | None = None, explain: bool = False) -> None:
+    """Print the table of each problem kind, and those of its groups.
 
     Parameters
     ----------
@@ -57,10 +61,10 @@ def show_statistics(
         Where it is printed.
     sample
         The runs.
-    time, target
-        The measure of seconds, and the gap that it means; None: the proof.
-    shift
-        Seconds added before the geometric mean.
+    goal
+        What the times count to.
+    by
+        How the problems are grouped (``subsets.groups``); None: not at all.
     explain
         Whether the meaning of the columns is printed.
     """
@@ -68,13 +72,13 @@ def show_statistics(
         console.print(Text(note, style=DIM))
     for kind in dict.fromkeys(p.kind for p in sample.problems):
         part = of_kind(sample, kind)
-        known = sum(p.known is not None for p in part.problems)
-        until = "proof" if target is None else f"gap {100 * target:g} %"
-        title = f"{kind} problems: {len(part.problems)}, with best-known value {known}; times to the {until}, shift {shift:g} s"
-        statistics_grid(title, part, statistics_of(part, time, shift), virtual_best(part, time, shift)).show(
-            console, explain
-        )
-        console.print()
+        parts = [(f"{kind} problems", part)]
+        parts += [] if by is None else [(f"{kind} problems of {name}", own) for name, own in groups(part, by)]
+        for name, own in parts:
+            known = sum(p.known is not None for p in own.problems)
+            title = f"{name}: {len(own.problems)}, with best-known value {known}; {goal.text}, shift {goal.shift:g} s"
+            statistics_grid(title, own, statistics_of(own, goal), virtual_best(own, goal)).show(console, explain)
+            console.print()
 
 
 def statistics_grid(title: str, sample: Sample, methods: Sequence[MethodStatistics], best: VirtualBest) -> Grid:

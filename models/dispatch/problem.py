@@ -14,7 +14,7 @@ from ..comparing import hashable
 from ..counts import how_many
 from ..display.tables import table_rows, whole_cell
 from ..excerpt import with_short_repr
-from ..kind import formulations_of
+from ..formulations import formulations_of
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of

@@ -13,7 +13,7 @@ from ..arguments import checked, expect, named
 from ..comparing import hashable
 from ..counts import how_many
 from ..excerpt import with_short_repr
-from ..kind import formulations_of
+from ..formulations import formulations_of
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of

@@ -124,7 +124,7 @@ def test_texts_and_their_objects(text: str, method: Method) -> None:
         ("first-solution", sl.UnknownName, "''", "est"),
         ("dp:fast", sl.UnknownName, "'fast'", "none"),
         ("lns:rounds=some", ValueError, "'some'", "a whole number"),
-        ("cpsat:pool:counts", ValueError, "'counts'", "NAME=VALUE"),
+        ("cpsat:pool:counts:units", ValueError, "'units'", "NAME=VALUE"),
     ],
 )
 def test_errors_show_the_wrong_part_and_near_names(text: str, error: type[Exception], part: str, near: str) -> None:

@@ -33,6 +33,7 @@ OPTIONS = {  # group: name, attribute, an option, its value as text and in Pytho
 }
 FINISHED = {  # groups whose parts are objects without options
     "objectives": ("total-ends", "parts:TOTAL_ENDS"),
+    "formulations": ("flow-shop.orders", "formulations:orders"),
     "log_formats": ("bars", "parts:BARS"),
     "heuristics": ("random-orders", "heuristics:RandomOrders"),
     "backends": ("cpsat-one-thread", "backend:CpSatOneThread"),

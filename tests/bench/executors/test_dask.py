@@ -55,6 +55,7 @@ class Heard:
         self.on_begun(run)
 
     def compiling(self, run): ...
+    def log(self, run, event): ...
 
     def incumbent(self, run, event):
         self.events["incumbent"] += 1

@@ -73,6 +73,18 @@ def test_no_reader_imports_what_a_record_names(bench, records, tmp_path, reader)
     assert not (tmp_path / "imported").exists()
 
 
+@pytest.mark.parametrize("reader", READERS)
+def test_no_reader_imports_a_formulation_that_a_record_names(bench, tmp_path, monkeypatch, reader):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trap.py").write_text(TRAP)
+    options = ["--at", "12:00", "--first", 3, "--methods", "cpsat:pool", "--time-limit", 2, "--out", "out"]
+    assert bench("run", "eurora_99", *options)[0] == 0
+    rewritten(tmp_path / "out", lambda record: record.update(method="cpsat:trap:Own+warm"))
+    code, out, err = bench(reader, "out", *READERS[reader])
+    assert code in (0, 1, 2) and "Traceback" not in out + err
+    assert not (tmp_path / "imported").exists()
+
+
 @pytest.mark.parametrize("field", [*REPLAYS, "method"])
 def test_verify_imports_nothing_that_one_field_names(bench, records, tmp_path, field):
     rewritten(records, lambda r: (r if field == "method" else r["replay"]).update({field: "trap:Own"}))

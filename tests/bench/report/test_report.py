@@ -32,7 +32,7 @@ def test_the_page_has_all_runs_and_no_network():
     found = content(page)
     assert len(found["runs"]) == 8
     assert [p[0] for p in found["problems"]] == ["p1", "p2"]
-    assert found["problems"][0][3:] == [99, None, 99]
+    assert found["problems"][0][3:] == [101, None, 99, 99]
     assert not re.search(r"(src|href)=|@import|fetch\(|XMLHttp", page)
     assert re.findall(r"https?://[^\"' ]+", page) == [
         "http://www.w3.org/2000/svg"
@@ -89,7 +89,7 @@ def test_the_script_makes_tables_and_charts(tmp_path):
     made = subprocess.run(["node", str(script), str(tmp_path / "r.html")], capture_output=True, text=True, check=True)
     found = json.loads(made.stdout)
     assert (found["ready"], found["bad"], found["runs"]) == ("yes", 0, 8)
-    assert [len(heads) for heads in found["tables"]] == [16, 3, 9, 10]
+    assert [len(heads) for heads in found["tables"]] == [18, 3, 9, 11]
     assert [row[:5] for row in found["methods"]] == [["a", "4", "4", "0", "-"], ["b", "4", "2", "0", "2f"]]
     assert len(found["charts"]) == 5
     assert (found["up"], found["down"]) == (["101", "101", "102"], ["112", "111", "102"])

@@ -1,0 +1,131 @@
+"""Formulations of third parties: registered for this process, or named as ``module:attribute``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+import schedlab as sl
+from schedlab.models import Encoding
+from schedlab.models.dispatch.formulations import counts
+from schedlab.models.formulations import FORMULATIONS, all_formulations, encoding_of
+from schedlab.models.kind import UnknownKind
+from schedlab.models.knapsack import Item, Knapsack
+from schedlab.models.plugins import PluginError
+from schedlab.models.returned import WrongAnswer
+
+NODES = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
+JOBS = [sl.Job(name, k, 10 + k, 1 + k % 2, {"cores": 3}, "q") for k, name in enumerate("abcd")]
+PROBLEM = sl.Dispatch(NODES, JOBS, [sl.Queue("q", 60)], objective="waiting", now=5)
+EXACT = "cpsat:counts"
+
+
+def on_a_grid(problem: sl.Dispatch, step: int = 10) -> Encoding:
+    """The formulation ``counts`` with starts on a grid: its optimum is not that of the problem."""
+    exact = counts(problem)
+    for job, v in zip(problem.jobs, exact.model.intervals, strict=False):
+        cell = exact.model.integer(f"cell of {job.id}", 0, 100)
+        exact.model.add(v.start == step * cell)
+    return Encoding(exact.model, exact.read, exact.write, restriction=True)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_registered() -> Iterator[None]:
+    yield
+    for name in list(FORMULATIONS):
+        FORMULATIONS.unregister(name)
+
+
+def test_a_registered_formulation_is_listed_called_and_solved() -> None:
+    sl.register_formulation("dispatch", "mine", counts)
+    assert list(PROBLEM.formulations)[-1] == "mine" and next(iter(PROBLEM.formulations)) == "counts"
+    assert PROBLEM.formulations["mine"]().model.intervals
+    mine = sl.solve(PROBLEM, method="cpsat:mine+warm", time_limit=10, threads=1)
+    exact = sl.solve(PROBLEM, method=EXACT, time_limit=10, threads=1)
+    assert mine.status == exact.status == "optimal" and mine.objective == exact.objective
+    sl.register_formulation("dispatch", "mine", partial(on_a_grid, step=5))  # a cell of a notebook, run again
+    assert sl.solve(PROBLEM, method="cpsat:mine", time_limit=10, threads=1).status == "feasible"
+    assert "mine" not in all_formulations(sl.load("project_small").problem)
+
+
+def test_a_restriction_proves_nothing_about_the_problem() -> None:
+    sl.register_formulation("dispatch", "grid", on_a_grid)
+    news: list[sl.Incumbent] = []
+    grid = sl.solve(PROBLEM, method="cpsat:grid", time_limit=10, threads=1, on_incumbent=news.append)
+    exact = sl.solve(PROBLEM, method=EXACT, time_limit=10, threads=1)
+    assert grid.status == "feasible" and grid.bound is None and grid.violations == []
+    assert grid.objective > exact.objective  # type: ignore[operator]
+    assert grid.exactness.kind == "restriction" and grid.exactness.notes[0] == "formulation grid"
+    assert news and all(each.bound is None for each in news)
+    late = PROBLEM.replace(jobs=[sl.Job("a", 0, 10, 1, {"cores": 3}, "q", windows=((6, 9),))])
+    assert sl.solve(late, method=EXACT, time_limit=10, threads=1).status == "optimal"
+    none = sl.solve(late, method="cpsat:grid", time_limit=10, threads=1)
+    assert none.status == "unknown" and none.conflict is None
+    with pytest.raises(sl.WrongValue, match="the formulation grid is a restriction, and its lowering a relaxation"):
+        sl.solve(PROBLEM, method="highs:grid@5s-relax", time_limit=10)
+    encoding = counts(PROBLEM)
+    with pytest.raises(sl.WrongValue, match="at most one of them"):
+        Encoding(encoding.model, encoding.read, encoding.write, relaxation=True, restriction=True)
+
+
+def test_an_explanation_does_not_use_it() -> None:
+    def broken(problem: sl.Dispatch) -> Encoding:
+        raise RuntimeError("never called")
+
+    sl.register_formulation("dispatch", "broken", broken)
+    impossible = PROBLEM.replace(jobs=[sl.Job("a", 0, 10, 1, {"cores": 3}, "q", deadline=12)])
+    assert sl.explain(impossible, time_limit=10).status == "infeasible"
+    with pytest.raises(
+        PluginError, match=r"the formulation dispatch\.broken raised RuntimeError: never called \(test_formulations"
+    ):
+        sl.solve(PROBLEM, method="cpsat:broken", time_limit=5)
+
+
+def test_wrong_uses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownKind, match="did you mean dispatch"):
+        sl.register_formulation("dispach", "mine", counts)
+    with pytest.raises(sl.WrongValue, match="letters, digits"):
+        sl.register_formulation("dispatch", "my.own", counts)
+    with pytest.raises(sl.WrongArgument, match="formulation of register_formulation"):
+        sl.register_formulation("dispatch", "mine", 3)  # type: ignore[arg-type]
+    sl.register_formulation("dispatch", "model", lambda p: sl.Model("m"))  # type: ignore[arg-type, return-value]
+    with pytest.raises(WrongAnswer, match=r"expected Encoding\(model, read, write\)"):
+        encoding_of(PROBLEM, "model")
+    with pytest.raises(sl.UnknownName, match="there is no formulation of dispatch problems 'count' in 'cpsat:count'"):
+        sl.solve(PROBLEM, method="cpsat:count")
+    sl.register_formulation("knapsack", "items", counts)
+    with pytest.raises(sl.WrongValue, match="'items' belongs to knapsack problems; register yours under another name"):
+        sl.solve(Knapsack([Item("a", 1, 1)], 2), method="cpsat:items")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "made.py").write_text("from schedlab.models.dispatch.formulations import counts as mine\nother = 3\n")
+    assert sl.solve(PROBLEM, method="cpsat:made:mine+warm:num_workers=1", time_limit=10).status == "optimal"
+    for text, told in {
+        "cpsat:made:mina": "no object of the module made called 'mina'",
+        "cpsat:nowhere:f": "no module nowhere is in the current folder or installed",
+        "cpsat:made:other": "expected a function of a problem",
+        "cpsat:made:mine:threads": "expected NAME=VALUE",
+    }.items():
+        with pytest.raises(sl.SchedlabError, match=told):
+            sl.solve(PROBLEM, method=text)
+
+
+def test_the_text_of_a_method_names_it() -> None:
+    text = "highs:my_module.inner:mine@900s+warm=lns/5s:mip_rel_gap=0.1"
+    method = sl.methods.parse_method(text)
+    assert isinstance(method, sl.methods.Highs) and method.formulation == "my_module.inner:mine"
+    assert method.grid == 900 and method.text == text and sl.methods.parse_method(method.text) == method
+
+
+def test_an_answer_of_a_restriction_is_never_worse_than_the_start() -> None:
+    sl.register_formulation("dispatch", "grid", partial(on_a_grid, step=50))
+    news: list[sl.Incumbent] = []
+    r = sl.solve(PROBLEM, method="cpsat:grid+warm", time_limit=10, threads=1, on_incumbent=news.append)
+    best = sl.solve(PROBLEM, method=EXACT, time_limit=10, threads=1)
+    assert r.status == "feasible" and r.objective == best.objective and r.violations == []
+    assert r.warm_start.returned and r.warm_start.fate == "rejected"
+    assert r.message == "no answer of the restricted model is better than the start"
+    values = [each.objective for each in news if each.objective is not None]
+    assert values == sorted(values, reverse=True)  # type: ignore[type-var]
+    assert r.incumbents[-1].objective == r.objective
