@@ -1,5 +1,5 @@
 # make bench: a first benchmark, about three minutes; make tour: the default benchmarks of all problem kinds, half an hour;
-# make test: the test suite; make known: known optima of the literature; make conformance: random models on all backends;
+# make test: the test suite without its slow cases; make slow: these; make known: these and known optima of the literature; make conformance: random models on all backends;
 # make wheel: a wheel with compiled kernels, in dist; make versions: the oldest and the newest versions of all packages, and the excluded ones,
 # each set in an environment of its own in .cache/versions; PYTHON=python3.14 tries another Python;
 # make cluster: runs in job arrays of a one-node SLURM cluster on this machine; needs root and Debian's slurmctld, slurmd, slurm-client, munge;
@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NOON := --at 12:00 --first 100
 
-.PHONY: bench tour test known cluster browser speed wheel versions conformance clean
+.PHONY: bench tour test slow known cluster browser speed wheel versions conformance clean
 
 bench: $(READY)
 	$(BIN)/bench run instances/eurora_700 $(NOON) --time-limit 5 --methods first-solution:est,multi-search,cpsat:counts+warm
@@ -26,11 +26,14 @@ tour: $(READY)
 
 # byte code is written, also where the environment forbids it: the tests start many processes. worksteal: each of the two
 # takes neighbouring tests, which share fixtures, and takes over from the other one at the end
-test: export PYTHONDONTWRITEBYTECODE :=
+test slow: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)
-	$(BIN)/pytest tests -q -n 2 --dist worksteal
+	$(BIN)/pytest tests -q -n 2 --dist worksteal -m "not slow"
 
-known: $(READY)
+slow: $(READY)
+	$(BIN)/pytest tests -q -n 2 --dist worksteal -m slow
+
+known: slow
 	$(BIN)/pytest tests/known/*.py -q -rA --timeout 3600
 
 cluster: $(READY)

@@ -143,8 +143,11 @@ def _solver_limits(limits: Limits, encoding: Encoding) -> Limits:
 def _repair(result: Result, reader: Reader, limits: Limits) -> None:
     """Improve the schedules made from a relaxation's answers, in the time that is left.
 
-    Without a time limit, or with a deterministic one, the repair does not depend on a clock.
+    Without a time limit, or with a deterministic one, the repair does not depend on a clock. A schedule that is proven to
+    be optimal is left as it is: the search for a better one would use up its share of the limit.
     """
+    if result.status == "optimal":
+        return
     deadline = limits.deadline
     seconds = None
     if limits.time is not None and limits.deterministic is None:

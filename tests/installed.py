@@ -12,10 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# several commands in one process: the imports, half of the time of a short command, are paid once
+# several commands in one process: the imports, half of the time of a short command, are paid once; also for their runs,
+# unless these get processes of their own
 COMMANDS = """
 import contextlib, io, json, sys
 from schedlab.bench.cli.app import main
+if sys.argv[2] == "inside":
+    from in_process import Inside
+    from schedlab.bench.executors import node
+    node.Child = Inside
 done = []
 for words in json.loads(sys.argv[1]):
     text = io.StringIO()
@@ -51,7 +56,8 @@ class Beside:
 
     def python(self, *words: object, code: int = 0) -> str:
         """Run Python; return what it printed."""
-        path = os.pathsep.join([*map(str, self.packages), *filter(None, [os.environ.get("PYTHONPATH")])])
+        inherited = filter(None, [os.environ.get("PYTHONPATH")])
+        path = os.pathsep.join([*map(str, self.packages), str(Path(__file__).parent), *inherited])
         done = subprocess.run(
             [sys.executable, *map(str, words)],
             capture_output=True, text=True, cwd=self.folder, env={**os.environ, "PYTHONPATH": path}, timeout=600,
@@ -63,8 +69,12 @@ class Beside:
         """Run one command in a process of its own; return what it printed."""
         return self.python("-m", "schedlab.bench.cli.app", *words, code=code)
 
-    def benches(self, *commands: Iterable[object], codes: Sequence[int] = ()) -> list[str]:
-        """Run commands, one after another in one process; return what each printed."""
-        done: list[Any] = json.loads(self.python("-c", COMMANDS, json.dumps([[str(w) for w in c] for c in commands])))
+    def benches(self, *commands: Iterable[object], codes: Sequence[int] = (), workers: bool = False) -> list[str]:
+        """Run commands, one after another in one process; return what each printed.
+
+        ``workers``: the runs have processes of their own, as for users; else they are performed in that process too.
+        """
+        listed = json.dumps([[str(w) for w in c] for c in commands])
+        done: list[Any] = json.loads(self.python("-c", COMMANDS, listed, "workers" if workers else "inside"))
         assert [code for code, _ in done] == list(codes or [0] * len(commands)), done
         return [text for _, text in done]

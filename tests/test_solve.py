@@ -73,6 +73,15 @@ def test_a_warm_method_ends_no_worse_than_its_start(problem, formulation):
     assert result.objective <= start.objective * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("method", ["cpsat:pool", "highs:pool", "cpsat:classes"])
+def test_a_schedule_that_is_proven_optimal_is_not_repaired(method):
+    """The repair of a relaxation's answers has a tenth of the limit: here 28 hours, which no one waits for."""
+    jobs = [Job(f"j{k}", 0, 2 + k, 1, {"cores": 9}, "q") for k in range(4)]
+    one = Dispatch(Platform([NodeGroup("n", 1, {"cores": 16})]), jobs, [Queue("q", 60)], "waiting")
+    found = sl.solve(one, method=method, time_limit=1e6, threads=1)
+    assert (found.status, found.objective) == ("optimal", 2 + (2 + 3) + (2 + 3 + 4))
+
+
 def test_a_start_that_breaks_the_problem_is_rejected_with_the_reason(problem):
     good = sl.first_solution(problem, "est")
     broken = sl.Schedule({**good.start, "j8": 0}, good.nodes)

@@ -17,7 +17,6 @@ from schedlab.models.deadline import Deadline
 from schedlab.models.language.clock import OutOfTime, within
 
 HERE = sl.backends.available()
-SLACK = 3.0  # seconds, for a machine under load
 HEAD = """
 import os, random, signal, sys, threading, time
 from itertools import pairwise
@@ -63,16 +62,16 @@ def in_a_process(backend: str, script: str) -> list[str]:
 
 @pytest.mark.parametrize("backend", usable("highs", "cpsat", "cpo"))
 def test_ctrl_c_returns_the_best_so_far_and_the_next_one_is_raised(backend: str) -> None:
-    status, message, late, next_one = in_a_process(
+    status, message, next_one = in_a_process(
         backend,
         """
-        at = []
+        pressed = []
         def first(news):
-            if news.objective is not None and not at:
-                at.append(time.perf_counter())
+            if news.objective is not None and not pressed:
+                pressed.append(True)
                 press()
         r = sl.solve(job_shop(6, 14, 9), backend=backend, time_limit=60, threads=2, on_incumbent=first, **options)
-        print(r.status, r.message, time.perf_counter() - at[0], sep="\\n")
+        print(r.status, r.message, sep="\\n")
         try:
             press()
             time.sleep(20)
@@ -81,29 +80,25 @@ def test_ctrl_c_returns_the_best_so_far_and_the_next_one_is_raised(backend: str)
         """,
     )
     assert (status, message, next_one) == ("feasible", INTERRUPTED, "raised")
-    assert float(late) < 1 + SLACK
 
 
 @pytest.mark.parametrize("backend", usable("pyomo"))
 def test_ctrl_c_with_a_solver_that_reports_only_its_end(backend: str) -> None:
-    status, message, late, objective = in_a_process(
+    status, message, objective = in_a_process(
         backend,
         """
-        at = []
         def later():
             while "schedlab solver" not in [t.name for t in threading.enumerate()]:
                 time.sleep(0.05)
             time.sleep(1)
-            at.append(time.perf_counter())
             press()
         threading.Thread(target=later, daemon=True).start()
         r = sl.solve(job_shop(6, 14, 9), backend=backend, time_limit=60, **options)
-        print(r.status, r.message, time.perf_counter() - at[0], sep="\\n")
+        print(r.status, r.message, sep="\\n")
         print(sl.solve(job_shop(1, 3, 2), backend=backend, **options).status)
         """,
     )
     assert status in ("feasible", "unknown") and (message, objective) == (INTERRUPTED, "optimal")
-    assert float(late) < 1 + SLACK
 
 
 @pytest.mark.parametrize("backend", usable("highs", "cpsat", "cpo", "pyomo"))
@@ -157,7 +152,7 @@ def test_a_solver_that_ignores_its_time_limit_is_abandoned(stubborn) -> None:  #
     outcome = run_in_thread(owner, stubborn, halted.set, a_watch(), Limits(0.1))
     took = time.perf_counter() - began
     assert (outcome.status, outcome.running) == ("unknown", True) and "has not stopped" in outcome.message
-    assert halted.is_set() and GRACE < took < 20  # of 60 s that it works
+    assert halted.is_set() and took > GRACE
     with pytest.raises(StillRunning, match="compile the model again"):
         run_in_thread(owner, stubborn, halted.set, a_watch(), Limits(0.1))
     stubborn.end.set()
@@ -187,9 +182,8 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
             end.wait(30)
             return Outcome("optimal")
         new_call()
-        began = time.perf_counter()
         outcome = run_in_thread(Owner(), stubborn, lambda: None, watch, Limits(None))
-        print(outcome.message, outcome.running, time.perf_counter() - began < 20)
+        print(outcome.message, outcome.running)
         new_call()
         try:
             run_in_thread(Owner(), stubborn, press, watch, Limits(None))
@@ -198,7 +192,7 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
         end.set()
         """,
     )
-    assert lines == ["interrupted True True", "raised"]
+    assert lines == ["interrupted True", "raised"]
 
 
 def test_ctrl_c_works_after_a_direct_use_of_or_tools() -> None:

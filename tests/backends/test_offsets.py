@@ -63,15 +63,15 @@ def test_later_times_give_the_same_answer_later(solver, objective):
 @pytest.mark.parametrize("backend", SOLVERS)
 def test_a_sum_of_late_ends_is_optimal_to_the_second(backend):
     m = sl.Model("queue")
-    jobs = [m.interval(f"j{k}", 100 + 7 * k, (EPOCH, EPOCH + 5000)) for k in range(8)]
+    jobs = [m.interval(f"j{k}", 100 + 7 * k, (EPOCH, EPOCH + 5000)) for k in range(5)]
     m.add(sl.no_overlap(jobs))
     m.minimize(sl.sum([v.end for v in jobs]))
-    best = sum((8 - k) * (100 + 7 * k) for k in range(8)) + 8 * EPOCH
+    best = sum((5 - k) * (100 + 7 * k) for k in range(5)) + 5 * EPOCH
     r = sl.solve(m, backend=backend, time_limit=60, threads=1)
     assert r.objective >= best
     assert (r.status == "optimal") <= (r.objective == best and r.gap is not None and r.gap < 1e-6)
     if r.bound is not None and r.gap:
-        assert r.gap == pytest.approx((r.objective - r.bound) / (r.objective - 8 * EPOCH))
+        assert r.gap == pytest.approx((r.objective - r.bound) / (r.objective - 5 * EPOCH))
 
 
 @pytest.mark.parametrize("backend", SOLVERS)
@@ -136,7 +136,7 @@ def test_a_makespan_since_1970_is_proven_to_the_second(method):
         for k, (wait, time) in enumerate(zip(waits, walltimes, strict=True))
     ]
     problem = sl.Dispatch(nodes, jobs, [sl.Queue("q", 600)], "makespan")
-    r = sl.solve(problem, method, time_limit=20, threads=1)
+    r = sl.solve(problem, method, time_limit=4, threads=1)
     assert r.objective >= EPOCH + 1510
     assert r.status != "optimal" or r.objective == EPOCH + 1510
     assert r.gap is None or r.status == "optimal" or r.gap > 1e-3

@@ -40,6 +40,14 @@ def in_process():
         yield
 
 
+@pytest.fixture
+def unrendered(monkeypatch):
+    """Leave out the rendering, most of the time of a page: figures are made, and their SVG is empty."""
+    figures = pytest.importorskip("matplotlib.figure")
+    empty = '<svg viewBox="0 0 1 1"></svg>'
+    monkeypatch.setattr(figures.Figure, "savefig", lambda self, file, **options: file.write(empty))
+
+
 SETTINGS = """\
 kind = "profit"
 description = "A computing centre of four nodes."

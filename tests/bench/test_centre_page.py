@@ -20,6 +20,7 @@ def commands():
     return [line for block in blocks for line in block.splitlines() if line.startswith("bench ")]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not LAB.exists(), reason="the recordings are not here")
 def test_the_commands_of_the_page_end_with_an_answer(bench, in_process, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")

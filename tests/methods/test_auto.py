@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 import schedlab as sl
@@ -62,9 +61,8 @@ def test_reports_improve_and_returning_false_ends_the_call():
         seen.append(news)
         return len(seen) < 3
 
-    began = time.perf_counter()
     found = sl.solve(problem, "auto", time_limit=30, threads=1, on_incumbent=report)
-    assert time.perf_counter() - began < 20
+    assert len(seen) == 3 and found.status == "feasible"
     values = [news.objective for news in seen]
     assert values == sorted(values, reverse=True) and found.objective == pytest.approx(values[-1])
     assert [i.objective for i in found.incumbents] == values

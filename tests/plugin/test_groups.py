@@ -259,10 +259,8 @@ def test_heuristics_and_backends_as_module_and_attribute(beside, tmp_path):
     assert "no object of the module flow_shop.heuristics called 'Random'; did you mean" in lines[0]
     assert "flow_shop.heuristics:first_solution" in lines[1] and len(lines) == 3
     methods = "flow_shop.heuristics:RandomOrders:10,flow_shop.dispatchers:AreaFirst"
-    beside.bench(
-        "run", "eurora_99", "--first", 10, "--methods", methods, "--time-limit", 2,
-        "--executor", "flow_shop.executors:Listing,file=begun",
-    )  # fmt: skip
+    command = ("run", "eurora_99", "--first", 10, "--methods", methods, "--time-limit", 2)
+    beside.benches((*command, "--executor", "flow_shop.executors:Listing,file=begun"))
     assert {r["method"] for r in records(tmp_path)} == set(methods.split(","))
     assert len((tmp_path / "begun").read_text().splitlines()) == 2
 

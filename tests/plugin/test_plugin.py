@@ -22,6 +22,7 @@ def test_bench_run_takes_the_backend_the_heuristic_and_the_dispatcher_by_their_n
         run("eurora_99", methods, "--first", 20),
         run("eurora_99", methods[1:2], "--first", 20, "--seeds", 2, "--executor", "listing,file=begun"),
         ("verify", "results/eurora_99"),
+        workers=True,
     )
     assert all(name in table for name in methods) and methods[1] in other_seed
     assert (tmp_path / "begun").read_text() == f"{methods[1]}\n"
@@ -40,7 +41,7 @@ def test_bench_run_repeats_the_methods_of_a_package_that_was_changed(beside, pac
     assert len(records(tmp_path)) == 2
     with (tmp_path / "changed" / "flow_shop" / "heuristics.py").open("a") as f:
         f.write("# a remark\n")
-    beside.bench(*command)
+    beside.benches(command)
     found = records(tmp_path)
     assert sorted(r["method"] for r in found) == ["multi-search", "random-orders:10", "random-orders:10"]
     assert {r["method"] for r in found if "source" not in r} == {"multi-search"}
@@ -185,7 +186,6 @@ def shop(tmp_path):
 
 def test_its_problem_kind_is_run_by_every_command(beside, shop, tmp_path):
     methods = ["johnson", "cpsat:intervals+warm", "highs:positions", "cpsat-one-thread:positions"]
-    assert "formulations: intervals, positions" in beside.bench("show", "shop")
     shown, table, checked, _, _, refused = beside.benches(
         ("show", "shop"),
         run("shop", methods, seconds=20),
@@ -195,7 +195,7 @@ def test_its_problem_kind_is_run_by_every_command(beside, shop, tmp_path):
         ("simulate", "shop", "--dispatchers", "easy"),
         codes=(0, 0, 0, 0, 0, 2),
     )
-    assert "work: 28 s on machine 1, 27 s on machine 2" in shown
+    assert "formulations: intervals, positions" in shown and "work: 28 s on machine 1, 27 s on machine 2" in shown
     assert all(name in table for name in methods) and "best schedule: 30 by" in table
     found = {r["method"]: r for r in records(tmp_path)}
     assert {(r["status"], r["objective"], r["idle_s"], r["kind"]) for r in found.values()} == {

@@ -133,6 +133,7 @@ class TestPatterns:
 
 
 class TestPlantedFaults:
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", planted_parameters.PARAMETERS)
     def test_a_parameter_that_is_wrong_is_caught(self, name):
         """CP-SAT is wrong with it or ends its process; ``tests/backends/cpsat`` tests where the backend sets it."""
@@ -140,6 +141,7 @@ class TestPlantedFaults:
             pytest.skip("this version of ortools is not known to be wrong with the parameter")
         assert planted_parameters.caught_by(name, seed=1, most=100) is not None
 
+    @pytest.mark.slow
     def test_each_is_caught(self):
         caught = conformance.catch_faults(faults.FAULTS, seed=1001)  # 236 models catch all; from seed 1 on, 321
         assert [name for name, k in caught.items() if k is None] == []

@@ -44,6 +44,7 @@ def simulated():
     return sl.simulate("eurora_330", dispatcher=f"dardis:{SETUP}").schedule()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["mpi", "dask"])
 def test_four_processes_start_the_jobs_of_eurora_330_as_in_simulation(run, bench, transport, simulated):
     code, text = run("eurora_330", "--setups", SETUP, "--transport", transport, "--out", "r", *PATIENT)
@@ -65,7 +66,7 @@ def broken():
     return found.schedule(), dispatcher.costs.counts
 
 
-@pytest.mark.parametrize("transport", ["mpi", "dask"])
+@pytest.mark.parametrize("transport", ["mpi", pytest.param("dask", marks=pytest.mark.slow)])
 def test_a_process_that_dies_in_mid_run_loses_its_nodes_and_nothing_else(run, bench, transport, broken):
     options = ("--first", "60", "--setups", SETUP, "--fault", FAULT, "--timer", "5", "--starts", "starts.csv")
     code, text = run("eurora_330", "--transport", transport, *options, "--out", "r")
@@ -117,7 +118,7 @@ def test_mpi_without_mpiexec_is_a_sentence(run, monkeypatch):
     assert code == 2 and "there is no mpiexec: pip install 'schedlab[mpi]'" in text
 
 
-@pytest.mark.parametrize("transport", ["mpi", "dask"])
+@pytest.mark.parametrize("transport", ["mpi", pytest.param("dask", marks=pytest.mark.slow)])
 def test_ctrl_c_leaves_no_process(tmp_path, transport):
     command = [sys.executable, "-m", "schedlab.bench.cli.app", "dardis", "eurora_330", "--transport", transport]
     bench = subprocess.Popen([*command, "--setups", "balance"], cwd=tmp_path, stderr=subprocess.PIPE)

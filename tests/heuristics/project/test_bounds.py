@@ -1,7 +1,6 @@
 """Lower bounds of projects: never above the optimum, known values, what each of them proves."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -184,11 +183,10 @@ def test_numbers_beyond_64_bits_are_left_to_the_longest_path() -> None:
 
 
 def test_the_time_limit_ends_the_energetic_reasoning() -> None:
-    """On 500 tasks a test of one makespan takes seconds."""
+    """On 500 tasks a test of one makespan takes seconds, and there are many: without the limit this takes minutes."""
     small, project = (random_project(1, tasks=n, share=0.01, budget=(10**6, 10**6)) for n in (5, 500))
     with Clock() as clock:
         MakespanBounds(small, clock).compute(10**6)  # loads or compiles the kernels
-    began = time.perf_counter()
     with Clock(Deadline(1.0)) as clock:
         bounds = MakespanBounds(project, clock).compute(10**6)
-    assert bounds["energy"] > 0 and time.perf_counter() - began < 20
+    assert clock.over and bounds["energy"] > 0
