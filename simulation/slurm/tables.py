@@ -21,6 +21,7 @@ from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take
 
 YEAR = 365 * 86_400  # s: the limit of a job without one, as in Slurm
 DAY = 86_400
+NO_UNITS: Ints = np.zeros((0, 0), np.int64)
 FEATURE = re.compile(r"[&|,*\[\]()]")
 
 
@@ -77,6 +78,7 @@ class Tables:
     begin: int = 0
     end: int = 0
     limits: LimitGroups = field(init=False)
+    in_units = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.site.scheduler, SchedulerSettings):
@@ -303,7 +305,7 @@ class Tables:
         return Machine(
             self.job, self.parts, self.member, self.masks, self.weight, self.threads, self.total, self.free, self.use, self.up,
             self.reservations, self.runs, self.pieces, self.counts, self.arrays, self.limits.used, self.limits.caps,
-            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.reason, self.planned,
+            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, NO_UNITS, self.reason, self.planned,
         )  # fmt: skip
 
     def room_for(self, jobs: int) -> None:
