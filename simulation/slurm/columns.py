@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 Marks: TypeAlias = NDArray[np.uint8]
 """Nodes that are marked: 1, else 0."""
 
+YEAR: Final = 365 * 86_400  # s: the limit of a job without one, as in Slurm
+
 # A job's request.
 MIN_NODES: Final = 0
 MAX_NODES: Final = 1  # 0: the partition's

@@ -278,6 +278,11 @@ class JobPriorities:
         return self.settings.priority_type == "multifactor"
 
     @property
+    def ages(self) -> bool:
+        """Whether the priority of a waiting job changes with time."""
+        return self.multifactor and bool(self.settings.weight_age or self.settings.weight_fairshare)
+
+    @property
     def next_update(self) -> int:
         """Unix time of the next update."""
         return self._updated + self.settings.calc_period
