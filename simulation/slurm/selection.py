@@ -144,21 +144,20 @@ def _least_cpus(job: Ints) -> int:
 
 @internal
 def _units_on(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
-    """Return how many units of a job node n has room for, as far as they may be on one node."""
+    """Return how many units node n has room for, of however many the job has, as far as they may be on one node."""
     job = machine.jobs[j]
     amounts = machine.total[n] if how == EMPTY else free[n]
     if job[WHOLE]:
         for r in range(amounts.size):
             if amounts[r] < machine.total[n, r]:
                 return 0
-    units = min(job[PER_NODE], job[MIN_CPUS])
+    units = job[PER_NODE]
     for r in range(machine.request.shape[1]):
         each = machine.request[j, r]
         if each > 0:
             if amounts[r] < each:
                 return 0
-            if amounts[r] < each * units:
-                units = amounts[r] // each
+            units = min(units, amounts[r] // each)
     return int(units)
 
 

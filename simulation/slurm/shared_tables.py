@@ -22,7 +22,7 @@ from ..features.feature import Replay
 from ..features.site_limits import owners_of
 from . import columns as c
 from .jobs import SlurmJob, number_of
-from .selection import Machine
+from .selection import MANY, Machine
 
 NO_PARTITION = "(all nodes)"  # of jobs that are in no partition of the site
 
@@ -222,12 +222,13 @@ class SharedTables:
             if job.array and job.request.array_limit:
                 self.arrays[arrays[job.array], c.MOST_TASKS] = job.request.array_limit
         self.request: Ints = trace.request
-        most = np.minimum(trace.most, trace.units)
+        most = np.minimum(trace.most, MANY)
         table = np.zeros((size, c.JOB_COLUMNS), np.int64)
         asked_least = np.array([job.request.min_nodes or 1 for job in jobs], np.int64)
         asked_most = np.array([job.request.max_nodes or 0 for job in jobs], np.int64)
         part_least = np.array([p.min_nodes for p in self.partitions], np.int64)[[p[0] for p in self.job_parts]]
-        least = np.maximum(-(-trace.units // most), np.minimum(trace.units, np.maximum(asked_least, part_least)))
+        fewest = -(-trace.units // most)
+        least = np.maximum(fewest, np.minimum(trace.units, np.maximum(asked_least, part_least)))
         table[:, c.MIN_NODES] = least
         table[:, c.MAX_NODES] = np.where(asked_most > 0, np.maximum(asked_most, least), 0)
         table[:, c.TASKS] = table[:, c.MIN_CPUS] = trace.units
