@@ -545,7 +545,7 @@ class Engine:
             failed=failed,
             states=self.timeline.shown_states(),
             reserved=self.timeline.shown(),
-            changed=self._take_changed(),
+            changed=self.take_changed(),
             ready=self.timeline.ready(),
         )
         try:
@@ -566,7 +566,8 @@ class Engine:
             self.refuse_start(fault)
         return answer
 
-    def _take_changed(self) -> tuple[str, ...]:
+    def take_changed(self) -> tuple[str, ...]:
+        """Return the ids of the waiting jobs that have changed since this was last called."""
         changed = tuple(self.changed)
         self.changed = {}
         return changed

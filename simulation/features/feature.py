@@ -254,6 +254,9 @@ class Replay(Protocol):
     def start(self, j: int, nodes: Sequence[Mapping[str, int]]) -> None:
         """Start a job now on nodes that have room for it; see ``Engine.start``."""
 
+    def take_changed(self) -> tuple[str, ...]:
+        """Return the ids of the waiting jobs that have changed since this was last called."""
+
     def start_at(self, j: int, places: Ints, units: Ints) -> None:
         """Start a waiting job now on nodes that have room for it, given by their numbers, with so many units on each."""
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...heuristics.kernels.events.state import UNSTARTED
 from ...models.site import SchedulerSettings, Site
 from ..features.feature import Feature, Replay
+from .columns import LIMIT
 from .jobs import ENDED_WELL
 from .pass_times import PassTimes
 from .shared_tables import SharedTables, jobs_of
@@ -76,6 +77,7 @@ class SlurmScheduler(Feature):
         now = self._engine.now
         for j in rows:
             again = bool(self._engine.ledger.log.counts[j])
+            self.tables.job[j, LIMIT] = self._engine.ledger.limit(j)
             self.state.submit(j, now, now + REQUEUE_DELAY if again else None)
 
     def ended(self, rows: Sequence[int]) -> None:
@@ -98,6 +100,22 @@ class SlurmScheduler(Feature):
         """Look at the queue again."""
         self._changed = True
 
+    def _note_changes(self, now: int) -> None:
+        """Take over what the batch server has done to waiting jobs: other time limits, jobs that left the queue."""
+        engine = self._engine
+        ledger = engine.ledger
+        for name in engine.take_changed():
+            row = ledger.row[name]
+            self.tables.job[row, LIMIT] = ledger.limit(row)
+            self._changed = True
+        if len(self.state.waiting) == len(ledger.waiting):
+            return
+        for row in [row for row in self.state.waiting if row not in ledger.waiting]:
+            if row in ledger.left:
+                self.state.cancel(row, now)
+            else:
+                self.state.withdraw(row)
+
     # --- The passes.
 
     def decide(self) -> None:
@@ -107,6 +125,7 @@ class SlurmScheduler(Feature):
         engine.plans.called(now)
         own_call = now in self._wakes
         self._wakes.discard(now)
+        self._note_changes(now)
         self.state.advance(now)
         if self._changed or not own_call:
             self._plan(now)

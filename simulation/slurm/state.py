@@ -259,6 +259,13 @@ class SlurmState:
         self.priorities.eligible(job, None)
         self._leave(job, now, False)
 
+    def withdraw(self, job: int) -> None:
+        """Take a waiting job out of the queue; it may be submitted again."""
+        self.waiting.pop(job, None)
+        self._eligible[job] = False
+        self.priorities.eligible(job, None)
+        self.state[job] = FUTURE
+
     def _leave(self, job: int, now: int, well: bool) -> None:
         self.state[job] = ENDED
         self._ended_well[job] = well
