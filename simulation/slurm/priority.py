@@ -323,6 +323,11 @@ class JobPriorities:
 
     def update(self, now: int, waiting: Sequence[int]) -> None:
         """Let usage decay up to now, count that of the running jobs, and compute the priorities of the waiting jobs."""
+        if not self.settings.weight_fairshare:  # usage counts for nothing
+            self._updated = now
+            for job in waiting if self.ages else ():
+                self._compute(job, now)
+            return
         self.shares.decay(now - self._updated)
         for job, (start, billing) in self._running.items():
             self._use(job, max(start, self._updated), now, billing)

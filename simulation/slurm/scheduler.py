@@ -14,12 +14,18 @@ from numpy.typing import NDArray
 
 from ...heuristics.kernels.events.state import UNSTARTED
 from ...models.site import SchedulerSettings, Site
+from ..features.dependencies import Dependencies
 from ..features.feature import Feature, Replay
+from ..features.running import RunningAtBegin
+from ..features.running_limits import RunningLimits
 from .columns import LIMIT
 from .jobs import ENDED_WELL
 from .pass_times import PassTimes
 from .shared_tables import SharedTables, jobs_of
 from .state import REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmState
+
+
+RELEASING_AT_ENDS = (RunningAtBegin, RunningLimits, Dependencies)  # features that give no amounts free but as jobs end
 
 
 class SlurmScheduler(Feature):
@@ -61,6 +67,8 @@ class SlurmScheduler(Feature):
         self._whole_queue = False
         self._wakes: set[int] = set()
         self._changed = False
+        self._released = True
+        self._plain = all(isinstance(f, (*RELEASING_AT_ENDS, SlurmScheduler)) for f in engine.features)
         self._recorded_states = _states_of(engine)
         for row in tables.reservations:
             for time in row[:2].tolist():
@@ -82,13 +90,14 @@ class SlurmScheduler(Feature):
 
     def ended(self, rows: Sequence[int]) -> None:
         """Let jobs end."""
-        self._changed = self._changed or len(rows) > 0
+        if rows:
+            self._changed = self._released = True
         for j in rows:
             self._ends(j, False)
 
     def ended_early(self, row: int, nodes: Sequence[int]) -> None:
         """Let a job end that comes back, or that leaves for good before its work is done."""
-        self._changed = True
+        self._changed = self._released = True
         self._ends(row, bool(self._engine.state.start[row] == UNSTARTED))
 
     def _ends(self, row: int, comes_back: bool) -> None:
@@ -98,7 +107,7 @@ class SlurmScheduler(Feature):
 
     def nodes_changed(self, names: Sequence[str], runs: NDArray[np.bool_]) -> None:
         """Look at the queue again."""
-        self._changed = True
+        self._changed = self._released = True
 
     def _note_changes(self, now: int) -> None:
         """Take over what the batch server has done to waiting jobs: other time limits, jobs that left the queue."""
@@ -125,6 +134,9 @@ class SlurmScheduler(Feature):
         engine.plans.called(now)
         own_call = now in self._wakes
         self._wakes.discard(now)
+        if self._changed or not own_call:
+            self.tables.releases += int(self._released or not self._plain or not self._changed)
+            self._released = False
         self._note_changes(now)
         self.state.advance(now)
         if self._changed or not own_call:
@@ -188,6 +200,9 @@ class SlurmScheduler(Feature):
         """Return why a job waits, with Slurm's name."""
         if self.state.state[row] != WAITING:
             return ""
+        if not self.tables.all_reasons:
+            self.tables.all_reasons = True
+            self.state.main(self._engine.now, whole_queue=True)
         return f"Slurm's reason is {self.state.reason(row)}"
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...heuristics.kernels.events.state import NOW, RUNNING, WAITING, TraceArrays, may_start
+from ...heuristics.kernels.events.state import NOW, RUNNING, WAITING, State, TraceArrays, held, may_start
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Ints, Small
 from ...models.compiled import compiled
@@ -101,6 +101,44 @@ def _write_running(
 
 
 @compiled
+def _last_that_fits(
+    queue: Ints, trace: TraceArrays, state: State, member: c.Marks, releases: int, tried: Ints
+) -> int:
+    """Return the last row of a queue whose job has room now, on all nodes of its partition and by its limits; -1: none has.
+
+    A pass starts no job after that row. ``tried``: of each job and partition, after how many releases of nodes it had no
+    room; it has none before the next one.
+    """
+    for q in range(queue.shape[0] - 1, -1, -1):
+        j = queue[q, 0]
+        p = queue[q, 1]
+        if tried[j] == releases * member.shape[0] + p or held(trace, state.limit_free, j):
+            continue
+        left = trace.units[j]
+        number = trace.node_set[j]
+        whole = trace.whole[j]
+        most = trace.most[j]
+        for k in range(trace.first_in_set[number], trace.first_in_set[number + 1]):
+            n = trace.in_set[k]
+            if not member[p, n] or not state.open[n]:
+                continue
+            units = min(most, left)
+            for r in range(trace.request.shape[1]):
+                each = trace.request[j, r]
+                if whole and state.free[n, r] < trace.capacity[n, r]:
+                    units = 0
+                elif each > 0 and state.free[n, r] < each * units:
+                    units = max(0, state.free[n, r] // each)
+                if units == 0:
+                    break
+            left -= units
+            if left <= 0:
+                return q
+        tried[j] = releases * member.shape[0] + p
+    return -1
+
+
+@compiled
 def _open(trace: TraceArrays, rows: Ints, now: int) -> Bools:
     """Return which jobs the calendars let start now."""
     mask = np.empty(rows.size, np.bool_)
@@ -175,6 +213,9 @@ class SharedTables:
         self.parameters = np.zeros(c.PARAMETERS, np.int64)
         self.row_of: dict[int, int] = {}  # of the jobs that a pass has just started
         self.running: dict[int, None] = {}
+        self.releases = 0  # how often nodes or amounts of nodes were released
+        self.all_reasons = False  # whether passes are to say why each job waits
+        self._tried = np.full(size, -1, np.int64)
         self._in_queue = np.zeros(size, np.bool_)
         self._calendars = bool((trace.own >= 0).any() or (trace.daily >= 0).any())
         self.place_in_order = np.zeros(size, np.int64)  # of the starts
@@ -305,6 +346,14 @@ class SharedTables:
         kept = jobs[self._in_queue[jobs]]
         self._in_queue[rows] = False
         return kept[_open(engine.trace, kept, state.clock[NOW])] if self._calendars else kept
+
+    def startable_part(self, queue: Ints) -> Ints:
+        """Return the queue up to the last job that has room now; no pass starts one after it."""
+        if self.all_reasons:
+            return queue
+        engine = self._engine
+        last = _last_that_fits(queue, engine.trace, engine.state, self.member, self.releases, self._tried)
+        return queue[: last + 1]
 
     def read(self) -> None:
         """Read from the engine what runs, what is free and what limits leave."""

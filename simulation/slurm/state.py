@@ -354,6 +354,9 @@ class SlurmState:
             return []
         tables = self.tables
         now = int(tables.parameters[c.NOW])
+        queue = tables.startable_part(queue)
+        if not len(queue):
+            return []
         jobs = np.unique(queue[:, 0])
         tables.read()
         tables.room_for(jobs)

@@ -313,6 +313,10 @@ class Tables:
         """The running jobs."""
         return self.row_of
 
+    def startable_part(self, queue: Ints) -> Ints:
+        """Return the part of a queue that a pass has to look at: all of it."""
+        return queue
+
     def read(self) -> None:
         """Do nothing: these tables are what there is."""
 
