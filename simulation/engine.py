@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ..heuristics.kernels.events.entries import advance, begin, keep_places, release, release_later, step
+from ..heuristics.kernels.events.entries import advance, begin, compact, keep_places, release, release_later, step
 from ..heuristics.kernels.events.state import (
     DECISIONS,
     DUE,
@@ -33,6 +33,7 @@ from ..heuristics.kernels.events.state import (
     WAKE,
 )
 from ..heuristics.kernels.profile import NEVER
+from ..models.array_types import Ints
 from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY
 from ..models.returned import is_false
@@ -43,7 +44,7 @@ from .dispatchers import policy_kernels as kernels
 from .dispatchers.easy import correct
 from .dispatchers.policy import Policy
 from .errors import SimulationError
-from .features.feature import Feature, Replay
+from .features.feature import Feature, Replay, Scheduler
 from .ledger import Ledger
 from .rankers import Ranking
 from .records import Decisions
@@ -68,6 +69,8 @@ class Engine:
         The features of the replay, in the order in which they act.
     on_progress : callable, optional
         As in ``simulate``.
+    scheduler : Scheduler, optional
+        One of the features, which starts the jobs itself.
 
     Attributes
     ----------
@@ -87,10 +90,17 @@ class Engine:
         Row -> the feature that starts this job itself, and is told when it fails.
     """
 
-    def __init__(self, setup: Setup, features: Sequence[Feature], on_progress: OnProgress | None) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        features: Sequence[Feature],
+        on_progress: OnProgress | None,
+        scheduler: Scheduler | None = None,
+    ) -> None:
         self.setup = setup
         self.features = tuple(features)
         self.on_progress = on_progress
+        self.scheduler = scheduler
         self.platform, self.options = setup.platform, setup.options
         self.policy, self.dispatcher = setup.chosen.policy, setup.chosen.dispatcher
         self.needs, self.name = setup.chosen.needs, setup.chosen.name
@@ -401,6 +411,15 @@ class Engine:
         self.ledger.note_start(j, job, nodes)
         self.plans.remove(j)
 
+    def start_at(self, j: int, places: Ints, units: Ints) -> None:
+        """Start a waiting job now on nodes that have room for it, given by their numbers, with so many units on each."""
+        self.state.chosen[: places.size] = places
+        self.state.put[: places.size] = units
+        keep_places(self.trace, self.state, j, places.size)
+        begin(self.trace, self.state, j)
+        compact(self.state)
+        self.ledger.dequeue(j)
+
     def running_uses(self, without: int = -1) -> Iterator[Use]:
         """Yield what running jobs use, up to their walltimes; ``without``: a row that is left out."""
         for j in self.state.running[: self.state.clock[RUNNING]].tolist():
@@ -424,6 +443,11 @@ class Engine:
             if state.clock[WAITING] == 0:
                 return False
             self._apply_policy(self.policy)
+            took = time.perf_counter() - began
+            self.calls.add_timed(took)
+            return self._charge(took)
+        if self.scheduler is not None:
+            self.scheduler.decide()
             took = time.perf_counter() - began
             self.calls.add_timed(took)
             return self._charge(took)
@@ -521,7 +545,7 @@ class Engine:
             failed=failed,
             states=self.timeline.shown_states(),
             reserved=self.timeline.shown(),
-            changed=self._take_changed(),
+            changed=self.take_changed(),
             ready=self.timeline.ready(),
         )
         try:
@@ -542,7 +566,8 @@ class Engine:
             self.refuse_start(fault)
         return answer
 
-    def _take_changed(self) -> tuple[str, ...]:
+    def take_changed(self) -> tuple[str, ...]:
+        """Return the ids of the waiting jobs that have changed since this was last called."""
         changed = tuple(self.changed)
         self.changed = {}
         return changed
@@ -669,10 +694,13 @@ def reasons(engine: Replay) -> dict[str, str]:
 
 def _of_dispatcher(engine: Replay, job: str) -> str:
     """Return what the dispatcher says about a job that it could have started."""
+    if engine.scheduler is not None:
+        own = engine.scheduler.why_waiting(engine.ledger.row[job])
+        return own or f"dispatcher {engine.name} has not started it"
     usual = f"dispatcher {engine.name} has not started it, although it fits on the idle nodes{_unless(engine)}"
     if "reasons" not in engine.needs:
         return usual
-    own: str = engine.dispatcher.why_waiting(job)
+    own = engine.dispatcher.why_waiting(job)
     return own or usual
 
 

@@ -28,6 +28,7 @@ from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .dispatcher import Dispatcher
 from .dispatchers.policy import Chosen, Policy, needs_of
 from .dispatchers.registry import DISPATCHERS, parse_dispatcher
+from .dispatchers.slurm import Slurm
 from .engine import STOPPED, Engine, OnProgress
 from .exclusions import ONE_REQUEST
 from .features.batch_server import batch_server, split_events
@@ -54,7 +55,7 @@ from .users import Users, users_of
 
 
 def check_takes_chunks(
-    jobs: Workload, dispatcher: Policy | Dispatcher, name: str, private: Collection[str] = ()
+    jobs: Workload, dispatcher: Policy | Dispatcher | Slurm, name: str, private: Collection[str] = ()
 ) -> None:
     """Raise WorkloadError if a job has several chunks and the dispatcher, called ``name``, does not take such jobs.
 
@@ -70,12 +71,12 @@ def check_takes_chunks(
         )
 
 
-def check_takes_all_nodes(jobs: Workload, dispatcher: Policy | Dispatcher, name: str) -> None:
+def check_takes_all_nodes(jobs: Workload, dispatcher: Policy | Dispatcher | Slurm, name: str) -> None:
     """Raise WorkloadError if jobs may not use all nodes, and the dispatcher, called ``name``, places them anywhere.
 
     Dispatchers in Python do not see that a job which requests nothing is on a node.
     """
-    if any(t.whole_nodes for t in jobs.node_terms) and not isinstance(dispatcher, Policy):
+    if any(t.whole_nodes for t in jobs.node_terms) and not isinstance(dispatcher, Policy | Slurm):
         empty = np.flatnonzero(~jobs.request.any(axis=1))
         if empty.size:
             raise WorkloadError(
@@ -364,6 +365,7 @@ def simulate(
             begin = int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(begin, jobs.running if running is None else running)
     chosen = _dispatcher(dispatcher)
+    scheduler = None if chosen.scheduler is None else chosen.scheduler.on(site)
     listed = list(own_events if events is None else events)
     of_nodes, of_server = split_events(listed) if listed else ([], [])
     reserved = list(reserved if reservations is None else reservations)
@@ -372,6 +374,8 @@ def simulate(
     placing = allocator_of(allocator)
     if period is not None and (not is_whole(period) or not 1 <= period <= LATEST):
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1 and at most {LATEST:,}")
+    if scheduler is not None and (predictor is not None or chosen.predictor != "walltime"):
+        raise WrongValue("dispatcher slurm plans with the time limits of jobs; leave the predictor out")
     predicting = predictor_of(chosen.predictor if predictor is None else predictor, kill_at_walltime)
     failures = () if preemption is None else preemption.failures
     states = None
@@ -399,8 +403,8 @@ def simulate(
         power = node_power(node_policy, switching, jobs, wished)
     if jobs.chunks:
         private = () if server is None else server.private
-        check_takes_chunks(jobs, chosen.policy or chosen.dispatcher, chosen.name, private)
-    check_takes_all_nodes(jobs, chosen.policy or chosen.dispatcher, chosen.name)
+        check_takes_chunks(jobs, chosen.made, chosen.name, private)
+    check_takes_all_nodes(jobs, chosen.made, chosen.name)
     added = features_of(features) if features else []
     alone = not (states or server or on_demand or added) and (power is None or power.still)
     rank = rank_of(placing, machine)
@@ -425,6 +429,7 @@ def simulate(
         *([power] if power is not None else []),
         *([Dependencies()] if jobs.after else []),
         *([RunningLimits(limits)] if limits else []),
+        *([scheduler] if scheduler is not None else []),
     ]
     parts += added
     if users is not None:
@@ -444,7 +449,7 @@ def simulate(
     if wished is not None and "profile" in chosen.needs:
         lending = lent(wished, chosen.dispatcher)
     with progress_line(), lending:
-        simulation = Engine(setup, parts, on_progress).run()
+        simulation = Engine(setup, parts, on_progress, scheduler).run()
     simulation.desired = wished
     from .verify.replay import violations
 

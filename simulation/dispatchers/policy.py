@@ -18,6 +18,7 @@ from ...models.plugins import PluginError, explained
 from ...models.whole_numbers import is_real, is_whole, shown
 from ..dispatcher import NEEDS
 from ..rankers import Penalty, Ranker, check_ranker
+from .slurm import Slurm
 
 # --- The parameters of a policy that plans.
 
@@ -404,6 +405,8 @@ class Chosen:
         It, if it is one that decides in compiled code.
     dispatcher
         It, if it is one in Python, which has the attributes of its needs; else None.
+    scheduler
+        It, if it is ``Slurm``, which is made for the site of each replay; else None.
     """
 
     name: str
@@ -411,12 +414,20 @@ class Chosen:
     needs: frozenset[str]
     policy: Policy | None = None
     dispatcher: Any = None
+    scheduler: Slurm | None = None
+
+    @property
+    def made(self) -> Any:
+        """The dispatcher, of whichever kind."""
+        return self.policy or self.dispatcher or self.scheduler
 
     @classmethod
     def of(cls, made: Any, name: str | None = None, predictor: str | None = None) -> Chosen:
         """Return a dispatcher, with the name and the predictor of the text that names it. Raises PluginError."""
         if isinstance(made, Policy):
             return cls(name or made.name, predictor or made.predictor, made.needs, policy=made)
+        if isinstance(made, Slurm):
+            return cls(name or made.name, predictor or "walltime", made.needs, scheduler=made)
         return cls(name or made.name, predictor or "walltime", needs_of(made), dispatcher=made)
 
 

@@ -22,6 +22,7 @@ from .dardis.names import SETUPS
 from .day_plan import EVERY, FORECAST, METHOD, VARIANTS
 from .plans import FAMILY, ORDERS, plan_named
 from .policy import POLICIES, WITHIN_PROFILE, Policy, needs_of, psp, psp_conservative
+from .slurm import Slurm, slurm
 
 # --- The dispatchers of schedlab by name; those in Python are imported when they are made.
 
@@ -107,6 +108,7 @@ OWN = {
     **{f"dardis:{setup}": _dardis(setup) for setup in SETUPS},
     **{f"hybrid:{percent}": _hybrid(percent) for percent in VARIANTS},
     "planned": _planned,
+    "slurm": slurm,
 }
 DRAWING = {f"dardis:{name}" for name, setup in SETUPS.items() if setup.generator != "first" or setup.policy == "random"}
 
@@ -155,6 +157,11 @@ class Named(NamedTuple):
     def within_profile(self) -> bool:
         """Whether a desired profile limits its starts."""
         return self.dispatcher in WITHIN_PROFILE or (self.dispatcher in FOLLOWING and self.over_cost is None)
+
+    @property
+    def needs_site(self) -> bool:
+        """Whether it follows the rules of a site."""
+        return self.dispatcher == "slurm"
 
     @property
     def needs_profile(self) -> bool:
@@ -230,7 +237,7 @@ DISPATCHERS: Registry[Any] = Registry(
     OWN,
     parts=("name", "begin", "decide"),
     docs="docs/reference/own_dispatcher.md",
-    finished=lambda found: isinstance(found, Policy),
+    finished=lambda found: isinstance(found, Policy | Slurm),
     near=_near,
 )
 """The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...heuristics.kernels.events.state import State, TraceArrays
 from ...instances.workload import Workload
 from ...models import Platform, Running
+from ...models.array_types import Ints
 from ...models.language import Violation
 from ..agenda import Agenda, Plans
 from ..dispatcher import DecisionFault
@@ -135,6 +136,16 @@ class Feature:
         return ()
 
 
+class Scheduler(Protocol):
+    """A feature that is the dispatcher of its replay: it is told what happens, and starts jobs itself (``Replay.start_at``)."""
+
+    def decide(self) -> None:
+        """Start jobs; called at each event, and whenever it has asked for a call (``Plans.call_at``)."""
+
+    def why_waiting(self, row: int) -> str:
+        """Return why a job waits at the end of the replay; an empty text if it is not known."""
+
+
 class Options(NamedTuple):
     """How a replay runs.
 
@@ -180,6 +191,7 @@ class Replay(Protocol):
     platform: Platform
     workload: Workload
     policy: Policy | None
+    scheduler: Scheduler | None
     dispatcher: Any  # a Dispatcher with the attributes of its needs, or None
     needs: frozenset[str]
     predictor: TimedPredictor
@@ -241,6 +253,12 @@ class Replay(Protocol):
 
     def start(self, j: int, nodes: Sequence[Mapping[str, int]]) -> None:
         """Start a job now on nodes that have room for it; see ``Engine.start``."""
+
+    def take_changed(self) -> tuple[str, ...]:
+        """Return the ids of the waiting jobs that have changed since this was last called."""
+
+    def start_at(self, j: int, places: Ints, units: Ints) -> None:
+        """Start a waiting job now on nodes that have room for it, given by their numbers, with so many units on each."""
 
     def running_uses(self, without: int = -1) -> Iterator[Use]:
         """Yield what running jobs use, up to their walltimes; ``without``: a row that is left out."""

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 Marks: TypeAlias = NDArray[np.uint8]
 """Nodes that are marked: 1, else 0."""
 
+YEAR: Final = 365 * 86_400  # s: the limit of a job without one, as in Slurm
+
 # A job's request.
 MIN_NODES: Final = 0
 MAX_NODES: Final = 1  # 0: the partition's
@@ -37,7 +39,8 @@ ASSOCIATION: Final = 18
 ELIGIBLE: Final = 19  # since when it may start
 GPUS_OF_JOB: Final = 20  # in all, where they are not given by node
 NO_RESERVE: Final = 21  # 1: its QOS takes no reservation of the backfill scheduler
-JOB_COLUMNS: Final = 22
+PER_NODE: Final = 22  # units on one node at most; only of jobs that are counted in units
+JOB_COLUMNS: Final = 23
 
 # A partition.
 TIER: Final = 0
@@ -67,7 +70,7 @@ RUN_PARTITION: Final = 4
 RUN_START: Final = 5
 RUN_COLUMNS: Final = 6
 
-# A piece of a running job: CPUS + 1, MEMORY + 1 and the GPUs by type follow the node.
+# A piece of a running job: CPUS + 1, MEMORY + 1 and the GPUs by type follow the node; then the units, where jobs have units.
 PIECE_NODE: Final = 0
 PIECE_FREE: Final = 1
 
@@ -116,7 +119,8 @@ MEMORY_COUNTS: Final = 17  # CR_*_Memory
 LEAST_LOADED_NODES: Final = 18  # CR_LLN
 RUNNING_RESERVE: Final = 19  # bf_running_job_reserve
 SERIAL_AT_END: Final = 20  # pack_serial_at_end
-PARAMETERS: Final = 21
+IN_UNITS: Final = 21  # 1: jobs are counted in units of equal requests, as in a replay under any dispatcher
+PARAMETERS: Final = 22
 
 # Why a job that was looked at did not start, for people: codes of the reasons that a pass gives.
 NONE: Final = 0

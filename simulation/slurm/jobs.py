@@ -144,7 +144,7 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
                 cancelled = end
         if not attempts and (cancelled is None or cancelled <= submit):
             continue
-        array, number, task = _number_of(name, k)
+        array, number, task = number_of(name, k)
         made.append(
             SlurmJob(
                 id=name,
@@ -172,7 +172,7 @@ def _sized(request: SiteRequest, workload: Workload, row: int) -> SiteRequest:
     return replace(request, cpus=cores)
 
 
-def _number_of(name: str, row: int) -> tuple[str, int, int]:
+def number_of(name: str, row: int) -> tuple[str, int, int]:
     """Return the array of a job, its number (else its row), and its task."""
     match = re.fullmatch(r"(\d+)_(\d+)", name, re.ASCII)
     if match:

@@ -113,6 +113,7 @@ class LimitGroups:
         self.groups = np.array(rows, np.int64).reshape(-1, 2)
         self.caps = np.array(self._cap_list, np.int64).reshape(-1, self._columns)
         self.kind = np.array(self._kinds, np.int64)
+        self.run_minutes = bool(np.any(self.caps[:, c.RUN_CPU_SECONDS] < c.UNLIMITED))
         self.used = np.zeros((max(1, len(self._group_rows)), self._columns), np.int64)
 
     def _effective(self, account: str, user: str, partition: str) -> Association | None:

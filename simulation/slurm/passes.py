@@ -22,6 +22,7 @@ from .columns import (
     ELIGIBLE,
     FLEX,
     FROM,
+    IN_UNITS,
     JOBS,
     JOBS_ON,
     KILL_WAIT,
@@ -79,7 +80,7 @@ from .columns import (
     WINDOW,
     Marks,
 )
-from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take
+from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take, take_units
 
 STARTED = -1  # the reason of a job that a pass has started
 FIRST_WINDOW = 30  # seconds: jobs that end this close together are taken off together
@@ -88,8 +89,22 @@ ALL_NODES = 2  # of MAINT: a reservation of all nodes
 
 
 @internal
+def _shared_limit_reached(j: int, machine: Machine, early: bool) -> int:
+    """As ``_limit_reached``, of the limits that all dispatchers share: what a job holds of them is known before its nodes are."""
+    if early and machine.parameters[LIMIT_STOP] > 0:
+        return NONE
+    for i in range(machine.first_group[j], machine.first_group[j + 1]):
+        g = machine.groups[i, 0]
+        if machine.used[g, 0] + machine.groups[i, 1] > machine.caps[g, 0]:
+            return LIMITS
+    return NONE
+
+
+@internal
 def _limit_reached(j: int, machine: Machine, amounts: Ints, jobs_only: bool) -> int:
     """Return the reason if a limit forbids the start of a job that counts these amounts, else NONE."""
+    if machine.parameters[IN_UNITS] > 0:
+        return _shared_limit_reached(j, machine, jobs_only)
     columns = machine.caps.shape[1]
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
         g = machine.groups[i, 0]
@@ -106,6 +121,8 @@ def _limit_reached(j: int, machine: Machine, amounts: Ints, jobs_only: bool) -> 
 @internal
 def _count(j: int, machine: Machine, number: int, taken: Ints, amounts: Ints) -> None:
     """Write what a job with these nodes counts in the limits."""
+    if machine.parameters[IN_UNITS] > 0:
+        return
     cpus = 0
     memory = 0
     gpus = 0
@@ -143,11 +160,17 @@ def _start(j: int, p: int, machine: Machine, taken: Ints, amounts: Ints) -> int:
             machine.counts[1] += 1
             run[RUN_COUNT] += 1
             machine.pieces[i, PIECE_NODE] = n
+            if machine.parameters[IN_UNITS] > 0:
+                take_units(j, n, machine, taken[n, 0], machine.pieces[i, PIECE_FREE:])
+                continue
             take(job, machine.free[n], machine.pieces[i, PIECE_FREE:], taken[n], job[WHOLE] > 0)
             machine.use[n, JOBS_ON] += 1
             machine.use[n, WHOLE_ON] += job[WHOLE]
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
         g = machine.groups[i, 0]
+        if machine.parameters[IN_UNITS] > 0:
+            machine.used[g, 0] += machine.groups[i, 1]
+            continue
         for c in range(amounts.size):
             machine.used[g, c] += amounts[c]
     if job[ARRAY] >= 0:

@@ -278,6 +278,11 @@ class JobPriorities:
         return self.settings.priority_type == "multifactor"
 
     @property
+    def ages(self) -> bool:
+        """Whether the priority of a waiting job changes with time."""
+        return self.multifactor and bool(self.settings.weight_age or self.settings.weight_fairshare)
+
+    @property
     def next_update(self) -> int:
         """Unix time of the next update."""
         return self._updated + self.settings.calc_period
@@ -318,6 +323,11 @@ class JobPriorities:
 
     def update(self, now: int, waiting: Sequence[int]) -> None:
         """Let usage decay up to now, count that of the running jobs, and compute the priorities of the waiting jobs."""
+        if not self.settings.weight_fairshare:  # usage counts for nothing
+            self._updated = now
+            for job in waiting if self.ages else ():
+                self._compute(job, now)
+            return
         self.shares.decay(now - self._updated)
         for job, (start, billing) in self._running.items():
             self._use(job, max(start, self._updated), now, billing)

@@ -15,10 +15,10 @@ from ...models.node_states import NodeEvent
 from ...models.site import Site
 from . import columns as c
 from .jobs import SlurmJob
+from .pass_times import PassTimes
 from .state import ENDED, REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmState, reason_of
 
 SECOND = 1000  # ms: the clock of a free replay; Slurm's own has whole seconds
-NEVER_ENDS = 2**60
 CHECKED = 60  # s: time limits are checked every 30 s, and a job ends after KillWait
 EMPTIED = 3  # s: a node is drained so soon after the end of its last job
 REQUEUES = frozenset({"REQUEUED", "PREEMPTED", "NODE_FAIL", "REQUEUE_FED", "SPECIAL_EXIT"})
@@ -151,6 +151,8 @@ class SlurmReplay:
         Seed of the fractions.
     begin : int, optional
         Unix time at which the controller began, from which it counts its periods. None: the first submission.
+    whole_seconds : bool, optional
+        Whether all happens at whole seconds, so that nothing is drawn.
 
     Examples
     --------
@@ -170,6 +172,7 @@ class SlurmReplay:
     events: Sequence[NodeEvent] | None = None
     seed: int = 0
     begin: int | None = None
+    whole_seconds: bool = False
     state: SlurmState = field(init=False)
     starts: list[SlurmStart] = field(init=False, default_factory=list)
 
@@ -187,13 +190,14 @@ class SlurmReplay:
         size = len(self.jobs)
         self._within: Ints = random.integers(0, SECOND, size)  # ms: the submission in its second
         self._more: Ints = random.integers(-SECOND // 4, SECOND // 4, size)  # ms: a run beyond its whole seconds
-        self._phase = random.integers(0, SECOND, 2)
+        main, backfill = random.integers(0, SECOND, 2).tolist()
         self._until: dict[int, int] = {}  # running job: its end in ms
         self._heap: list[tuple[int, What, int, int]] = []
-        self._first = begin * SECOND
-        self._last_main = -NEVER_ENDS  # ms
-        self._main_planned = False
-        self._backfill_planned = False
+        if self.whole_seconds:
+            self._within[:] = 0
+            self._more[:] = 0
+            main = backfill = 0
+        self._times = PassTimes(self.state.settings, begin * SECOND, SECOND, (main, backfill))
         self._codes = np.zeros(size, np.int64)
 
     # --- Time.
@@ -221,26 +225,10 @@ class SlurmReplay:
             left -= self._happens(time, what, subject, number)
         return self.starts
 
-    def _on_grid(self, time: int, phase: int, step: int) -> int:
-        """Return the first time from ``time`` on that is a multiple of ``step`` after the begin and the phase."""
-        return time + (self._first + phase - time) % step
-
     def _plan_passes(self, time: int) -> None:
-        """Plan the next passes, as something has changed.
-
-        The controller looks once a second whether the main scheduler is to run: over the whole queue every sched_interval,
-        else if something happened and the last pass was batch_sched_delay ago.
-        """
-        s = self.state.settings
-        if not self._main_planned and s.sched_interval > 0:
-            whole = self._on_grid(time, int(self._phase[0]), s.sched_interval * SECOND)
-            last = max(self._last_main, whole - s.sched_interval * SECOND)
-            soon = self._on_grid(max(time, last + s.batch_sched_delay * SECOND), int(self._phase[0]), SECOND)
-            self._add(min(whole, soon), What.MAIN, number=int(whole <= soon))
-            self._main_planned = True
-        if not self._backfill_planned and s.scheduler_type == "backfill" and s.bf_interval > 0:
-            self._add(self._on_grid(time, int(self._phase[1]), s.bf_interval * SECOND), What.BACKFILL)
-            self._backfill_planned = True
+        """Plan the next passes, as something has changed."""
+        for each in self._times.after_change(time):
+            self._add(each.time, What.BACKFILL if each.backfill else What.MAIN, number=int(each.whole_queue))
 
     def _happens(self, time: int, what: What, subject: int, number: int) -> int:
         """Let an event happen; return 1 if a job left."""
@@ -249,14 +237,13 @@ class SlurmReplay:
         updated = state.priorities.next_update
         state.advance(now)
         if what == What.MAIN:
-            self._main_planned = False
-            self._last_main = time
+            self._times.main_runs(time)
             self._begun(state.main(now, whole_queue=number > 0), time)
             for victim in state.preempt(now):
                 self._add(max(time, victim.end * SECOND), What.PREEMPT, victim.job, int(victim.requeued))
             return 0
         if what == What.BACKFILL:
-            self._backfill_planned = False
+            self._times.backfill_runs()
             self._begun(state.backfill(now), time)
             if self._overdue(time):
                 self._plan_passes(time + 1)

@@ -24,6 +24,7 @@ from .columns import (
     GPU_TYPE,
     GPUS,
     GPUS_OF_JOB,
+    IN_UNITS,
     JOBS_ON,
     LEAST_LOADED,
     LEAST_LOADED_NODES,
@@ -37,6 +38,7 @@ from .columns import (
     MIN_NODES,
     PART_MAX_NODES,
     PART_MIN_NODES,
+    PER_NODE,
     REQUIRED,
     SERIAL_AT_END,
     TASKS,
@@ -86,6 +88,10 @@ class Machine(NamedTuple):
         What a job counts in the columns of the limits, shape (jobs, columns).
     parameters
         Shape (PARAMETERS,).
+    request
+        Where jobs are counted in units (``IN_UNITS``): what a unit takes of each amount of a node, shape (jobs, amounts of a
+        node). The CPUs and tasks of ``jobs`` are then units, a row of ``groups`` is a limit and what the job holds of it,
+        and the amounts of a node have no fixed order. Else of shape (0, 0).
     reason, planned
         Output: why each job that was looked at did not start, and the start that the backfill scheduler plans; shape (jobs,).
     """
@@ -112,6 +118,7 @@ class Machine(NamedTuple):
     groups: Ints
     need: Ints
     parameters: Ints
+    request: Ints
     reason: Ints
     planned: Ints
 
@@ -133,6 +140,25 @@ def _least_cpus(job: Ints) -> int:
     if job[TASKS] > 1:
         return int(job[CPUS_PER_TASK] * max(1, job[TASKS_PER_NODE]))
     return int(job[CPUS_PER_TASK])
+
+
+@internal
+def _units_on(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
+    """Return how many units node n has room for, of however many the job has, as far as they may be on one node."""
+    job = machine.jobs[j]
+    amounts = machine.total[n] if how == EMPTY else free[n]
+    if job[WHOLE]:
+        for r in range(amounts.size):
+            if amounts[r] < machine.total[n, r]:
+                return 0
+    units = job[PER_NODE]
+    for r in range(machine.request.shape[1]):
+        each = machine.request[j, r]
+        if each > 0:
+            if amounts[r] < each:
+                return 0
+            units = min(units, amounts[r] // each)
+    return int(units)
 
 
 @internal
@@ -407,7 +433,7 @@ def _deal(job: Ints, machine: Machine, chosen: Marks, cpus: Ints, taken: Ints) -
     for n in range(nodes):
         taken[n, 0] = 0
         number += chosen[n]
-    if job[WHOLE]:
+    if job[WHOLE] and machine.parameters[IN_UNITS] == 0:
         for n in range(nodes):
             if chosen[n]:
                 taken[n, 0] = machine.total[n, CPUS]
@@ -479,6 +505,7 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: I
     usable = np.zeros(nodes, np.uint8)
     size = 0
     must = job[REQUIRED]
+    in_units = machine.parameters[IN_UNITS] > 0
     for n in range(nodes):
         if not mask[n]:
             if must >= 0 and machine.masks[must, n]:
@@ -486,7 +513,10 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: I
             continue
         if job[ALLOWED] >= 0 and not machine.masks[job[ALLOWED], n]:
             continue
-        cpus[n] = _cpus_on(job, part, n, machine, free, use, how)
+        if in_units:
+            cpus[n] = _units_on(j, n, machine, free, how)
+        else:
+            cpus[n] = _cpus_on(job, part, n, machine, free, use, how)
         if cpus[n] > 0:
             usable[n] = 1
             size += 1
@@ -540,6 +570,8 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: I
     if number > most and job[MAX_NODES] > 0:
         return 0
     _deal(job, machine, chosen, cpus, taken)
+    if in_units:
+        return number
     gpus_left = job[GPUS_OF_JOB]
     for n in range(nodes):
         if not chosen[n]:
@@ -580,3 +612,15 @@ def take(job: Ints, row: Ints, piece: Ints, taken: Ints, whole: bool) -> None:
             left -= number
         row[t] -= number
         piece[t] = number
+
+
+@internal
+def take_units(j: int, n: int, machine: Machine, units: int, piece: Ints) -> None:
+    """Take what units of a job hold off the free amounts of node n; write the piece's columns, and then the units."""
+    piece[machine.free.shape[1]] = units
+    for r in range(machine.free.shape[1]):
+        amount = units * machine.request[j, r]
+        if machine.jobs[j, WHOLE]:
+            amount = machine.free[n, r]
+        machine.free[n, r] -= amount
+        piece[r] = amount

@@ -10,7 +10,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,17 +70,20 @@ class SlurmState:
         All jobs that may ever be submitted; they are referred to by their index.
     begin, until : int
         Unix times of the begin and about the end.
+    tables : SharedTables, optional
+        The tables of a replay that any dispatcher may make, in its times. None: tables that the state keeps itself.
     """
 
     site: Site
     jobs: Sequence[SlurmJob]
     begin: int
     until: int
-    tables: Tables = field(init=False)
+    tables: Any = None  # Tables or SharedTables
     priorities: JobPriorities = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tables = Tables(self.site, self.jobs, self.begin, self.until)
+        if self.tables is None:
+            self.tables = Tables(self.site, self.jobs, self.begin, self.until)
         self.settings = self.tables.settings
         self.priorities = JobPriorities(
             self.site,
@@ -112,7 +115,7 @@ class SlurmState:
         self._ended_well: dict[int, bool] = {}
         self._started: set[int] = set()
         self._begin_of = [job.submit + job.request.begin for job in self.jobs]
-        self._tier = np.array([p.tier for p in self.site.partitions], np.int64)
+        self._tier = np.array([p.tier for p in self.tables.partitions], np.int64)
 
     # --- What happens.
 
@@ -198,7 +201,7 @@ class SlurmState:
 
     def _is_single(self, job: int) -> bool:
         each = self.jobs[job]
-        for k in [*self.waiting, *self.tables.row_of]:
+        for k in [*self.waiting, *self.tables.running]:
             other = self.jobs[k]
             earlier = (other.number, other.task) < (each.number, each.task)
             same = k != job and other.name == each.name and other.user == each.user
@@ -256,6 +259,13 @@ class SlurmState:
         self.priorities.eligible(job, None)
         self._leave(job, now, False)
 
+    def withdraw(self, job: int) -> None:
+        """Take a waiting job out of the queue; it may be submitted again."""
+        self.waiting.pop(job, None)
+        self._eligible[job] = False
+        self.priorities.eligible(job, None)
+        self.state[job] = FUTURE
+
     def _leave(self, job: int, now: int, well: bool) -> None:
         self.state[job] = ENDED
         self._ended_well[job] = well
@@ -288,7 +298,7 @@ class SlurmState:
 
     def queue(self) -> Ints:
         """Return the eligible jobs in order: job, partition, priority."""
-        jobs = np.flatnonzero(self._eligible)
+        jobs = self.tables.startable(np.flatnonzero(self._eligible))
         parts = self._parts[jobs]
         named = parts >= 0
         job = np.repeat(jobs, named.sum(axis=1))
@@ -311,6 +321,7 @@ class SlurmState:
         p[c.MIN_PRIORITY] = s.bf_min_prio_reserve
         p[c.LIMIT_STOP] = s.assoc_limit_stop
         p[c.SERIAL_AT_END] = s.pack_serial_at_end
+        p[c.IN_UNITS] = self.tables.in_units
         return p
 
     def _main_parameters(self, now: int, whole_queue: bool) -> None:
@@ -343,10 +354,14 @@ class SlurmState:
             return []
         tables = self.tables
         now = int(tables.parameters[c.NOW])
-        tables.room_for(len(queue))
+        queue = tables.startable_part(queue)
+        if not len(queue):
+            return []
         jobs = np.unique(queue[:, 0])
+        tables.read()
+        tables.room_for(jobs)
         tables.reason[jobs] = c.NONE
-        if np.any(tables.limits.caps[:, c.RUN_CPU_SECONDS] < c.UNLIMITED):
+        if tables.limits.run_minutes:
             left = {job: int(tables.runs[row, c.RUN_END]) - now for job, row in tables.row_of.items()}
             tables.limits.pass_time(left)
         machine = tables.machine()
@@ -408,7 +423,7 @@ class SlurmState:
         """Return what would start now by the main and then the backfill scheduler."""
         tables = self.tables
         queue = self.queue()
-        tables.room_for(2 * len(queue))
+        tables.room_for(np.repeat(queue[:, 0], 2))
         snapshot = tables.snapshot()
         row_of = dict(tables.row_of)
         self._main_parameters(now, True)

@@ -19,8 +19,9 @@ from .limits import LimitGroups, licence_counts
 from .passes import reserved_mask
 from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take
 
-YEAR = 365 * 86_400  # s: the limit of a job without one, as in Slurm
+
 DAY = 86_400
+NO_UNITS: Ints = np.zeros((0, 0), np.int64)
 FEATURE = re.compile(r"[&|,*\[\]()]")
 
 
@@ -77,6 +78,7 @@ class Tables:
     begin: int = 0
     end: int = 0
     limits: LimitGroups = field(init=False)
+    in_units = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.site.scheduler, SchedulerSettings):
@@ -117,7 +119,7 @@ class Tables:
             row[c.LEAST_LOADED] = part.least_loaded
             row[c.MAX_CPUS_PER_NODE] = part.max_cpus_per_node or 0
             over = over_site if part.over_time_limit is None else part.over_time_limit
-            row[c.OVER_LIMIT] = YEAR if over is None else over
+            row[c.OVER_LIMIT] = c.YEAR if over is None else over
             for name in part.nodes:
                 if name in self.node_index:
                     self.member[k, self.node_index[name]] = 1
@@ -218,7 +220,7 @@ class Tables:
         limit = job.limit
         if limit is None:
             limit = part.default_time if part.default_time is not None else part.max_time
-        row[c.LIMIT] = YEAR if limit is None else limit
+        row[c.LIMIT] = c.YEAR if limit is None else limit
         self._gpus(row, job)
         row[c.CONTIGUOUS] = r.contiguous
         row[c.ALLOWED] = row[c.REQUIRED] = -1
@@ -303,17 +305,34 @@ class Tables:
         return Machine(
             self.job, self.parts, self.member, self.masks, self.weight, self.threads, self.total, self.free, self.use, self.up,
             self.reservations, self.runs, self.pieces, self.counts, self.arrays, self.limits.used, self.limits.caps,
-            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.reason, self.planned,
+            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, NO_UNITS, self.reason, self.planned,
         )  # fmt: skip
 
-    def room_for(self, jobs: int) -> None:
-        """Make the tables of running jobs large enough for further jobs; close gaps that ended jobs left."""
-        most = int(self.counts[1]) + jobs * len(self.nodes)
-        if int(self.counts[0]) + jobs > len(self.runs):
-            self.runs = np.concatenate([self.runs, np.zeros((len(self.runs) + jobs, c.RUN_COLUMNS), np.int64)])
+    @property
+    def running(self) -> Iterable[int]:
+        """The running jobs."""
+        return self.row_of
+
+    def startable_part(self, queue: Ints) -> Ints:
+        """Return the part of a queue that a pass has to look at: all of it."""
+        return queue
+
+    def read(self) -> None:
+        """Do nothing: these tables are what there is."""
+
+    def startable(self, jobs: Ints) -> Ints:
+        """Return the jobs that may start now for all that is not in the tables: all of them."""
+        return jobs
+
+    def room_for(self, jobs: Sequence[int] | Ints) -> None:
+        """Make the tables of running jobs large enough for the starts of some jobs; close gaps that ended jobs left."""
+        number = len(jobs)
+        most = int(self.counts[1]) + number * len(self.nodes)
+        if int(self.counts[0]) + number > len(self.runs):
+            self.runs = np.concatenate([self.runs, np.zeros((len(self.runs) + number, c.RUN_COLUMNS), np.int64)])
         if most > len(self.pieces):
             self._compact()
-            most = int(self.counts[1]) + jobs * len(self.nodes)
+            most = int(self.counts[1]) + number * len(self.nodes)
             if most > len(self.pieces):
                 more = np.zeros((2 * most - len(self.pieces), self.pieces.shape[1]), np.int64)
                 self.pieces = np.concatenate([self.pieces, more])
@@ -333,7 +352,7 @@ class Tables:
 
         If it does not, its CPUs are spread over the nodes, and the free amounts may be negative for a time.
         """
-        self.room_for(1)
+        self.room_for([job])
         machine = self.machine()
         mask = np.zeros(len(self.nodes), np.uint8)
         mask[list(nodes)] = 1
