@@ -594,7 +594,9 @@ def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: f
     measured = _measure(counted.keep(known), start[known], end[known], platform, bsld_floor=bsld_floor)
     missing = int((~known).sum())
     values = dict(parts_of(measured))
-    return Metrics(**{**values, "jobs": len(workload), "not_started": missing})
+    figures = job_figures(counted, np.where(known, start, -1), end, bsld_floor=bsld_floor)
+    groups = groups_of(counted, figures)  # of all jobs, so that the groups are those of a replay
+    return Metrics(**{**values, "jobs": len(workload), "not_started": missing, "groups": groups})
 
 
 def _measure(

@@ -30,6 +30,7 @@ from ...instances.generators.theta import DEADLINE, NEEDED, SOURCE, STEP
 from ...instances.log_preparation import cancellations, midnight
 from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE, known, thesis_scenarios
 from ...instances.sites import read_site, write_site
+from ...instances.sites.of_log import site_of_trace
 from ...instances.states.machine_state import Document, state_of
 from ...instances.states.pbs import state_from_pbs
 from ...instances.states.slurm import reservations_in_text, state_from_slurm
@@ -41,8 +42,9 @@ from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import find_objective, objective_names
 from ...models.platform import LATEST, Platform
+from ...models.site import Site
 from ..errors import WrongUse, writing
-from ..replays.open_log import open_log, time_zone
+from ..replays.open_log import notes_on_shown, open_log, read_log, time_zone
 from ..replays.settings import OF_LOGS, SETTINGS, ReplaySettings, read_settings
 from ..show import logs as reading
 from ..terminal import console_for, say
@@ -220,7 +222,7 @@ def import_curie(
     Example: bench import curie curie.swf.gz --window 2012-07-13:23d --weather tmy.epw --out curie_high
     """
     known(scenario, {"cooling": PLANTS, "season": SEASONS, "price": PRICES})
-    trace, workload, platform = open_log(file, settings_of_log("swf", settings, load), first)
+    trace, workload, platform, _ = open_log(file, settings_of_log("swf", settings, load), first)
     workload = with_power(workload, seed)  # before the sample: a job has the same power in both
     if sample is not None:
         workload = sampled(workload, sample, seed)
@@ -507,12 +509,21 @@ def moment(log: Workload, at: int, nodes_needed: int, deadline: int, seed: int) 
 
 def import_site(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="files of Slurm or PBS, or folders of them, in any order")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="[PATH]...", help="files of Slurm or PBS, or folders of them, in any order"),
+    ] = None,
+    *,
     out: Annotated[Path, typer.Option("--out", "-o", help="file of the site to write, such as site.toml")],
+    from_log: Annotated[
+        Path | None,
+        typer.Option(help="a log instead of files: its jobs name their nodes (sacct with NodeList, PBS)"),
+    ] = None,
     zone: Annotated[
         str | None,
-        typer.Option(help="time zone of reservations and events, such as Europe/Rome; default: UTC"),
+        typer.Option(help="time zone of reservations, events and logs, such as Europe/Rome; default: UTC"),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="--from-log: the columns of a log without a header, as in bench simulate")
     ] = None,
     name: Annotated[str | None, typer.Option(help="name of the site; default: that of the files")] = None,
 ) -> None:
@@ -530,15 +541,39 @@ def import_site(
     Example: bench import site /etc/slurm --out site.toml
 
     Example: bench import site qmgr.txt pbsnodes.txt --out site.toml
+
+    Example: bench import site --from-log jobs.txt --out site.toml
     """
     from ..show.sites import site_lines
 
-    site = read_site(*paths, zone=time_zone(zone) or UTC, name=name)
+    if from_log is None:
+        if not paths:
+            raise WrongUse(
+                "bench import site: expected files such as slurm.conf dump.cfg, a folder of them, or --from-log LOG"
+            )
+        if columns is not None:
+            raise WrongUse(f"--columns {columns}: only with --from-log")
+        site = read_site(*paths, zone=time_zone(zone) or UTC, name=name)
+    else:
+        if paths:
+            raise WrongUse(f"--from-log {from_log}: the site is that of the log; leave {paths[0]} out")
+        site = _site_of_log(from_log, name, zone, columns)
     with writing(out):
         write_site(site, out)
     say("\n".join(site_lines(site)))
     parts = [how_many(len(site.nodes), "node", ","), how_many(len(site.partitions), "partition")]
     say(f"{out}: {', '.join(parts)}, {len(site.qos)} QOS; to see it: bench show {out}")
+
+
+def _site_of_log(path: Path, name: str | None, zone: str | None, columns: str | None) -> Site:
+    """Return the site that a log shows, and say what it does not tell. Raises WorkloadError, WrongUse."""
+    if not path.is_file():
+        raise WrongUse(f"--from-log {path}: there is no such file")
+    trace = read_log(path, ReplaySettings(trace=True, zone=zone, columns=columns))
+    site = site_of_trace(trace)
+    for line in notes_on_shown(trace, site):
+        say(f"note: {line}")
+    return site if name is None else replace(site, name=name)
 
 
 # --- ``bench import weather``: the hourly temperatures of a weather file, or of some days of it, are written as CSV.

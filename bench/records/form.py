@@ -227,6 +227,7 @@ class Described(TypedDict):
     objective: str
     offline: bool  # whether offline methods solve the same problem
     recorded: Figures | None  # metrics of the starts in the log
+    recorded_groups: NotRequired[dict[str, Groups] | None]  # the same of groups of jobs; older records lack it
     platform: list[Nodes]
     notes: list[str]
 

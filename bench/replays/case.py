@@ -491,7 +491,7 @@ def replay_case(
         from .open_log import open_log
 
         site = site_of(replay)
-        _, workload, platform = open_log(path, replay, view.first, site)
+        _, workload, platform, site = open_log(path, replay, view.first, site)
         workload = _with_power(workload, replay)
         desired = desired_of(replay, platform)
         case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, desired=desired, site=site)

@@ -6,7 +6,7 @@ The same for ``bench show``, ``import``, ``simulate`` and ``dardis``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,10 +15,12 @@ from zoneinfo import ZoneInfo
 from ...instances import UnknownInstance, names
 from ...instances.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
 from ...instances.formats.eurora_trace import eurora_platform
-from ...instances.log_preparation import QUEUE, latest_start_rule, partition_names
+from ...instances.log_preparation import QUEUE, latest_start_rule, partition_names, with_partition_limits
 from ...instances.repair import Trace
+from ...instances.sites.of_log import shows_nodes, site_of_trace, without_nodes
 from ...instances.traces import open_trace, read_trace
 from ...instances.workload import Workload
+from ...models.counts import how_many
 from ...models.platform import Platform
 from ...models.site import Site
 from ..errors import WrongUse
@@ -26,11 +28,12 @@ from .settings import ReplaySettings
 
 
 class OpenedLog(NamedTuple):
-    """A log: as it was read, its jobs or some of them, and the machine."""
+    """A log: as it was read, its jobs or some of them, the machine, and the site that it is of; None: without partitions."""
 
     trace: Trace
     workload: Workload
     platform: Platform
+    site: Site | None = None
 
 
 def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None, site: Site | None = None) -> OpenedLog:
@@ -45,7 +48,7 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
     first
         Number of jobs, the first by submit time; None: all.
     site
-        The machine with its partitions; None: that of the settings.
+        The machine with its partitions. None: that of the settings or, if they have none, that of the nodes of the jobs.
 
     Raises
     ------
@@ -63,8 +66,12 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
         "memory": replay.memory,
         "others": resources_per_node(replay.per_node),
     }
+    shown = site is None and _is_without_machine(trace, replay)
+    if shown:
+        site = site_of_trace(trace)
     if site is not None:
         machine = _largest(site.platform())
+        trace = with_partition_limits(trace, time_limits(site))
     workload, platform = open_trace(
         trace,
         **machine,
@@ -82,7 +89,38 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
         from ...simulation.features.site_limits import on_site  # numba: half of the start of the command line
 
         workload, platform = on_site(workload, site)
-    return OpenedLog(trace, workload, platform)
+        if shown:
+            workload = workload.noted(*notes_on_shown(trace, site))
+    return OpenedLog(trace, workload, platform, site)
+
+
+def time_limits(site: Site) -> dict[str, float]:
+    """Return the time limit in s of jobs that ask for none, by partition; without those that have no limit.
+
+    >>> from schedlab.models.site import Partition
+    >>> time_limits(Site("s", partitions=[Partition("a", max_time=60), Partition("b", max_time=60, default_time=9), Partition("c")]))
+    {'a': 60.0, 'b': 9.0}
+    """
+    usual = {p.name: p.max_time if p.default_time is None else p.default_time for p in site.partitions}
+    return {name: float(limit) for name, limit in usual.items() if limit is not None}
+
+
+def _is_without_machine(trace: Trace, replay: ReplaySettings) -> bool:
+    """Return whether nothing but the nodes of the jobs describes the machine of a log."""
+    given = (replay.nodes, replay.cores, replay.memory, replay.per_node)
+    return not any(given) and trace.platform is None and not trace.sizes and shows_nodes(trace)
+
+
+def notes_on_shown(trace: Trace, site: Site) -> Iterator[str]:
+    """Yield notes on a site that the nodes of jobs show: what is taken from them, and what they do not tell."""
+    of_partitions = f" in {how_many(len(site.partitions), 'partition')}" if site.partitions else ""
+    yield (
+        f"the site is that of the log: {how_many(len(site.nodes), 'node', ',')}{of_partitions}, on which its jobs ran; nodes that no "
+        "job used, sizes above the largest use, and jobs from before the log are not known"
+    )
+    without = without_nodes(trace)
+    if without:
+        yield f"the log does not name the nodes of {how_many(without, 'job', ',')} that ran"
 
 
 def read_log(path: str | Path, replay: ReplaySettings) -> Trace:

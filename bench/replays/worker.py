@@ -22,6 +22,7 @@ from .settings import OFF, ReplaySettings
 if TYPE_CHECKING:
     from ...simulation.dispatchers.dardis.transport import Connect
     from ...simulation.engine import Progress
+    from ...simulation.groups import Groups
     from ...simulation.result import Simulation
 
 
@@ -104,7 +105,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     production = None if kept is None else production_json(kept, simulation.workload)
     ended = {
         "metrics": measured.as_dict(),
-        "groups": {by: groups.as_dict() for by, groups in measured.groups.items()},
+        "groups": _as_dicts(measured.groups),
         "percentiles": {name: list(values) for name, values in measured.percentiles.items()},
         "simulation": {
             **described(simulation, replay),
@@ -112,6 +113,7 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             "objective": case.objective,
             "offline": case.offline,
             "recorded": None if in_log is None else in_log.as_dict(),
+            "recorded_groups": None if in_log is None else _as_dicts(in_log.groups),
             "attempts_csv": attempts.name if has_attempts else None,
             "use": use_of(simulation),
             "node_states_csv": None if states is None else states.name,
@@ -132,6 +134,10 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
         return {**ended, "status": "error", "cause": CAUSE, "message": f"{failure} ({so_far})"}
     message = f"stopped at its limit of {spec['time_limit']:g} s: {so_far}"
     return {**ended, "status": "unknown", "cause": "timeout", "message": message}
+
+
+def _as_dicts(groups: Mapping[str, Groups]) -> dict[str, Any]:
+    return {by: each.as_dict() for by, each in groups.items()}
 
 
 def _simulate(

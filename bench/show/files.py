@@ -163,7 +163,7 @@ class LogFile:
         if read_alone and (trace := read_log(shown.name, replay)).platform is None and not trace.sizes:
             show_jobs(console, trace.workload)
             return
-        _, workload, platform = open_log(shown.name, replay)
+        _, workload, platform, _ = open_log(shown.name, replay)
         if shown.forecasts is not None:
             show_forecasts(console, workload, shown.forecasts)
         elif shown.composition:

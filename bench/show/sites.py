@@ -203,8 +203,11 @@ def site_lines(site: Site) -> Iterator[str]:
         yield f"fault: {fault}"
     if len(faults) > SHOWN:
         yield f"fault: {how_many(len(faults) - SHOWN, 'more')}"
-    if site.not_modelled:
-        yield f"not modelled: {'; '.join(site.not_modelled)}"
+    from ...simulation.features.site_limits import not_modelled  # numba: half of the start of the command line
+
+    names = not_modelled(site)
+    if names:
+        yield f"not modelled: {'; '.join(names)}"
 
 
 def _flags(flags: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from ...backends import UnknownName
 from ...simulation.groups import CLASSES, GROUPINGS, LARGEST
 from ..grid import DIM, Column, Grid, count, mean, percent, short
 from ..records.store import Record
-from .replay_results import DispatcherRow, ReplayResults, extract_replays
+from .replay_results import RECORDED, DispatcherRow, ReplayResults, extract_replays
 
 CLASS = "class"
 NAMELESS = "(none)"
@@ -98,16 +98,18 @@ def _why_not(results: ReplayResults, name: str) -> str:
 
 
 def groups_grid(results: ReplayResults, by: str, title: str) -> Grid:
-    """Return the figures of the largest groups by a property such as ``"user"`` under each dispatcher.
+    """Return the figures of the largest groups by a property such as ``"user"`` under each dispatcher and as recorded.
 
     A row per group and dispatcher; no rows if the records have no such groups.
     """
     known = [(row, groups) for row in results.rows if row.records and (groups := _groups(row, by))]
-    lines = [
-        Line(_short_name(str(figures["name"])), row.name, n == 0, figures)
-        for same in zip(*(groups for _, groups in known), strict=True)
-        for n, ((row, _), figures) in enumerate(zip(known, same, strict=True))
-    ]
+    in_log = _recorded(results, by)
+    lines = []
+    for same in zip(*(groups for _, groups in known), strict=True):
+        name = str(same[0]["name"])
+        of_group = [(row.name, figures) for (row, _), figures in zip(known, same, strict=True)]
+        of_group += [(RECORDED, in_log[name])] if name in in_log else []
+        lines += [Line(_short_name(name), who, n == 0, figures) for n, (who, figures) in enumerate(of_group)]
     late = LATE_COLUMNS if any("late_starts" in line.figures for line in lines) else ()
     columns = [
         Column(by, lambda line: line.group if line.first else "", words=True),
@@ -139,6 +141,16 @@ def _groups(row: DispatcherRow, by: str) -> list[dict[str, Any]]:
         return []
     seeds = [[*_largest(t["columns"]), *([t["others"]] if t["others"] else [])] for t in tables if t]
     return [_mean(same) for same in zip(*seeds, strict=True)]
+
+
+def _recorded(results: ReplayResults, by: str) -> dict[str, dict[str, Any]]:
+    """Return the figures of the starts in the log, by the name of the group; {} if the records have none."""
+    told = ((r.get("simulation") or {}).get("recorded_groups") or {} for r in results.records)
+    table = next((groups[by] for groups in told if by in groups), None)
+    if table is None:
+        return {}
+    listed = [*_largest(table["columns"]), *([table["others"]] if table["others"] else [])]
+    return {figures["name"]: figures for figures in listed}
 
 
 def _largest(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

@@ -10,11 +10,14 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ...errors import WrongValue
 from ...models.site import GPUS, Partition, Site, SiteNode
 from ..files.lines import begins_with, each_line
 from ..formats.sacct_rows import Refused, Row, completion_rows, is_completion, json_rows, table_of, text_rows
 from ..formats.slurm_values import count, gpus_in, is_unknown, memory, moment, tres
+from ..repair import Trace
 from ..report import WorkloadError
 from ..states.node_sets import hosts_of
 
@@ -136,7 +139,87 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [*parts, (-1, text)]
 
 
-# --- The jobs of ``sacct`` with the columns NodeList, Start, End, Partition, and AllocTRES or NCPUS.
+# --- The jobs of a log that was read.
+
+
+def site_of_trace(trace: Trace) -> Site:
+    """Return the site that the recorded nodes of a log show.
+
+    Parameters
+    ----------
+    trace : Trace
+        The log.
+
+    Returns
+    -------
+    Site
+        See ``site_of_jobs``.
+
+    Raises
+    ------
+    WorkloadError
+        No job of the log has nodes.
+    """
+    return site_of_jobs(_placed_in(trace), trace.name.partition(".")[0])
+
+
+def shows_nodes(trace: Trace) -> bool:
+    """Return whether a log has the nodes of some job that ran."""
+    site = trace.site
+    if site is None:
+        return False
+    listed = np.array([bool(text) for text in site.texts], np.bool_)
+    return bool((listed[site.nodes] & np.isfinite(trace.start)).any())
+
+
+def without_nodes(trace: Trace) -> int:
+    """Return the number of jobs of a log that ran, and of which it does not name the nodes."""
+    ran = np.isfinite(trace.start) & np.isfinite(trace.runtime)
+    if trace.site is None:
+        return int(ran.sum())
+    listed = np.array([bool(text) for text in trace.site.texts], np.bool_)
+    return int((ran & ~trace.site.of_queue & ~listed[trace.site.nodes]).sum())
+
+
+def _placed_in(trace: Trace) -> Iterator[PlacedJob]:
+    """Yield the jobs that have nodes, and their earlier attempts."""
+    site = trace.site
+    if site is None:
+        return
+    group = trace.queue if trace.partition is None else trace.partition
+    starts = trace.start.tolist()
+    runtimes = trace.runtime.tolist()
+    for row in range(len(trace)):
+        partition = group.names[int(group.index[row])]
+        tries = [(one.nodes, one.start, one.end) for one in site.attempts.get(row, ()) if one.start >= 0]
+        last = site.texts[int(site.nodes[row])]
+        if last and math.isfinite(starts[row]):
+            tries.append((last, starts[row], starts[row] + (math.inf if math.isnan(runtimes[row]) else runtimes[row])))
+        total = _held(trace, row) if tries else {}
+        for text, start, end in tries:
+            nodes = hosts_of(text)
+            if nodes:
+                each = {name: n // len(nodes) for name, n in total.items() if n}
+                yield PlacedJob(nodes, partition, start, math.inf if end < 0 else end, each)
+
+
+def _held(trace: Trace, row: int) -> dict[str, int]:
+    """Return what a job had in all; GPUs also by type."""
+    chunks = trace.chunks.get(row)
+    if chunks is None:
+        units = int(trace.units[row])
+        total = dict(zip(trace.resources, (units * trace.request[row]).tolist(), strict=True))
+    else:
+        total = dict(sum((Counter({r: c.units * n for r, n in c.request.items()}) for c in chunks), Counter[str]()))
+    types = "" if trace.gpu_types is None else trace.gpu_types.names[int(trace.gpu_types.index[row])]
+    for part in filter(None, types.split(",")):
+        kind, _, number = part.partition("=")
+        total[f"{GPUS} {kind}"] = int(number)
+    return total
+
+
+# --- The jobs of ``sacct`` with the columns NodeList, Start, End, Partition, and AllocTRES or NCPUS. A log that has no more
+# columns cannot be replayed, and shows its machine.
 
 
 def site_of_log(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = ()) -> Site:

@@ -21,13 +21,13 @@ from ...instances.report import WorkloadError
 from ...instances.states.node_sets import hosts_of
 from ...instances.workload import NodeTerms, Workload
 from ...models import Platform, Queue
-from ...models.array_types import Ints
+from ...models.array_types import Floats, Ints
 from ...models.counts import how_many
 from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.platform import ProblemError
-from ...models.site import Association, Limits, Partition, PBSSettings, Site
-from .running_limits import LimitsOf, RunningLimit
+from ...models.site import ROOT, Association, Limits, Partition, PBSSettings, SchedulerSettings, Site
+from .running_limits import LimitsOf, Minutes, RunningLimit
 
 # --- The jobs of a log on the nodes of a site.
 
@@ -310,8 +310,12 @@ def _least_nodes(workload: Workload, platform: Platform) -> tuple[Ints, Ints]:
 JOBS, TRES = "job", ""  # what a limit counts: jobs, or the resource that it names
 OBEYED = frozenset({
     "grp_tres", "grp_jobs", "max_jobs", "max_tres_per_job", "max_wall", "max_jobs_per_user", "max_tres_per_user",
-    "max_jobs_per_account", "max_tres_per_account",
+    "max_jobs_per_account", "max_tres_per_account", "grp_tres_mins", "grp_tres_run_mins", "grp_wall", "max_tres_mins",
+    "min_tres",
 })  # fmt: skip
+GRP_MINUTES = ("grp_tres_mins", "grp_tres_run_mins", "grp_wall")
+OF_USAGE = ("grp_tres_mins", "grp_wall")  # of past jobs, too
+OF_GROUPS = ("grp_jobs", "grp_tres", *GRP_MINUTES)
 
 
 @dataclass
@@ -321,11 +325,23 @@ class _Table:
     most: dict[tuple[str, ...], int] = field(default_factory=dict)
     counts: dict[tuple[str, ...], str] = field(default_factory=dict)
     owners: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
+    minutes: dict[tuple[str, ...], _MinuteRule] = field(default_factory=dict)
 
-    def add(self, owner: int, name: tuple[str, ...], most: int, counts: str) -> None:
+    def add(
+        self, owner: int, name: tuple[str, ...], most: int, counts: str, minutes: _MinuteRule | None = None
+    ) -> None:
         """Note that a limit is for the jobs of an owner."""
         self.most[name], self.counts[name] = most, counts
         self.owners.setdefault(name, []).append(owner)
+        if minutes is not None:
+            self.minutes[name] = minutes
+
+
+class _MinuteRule(NamedTuple):
+    """A limit in minutes: its kind, and whether its usage decays."""
+
+    kind: str
+    decays: bool
 
 
 def enforces_limits(site: Site) -> bool:
@@ -339,7 +355,8 @@ def site_limits(site: Site) -> LimitsOf:
     Parameters
     ----------
     site : Site
-        The site. Limits of running jobs and TRES are those of groups, of users and of accounts, of QOS and associations.
+        The site. Limits of running jobs, TRES and minutes are those of groups, of users and of accounts, of QOS and
+        associations.
 
     Examples
     --------
@@ -372,10 +389,37 @@ def site_limits(site: Site) -> LimitsOf:
             rows = np.sort(np.concatenate([order[first[k] : first[k + 1]] for k in table.owners[name]]))
             amounts = held[counted][rows]
             some = amounts > 0
-            limits.append(RunningLimit(", ".join(name), most, rows[some], amounts[some]))
+            label = ", ".join(name)
+            if name not in table.minutes:
+                limits.append(RunningLimit(label, most, rows[some], amounts[some]))
+                continue
+            factors = np.array([rules.factor(owner) for owner in owners])[which[rows[some]]]
+            walltime = workload.walltime[rows[some]]
+            limits.append(
+                _in_minutes(label, most, rows[some], amounts[some], factors, walltime, table.minutes[name], site)
+            )
         return limits
 
     return limits_of
+
+
+def _in_minutes(
+    name: str, most: int, rows: Ints, amounts: Ints, factors: Floats, walltime: Ints, rule: _MinuteRule, site: Site
+) -> RunningLimit:
+    """Return a limit in minutes for some jobs; ``amounts``: what each has, ``factors``: the usage factors of their QOS."""
+    settings = site.scheduler
+    assert isinstance(settings, SchedulerSettings)
+    safe = rule.kind == "grp_tres_mins" and "safe" in settings.accounting_enforce
+    counts = amounts * (1.0 if rule.kind == "grp_wall" else factors)
+    minutes = Minutes(
+        rates=counts,
+        used=counts if rule.kind in OF_USAGE else np.zeros(len(rows)),
+        plans=safe or rule.kind == "grp_tres_run_mins",
+        half_life=settings.decay_half_life if rule.decays else 0,
+        period=max(1, settings.calc_period),
+    )
+    taken = np.ceil(counts * walltime).astype(np.int64) if minutes.plans else np.ones(len(rows), np.int64)
+    return RunningLimit(f"{name}, in seconds", most, rows, taken, minutes)
 
 
 def _add_limits(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
@@ -391,12 +435,16 @@ def _add_limits(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
             whose = [f"user {owner.user}"] if key.endswith("per_user") else []
             whose += [f"account {owner.account}"] if key.endswith("per_account") else []
             name = (f"{_shown(kind, counted)} of {label}", *whose)
-            table.add(k, name, most, counted)
+            rule = _MinuteRule(kind, label not in rules.without_decay) if kind in GRP_MINUTES else None
+            table.add(k, name, most, counted, rule)
         taken |= fresh
     for one in rules.line(owner):
         for kind, counted, most in rules.running(one.label, one.limits):
-            if kind in ("grp_jobs", "grp_tres") and (kind, counted) not in taken:
-                table.add(k, (f"{_shown(kind, counted)} of {one.label}",), most, counted)
+            if kind in OF_USAGE and one.account == ROOT and not one.user:  # Slurm does not enforce them there
+                continue
+            if kind in OF_GROUPS and (kind, counted) not in taken:
+                rule = _MinuteRule(kind, True) if kind in GRP_MINUTES else None
+                table.add(k, (f"{_shown(kind, counted)} of {one.label}",), most, counted, rule)
     per_user = next((one.limits.max_jobs for one in rules.line(owner) if one.limits.max_jobs is not None), None)
     if per_user is not None and ("max_jobs_per_user", JOBS) not in taken:
         table.add(k, (f"max_jobs of account {owner.account}", f"user {owner.user}"), per_user, JOBS)
@@ -421,12 +469,19 @@ class _Rules:
         self._of_partitions = any(a.partition for a in site.associations)
         self._lines: dict[tuple[str, str, str], tuple[Association, ...]] = {}
         self._running: dict[str, list[tuple[str, str, int]]] = {}
+        self.without_decay = {f"QOS {q.name}" for q in site.qos if "nodecay" in q.flags}
+        self._counts_usage = isinstance(site.scheduler, SchedulerSettings) and counts_usage(site.scheduler)
 
     def running(self, label: str, limits: Limits) -> list[tuple[str, str, int]]:
         """Return the kind of each limit on running jobs, what it counts, and its amount; ``label``: whose they are."""
         if label not in self._running:
-            self._running[label] = list(_running(limits))
+            every = _running(limits)
+            self._running[label] = [x for x in every if self._counts_usage or x[0] not in OF_USAGE]
         return self._running[label]
+
+    def factor(self, owner: Owner) -> float:
+        """Return the usage factor of the QOS of an owner."""
+        return self._qos[owner.qos].usage_factor if owner.qos in self._qos else 1.0
 
     def line(self, owner: Owner) -> tuple[Association, ...]:
         """Return the associations of an owner, from the user to the root."""
@@ -451,14 +506,24 @@ class _Rules:
         return [*((f"QOS {name}", self._qos[name].limits) for name in known), *server]
 
 
+def counts_usage(settings: SchedulerSettings) -> bool:
+    """Return whether limits of past usage are enforced: Slurm has usage in its multifactor plug-in alone."""
+    return settings.priority_type == "multifactor"
+
+
 def _running(limits: Limits) -> Iterator[tuple[str, str, int]]:
-    """Yield the kind of each limit on running jobs, what it counts, and its amount."""
+    """Yield the kind of each limit on running jobs, what it counts, and its amount; minutes in s."""
     for name, value in limits.given():
         if name in ("grp_jobs", "max_jobs", "max_jobs_per_user", "max_jobs_per_account") and isinstance(value, int):
             yield name, JOBS, value
         elif name in ("grp_tres", "max_tres_per_user", "max_tres_per_account") and isinstance(value, Mapping):
             for tres, most in value.items():
                 yield name, tres, most
+        elif name == "grp_wall" and isinstance(value, int):
+            yield name, JOBS, value
+        elif name in GRP_MINUTES and isinstance(value, Mapping):
+            for tres, most in value.items():
+                yield name, tres, most * 60
 
 
 # --- Jobs that the site never lets start.
@@ -485,6 +550,8 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
             note(rows, f"{refused[0]} in partition {owner.partitions[0]!r}")
         for label, most, amounts in _of_one_job(owner, rules, w, held):
             note(rows[amounts[rows] > most], f"{label} is {most:,}, and it asks for more")
+        for label, least, amounts in _too_small(owner, rules, held):
+            note(rows[amounts[rows] < least], f"{label} is {least:,}, and it asks for less")
     if enforces_limits(site):
         for limit in site_limits(site)(w, platform):
             note(limit.never(), f"the limit {limit.name} is {limit.most:,}, and it asks for more")
@@ -514,14 +581,57 @@ def _of_one_job(
             if tres in held and tres not in taken:
                 fresh.add(tres)
                 yield f"max_tres_per_job {tres} of {label}", most, held[tres]
+        for tres, most in limits.max_tres_mins.items():
+            if tres in held and f"{tres} minutes" not in taken:
+                fresh.add(f"{tres} minutes")
+                yield f"max_tres_mins {tres} of {label}, in seconds", most * 60, held[tres] * workload.walltime
         taken |= fresh
+
+
+def _too_small(owner: Owner, rules: _Rules, held: Mapping[str, Ints]) -> Iterator[tuple[str, int, Ints]]:
+    """Yield the least amounts of a job of an owner: the name, the least amount, and the amounts of all rows."""
+    if not enforces_limits(rules.site):
+        return
+    taken: set[str] = set()
+    for label, limits in rules.of_qos(owner):
+        fresh = [tres for tres in limits.min_tres if tres in held and tres not in taken]
+        for tres in fresh:
+            yield f"min_tres {tres} of {label}", limits.min_tres[tres], held[tres]
+        taken.update(fresh)
 
 
 # --- What a replay on a site does not obey.
 
 
+def _of_minutes(site: Site, limits: Sequence[Limits]) -> Iterator[str]:
+    """Yield what of limits of past usage is not obeyed."""
+    settings = site.scheduler
+    if not isinstance(settings, SchedulerSettings) or not any(
+        x.grp_tres_mins or x.grp_wall is not None for x in limits
+    ):
+        return
+    if not counts_usage(settings):
+        yield "GrpTRESMins and GrpWall, which Slurm enforces with PriorityType=priority/multifactor alone"
+        return
+    yield "usage from before the log (GrpTRESMins, GrpWall)"
+    if "safe" not in settings.accounting_enforce or any(x.grp_wall is not None for x in limits):
+        yield "that jobs are killed when GrpTRESMins or GrpWall is used up"
+    if settings.usage_reset_period != "none":
+        yield "PriorityUsageResetPeriod"
+
+
 def not_obeyed(site: Site) -> tuple[str, ...]:
-    """Return a note for each part of a site that influences its schedule and that a replay does not obey."""
+    """Return notes on what of a site influences its schedule, and a replay does not obey."""
+    names = not_modelled(site)
+    notes = [f"not modelled: {', '.join(names)}"] if names else []
+    groups = [*(q.limits for q in site.associations), *(q.limits for q in site.qos)]
+    if not enforces_limits(site) and any(bool(limits) for limits in groups):
+        notes.append("limits of associations and QOS are not enforced by the site (AccountingStorageEnforce)")
+    return tuple(notes)
+
+
+def not_modelled(site: Site) -> list[str]:
+    """Return the name of each part of a site that influences its schedule and that a replay does not obey."""
     names = list(site.not_modelled)
     given: Counter[str] = Counter()
     groups = [*((q.label, q.limits) for q in site.associations), *((f"QOS {q.name}", q.limits) for q in site.qos)]
@@ -534,7 +644,5 @@ def not_obeyed(site: Site) -> tuple[str, ...]:
         names.append("LimitFactor of QOS")
     if any(p.state in ("down", "inactive") for p in site.partitions):
         names.append("the states of partitions")
-    notes = [f"not modelled: {', '.join(names)}"] if names else []
-    if not enforces_limits(site) and any(bool(limits) for _, limits in groups):
-        notes.append("limits of associations and QOS are not enforced by the site (AccountingStorageEnforce)")
-    return tuple(notes)
+    names += _of_minutes(site, [limits for _, limits in groups if enforces_limits(site)])
+    return names

@@ -10,13 +10,37 @@ from typing import Protocol
 
 import numpy as np
 
-from ...models.array_types import Bools, Ints
+from ...models.array_types import Bools, Floats, Ints
 from ...models.dispatch.check import excesses
 from ...models.dispatch.eligible import read_features
 from ...models.language import Violation
 from .runs import Runs
 
 MOST_PARTS = 2**40  # of a node: a job with whole nodes takes all of them, any other job one
+
+
+class LimitInMinutes(Protocol):
+    """How a limit in minutes changes with time."""
+
+    @property
+    def rates(self) -> Floats:
+        """What each job takes per second of its time limit, shape (entries,)."""
+        ...
+
+    @property
+    def used(self) -> Floats:
+        """What each job adds to the usage per second that it runs, shape (entries,)."""
+        ...
+
+    @property
+    def plans(self) -> bool:
+        """Whether a start needs room for the whole time limit."""
+        ...
+
+    @property
+    def half_life(self) -> int:
+        """Half-life of usage in s; 0: it does not decay."""
+        ...
 
 
 class NamedLimit(Protocol):
@@ -40,6 +64,11 @@ class NamedLimit(Protocol):
     @property
     def amounts(self) -> Ints:
         """What each of them holds, shape (entries,)."""
+        ...
+
+    @property
+    def minutes(self) -> LimitInMinutes | None:
+        """Of a limit in minutes, how it changes with time."""
         ...
 
 
@@ -147,7 +176,67 @@ def running_limit_faults(runs: Runs, limits: Sequence[NamedLimit]) -> Iterator[V
     end = np.where(runs.started, runs.end, 0)
     for limit in limits:
         names = [ids[k] for k in limit.rows.tolist()]
+        if limit.minutes is not None:
+            yield from _beyond_minutes(runs, limit, limit.minutes)
+            continue
         yield from _beyond(runs, limit.name, limit.most, names, start[limit.rows], end[limit.rows], limit.amounts)
+
+
+def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> Iterator[Violation]:
+    """Yield the starts that a limit in minutes forbids; of equal times, ends come first."""
+    begin = -np.inf if runs.workload.begin is None else runs.workload.begin
+    ran = np.flatnonzero(runs.started[limit.rows])
+    rows = limit.rows[ran]
+    base = int(runs.start[rows].min()) if rows.size else 0  # times are small numbers: rates * times lose no digits
+    start, end = (runs.start[rows] - base).tolist(), (runs.end[rows] - base).tolist()
+    walltime = runs.workload.walltime[rows].tolist()
+    rates, used = minutes.rates[ran].tolist(), minutes.used[ran].tolist()
+    events = sorted([(end[k], 0, k) for k in range(len(rows))] + [(start[k], 1, k) for k in range(len(rows))])
+    usage = rate = 0.0
+    last = 0
+    planned_rate = planned_ends = 0.0  # of running jobs within their time limits: sums of rates, and of rates * ends
+    ending = [(start[k] + walltime[k], k) for k in range(len(rows)) if start[k] + walltime[k] < end[k]]
+    late = sorted(ending, reverse=True)
+    overrun = set[int]()
+    begin -= base
+    for time, is_start, k in events:
+        usage = _usage(usage, rate, time - last, minutes.half_life)
+        last = time
+        while late and late[-1][0] <= time:  # nothing is left of their limits, although they run
+            due, j = late.pop()
+            planned_rate, planned_ends = planned_rate - rates[j], planned_ends - rates[j] * due
+            overrun.add(j)
+        sign = 1 if is_start else -1
+        if start[k] == end[k]:
+            sign = 0
+        rate += sign * used[k]
+        if k not in overrun:
+            planned_rate += sign * rates[k]
+            planned_ends += sign * rates[k] * (start[k] + walltime[k])
+        if not is_start or time < begin:
+            continue
+        alone = rates[k] * walltime[k] if sign == 0 else 0.0
+        planned = planned_ends - planned_rate * time + alone
+        slack = 1e-6 * max(1.0, limit.most)
+        if minutes.plans and usage + planned > limit.most + slack:
+            told = f"{usage:,.1f} are used and {planned:,.1f} planned"
+            yield _of_minutes(runs, limit, int(rows[k]), time + base, told)
+        elif not minutes.plans and usage >= limit.most + slack:
+            yield _of_minutes(runs, limit, int(rows[k]), time + base, f"{usage:,.1f} are used")
+
+
+def _usage(usage: float, rate: float, seconds: int, half_life: int) -> float:
+    """Return the usage after some seconds: what was there decays, and what comes in decays from then on."""
+    if not half_life:
+        return usage + rate * seconds
+    left = np.exp2(-seconds / half_life)
+    return float(usage * left + rate * (1 - left) * half_life / np.log(2))
+
+
+def _of_minutes(runs: Runs, limit: NamedLimit, row: int, time: int, what: str) -> Violation:
+    job = runs.workload.ids[row]
+    text = f"{limit.name} at {time}: {what}, {limit.most:,} is the limit (job {job!r} starts)"
+    return Violation(job, 1, text)
 
 
 def _beyond(

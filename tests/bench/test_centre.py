@@ -89,6 +89,52 @@ def test_a_log_with_partitions_and_no_site_is_replayed_with_a_warning(bench, in_
     assert code == 0 and "no site says" not in err
 
 
+def test_a_log_that_names_nodes_is_replayed_on_them(bench, in_process, centre, tmp_path):
+    """Without options of the machine; the waits are listed by partition beside those recorded."""
+    words = ["--dispatchers", "fcfs", "--jobs", 1, "--by", "partition"]
+    code, out, err = bench("simulate", centre / "jobs.txt", *words, "--out", tmp_path / "seen")
+    told = " ".join(err.split())
+    assert code == 0 and "the site is that of the log: 2 nodes in 1 partition" in told and "no site says" not in told
+    table = out[out.index("by partition") :]
+    lines = [line.split() for line in table.splitlines() if "fcfs" in line or "as recorded" in line]
+    assert lines[0][3] == lines[1][2], table  # the mean waits: first come, first served on the true machine
+    assert bench("verify", tmp_path / "seen")[0] == 0
+    site = tmp_path / "site.toml"
+    code, out, err = bench("import", "site", "--from-log", centre / "jobs.txt", "--out", site)
+    assert code == 0 and "2 nodes, 1 partition" in out and "not modelled" in out
+    code, _, err = bench("simulate", centre / "jobs.txt", "--site", site, *words, "--out", tmp_path / "same")
+    assert code == 0 and "the site is that of the log" not in err
+    files = [next((tmp_path / name).glob("*.jobs.csv")).read_text() for name in ("seen", "same")]
+    assert files[0] == files[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "expected files such as slurm.conf"),
+        (["slurm.conf", "--columns", "JobID"], "--columns JobID: only with --from-log"),
+        (["slurm.conf", "--from-log", "jobs.txt"], "leave slurm.conf out"),
+        (["--from-log", "none.txt"], "there is no such file"),
+        (["--from-log", "without.txt"], "no job of the log has nodes"),
+    ],
+)
+def test_an_import_of_a_site_without_files_is_told(bench, centre, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(centre)
+    table = [line.split("|") for line in (centre / "jobs.txt").read_text().splitlines()]
+    at = HEAD.split("|").index("NodeList")
+    (centre / "without.txt").write_text("\n".join("|".join(row[:at] + row[at + 1 :]) for row in table) + "\n")
+    code, out, err = bench("import", "site", *words, "--out", tmp_path / "s.toml")
+    assert code == 2 and told in " ".join((out + err).split()), out + err
+
+
+def test_jobs_without_a_limit_have_that_of_the_partition_of_the_site(bench, in_process, centre, tmp_path):
+    log = tmp_path / "jobs.txt"
+    log.write_text((centre / "jobs.txt").read_text().replace("|00:05:00|", "|Partition_Limit|"))
+    words = ["--dispatchers", "fcfs", "--jobs", 1, "--out", tmp_path / "out"]
+    code, _, err = bench("simulate", log, "--site", centre / "slurm.conf", *words)
+    assert code == 0 and "the limit of the partition is used: 60 jobs" in " ".join(err.split())
+
+
 def test_a_damaged_replay_is_named(bench, centre, tmp_path):
     words = ["whatif", centre / "jobs.txt", "--site", centre / "slurm.conf", "--replays", 1, "--out", tmp_path]
     words += ["--change", "nodes.batch + 1"]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from schedlab.instances import WorkloadError
 from schedlab.instances.sites import PlacedJob, read_site, site_of_jobs, site_of_log
+from schedlab.instances.sites.of_log import shows_nodes, site_of_trace, without_nodes
+from schedlab.instances.traces import read_trace
 from shared_data import DATA
 
 Writer = Callable[[str, str], Path]
@@ -85,3 +87,37 @@ def test_one_partition_of_phillips_is_one_node() -> None:
     site = site_of_log(DATA / "slurm_logs" / "phillips.sacct.gz")
     assert len(site.nodes) == 46
     assert {p.name: len(p.nodes) for p in site.partitions} == {"focaccia": 5, "crumpet": 40, "black": 1}
+
+
+def test_a_log_that_was_read_shows_the_same_site(file: Writer) -> None:
+    text = """JobID|Partition|Submit|Start|End|Timelimit|AllocTRES|NCPUS|NodeList
+1|thin|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|120|cpu=8,mem=16G,node=2,gres/gpu:v100=2|8|n[1-2]
+2|fat|2026-01-01T00:00:00|2026-01-01T02:00:00|2026-01-01T02:30:00|120|cpu=6,mem=1G,node=1|6|f1
+3|fat|2026-01-01T00:00:00|2026-01-01T02:29:58|2026-01-01T02:50:00|120|cpu=2,mem=1G,node=1|2|f1
+4|fat|2026-01-01T00:00:00|2026-01-01T02:00:00|2026-01-01T02:50:00|120|cpu=2,mem=1G,node=1|2|
+"""
+    path = file("log.txt", text)
+    trace = read_trace(path)
+    seen = site_of_trace(trace)
+    assert (seen.nodes, seen.partitions) == (site_of_log(path).nodes, site_of_log(path).partitions)
+    assert shows_nodes(trace) and without_nodes(trace) == 1
+    assert not shows_nodes(trace.keep([3]))
+
+
+def test_a_log_of_pbs_shows_its_nodes(file: Writer) -> None:
+    lines = [
+        f"01/02/2026 10:{20 + k}:00;E;{k}.srv;user=ana queue=work ctime=1767348000 qtime=1767348000 etime=1767348000 "
+        f"start=1767348{start} exec_host={hosts} Resource_List.ncpus={cpus} Resource_List.walltime=01:00:00 "
+        f"end=1767348{start + 300} Exit_status=0"
+        for k, (start, hosts, cpus) in enumerate([(100, "a1/0*4", 4), (150, "a1/1*4", 4), (500, "a2/0*6", 6)])
+    ]
+    site = site_of_trace(read_trace(file("log.pbs", "\n".join(lines) + "\n")))
+    assert [(n.name, n.cores) for n in site.nodes] == [("a1", 8), ("a2", 6)]
+    assert [(p.name, p.nodes) for p in site.partitions] == [("work", ("a1", "a2"))]
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the data of developers are missing")
+def test_both_ways_to_read_a_log_show_one_machine() -> None:
+    path = DATA / "slurm_logs" / "phillips.sacct.gz"
+    seen = site_of_trace(read_trace(path))
+    assert (seen.nodes, seen.partitions) == (site_of_log(path).nodes, site_of_log(path).partitions)
