@@ -96,7 +96,7 @@ def everywhere(rng: random.Random, data: bytes) -> bytes:
 
 
 REPLACED = (b"2147483648", b"9" * 5000, b"-1", b"nan", b"0", b"x", b"1e400", b"0.5")
-PLACES = 12  # numbers of a file that are replaced, spread over the file
+PLACES = 12  # of so many numbers of a file each is replaced in turn, unless a format has less
 
 
 def whole_file(data: bytes) -> list[bytes | None]:
@@ -117,10 +117,10 @@ def whole_file(data: bytes) -> list[bytes | None]:
     ]
 
 
-def replaced_numbers(data: bytes) -> list[bytes]:
-    """The file with one number replaced, always in the same order."""
+def replaced_numbers(data: bytes, places: int = PLACES) -> list[bytes]:
+    """The file with one of some numbers replaced, which are spread over the file; always in the same order."""
     found = list(NUMBER.finditer(data))
-    chosen = found[:: max(1, len(found) // PLACES)][:PLACES]
+    chosen = found[:: max(1, len(found) // places)][:places]
     return [data[: m.start()] + new + data[m.end() :] for m in chosen for new in REPLACED]
 
 

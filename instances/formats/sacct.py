@@ -29,6 +29,7 @@ from ..logged import (
     MISSING,
     NEVER_STARTED,
     SEVERAL_NODES,
+    SEVERAL_NODES_OF_PARTS,
     UNLIMITED,
     JobColumns,
     Logged,
@@ -375,7 +376,7 @@ def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
         array=_array(job_id),
         unusable=unusable,
         changed=tuple(dict.fromkeys(what for job in listed for what in job.changed)),
-        not_obeyed=(SEVERAL_NODES,),
+        not_obeyed=(SEVERAL_NODES_OF_PARTS,),
         gpu_types=",".join(job.gpu_types for job in listed if job.gpu_types),
     )
 
@@ -483,6 +484,8 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     asked = _asked(row, times.submit, zone)
     cpus = _cpus(row) or _cpus_of_line(asked)
     units = max(_nodes(row) or _nodes_of_line(asked), 1) if cpus else 0
+    if units > 1 and not _tells_nodes_asked_for(row):
+        asked = replace(asked or NOTHING, min_nodes=units)
     changed = list(times.changed)
     request: dict[str, int] = {}
     types: dict[str, int] = {}
@@ -523,6 +526,11 @@ def _cpus_of_line(asked: SiteRequest | None) -> int:
     if asked is None or asked.tasks is None:
         return 0
     return asked.tasks * (asked.cpus_per_task or 1)
+
+
+def _tells_nodes_asked_for(row: Mapping[str, str]) -> bool:
+    """Return whether a column tells on how many nodes the job asked to run; else it is those that it got."""
+    return bool(_count(row, "ReqNodes") or _tres_count(row, "ReqTRES", "node") or row.get("SubmitLine"))
 
 
 def _nodes_of_line(asked: SiteRequest | None) -> int:
@@ -580,7 +588,7 @@ def _of_columns(cells: tuple[str, ...], options: Options) -> SiteRequest:
         "array_limit": _count(row, "ArrayLimit") or None,
     }
     if line.min_nodes is None:
-        columns["min_nodes"] = _count(row, "ReqNodes") or None
+        columns["min_nodes"] = _count(row, "ReqNodes") or _tres_count(row, "ReqTRES", "node") or None
     if not line.gres:
         columns["gres"] = _gres(resources)
     if row["ReqMem"]:

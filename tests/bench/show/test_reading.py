@@ -13,7 +13,7 @@ ROWS = [
     "broken",
 ]
 SAID = [
-    "not obeyed: requested several nodes, a replay may put their shares on fewer nodes: 1 job",
+    "not obeyed: requested several nodes, a replay without a site may put their shares on fewer nodes: 1 job",
     "not read: 1 line",
     "skipped: 1 row of job steps, which the rows of their jobs cover",
     "left out: 1 job",

@@ -85,7 +85,9 @@ def test_slurm_accounting_reports_what_it_did(file: Writer) -> None:
         "all memory of the nodes requested, of which the amount is not recorded": 1,
     }
     assert report.dropped == (("12_2", "it never started: it was cancelled in the queue"),)
-    assert report.not_obeyed == {"requested several nodes, a replay may put their shares on fewer nodes": 1}
+    assert report.not_obeyed == {
+        "requested several nodes, a replay without a site may put their shares on fewer nodes": 1
+    }
     assert report.skipped == {"rows of job steps, which the rows of their jobs cover": 2}
 
 
@@ -160,7 +162,9 @@ def test_pbs_accounting_takes_the_jobs_that_ended(file: Writer) -> None:
     assert w.recorded_start.tolist() == [1100, 1010, 1030, 1040, -1]
     assert (w.job(0).user, w.job(0).name, w.job(0).queue, w.unix_start) == ("ann", "run", "parallel", 0)
     assert w.report.repairs == {}
-    assert w.report.not_obeyed == {"requested several nodes, a replay may put their shares on fewer nodes": 2}
+    assert w.report.not_obeyed == {
+        "requested several nodes, a replay without a site may put their shares on fewer nodes": 2
+    }
     assert [(c.units, *c.request.values()) for c in w.job(1).chunks] == [(1, 1, 0, 0, 0), (3, 4, 0, 1, 1)]
     assert [(w.job(k).array, len(w.job(k).parts)) for k in range(3)] == [("", 1), ("2[].server", 2), ("", 1)]
     assert [name for name, _ in w.report.dropped] == ["6[].server"]

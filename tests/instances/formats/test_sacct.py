@@ -249,7 +249,9 @@ def test_jobs_of_several_nodes_are_counted(file: Writer) -> None:
     )
     w, _ = open_trace(path, nodes=4, cores=64)
     assert w.units.tolist() == [1, 2, 3]
-    assert w.report.not_obeyed == {"requested several nodes, a replay may put their shares on fewer nodes": 2}
+    assert w.report.not_obeyed == {
+        "requested several nodes, a replay without a site may put their shares on fewer nodes": 2
+    }
 
 
 def test_allocated_cpus_decide_over_requested_ones(file: Writer) -> None:
@@ -517,3 +519,20 @@ def test_compressed_json(tmp_path: Path) -> None:
     path = tmp_path / "jobs.json.gz"
     path.write_bytes(gzip.compress(json.dumps({"jobs": [json_job(1)]}).encode()))
     assert Counter(read_trace(path).workload.ids) == {"1": 1}
+
+
+@pytest.mark.parametrize(
+    ("columns", "nodes"),
+    [
+        ({}, 2),  # nothing tells what was asked for: the nodes that it got
+        ({"ReqNodes": "1"}, 1),
+        ({"ReqTRES": "cpu=8,node=1"}, 1),
+        ({"ReqTRES": "cpu=8"}, 2),
+        ({"SubmitLine": "sbatch -n 8 run.sh"}, None),
+        ({"SubmitLine": "sbatch -N 2 run.sh"}, 2),
+    ],
+)
+def test_the_nodes_that_a_job_asked_for(file: Writer, columns: dict[str, str], nodes: int | None) -> None:
+    head = "|".join([HEAD, *columns])
+    path = file("jobs.txt", table(row(*head.split("|"), NNodes="2", NCPUS="8", **columns), head=head))
+    assert read_trace(path).workload.job(0).asked.min_nodes == nodes

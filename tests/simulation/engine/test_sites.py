@@ -65,6 +65,19 @@ def test_distinct_nodes(dispatcher):
     assert run.schedule().nodes["b"] == {"n-1": 1, "n-2": 1}
 
 
+def test_a_logged_job_of_two_nodes_waits_for_two_nodes_of_its_site(tmp_path):
+    log = tmp_path / "jobs.txt"
+    log.write_text(
+        "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|Partition\n"
+        "1|2024-05-01T08:00:00|2024-05-01T08:00:00|2024-05-01T12:00:00|06:00:00|1|16|p\n"
+        "2|2024-05-01T08:10:00|2024-05-01T12:00:00|2024-05-01T13:00:00|02:00:00|2|8|p\n"
+    )
+    nodes = [SiteNode("n1", 16), SiteNode("n2", 16)]
+    site = Site("s", nodes=nodes, partitions=[Partition("p", nodes=("n1", "n2"))])
+    run = sl.simulate(sl.read_trace(log), dispatcher="easy", site=site)
+    assert np.diff(run.start).tolist() == [4 * 3600]
+
+
 @pytest.mark.parametrize("dispatcher", POLICIES)
 def test_features_and_jobs_beyond_them(dispatcher):
     platform = Platform([NodeGroup("a", 1, {"cores": 4}, features=("ib",)), NodeGroup("b", 1, {"cores": 4})])
