@@ -66,11 +66,15 @@ def language_objects() -> list[Any]:
         sl.all_different(xs[:50]),
         sl.table(xs[:50], [tuple(k % 4 for _ in range(50)) for k in range(4)]),
         level_of(jobs) <= 9,
+        sl.sequence(jobs).no_overlap([[9] * 500] * 500),
+        sl.sequence(jobs).first(jobs[0]),
+        sl.sequence(jobs).no_idle(),
+        sl.same_sequence(sl.sequence(jobs), sl.sequence(jobs[::-1])),
     ):
         m.add(c)
     functions = [
         sl.max(xs), sl.holds(sl.sum(xs) <= 3), sl.overlap(jobs[0], 0, 5), sl.element(range(500), sl.sum(xs)),
-        sl.piecewise(xs[0], [(k, k) for k in range(500)]),
+        sl.piecewise(xs[0], [(k, k) for k in range(500)]), sl.sequence(jobs).cost([[k] * 500 for k in range(500)]),
     ]  # fmt: skip
     m.maximize(functions)
     answer = sl.Assignment(m, {**dict.fromkeys(jobs, (0, 1)), **dict.fromkeys(xs, 0)})

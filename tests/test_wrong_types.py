@@ -141,6 +141,8 @@ def calls() -> dict[str, Mapping[str, Any]]:
         "pulse": {"interval": a, "height": 1},
         "quotient": {"dividend": g["integer"], "divisor": 2},
         "remainder": {"dividend": g["integer"], "divisor": 2},
+        "same_sequence": {"one": sl.sequence([a, b]), "other": sl.sequence([b, a])},
+        "sequence": {"intervals": [a, b], "types": [0, 1]},
         "step_at": {"time": 0, "amount": 2},
         "table": {"expressions": [g["integer"]], "tuples": [(1,), (3,)]},
         "all_or_none": {"intervals": [a, b]},

@@ -19,12 +19,16 @@ from ...models.language import (
     Assignment,
     Constraint,
     Cumulative,
+    DirectTransitions,
     Evaluator,
     Integer,
     Interval,
     Linear,
     Model,
+    NoIdle,
     NoOverlap,
+    Order,
+    SameSequence,
     Synchronize,
     UndefinedValue,
 )
@@ -166,6 +170,14 @@ def _parts(constraint: Constraint, depth: dict[Variable, int]) -> Iterator[Const
         case Synchronize(a, others):
             for o in others:
                 yield Synchronize(a, (o,))
+        case Order(intervals) | DirectTransitions(intervals) | NoIdle(intervals):
+            yield from (NoOverlap(some) for some in _prefixes(sorted(intervals, key=depth.__getitem__)))
+        case SameSequence(intervals, others):
+            for several in (intervals, others):
+                yield from (NoOverlap(some) for some in _prefixes(sorted(several, key=depth.__getitem__)))
+            for v, w in zip(intervals, others, strict=True):
+                if v is not w:
+                    yield v.presence - w.presence == 0
         case AllDifferent(expressions):
             for pair in itertools.combinations(expressions, 2):
                 yield AllDifferent(pair)

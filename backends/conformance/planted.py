@@ -18,14 +18,18 @@ from ...models.language import (
     Comparison,
     Constraint,
     Cumulative,
+    DirectTransitions,
     ForbidExtent,
     Interval,
     Level,
     LevelFunction,
     Linear,
     Model,
+    NoIdle,
     NoOverlap,
+    Order,
     Precedence,
+    SameSequence,
     Synchronize,
     Table,
     at_start,
@@ -37,7 +41,17 @@ from ...models.language import (
     remainder,
     start_before_start,
 )
-from ...models.language.expressions import Attribute, Element, Function, Holds, Overlap, Piecewise, Product, Quotient
+from ...models.language.expressions import (
+    Attribute,
+    Element,
+    Function,
+    Holds,
+    Neighbours,
+    Overlap,
+    Piecewise,
+    Product,
+    Quotient,
+)
 from ...models.language.quantities import Number
 from ..base import Limits
 from ..decompositions.decomposition import Copy, Steps
@@ -461,6 +475,94 @@ class LevelWindowShort(Copy):
         return copied if copied.window is None else replace(copied, window=(copied.window[0] + 1, copied.window[1] + 1))
 
 
+class DirectTransitionsOfAllPairs(Copy):
+    """Transition times between direct neighbours hold between all pairs."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        copied = super().constraint(c)
+        if not isinstance(copied, DirectTransitions):
+            return copied
+        n = range(len(copied.intervals))
+        return NoOverlap(copied.intervals, tuple(tuple(copied.transition(i, j) for j in n) for i in n))
+
+
+class DirectTransitionsTransposed(Copy):
+    """The transition time between direct neighbours i and j is that from j to i."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        copied = super().constraint(c)
+        if not isinstance(copied, DirectTransitions):
+            return copied
+        return replace(copied, times=tuple(zip(*copied.times, strict=True)))
+
+
+class PreviousWithGap(Copy):
+    """Of an interval that must directly precede another one, others may be between them."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        copied = super().constraint(c)
+        if isinstance(copied, Order) and copied.kind == "previous":
+            return replace(copied, kind="before")
+        return copied
+
+
+class LastBeforeTheOthers(Copy):
+    """The last interval of a sequence must be the first one."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        copied = super().constraint(c)
+        if isinstance(copied, Order) and copied.kind == "last":
+            return replace(copied, kind="first")
+        return copied
+
+
+class IdleTimeAllowed(Copy):
+    """A sequence without idle time may have some."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        return NoOverlap(self.several(c.intervals)) if isinstance(c, NoIdle) else super().constraint(c)
+
+
+class SamePresencesAlone(Copy):
+    """The intervals of two sequences that are the same are present alike, but in any order."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        if not isinstance(c, SameSequence):
+            return super().constraint(c)
+        for v, w in zip(self.several(c.intervals), self.several(c.others), strict=True):
+            self.model.add(v.presence == w.presence, "fault")
+        self.model.add(NoOverlap(self.several(c.intervals)), "fault")
+        return NoOverlap(self.several(c.others))
+
+
+class CostsTransposed(Copy):
+    """The cost of a transition from i to j is that from j to i."""
+
+    def function(self, atom: Function) -> Linear:
+        """Return the copy of a function, with the fault."""
+        if not isinstance(atom, Neighbours):
+            return super().function(atom)
+        costs = tuple(zip(*atom.costs, strict=True))
+        return Neighbours(self.several(atom.intervals), atom.types, costs, atom.first, atom.last).linear()
+
+
+class CostsOfEndsDropped(Copy):
+    """The first and the last interval of a sequence cost nothing."""
+
+    def function(self, atom: Function) -> Linear:
+        """Return the copy of a function, with the fault."""
+        if not isinstance(atom, Neighbours):
+            return super().function(atom)
+        none = (0,) * len(atom.costs)
+        return Neighbours(self.several(atom.intervals), atom.types, atom.costs, none, none).linear()
+
+
 class CountIgnored(Copy):
     """An alternative chooses one option also if its count is greater."""
 
@@ -580,6 +682,14 @@ FAULTS: tuple[type[Copy], ...] = (
     LevelWithoutSteps,
     LevelChangesAtStart,
     LevelWindowShort,
+    DirectTransitionsOfAllPairs,
+    DirectTransitionsTransposed,
+    PreviousWithGap,
+    LastBeforeTheOthers,
+    IdleTimeAllowed,
+    SamePresencesAlone,
+    CostsTransposed,
+    CostsOfEndsDropped,
     CountIgnored,
     OptionsOfAbsent,
     SynchronizedStarts,

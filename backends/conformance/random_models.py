@@ -45,6 +45,7 @@ from ...models.language.linear_expressions import Atom, linear
 from .brute_force import EnumerationError, Value, Variable, brute_force, domain
 from .random_arithmetic import random_arithmetic
 from .random_levels import random_levels
+from .random_sequences import random_sequences
 
 # --- Random expressions over the variables of a model: sums and nested functions.
 
@@ -384,6 +385,8 @@ PATTERN_PERIOD = (
 )
 ARITHMETIC = 2  # the rest of the seeds of ``random_arithmetic`` after division by the period
 LEVEL_PERIOD = 4  # each fourth one of these is one of ``random_levels``
+SEQUENCE_PERIOD = 8  # each eighth seed gives a model of ``random_sequences``
+SEQUENCE = 5  # the rest of their seeds after division by this period
 OPEN = 20  # s: latest start with the default horizon; a model whose derived horizon is later gets another one
 ROOM = 30_000  # most assignments of a model: the product of the sizes of its domains
 
@@ -409,6 +412,10 @@ def random_model(seed: int) -> RandomModel:
     if seed % PATTERN_PERIOD == ARITHMETIC:
         k = seed // PATTERN_PERIOD
         model, used = random_levels(k) if k % LEVEL_PERIOD == 0 else random_arithmetic(k)
+        model.name = f"random {seed}"
+        return RandomModel(model, frozenset(used))
+    if seed % SEQUENCE_PERIOD == SEQUENCE:
+        model, used = random_sequences(seed // SEQUENCE_PERIOD)
         model.name = f"random {seed}"
         return RandomModel(model, frozenset(used))
     return general_model(seed)

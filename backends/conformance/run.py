@@ -24,14 +24,18 @@ from ...models.language import (
     Comparison,
     Constraint,
     Cumulative,
+    DirectTransitions,
     ForbidExtent,
     Integer,
     Interval,
     Level,
     Linear,
     Model,
+    NoIdle,
     NoOverlap,
+    Order,
     Precedence,
+    SameSequence,
     Synchronize,
 )
 from ...models.language import Table as AllowedTuples
@@ -43,6 +47,7 @@ from ...models.language.expressions import (
     Holds,
     Max,
     Min,
+    Neighbours,
     Overlap,
     Piecewise,
     Product,
@@ -73,7 +78,8 @@ CONSTRUCTS = (
     "master on the machine", "points in a sequence", "transitions of points", "arithmetic", "product", "abs", "//", "%",
     "variable divisor", "element of expressions", "conditions", "!=", "and", "or", "not", "precedence as condition",
     "presence as condition", "relations", "all_different", "table", "count", "levels", "at_start", "at_end", "pulse",
-    "step_at", "level always", "level in a window", "level during", "variable height",
+    "step_at", "level always", "level in a window", "level during", "variable height", "sequences",
+    "direct transitions", "place in a sequence", "no idle time", "same sequence", "transition costs", "types of neighbours",
 )  # fmt: skip
 
 
@@ -151,6 +157,23 @@ def _constraint(c: Constraint) -> str:
             when = "" if window is None else f", window={window}"
             when = when if during is None else f", during={_name(during)}"
             return f"sl.always_in({' + '.join(parts)}, {lo}, {hi}{when})"
+        case Order(intervals, one, kind, other):
+            names = ", ".join(_name(v) for v in (one, other) if v is not None)
+            return f"sl.sequence({_several(intervals)}).{kind}({names})"
+        case DirectTransitions(intervals, types, times):
+            return f"{_sequence(intervals, types)}.no_overlap({_rows(times)})"
+        case NoIdle(intervals):
+            return f"sl.sequence({_several(intervals)}).no_idle()"
+        case SameSequence(intervals, others):
+            return f"sl.same_sequence(sl.sequence({_several(intervals)}), sl.sequence({_several(others)}))"
+
+
+def _sequence(intervals: Iterable[Interval], types: Sequence[int]) -> str:
+    return f"sl.sequence({_several(intervals)}, {list(types)})"
+
+
+def _rows(matrix: Sequence[Sequence[int]]) -> list[list[int]]:
+    return [list(row) for row in matrix]
 
 
 def _comparison(c: Comparison) -> str:
@@ -185,6 +208,9 @@ def _atom(a: Atom) -> str:
             return f"sl.piecewise({_linear(a.operands[0])}, {list(a.points)})"
         case Product() | Quotient() | Remainder():
             return f"sl.{type(a).__name__.lower()}({', '.join(map(_linear, a.operands))})"
+        case Neighbours():
+            ends = f"{list(a.first)}, {list(a.last)}"
+            return f"{_sequence(a.intervals, a.types)}.cost({_rows(a.costs)}, {ends})"
         case Entry():
             return f"sl.element([{', '.join(map(_linear, a.entries))}], {_linear(a.operands[0])})"
         case Function() | _:

@@ -23,14 +23,18 @@ from ...models.language import (
     Comparison,
     Constraint,
     Cumulative,
+    DirectTransitions,
     ForbidExtent,
     Integer,
     Interval,
     Level,
     Linear,
     Model,
+    NoIdle,
     NoOverlap,
+    Order,
     Precedence,
+    SameSequence,
     Synchronize,
     Table,
 )
@@ -43,6 +47,7 @@ from ...models.language.expressions import (
     Holds,
     Max,
     Min,
+    Neighbours,
     Overlap,
     Piecewise,
     Product,
@@ -117,6 +122,7 @@ class CpoLowering:
         self._far_origin = far_origin(model)
         self._atoms: dict[Atom, Any] = {}
         self._guards: list[Any] = []
+        self._sequences: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = {}
         self.intervals = [self._interval(v) for v in model.intervals]
         self.integers = [self._integer(x) for x in model.integers]
         self.native.add([*self.intervals, *self.integers])
@@ -205,6 +211,50 @@ class CpoLowering:
                 yield self._table(expressions, tuples)
             case Level():
                 yield from self._level(constraint)
+            case Order() | DirectTransitions() | SameSequence():
+                yield from self._order(constraint)
+            case NoIdle():
+                raise MissingConstruct("CP Optimizer has no sequences without idle time")
+
+    def _order(self, c: Order | DirectTransitions | SameSequence) -> Iterator[Any]:
+        """Yield a constraint on the order of a sequence, with a no_overlap that ties the order to the times."""
+        match c:
+            case Order(intervals, one, kind, other):
+                sequence = self._sequence(intervals)
+                yield cp.no_overlap(sequence)
+                members = [self.intervals[v.index] for v in (one, other) if v is not None]
+                yield getattr(cp, kind)(sequence, *members)
+            case DirectTransitions(intervals, types, times):
+                yield cp.no_overlap(self._sequence(intervals, types), transition_matrix(times), True)
+            case SameSequence(intervals, others):
+                one, other = self._sequence(intervals), self._sequence(others)
+                yield cp.no_overlap(one)
+                yield cp.no_overlap(other)
+                yield cp.same_sequence(one, other)
+
+    def _sequence(self, intervals: tuple[Interval, ...], types: tuple[int, ...] | None = None) -> Any:
+        """Return the sequence variable of some intervals with these types."""
+        kinds = tuple(range(len(intervals))) if types is None else types
+        key = (tuple(v.index for v in intervals), kinds)
+        if key not in self._sequences:
+            self._sequences[key] = sequence_var([self.intervals[v.index] for v in intervals], list(kinds))
+        return self._sequences[key]
+
+    def _neighbours(self, atom: Neighbours) -> Any:
+        """Return a sum over direct neighbours: an element for each interval, at the type of the next one."""
+        sequence = self._sequence(atom.intervals, atom.types)
+        self._guards.append(cp.no_overlap(sequence))
+        last = len(atom.costs)  # the value for "none follows"; the next one is that for an absent interval
+        parts = []
+        for v, kind in zip(atom.intervals, atom.types, strict=True):
+            x = self.intervals[v.index]
+            after = [*atom.costs[kind], atom.last[kind], 0]
+            if any(after):
+                parts.append(cp.element(after, cp.type_of_next(sequence, x, last, last + 1)))
+            if atom.first[kind]:
+                before = [*(0 for _ in atom.costs), atom.first[kind], 0]
+                parts.append(cp.element(before, cp.type_of_prev(sequence, x, last, last + 1)))
+        return cp.sum(parts) if parts else 0
 
     def _level(self, c: Level) -> Iterator[Any]:
         """Yield a level, with a constant that keeps it >= 0 at all times: the engine takes no other cumul functions."""
@@ -375,6 +425,8 @@ class CpoLowering:
                 return self._linear(left) * self._linear(right)
             case Quotient() | Remainder():
                 return self._division(atom)
+            case Neighbours():
+                return self._neighbours(atom)
             case Entry():
                 index = self._linear(atom.operands[0])
                 self._guards.append(_within(index, 0, len(atom.entries) - 1))

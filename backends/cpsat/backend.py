@@ -19,7 +19,7 @@ from ...models.excerpt import excerpt, with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.expressions import Overlap
 from ..base import Availability, Conflict, Exactness, Limits, Outcome, Status, Value, WarmStart, Watch, compiled_repr
-from ..decompositions.constructs import NOT_RESERVOIR
+from ..decompositions.constructs import NOT_RESERVOIR, Construct
 from ..exact_range import require_data
 from ..parameters import Parameter, argument, check_all
 from ..solver_thread import SolverLog, run_in_thread
@@ -292,7 +292,7 @@ class CpSat:
     """
 
     name = "cpsat"
-    lacks = NOT_RESERVOIR
+    lacks = NOT_RESERVOIR | {Construct.NO_IDLE}
     obeys = frozenset({"deterministic_limit", "parameters"})
     thread_parameters = frozenset({"num_workers", "num_search_workers"})
 
@@ -395,7 +395,8 @@ class CompiledCpSat:
         from .linked_starts import may_branch_on_order
 
         unchanged = len(self.native.proto.constraints) == self.size["constraints"]
-        orders = unchanged and may_branch_on_order(self.model, self.lowering.choices)
+        in_sequence = self.lowering.sequences.used  # no proof for the order that a circuit ties to the times
+        orders = unchanged and not in_sequence and may_branch_on_order(self.model, self.lowering.choices)
         overlaps = any(isinstance(a, Overlap) for aim in self.model.objectives[:1] for a in aim.terms)
         search = CpSatRun(limits, orders, overlaps)
         return run_in_thread(self, lambda threaded: self._run(search, threaded, warm), search.halt, watch, limits)

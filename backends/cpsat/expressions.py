@@ -9,6 +9,7 @@ divisors are not 0. Those are posted by ``require`` and so are guarded.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -24,6 +25,7 @@ from ...models.language.expressions import (
     Integer,
     Max,
     Min,
+    Neighbours,
     Overlap,
     Piecewise,
     Product,
@@ -52,9 +54,10 @@ class CpSatExpressions:
         Index of the native variable of each integer variable.
     """
 
-    def __init__(self, native: NativeModel, far_origin: int) -> None:
+    def __init__(self, native: NativeModel, far_origin: int, neighbours: Callable[[Neighbours], Form]) -> None:
         self.native = native
         self.far_origin = far_origin
+        self.neighbours = neighbours
         self.start: list[int] = []
         self.size: list[int] = []
         self.end: list[int] = []
@@ -130,6 +133,8 @@ class CpSatExpressions:
                 return self._division(atom)
             case Entry():
                 return self._entry(atom)
+            case Neighbours():
+                return self.neighbours(atom)
             case _:
                 raise WrongArgument(f"CP-SAT has no lowering for {type(atom).__name__}")
 

@@ -16,14 +16,18 @@ from ...models.language import (
     Assignment,
     Comparison,
     Cumulative,
+    DirectTransitions,
     ForbidExtent,
     Integer,
     Interval,
     Level,
     Linear,
     Model,
+    NoIdle,
     NoOverlap,
+    Order,
     Precedence,
+    SameSequence,
     Synchronize,
     Table,
 )
@@ -35,6 +39,7 @@ from ..base import MissingConstruct
 from ..decompositions.constructs import NOT_RESERVOIR, of_level
 from .expressions import CpSatExpressions
 from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, message, set_objective
+from .sequences import Sequences
 
 # --- Many native variables, intervals and demands at once.
 #
@@ -384,7 +389,8 @@ class CpSatLowering:
         self.guarded = guarded
         self.native = NativeModel(model.name)
         self.far_origin = far_origin(model)
-        self.expressions = CpSatExpressions(self.native, self.far_origin)
+        self.sequences = Sequences(self)
+        self.expressions = CpSatExpressions(self.native, self.far_origin, self.sequences.neighbours)
         self.objective: Objective | None = None
         self.guards: list[int] = []
         self.fault = ""
@@ -558,6 +564,14 @@ class CpSatLowering:
                 self._table(constraint)
             case Level():
                 self._level(constraint)
+            case Order() | DirectTransitions() | SameSequence():
+                self.sequences.constraint(constraint)
+            case NoIdle():
+                raise MissingConstruct("CP-SAT has no sequences without idle time")
+
+    def constraint(self, c: Constraint) -> None:
+        """Post a constraint that is a part of the one that is being lowered."""
+        self._constraint("", c)
 
     def _all_different(self, expressions: Sequence[Linear]) -> None:
         """Post an all_different; under a guard, which it does not take, as an order of each pair."""

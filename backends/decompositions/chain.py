@@ -24,15 +24,17 @@ from .constraints import (
     Transitions,
     VariableDemands,
 )
-from .constructs import ALL, NOT_LINEAR, PRECEDENCES, Construct, atoms_of, constructs_of
+from .constructs import ALL, NOT_LINEAR, PRECEDENCES, SEQUENCES, Construct, atoms_of, constructs_of
 from .decomposition import Decomposition, Step, Variables
 from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, StartWindows, needs_origin
 from .levels import Levels
 from .linear import REAL_FUNCTIONS, LinearModel
+from .sequences import Sequences
 
 # --- The choice and the sequence of decompositions for a model and a backend.
 
 ORDER: tuple[type[Decomposition], ...] = (
+    Sequences,
     Alternatives,
     AllOrNones,
     Transitions,
@@ -57,7 +59,14 @@ ORDER: tuple[type[Decomposition], ...] = (
 
 # constructs for which the size 0, which stands for the absence of an interval, is not the same as its absence
 _WITH_OPTIONAL = frozenset(
-    [Construct.ALTERNATIVE, Construct.ALL_OR_NONE, Construct.SYNCHRONIZE, Construct.TRANSITIONS, *PRECEDENCES]
+    [
+        Construct.ALTERNATIVE,
+        Construct.ALL_OR_NONE,
+        Construct.SYNCHRONIZE,
+        Construct.TRANSITIONS,
+        *PRECEDENCES,
+        *SEQUENCES,
+    ]
 )
 _OF_CUMULATIVE = frozenset([Construct.STEPWISE_CAPACITY, Construct.VARIABLE_DEMAND])
 
@@ -103,7 +112,7 @@ class Chain:
                 self._append(kind(self.model, missing))
         if constructs_of(self.model) - supports:  # intervals: a linear model of the original is smaller
             self.steps, self.model = [], origin
-            for kind in (Levels, Arithmetic, Relations):
+            for kind in (Sequences, Levels, Arithmetic, Relations):
                 if constructs_of(self.model) & kind.replaces:
                     self._append(kind(self.model, NOT_LINEAR))
             self._append(LinearModel(self.model))

@@ -11,12 +11,16 @@ from ...models.language import (
     Alternative,
     Comparison,
     Cumulative,
+    DirectTransitions,
     ForbidExtent,
     Interval,
     Level,
     Model,
+    NoIdle,
     NoOverlap,
+    Order,
     Precedence,
+    SameSequence,
     Synchronize,
     Table,
 )
@@ -27,6 +31,7 @@ from ...models.language.expressions import (
     Holds,
     Max,
     Min,
+    Neighbours,
     Overlap,
     Piecewise,
     Product,
@@ -70,6 +75,11 @@ class Construct(StrEnum):
     LEVEL, LEVEL_SOMETIMES, LEVEL_VARIABLE
         A level between bounds at all times, with heights that are numbers; one in a window or during an interval; one with
         a height that is an expression.
+    SEQUENCE
+        The order of a sequence: first, last, before, previous, transitions between direct neighbours, the same sequence, and
+        sums over direct neighbours.
+    NO_IDLE
+        A sequence without idle time.
     REAL
         Coefficients and bounds of comparisons and objectives that are no whole numbers.
     """
@@ -106,6 +116,8 @@ class Construct(StrEnum):
     LEVEL = "level"
     LEVEL_SOMETIMES = "level in a window or during an interval"
     LEVEL_VARIABLE = "level with variable heights"
+    SEQUENCE = "order of a sequence"
+    NO_IDLE = "sequence without idle time"
     REAL = "real coefficients"
 
 
@@ -129,17 +141,23 @@ FUNCTIONS = {
     Quotient: Construct.DIVISION,
     Remainder: Construct.DIVISION,
     Entry: Construct.ENTRY,
+    Neighbours: Construct.SEQUENCE,
 }
 LEVELS = frozenset([Construct.LEVEL, Construct.LEVEL_SOMETIMES, Construct.LEVEL_VARIABLE])
 NOT_RESERVOIR = LEVELS - {Construct.LEVEL}
 """What CP-SAT's reservoir does not take."""
-NOT_LINEAR = LEVELS | {
-    Construct.PRODUCT,
-    Construct.DIVISION,
-    Construct.ENTRY,
-    Construct.ALL_DIFFERENT,
-    Construct.TABLE,
-}
+SEQUENCES = frozenset([Construct.SEQUENCE, Construct.NO_IDLE])
+NOT_LINEAR = (
+    LEVELS
+    | SEQUENCES
+    | {
+        Construct.PRODUCT,
+        Construct.DIVISION,
+        Construct.ENTRY,
+        Construct.ALL_DIFFERENT,
+        Construct.TABLE,
+    }
+)
 """What the lowerings of ``backends.linear`` do not take."""
 
 
@@ -235,3 +253,7 @@ def _of_constraint(c: Constraint) -> Iterator[Construct]:
             yield Construct.TABLE
         case Level():
             yield from of_level(c)
+        case Order() | DirectTransitions() | SameSequence():
+            yield Construct.SEQUENCE
+        case NoIdle():
+            yield Construct.NO_IDLE

@@ -19,6 +19,7 @@ from ...models.language import (
     Comparison,
     Constraint,
     Cumulative,
+    DirectTransitions,
     Evaluator,
     ForbidExtent,
     Integer,
@@ -26,8 +27,11 @@ from ...models.language import (
     Level,
     Linear,
     Model,
+    NoIdle,
     NoOverlap,
+    Order,
     Precedence,
+    SameSequence,
     Synchronize,
     Table,
     UndefinedValue,
@@ -47,6 +51,7 @@ from ...models.language.expressions import (
     Holds,
     Max,
     Min,
+    Neighbours,
     Overlap,
     Piecewise,
     Product,
@@ -159,6 +164,15 @@ class Copy:
                 return Table(tuple(map(self.linear, expressions)), tuples)
             case Level():
                 return self.level(c)
+            case Order(intervals, one, kind, other):
+                second = None if other is None else self.intervals[other]
+                return Order(self.several(intervals), self.intervals[one], kind, second)
+            case DirectTransitions(intervals, types, times):
+                return DirectTransitions(self.several(intervals), types, times)
+            case NoIdle(intervals):
+                return NoIdle(self.several(intervals))
+            case SameSequence(intervals, others):
+                return SameSequence(self.several(intervals), self.several(others))
 
     def level(self, c: Level) -> Level:
         """Return the copy of a level."""
@@ -236,6 +250,9 @@ class Copy:
                 return product(self.linear(left), self.linear(right))
             case Quotient() | Remainder():
                 return self._division(atom)
+            case Neighbours():
+                several = self.several(atom.intervals)
+                return Neighbours(several, atom.types, atom.costs, atom.first, atom.last).linear()
             case Entry(operands=(index, *entries)):
                 return element([self.linear(e) for e in entries], self.linear(index))
             case _:

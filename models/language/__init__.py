@@ -8,10 +8,14 @@ from .constraints import (
     Alternative,
     Constraint,
     Cumulative,
+    DirectTransitions,
     ForbidExtent,
     Level,
+    NoIdle,
     NoOverlap,
+    Order,
     Precedence,
+    SameSequence,
     Synchronize,
     Table,
     Violation,
@@ -41,6 +45,7 @@ from .linear_expressions import Comparison, Expression, Linear
 from .model import Model
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
+from .sequences import IntervalSequence, same_sequence, sequence
 
 __all__ = [
     "AllDifferent",
@@ -51,11 +56,13 @@ __all__ = [
     "Comparison",
     "Constraint",
     "Cumulative",
+    "DirectTransitions",
     "Evaluator",
     "Expression",
     "ForbidExtent",
     "Integer",
     "Interval",
+    "IntervalSequence",
     "IntervalValue",
     "Level",
     "LevelFunction",
@@ -63,8 +70,11 @@ __all__ = [
     "Model",
     "ModelError",
     "NamedConstraint",
+    "NoIdle",
     "NoOverlap",
+    "Order",
     "Precedence",
+    "SameSequence",
     "Synchronize",
     "Table",
     "UndefinedValue",
@@ -93,6 +103,8 @@ __all__ = [
     "pulse",
     "quotient",
     "remainder",
+    "same_sequence",
+    "sequence",
     "start_before_end",
     "start_before_start",
     "step_at",

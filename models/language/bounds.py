@@ -18,6 +18,7 @@ from .expressions import (
     Interval,
     Max,
     Min,
+    Neighbours,
     Overlap,
     Piecewise,
     Product,
@@ -98,6 +99,8 @@ class Bounds:
                 entries = atom.entries[max(0, math.ceil(lo)) : max(0, math.floor(hi) + 1)] or atom.entries
                 ranges = [self._linear(e) for e in entries]
                 return min(r[0] for r in ranges), max(r[1] for r in ranges)
+            case Neighbours():
+                return atom.range()
             case Function() | _:
                 raise WrongArgument(f"atoms of type {type(atom).__name__} have no bounds")
 

@@ -402,6 +402,95 @@ class Level(Constrained):
     during: Interval | None = None
 
 
+OrderKind = Literal["first", "last", "before", "previous"]
+
+
+@with_short_repr
+@dataclass(frozen=True, slots=True, eq=False)
+class Order(Constrained):
+    """The present intervals of a sequence do not overlap, and one or two of them have a place in their order.
+
+    The order of a sequence is that of the starts. If ``one`` is present, it is the first interval (``"first"``) or the last
+    one (``"last"``). If ``one`` and ``other`` are present, ``one`` is before ``other`` (``"before"``), also with others
+    between them, or directly before it (``"previous"``). (``first``, ``last``, ``before``, ``previous`` of CP Optimizer.)
+
+    Parameters
+    ----------
+    intervals : tuple of Interval
+        The intervals of the sequence, with sizes of at least 1.
+    one : Interval
+        One of them.
+    kind : str
+        ``"first"``, ``"last"``, ``"before"`` or ``"previous"``.
+    other : Interval or None
+        Another one; None for ``"first"`` and ``"last"``.
+    """
+
+    intervals: tuple[Interval, ...]
+    one: Interval
+    kind: OrderKind
+    other: Interval | None = None
+
+
+@with_short_repr
+@dataclass(frozen=True, slots=True, eq=False)
+class DirectTransitions(Constrained):
+    """The present intervals of a sequence do not overlap, and keep transition times between direct neighbours.
+
+    If interval i is directly before interval j in the order of the starts,
+    ``end[i] + times[types[i]][types[j]] <= start[j]``. (``noOverlap`` of CP Optimizer with ``isDirect``.)
+
+    Parameters
+    ----------
+    intervals : tuple of n Interval
+        The intervals of the sequence, with sizes of at least 1.
+    types : tuple of n int
+        The type of each interval, in [0, k).
+    times : tuple of k tuples of k int
+        The least time in seconds between intervals of two types, >= 0.
+    """
+
+    intervals: tuple[Interval, ...]
+    types: tuple[int, ...]
+    times: tuple[tuple[int, ...], ...]
+
+    def transition(self, i: int, j: int) -> int:
+        """Return the transition time from the interval at position i to the one at position j, in seconds."""
+        return self.times[self.types[i]][self.types[j]]
+
+
+@with_short_repr
+@dataclass(frozen=True, slots=True, eq=False)
+class NoIdle(Constrained):
+    """The present intervals of a sequence do not overlap, and each but the first starts at the end of another one.
+
+    Parameters
+    ----------
+    intervals : tuple of Interval
+        The intervals of the sequence, with sizes of at least 1.
+    """
+
+    intervals: tuple[Interval, ...]
+
+
+@with_short_repr
+@dataclass(frozen=True, slots=True, eq=False)
+class SameSequence(Constrained):
+    """The intervals of two sequences do not overlap, and are present and ordered alike.
+
+    ``intervals[k]`` is present if and only if ``others[k]`` is; and if ``intervals[i]`` is before ``intervals[j]``, then
+    ``others[i]`` is before ``others[j]``. (``sameSequence`` of CP Optimizer.)
+
+    Parameters
+    ----------
+    intervals, others : tuple of n Interval
+        The intervals of the two sequences, with sizes of at least 1.
+    """
+
+    intervals: tuple[Interval, ...]
+    others: tuple[Interval, ...]
+
+
 Constraint = (
     Comparison
     | Alternative
@@ -414,6 +503,10 @@ Constraint = (
     | AllDifferent
     | Table
     | Level
+    | Order
+    | DirectTransitions
+    | NoIdle
+    | SameSequence
 )
 SCHEDULING = tuple(c for c in get_args(Constraint) if c is not Comparison)
 """The classes of constraints that are made by functions such as ``no_overlap``."""
@@ -430,6 +523,10 @@ def intervals_of(constraint: Constraint) -> tuple[Interval, ...]:
             return (interval,)
         case Synchronize(a, others):
             return (a, *others)
+        case Order(intervals) | DirectTransitions(intervals) | NoIdle(intervals):
+            return intervals
+        case SameSequence(intervals, others):
+            return tuple({v.index: v for v in (*intervals, *others)}.values())
         case Precedence(before, after, _, _):
             return (before, after)
         case Level(changes, during=during):
@@ -458,6 +555,8 @@ def lags_of(constraint: Constraint) -> tuple[int, ...]:
         return tuple(t for row in constraint.capped().transitions for t in row)
     if isinstance(constraint, Precedence):
         return tuple(p.delay for p in constraint.parts)
+    if isinstance(constraint, DirectTransitions):
+        return tuple(t for row in constraint.times for t in row)
     return ()
 
 
@@ -465,11 +564,13 @@ def added_time(constraint: Constraint) -> int:
     """Return by how many seconds the constraint can lengthen a schedule in which no interval starts later than needed.
 
     It is the sum of the times in which intervals wait for each other: the minimum lags, and for each interval of a
-    ``NoOverlap`` its greatest transition time to another one.
+    ``NoOverlap`` or of ``DirectTransitions`` its greatest transition time to another one.
     """
     if isinstance(constraint, NoOverlap):
         rows = enumerate(constraint.transitions)
         return sum(max((t for j, t in enumerate(row) if j != i), default=0) for i, row in rows)
+    if isinstance(constraint, DirectTransitions):
+        return sum(max(constraint.times[kind]) for kind in constraint.types)
     if isinstance(constraint, Precedence):
         return max(0, *lags_of(constraint))
     return 0

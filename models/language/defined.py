@@ -1,4 +1,4 @@
-"""Constraints that require objectives to have a value: no function is outside of its domain, and no divisor is 0."""
+"""Constraints that require objectives to have a value: no function is outside of its domain, no divisor is 0."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from .bounds import Bounds
-from .expressions import Element, Entry, Piecewise, Quotient, Remainder, atoms_below
+from .expressions import Element, Entry, Neighbours, Piecewise, Quotient, Remainder, atoms_below
 from .linear_expressions import Comparison, Linear
 
 if TYPE_CHECKING:
     from .model import Model
 
-WITH_DOMAIN = (Element, Entry, Piecewise, Quotient, Remainder)
+WITH_DOMAIN = (Element, Entry, Neighbours, Piecewise, Quotient, Remainder)
 
 
 def defined(model: Model, k: int) -> Comparison | None:

@@ -5,7 +5,8 @@ Linear expressions and comparisons are defined in ``linear_expressions`` and can
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from ..counts import how_many
@@ -321,6 +322,69 @@ class Entry(Function):
         yield ")"
 
 
+class Neighbours(Function):
+    """A sum over the direct neighbours in a sequence; intervals of the sequence that overlap are infeasible.
+
+    With the present intervals i[1], ..., i[m] in the order of their starts, and their types t, it is
+    ``first[t[1]] + costs[t[1]][t[2]] + ... + costs[t[m-1]][t[m]] + last[t[m]]``; 0 if none is present. The operands are the
+    starts, and the presences of the intervals that are optional.
+
+    Parameters
+    ----------
+    intervals : tuple of n Interval
+        The intervals of the sequence, with sizes of at least 1.
+    types : tuple of n int
+        The type of each interval, in [0, k).
+    costs : tuple of k tuples of k int
+        The summand of two neighbours of these types.
+    first, last : tuple of k int
+        The summands of the first and of the last interval, by their types.
+    """
+
+    __slots__ = ("costs", "first", "intervals", "last", "types")
+
+    def __init__(
+        self,
+        intervals: tuple[Interval, ...],
+        types: tuple[int, ...],
+        costs: tuple[tuple[int, ...], ...],
+        first: tuple[int, ...],
+        last: tuple[int, ...],
+    ) -> None:
+        attributes = [v.start for v in intervals] + [v.presence for v in intervals if v.optional]
+        super().__init__(tuple(a.linear() for a in attributes))
+        self.intervals = intervals
+        self.types = types
+        self.costs = costs
+        self.first = first
+        self.last = last
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the text with the first intervals."""
+        yield f"neighbours({', '.join(map(str, self.intervals[:4]))}{', ...' if len(self.intervals) > 4 else ''})"
+
+    def value(self, order: Sequence[int]) -> int:
+        """Return the sum for an order of intervals, which are given by their positions."""
+        kinds = [self.types[k] for k in order]
+        if not kinds:
+            return 0
+        between = sum(self.costs[s][t] for s, t in pairwise(kinds))
+        return self.first[kinds[0]] + between + self.last[kinds[-1]]
+
+    def range(self) -> tuple[int, int]:
+        """Return bounds of the sum, in which each interval has the summand of what follows it."""
+        used = sorted(set(self.types))
+        after = {s: [*(self.costs[s][t] for t in used), self.last[s]] for s in used}
+        ranges = {s: (min(c), max(c)) for s, c in after.items()}
+        low = min([0, *(self.first[s] for s in used)])
+        high = max([0, *(self.first[s] for s in used)])
+        for v, s in zip(self.intervals, self.types, strict=True):
+            least, most = ranges[s]
+            low += min(least, 0) if v.optional else least
+            high += max(most, 0) if v.optional else most
+        return low, high
+
+
 def atoms_below(expressions: Iterable[Linear], seen: set[Atom] | None = None) -> Iterator[Atom]:
     """Yield every atom of the expressions, and before it the atoms of its operands; each atom once.
 
@@ -374,6 +438,7 @@ __all__ = [
     "Linear",
     "Max",
     "Min",
+    "Neighbours",
     "Number",
     "Overlap",
     "Piecewise",

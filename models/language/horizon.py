@@ -6,14 +6,15 @@ are bounded. The horizon is found by the removal of gaps.
 **Gaps.** Take an optimal solution; among those, one whose sum of starts is least. A *gap* is a time ``[u, v)`` after
 the *landmark* L in which no interval runs; the intervals that start at v or later are the *later* ones. Let all
 later intervals start 1 s earlier. The order of all starts and ends stays, so ``no_overlap`` without transitions,
-``cumulative``, ``level``, ``alternative``, ``synchronize`` and ``all_or_none`` stay satisfied. L is at least 0 and at least every
+``cumulative``, ``level``, ``alternative``, ``synchronize``, ``all_or_none`` and the order of a sequence stay as they are; so
+does a sequence without idle time, which runs at no gap between its intervals. L is at least 0 and at least every
 constant to which a single time is compared: starts of windows, steps of capacities, ends of forbidden windows, bounds
 in comparisons, points of functions. So these do not change either. By the choice of the solution, the shift is
 impossible or makes the objective worse. It can be impossible only because of a difference of two times, one before u
 and one after v, that is compared to a constant c and has just this value: a time lag, a transition time, a comparison
 ``a.end + 5 <= b.start``, or ``holds`` of one. Then ``v - u <= c``, and all gaps that are stopped by the same constant
-lie between the same two times, so that together they are at most c long. (A ``no_overlap`` stops gaps behind interval
-i for at most its greatest transition time ``max_j t[i][j]``.)
+lie between the same two times, so that together they are at most c long. (A ``no_overlap``, and transitions between direct
+neighbours, stop gaps behind interval i for at most its greatest transition time ``max_j t[i][j]``.)
 
 **Case 1: the objective does not get worse by the shift** ("contracting": a sum of ends, a makespan, tardiness,
 deviations from a due date, the absolute difference of two starts). Then every gap is stopped by a constraint, and all
@@ -57,6 +58,7 @@ from .constraints import (
     Alternative,
     Constraint,
     Cumulative,
+    DirectTransitions,
     ForbidExtent,
     NoOverlap,
     Precedence,
@@ -76,6 +78,7 @@ from .expressions import (
     Interval,
     Max,
     Min,
+    Neighbours,
     Overlap,
     Piecewise,
     Product,
@@ -298,6 +301,8 @@ class Forms:
                 return Form({}, [], 0, max(0, min(atom.hi - atom.lo, atom.interval.size_hi)))
             case Holds():
                 return Form({}, [], 0, 1)
+            case Neighbours():
+                return Form({}, [], *atom.range())
             case Element():
                 return Form({}, [], min(atom.array), max(atom.array))
             case Piecewise():
@@ -513,7 +518,7 @@ class Derivation:
                 narrow.constants += added_time(c)
                 lags = (c.delay,) if c.at_most is None else (c.delay, c.at_most)
                 wide.constants += max(map(abs, lags)) + 1
-            case NoOverlap():
+            case NoOverlap() | DirectTransitions():
                 narrow.constants += added_time(c)
                 wide.constants += added_time(c)
             case Cumulative():

@@ -13,13 +13,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING
+from functools import partial
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from ..counts import how_many, how_many_of
 from ..unknown_names import hint
-from . import conditions, declarations, functions, levels
-from .constraints import Constraint
+from . import conditions, declarations, functions, levels, sequences
+from .constraints import Constraint, OrderKind
 from .expressions import (
     Attribute,
     Element,
@@ -30,6 +31,7 @@ from .expressions import (
     Interval,
     Max,
     Min,
+    Neighbours,
     Overlap,
     Piecewise,
     Product,
@@ -148,6 +150,9 @@ class _Writer:
                 return {"type": type(f).__name__.lower(), "operands": of}
             case Holds():
                 return {"type": "holds", **self.comparison(f.comparison)}
+            case Neighbours():
+                given = (f.intervals, f.types, f.costs, f.first, f.last)
+                return {"type": "neighbours", **dict(zip(FUNCTIONS["neighbours"], map(self.value, given), strict=True))}
             case Overlap():
                 return {"type": "overlap", "interval": f.interval.index, "lo": f.lo, "hi": f.hi}
             case Element():
@@ -256,7 +261,7 @@ class _Reader:
         values = {
             f.name: self.value(f"{place}.{f.name}", entry[f.name], t) for f, t in arguments(kind) if f.name in entry
         }
-        declare: Callable[..., Constraint] = levels.level if kind == "level" else getattr(declarations, kind)
+        declare = DECLARED.get(kind) or getattr(declarations, kind)
         required = [values.pop(name) for name in needed]
         return declare(*required, **values)
 
@@ -339,10 +344,18 @@ class _Reader:
         if kind == "holds":
             return linear(Holds(self.truth(place, entry)))
         given = {name: self.value(f"{place}.{name}", entry[name], t) for name, t in FUNCTIONS[kind].items()}
-        declare: Callable[..., Linear] = getattr(functions, kind)
+        declare: Callable[..., Linear] = sequences.neighbours if kind == "neighbours" else getattr(functions, kind)
         return declare(*given.values())
 
 
+DECLARED: dict[str, Callable[..., Constraint]] = {
+    "level": levels.level,
+    **{kind: partial(sequences.order, kind) for kind in get_args(OrderKind)},
+    "direct_transitions": sequences.transitions,
+    "no_idle": sequences.idle,
+    "same_sequence": sequences.same,
+}
+"""The functions that make constraints of their fields; those of all other types are in ``declarations``."""
 Windows = tuple[tuple[int, int], ...]
 Entries = tuple[float | Linear, ...]
 # The arguments of each function in the order in which the language takes them
@@ -356,6 +369,13 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
     "product": {"left": Linear, "right": Linear},
     "quotient": {"dividend": Linear, "divisor": Linear},
     "remainder": {"dividend": Linear, "divisor": Linear},
+    "neighbours": {
+        "intervals": tuple[Interval, ...],
+        "types": tuple[int, ...],
+        "costs": tuple[tuple[int, ...], ...],
+        "first": tuple[int, ...],
+        "last": tuple[int, ...],
+    },
 }
 
 

@@ -13,7 +13,19 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from ..counts import how_many_of
 from ..excerpt import one_line, visible
 from .constraints import Constraint, expressions_of
-from .expressions import Attribute, Element, Entry, Function, Holds, Integer, Interval, Overlap, Piecewise, atoms_below
+from .expressions import (
+    Attribute,
+    Element,
+    Entry,
+    Function,
+    Holds,
+    Integer,
+    Interval,
+    Neighbours,
+    Overlap,
+    Piecewise,
+    atoms_below,
+)
 from .linear_expressions import Atom, Comparison, Linear
 
 if TYPE_CHECKING:
@@ -213,6 +225,9 @@ class Notation:
             case Entry():
                 entries = ", ".join(self.linear(e) for e in f.entries[: self.width])
                 return f"element([{entries}], {self.linear(f.operands[0])})"
+            case Neighbours():
+                given = (f.intervals, f.types, f.costs, f.first, f.last)
+                return f"neighbours({', '.join(map(self._value, given))})"
         return f"{type(f).__name__.lower()}({', '.join(self.linear(e) for e in f.operands[: self.width])})"
 
 

@@ -21,10 +21,14 @@ from .constraints import (
     Alternative,
     Constraint,
     Cumulative,
+    DirectTransitions,
     ForbidExtent,
     Level,
+    NoIdle,
     NoOverlap,
+    Order,
     Precedence,
+    SameSequence,
     Synchronize,
     Table,
     Violation,
@@ -421,6 +425,15 @@ def describe(constraint: Constraint) -> str:
         case Level(changes, _, lo, hi):
             bounds = " and ".join(f"{sign} {b}" for sign, b in ((">=", lo), ("<=", hi)) if b is not None)
             return f"level of {_some([v for _, v, _ in changes])} {bounds}"
+        case Order(intervals, one, kind, other):
+            whom = one if other is None else f"{one}, {other}"
+            return f"{kind} of {_some(intervals)}: {whom}"
+        case DirectTransitions(intervals):
+            return f"direct transitions of {_some(intervals)}"
+        case NoIdle(intervals):
+            return f"no idle time of {_some(intervals)}"
+        case SameSequence(intervals, others):
+            return f"same sequence of {_some(intervals)} and {_some(others)}"
         case _:
             return brief(constraint.pieces(), LONGEST_NAME)
 

@@ -24,10 +24,14 @@ from .constraints import (
     Alternative,
     Constraint,
     Cumulative,
+    DirectTransitions,
     ForbidExtent,
     Level,
+    NoIdle,
     NoOverlap,
+    Order,
     Precedence,
+    SameSequence,
     Synchronize,
     Table,
     Violation,
@@ -42,6 +46,7 @@ from .expressions import (
     Interval,
     Max,
     Min,
+    Neighbours,
     Overlap,
     Piecewise,
     Product,
@@ -51,6 +56,7 @@ from .expressions import (
 )
 from .linear_expressions import Atom, Comparison, Expression, Linear
 from .offsets import far_origin, real_tolerance
+from .orders import order_of, order_violation
 from .quantities import Number, Window
 
 if TYPE_CHECKING:
@@ -60,7 +66,7 @@ ROUNDING = 1e-15  # relative error of a sum of floating-point numbers, with a ma
 
 
 class UndefinedValue(SchedlabError, ArithmeticError):
-    """The argument of an ``element`` or ``piecewise`` is outside of its range, or a divisor is 0."""
+    """The argument of an ``element`` or ``piecewise`` is outside of its range, a divisor is 0, or a sequence overlaps."""
 
 
 @with_short_repr
@@ -156,6 +162,11 @@ class Evaluator:
                         f"{atom}: the index is {index}, but the array has {how_many(len(atom.entries), 'entry')}"
                     )
                 return self._exact(atom.entries[int(index)])
+            case Neighbours():
+                order = order_of(atom.intervals, s)
+                if order is None:
+                    raise UndefinedValue(f"{atom}: two intervals of the sequence overlap")
+                return atom.value(order)
             case _:
                 raise WrongArgument(f"atoms of type {type(atom).__name__} cannot be evaluated")
 
@@ -282,6 +293,8 @@ def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None
             return _table(expressions, tuples, ev)
         case Level():
             return _level(constraint, ev)
+        case Order() | DirectTransitions() | NoIdle() | SameSequence():
+            return order_violation(constraint, ev.assignment)
 
 
 def _comparison(c: Comparison, ev: Evaluator) -> tuple[float, str] | None:

@@ -1,0 +1,188 @@
+"""The order of sequences in CP-SAT: circuits whose arcs are direct neighbours.
+
+For the intervals of a sequence, there is a circuit through a depot and one node for each interval, with a loop at the node of
+an absent interval, and at the depot if none is present. Besides the no_overlap::
+
+    arc i -> j                =>  e[i] + t[i,j] <= s[j]      (t: transitions between direct neighbours, else 0)
+    first, last               p[i]           =>  arc depot -> i,  arc i -> depot
+    previous i, j             p[i] and p[j]  =>  arc i -> j
+    before i, j               p[i] and p[j]  =>  e[i] <= s[j]
+    the same sequence         p[i] = p'[i],   arc i -> j = arc' i -> j
+    costs                     sum c[i,j] arc i -> j  + sum first[i] arc depot -> i  + sum last[i] arc i -> depot
+
+Arcs that the start windows exclude are left out. In the search for a conflict all are there, so that a circuit alone
+excludes no presences: the times, which do, are guarded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise, permutations
+from typing import TYPE_CHECKING
+
+from ...models.language import DirectTransitions, Interval, NoOverlap, Order, Precedence, SameSequence
+from ...models.language.expressions import Neighbours
+from ...models.whole_numbers import Rational
+from .native import Form
+
+if TYPE_CHECKING:
+    from .lowering import CpSatLowering
+
+DEPOT = -1
+Arcs = dict[tuple[int, int], int]
+"""The literals of direct neighbours, by the positions of two intervals; DEPOT is before the first and after the last one."""
+Key = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class Sequences:
+    """The circuits of a model, one for each sequence, and one for each guard.
+
+    Parameters
+    ----------
+    lowering : CpSatLowering
+    """
+
+    def __init__(self, lowering: CpSatLowering) -> None:
+        self.lowering = lowering
+        self.native = lowering.native
+        self._arcs: dict[Key, Arcs] = {}
+        self._apart: set[Key] = set()
+
+    @property
+    def used(self) -> bool:
+        """Whether the model has a sequence."""
+        return bool(self._arcs or self._apart)
+
+    def constraint(self, c: Order | DirectTransitions | SameSequence) -> None:
+        """Post a constraint on the order of a sequence."""
+        match c:
+            case Order(intervals, one, kind, other):
+                self._order(intervals, one, kind, other)
+            case DirectTransitions(intervals):
+                for (i, j), arc in self._circuit(intervals).items():
+                    if DEPOT not in (i, j) and c.transition(i, j):
+                        self._after(intervals[i], intervals[j], c.transition(i, j), arc)
+            case SameSequence():
+                self._same(c)
+
+    def neighbours(self, atom: Neighbours) -> Form:
+        """Return a sum over direct neighbours."""
+        kinds = atom.types
+        terms: dict[int, Rational] = {}
+        for (i, j), arc in self._circuit(atom.intervals).items():
+            if i == DEPOT:
+                terms[arc] = atom.first[kinds[j]]
+            else:
+                terms[arc] = atom.last[kinds[i]] if j == DEPOT else atom.costs[kinds[i]][kinds[j]]
+        return Form({arc: cost for arc, cost in terms.items() if cost})
+
+    def _order(self, intervals: tuple[Interval, ...], one: Interval, kind: str, other: Interval | None) -> None:
+        lowering = self.lowering
+        if kind == "before" and other is not None:
+            self._no_overlap(intervals)
+            lowering.constraint(Precedence(one, other, 0, "end_before_start"))
+            return
+        arcs = self._circuit(intervals)
+        i = intervals.index(one)
+        pair = (DEPOT, i) if kind == "first" else (i, DEPOT if other is None else intervals.index(other))
+        arc = arcs.get(pair)
+        when = (*lowering.present(one), *(() if other is None else lowering.present(other)))
+        self.native.require(Form() if arc is None else Form({arc: 1}), 1, float("inf"), when)
+
+    def _same(self, c: SameSequence) -> None:
+        presence = self.lowering.expressions.presence
+        for v, w in zip(c.intervals, c.others, strict=True):
+            self._equal(presence[v.index], presence[w.index], 1)
+        left, right = self._circuit(c.intervals), self._circuit(c.others)
+        for pair in dict.fromkeys([*left, *right]):
+            self._equal(left.get(pair, -1), right.get(pair, -1), 0)
+
+    def _equal(self, i: int, j: int, constant: int) -> None:
+        """Require that two literals are equal; -1 stands for one that is always ``constant``."""
+        terms: Counter[int] = Counter()
+        rest = 0
+        for literal, sign in ((i, 1), (j, -1)):
+            if literal >= 0:
+                terms[literal] += sign
+            else:
+                rest += sign * constant
+        self.native.require(Form(dict(terms), rest), 0, 0)
+
+    def _key(self, intervals: tuple[Interval, ...]) -> Key:
+        return tuple(v.index for v in intervals), self.native.guard
+
+    def _no_overlap(self, intervals: tuple[Interval, ...]) -> None:
+        key = self._key(intervals)
+        if key not in self._apart and len(intervals) > 1:
+            self._apart.add(key)
+            self.lowering.constraint(NoOverlap(intervals))
+
+    def _circuit(self, intervals: tuple[Interval, ...]) -> Arcs:
+        """Return the arcs of a sequence, made at the first call."""
+        key = self._key(intervals)
+        if key not in self._arcs:
+            self._arcs[key] = self._made(intervals)
+        return self._arcs[key]
+
+    def _made(self, intervals: tuple[Interval, ...]) -> Arcs:
+        self._no_overlap(intervals)
+        n = len(intervals)
+        if not n:
+            return {}
+        native = self.native
+        places = _Places(self.lowering, intervals)
+        pairs = [*((DEPOT, k) for k in range(n)), *((k, DEPOT) for k in range(n))]
+        pairs += [(i, j) for i, j in permutations(range(n), 2) if self._possible(intervals[i], intervals[j])]
+        arcs = {pair: native.boolean("", partial(places.follows, pair=pair)) for pair in pairs}
+        edges = [(i + 1, j + 1, native.literal(arc)) for (i, j), arc in arcs.items()]
+        optional = [k for k, v in enumerate(intervals) if v.optional]
+        present = [self.lowering.present(intervals[k])[0] for k in optional]
+        edges += [(k + 1, k + 1, native.literal(~p)) for k, p in zip(optional, present, strict=True)]
+        if len(optional) == n:
+            edges.append((0, 0, native.literal(native.boolean("", partial(_none, present)))))
+        native.model.add_circuit(edges)
+        native.nonzeros += len(edges)
+        for (i, j), arc in arcs.items():
+            if DEPOT not in (i, j):
+                self._after(intervals[i], intervals[j], 0, arc)
+        return arcs
+
+    def _possible(self, v: Interval, w: Interval) -> bool:
+        return self.lowering.guarded or v.start_lo + v.size_lo <= w.start_hi
+
+    def _after(self, v: Interval, w: Interval, time: int, arc: int) -> None:
+        """Require a time between two intervals if the arc is used."""
+        end, start = self.lowering.edge(v, "end"), self.lowering.edge(w, "start")
+        terms = Counter(start.terms)
+        terms.subtract(end.terms)
+        self.native.require(Form(dict(terms), start.constant - end.constant), time, float("inf"), (arc,))
+
+
+class _Places:
+    """The direct neighbours in a sequence for values of the native variables; those of the last values are kept."""
+
+    def __init__(self, lowering: CpSatLowering, intervals: tuple[Interval, ...]) -> None:
+        self._edges = [(lowering.edge(v, "start"), lowering.edge(v, "end"), lowering.present(v)) for v in intervals]
+        self._known: tuple[tuple[object, ...], set[tuple[int, int]]] = ((), set())
+
+    def follows(self, values: Sequence[int], pair: tuple[int, int]) -> int:
+        """Return 1 if the intervals at two positions are direct neighbours, else 0."""
+        spans = tuple(
+            (_value(start, values), _value(end, values)) if all(values[p] for p in present) else None
+            for start, end, present in self._edges
+        )
+        if self._known[0] != spans:
+            present = sorted((span, k) for k, span in enumerate(spans) if span is not None)
+            order = [DEPOT, *(k for _, k in present), DEPOT]
+            self._known = spans, set(pairwise(order)) if present else set()
+        return int(pair in self._known[1])
+
+
+def _value(f: Form, values: Sequence[int]) -> int:
+    return int(sum(factor * values[x] for x, factor in f.terms.items()) + f.constant)
+
+
+def _none(present: Sequence[int], values: Sequence[int]) -> int:
+    return int(not any(values[p] for p in present))
