@@ -75,7 +75,15 @@ def jobs_of(workload: Workload, site: Site) -> list[SlurmJob]:
 
 @compiled
 def _write_running(
-    rows: Ints, first: Ints, pieces: Ints, place: Small, share: Small, start: Ints, limit: Ints, part: Ints, machine: Machine
+    rows: Ints,
+    first: Ints,
+    pieces: Ints,
+    place: Small,
+    share: Small,
+    start: Ints,
+    limit: Ints,
+    part: Ints,
+    machine: Machine,
 ) -> None:
     """Write the running jobs, which take what their units request, and all of their nodes if these are whole."""
     at = 0
@@ -101,9 +109,7 @@ def _write_running(
 
 
 @compiled
-def _last_that_fits(
-    queue: Ints, trace: TraceArrays, state: State, member: c.Marks, releases: int, tried: Ints
-) -> int:
+def _last_that_fits(queue: Ints, trace: TraceArrays, state: State, member: c.Marks, releases: int, tried: Ints) -> int:
     """Return the last row of a queue whose job has room now, on all nodes of its partition and by its limits; -1: none has.
 
     A pass starts no job after that row. ``tried``: of each job and partition, after how many releases of nodes it had no

@@ -19,7 +19,6 @@ from .limits import LimitGroups, licence_counts
 from .passes import reserved_mask
 from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take
 
-
 DAY = 86_400
 NO_UNITS: Ints = np.zeros((0, 0), np.int64)
 FEATURE = re.compile(r"[&|,*\[\]()]")
