@@ -565,17 +565,18 @@ class Workload:
 
     def job(self, k: int) -> Job:
         """Return the job of row k."""
-        job = self._job(k, int(self.walltime[k]), int(self.runtime[k]))
         start = int(self.recorded_start[k])
         if self.site is not None:
-            return replace(job, recorded=self.site.recorded(k, start))
-        return job if start == UNKNOWN else replace(job, recorded=Recorded(start))
+            recorded = self.site.recorded(k, start)
+        else:
+            recorded = None if start == UNKNOWN else Recorded(start)
+        return self._job(k, int(self.walltime[k]), int(self.runtime[k]), recorded)
 
     def waiting_job(self, k: int, done: int = 0) -> Job:
         """Return the job of row k as a dispatcher sees it: without its runtime, and less ``done`` s of its walltime."""
         return self._job(k, max(1, int(self.walltime[k]) - done), None)
 
-    def _job(self, k: int, walltime: int, runtime: int | None) -> Job:
+    def _job(self, k: int, walltime: int, runtime: int | None, recorded: Recorded | None = None) -> Job:
         submit = int(self.submit[k])
         release = int(self.release[k])
         latest = int(self.latest_start[k])
@@ -603,6 +604,7 @@ class Workload:
             whole_nodes=terms.whole_nodes,
             licences=dict(terms.licences),
             asked=None if self.site is None else self.site.asked(k),
+            recorded=recorded,
         )
 
     @arguments.checked

@@ -256,18 +256,26 @@ class Engine:
                 feature.after_decision()
             if self._stopped(TELL_EVERY):
                 return (STOPPED,)
-            idle = idle + 1 if last_call and clock[STARTED] == started else 0
+            if clock[STARTED] != started or not self.nothing_moves:
+                idle = 0
+            elif last_call:
+                idle += 1
             later = min(self.plans.next_time(), clock[WAKE], NEVER if not self.agenda.once else self.agenda.next_time())
-            if idle and (idle > MOST_CALLS or later >= NEVER):
+            if idle and (idle > MOST_CALLS or later >= NEVER or (idle == 1 and self._closed_for_good())):
                 break
             going = moved or self._forward()
         return ()
+
+    def _closed_for_good(self) -> bool:
+        """Return whether the calendars of all waiting jobs have closed for ever, so that no further call can start one."""
+        rows = self.state.waiting[: self.state.clock[WAITING]].tolist()
+        return all(_calendar(self, j, self.now) for j in rows)
 
     def _forward(self) -> bool:
         """Go to the next event, planned start, requested call or action; return False if nothing can happen any more."""
         clock = self.state.clock
         clock[STOP] = self.agenda.next_time()
-        left = clock[WAITING] + clock[RUNNING] > 0 or clock[NEXT] < self.trace.order.size
+        left = clock[WAITING] + clock[RUNNING] > 0 or self.jobs_to_come
         if self.plans.pending and left:
             clock[WAKE] = min(clock[WAKE], self.plans.next_time())
         return step(self.trace, self.state, self.options.period) or self._act()
@@ -646,12 +654,12 @@ class Standstill:
     def reached(self) -> bool:
         """Return whether everything that comes again has come since the machine became empty."""
         engine, clock = self._engine, self._engine.state.clock
-        if not engine.nothing_moves or clock[WAKE] < NEVER:
+        if not engine.nothing_moves:
             self._end = None
             return False
         if self._end is None or clock[STARTED] != self._started:
             self._started, self._end = int(clock[STARTED]), self._last_opening()
-        return int(clock[NOW]) >= self._end
+        return bool(clock[WAKE] >= NEVER and clock[NOW] >= self._end)
 
     def _last_opening(self) -> int:
         """Return the time in seconds by which every window of a waiting job has opened, and each period has passed."""

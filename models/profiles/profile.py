@@ -93,6 +93,11 @@ class Steps:
         t = t if self.period is None else t % self.period
         return self.amounts[bisect_right(self.times, t) - 1]
 
+    def at_each(self, times: Ints) -> Floats:
+        """Return the amounts at times in seconds, of any shape."""
+        since = times if self.period is None else times % self.period
+        return np.array(self.amounts)[np.searchsorted(self.times, since, side="right") - 1]
+
     def pieces(self, begin: int, end: int) -> Iterator[tuple[int, int, float]]:
         """Yield (from, to, amount) in [begin, end); neighbouring pieces have different amounts."""
         held: tuple[int, int, float] | None = None

@@ -333,12 +333,10 @@ def _power_faults(runs: Runs, profile: DesiredProfile, begun: Ints) -> Iterator[
     times, watts = power_steps(runs)
     at = watts[np.searchsorted(times, begun, side="right") - 1]
     assert profile.power is not None
-    for t, used in zip(begun.tolist(), at.tolist(), strict=True):
-        if used > profile.power.at(t) + TOLERANCE * max(1.0, used):
-            text = (
-                f"jobs start at {t}, and {used:,.1f} W are in use then; the profile allows {profile.power.at(t):,.1f} W"
-            )
-            yield Violation("power", used - profile.power.at(t), text)
+    allowed = profile.power.at_each(begun)
+    for k in np.flatnonzero(at > allowed + TOLERANCE * np.maximum(1.0, at)).tolist():
+        text = f"jobs start at {begun[k]}, and {at[k]:,.1f} W are in use then; the profile allows {allowed[k]:,.1f} W"
+        yield Violation("power", float(at[k] - allowed[k]), text)
 
 
 def _count_faults(runs: Runs, profile: DesiredProfile, pieces: Pieces, begun: Ints) -> Iterator[Violation]:
@@ -373,11 +371,14 @@ def _node_faults(runs: Runs, profile: DesiredProfile, pieces: Pieces) -> Iterato
     place = place[order]
     last = np.append((np.diff(place) > 0) | (np.diff(time) > 0), True)[: len(place)]
     own = np.append(runs.own, False)[pieces.row]  # row -1: one that ran at the begin
-    last &= (sign > 0) & own[both] & (pieces.end > pieces.start)[both]
+    starts = (sign > 0) & own[both] & (pieces.end > pieces.start)[both]
+    moment = np.cumsum(last) - last  # events of one node at one time
     group = _group_of(runs.platform)
     for r, resource in enumerate(runs.platform.resources):
-        used = np.cumsum(sign * pieces.amount[both, r])  # all that begins on a node ends there: each node adds up to 0
-        for k in np.flatnonzero(last).tolist():
+        amount = pieces.amount[both, r]
+        used = np.cumsum(sign * amount)  # all that begins on a node ends there: each node adds up to 0
+        taken = np.bincount(moment, weights=np.where(starts, amount, 0))  # a start that takes nothing exceeds nothing
+        for k in np.flatnonzero(last & starts & (taken[moment] > 0)).tolist():
             t = int(time[k])
             name = runs.platform.groups[group[place[k]]].name
             allowed = profile.amount(name, resource, t)

@@ -363,7 +363,7 @@ def faults(draw, run, left):
         except AssertionError as e:
             where = traceback.extract_tb(e.__traceback__)[-1]
             yield f"evictions: {e}: {where.name}, line {where.lineno}: {where.line}"
-    if draw.has("energy account") and not left:
+    if draw.has("energy account") and not left and (run.start >= 0).any():  # else there is nothing to account for
         yield from _account(draw, run, records)
 
 

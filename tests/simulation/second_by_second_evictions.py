@@ -26,7 +26,8 @@ def attempts_by_row(run):
 
 
 def down_seconds(run):
-    """Return node -> the seconds from and to which it is down, from the events of the settings."""
+    """Return node -> the seconds from and to which it is down, from the events of the settings; from the begin on."""
+    begin = run.workload.begin
     found = defaultdict(list)
     for event in sorted(run.preemption.settings.failures, key=lambda e: e.time):
         for node in event.nodes:
@@ -34,7 +35,11 @@ def down_seconds(run):
                 found[node].append([event.time, 10**9])
             else:
                 found[node][-1][1] = event.time
-    return found
+    if begin is None:
+        return found
+    return defaultdict(
+        list, {node: [[max(begin, a), b] for a, b in listed if b > begin] for node, listed in found.items()}
+    )
 
 
 def check(run):
@@ -52,7 +57,7 @@ def check(run):
             assert all(stops[a.number] and a.work_done == 0 for a in listed[:-1])
             continue
         if row < 0:  # they ran at the begin, and failed for good
-            assert all(stops.values())
+            assert all(stops[a.number] or by_reservation(run, a.why, a) for a in listed)
             continue
         if run.start[row] < 0:  # deleted while it waited again
             assert run.production.left[row] == "deleted"
@@ -113,8 +118,7 @@ def check(run):
 
 
 def check_nodes(run, attempts, down):
-    """No node holds two jobs, or one while it is down, in any second; what was before the begin is not known."""
-    begin = run.workload.begin
+    """No node holds two jobs, or one while it is down, in any second."""
     at = defaultdict(dict)  # second -> node -> job
     mine = [(a.job, a.start, a.end, a.nodes) for listed in attempts.values() for a in listed]
     failed = {job for job, *_ in mine}
@@ -124,9 +128,8 @@ def check_nodes(run, attempts, down):
             for node in nodes:
                 assert node not in at[t], f"{node} holds {at[t][node]} and {job} at {t}"
                 at[t][node] = job
-        since_begin = start if begin is None else max(start, begin)
         for node in nodes:
-            assert not any(since_begin < until and end > since for since, until in down[node]), f"{job} on {node}"
+            assert not any(start < until and end > since for since, until in down[node]), f"{job} on {node}"
 
 
 def stopped(attempt, down):

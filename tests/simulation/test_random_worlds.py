@@ -13,6 +13,11 @@ FOUND = [  # seeds with which faults were found
     (5075, "easy"),  # reservations that were over before the begin
     (5220, "dardis:profile"),  # an on-demand job that goes on on another node
     (5458, "easy"),  # the energy of a replay in which no time passes
+    (6138, "hybrid:50"),  # calls every hour for a job whose windows have closed, in a queue that opens every day
+    (6356, "easy"),  # a node that failed before the begin
+    (7048, "hybrid:50"),  # calls every hour after the last of some jobs that wait for others
+    (7538, "cpmodel-profile@cpsat"),  # a job without requests on a node of which more is in use than desired
+    (7990, "easy"),  # a job that ran at the begin and ends for a reservation
 ]
 POLICIES = [name for name in names() if "@cpsat" not in name]
 

@@ -1,8 +1,11 @@
 """Planned starts, requested calls and calls at every event."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import schedlab as sl
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.simulation import Decision, FailedStart, PlannedStart, Start, simulate
 
@@ -223,6 +226,31 @@ def test_a_dispatcher_that_asks_for_calls_for_ever_ends_with_the_job_that_waits(
         simulate(day(job("a")), dispatcher=dispatcher)
     assert caught.value.partial.start.tolist() == [-1]
     assert len(dispatcher.times) <= 60
+
+
+def test_requested_calls_end_with_the_last_job_also_if_a_job_has_waited_for_another():
+    p = day(job("a"), job("b"))
+    later = replace(Workload.of(p), after={1: (0, 5)})
+    dispatcher = Custom(lambda m: Decision(first_fit(m).starts, wake=m.now + 2))
+    found = simulate(later, p.platform, dispatcher)
+    assert found.start.tolist() == [0, 15] and dispatcher.times[-1] == 25
+
+
+def test_calls_end_when_the_windows_of_all_waiting_jobs_have_closed():
+    """The windows are not in the hours of the queue, which opens every day between two calls."""
+    late = replace(job("a", queue="day"), windows=((40, 50),))
+    dispatcher = Custom(lambda m: Decision(first_fit(m).starts, wake=m.now + 10_000))
+    with pytest.raises(sl.SimulationError, match=r"job .a. waits forever(.|\n)*its last start window has closed at 50"):
+        simulate(day(late, job("b")), dispatcher=dispatcher)
+
+
+def test_calls_for_ever_end_although_a_queue_opens_every_day(monkeypatch):
+    import schedlab.simulation.engine as live
+
+    monkeypatch.setattr(live, "MOST_CALLS", 50)
+    dispatcher = Custom(lambda m: Decision([], wake=m.now + 10_000))
+    with pytest.raises(sl.SimulationError, match="job 'a' waits forever"):
+        simulate(day(job("a", queue="day")), dispatcher=dispatcher)
 
 
 # wrong answers
