@@ -117,7 +117,7 @@ def _added_to(problem: Problem, own: Mapping[str, object]) -> dict[str, Callable
 
     Raises WrongValue if one that was registered in this process has the name of one of the kind.
     """
-    added = {}
+    added: dict[str, Callable[[], Encoding]] = {}
     for registered in FORMULATIONS:
         kind, _, name = registered.rpartition(".")
         if kind != problem.kind:

@@ -169,7 +169,9 @@ DurationsOption = Annotated[
 ]
 ObjectiveOption = Annotated[
     str | None,
-    typer.Option(help=f"another objective: {', '.join(objective_names())}", rich_help_panel=PROBLEM),
+    typer.Option(
+        help=f"another objective: {', '.join(objective_names())} or my_module:OBJECTIVE", rich_help_panel=PROBLEM
+    ),
 ]
 NodesNeeded = Annotated[
     int | None, typer.Option(min=0, help="eviction problems: number of nodes to free", rich_help_panel=PROBLEM)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,6 +122,15 @@ def records_with(folder: Path, methods: Sequence[str] | None) -> list[Record]:
 def known_of(folder: Path) -> dict[str, float]:
     """Return the best-known values beside the records."""
     return {name: known.value for name, known in known_values(folder).items()}
+
+
+def sources_of(folder: Path, records: Sequence[Record]) -> list[str]:
+    """Return a line for each source of the best-known values of the instances of some records."""
+    run = {r["instance"] for r in records}
+    used = Counter(known.source for name, known in known_values(folder).items() if name in run)
+    return [
+        f"best-known values of {how_many(n, 'instance')}: {source or 'no source given'}" for source, n in used.items()
+    ]
 
 
 # --- ``bench compare``: which differences between methods, or between two folders of records, are real.
@@ -275,7 +285,8 @@ def report(
         say(f"{parquet}: {how_many(write_parquet(parquet, records, known), 'run', ',')}")
     goal = timing.goal()
     name = results.resolve().name
-    content = content_of(records, known, name, goal=goal, part=lambda sample: chosen.part(sample, goal))
+    sources = sources_of(results, records)
+    content = content_of(records, known, name, None, goal, lambda sample: chosen.part(sample, goal), sources)
     if latex is not None and not content["problems"]:
         raise WrongUse(f"--latex: its tables are about runs of methods, and {results} has none; leave it out")
     replays = [r for r in records if r["replay"] is not None]

@@ -100,6 +100,14 @@ class Problems:
         ),
     ] = None
     drop_impossible: Drop = False
+    known: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="best-known values: literature, or a CSV file with the columns instance, value and, if known, bound, source, "
+            "date; repeatable",
+            rich_help_panel=RESULTS,
+        ),
+    ] = None
 
 
 @with_options()
@@ -153,12 +161,13 @@ def run(
 
     Example: bench run smoke
 
-    Example: bench run ft06.txt j30/*.sm --methods cpsat:modes --time-limit 60
+    Example: bench run ft06.txt j30/*.sm --methods cpsat:modes --known literature
 
     Example: bench run eurora_99 --at 12:00 --first 20 --desired day-night.csv --profile soft:0.5
 
     Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
     """
+    from ..suites.best_known import given
     from ..suites.carry_out import carry_out_chosen
     from ..suites.choice import choose
 
@@ -183,7 +192,7 @@ def run(
     has_seeds = solving.seeds is not None
     chosen = choose(instances, request, has_seeds, data, lambda path: open_instance(path, problems.drop_impossible))
     worker = (*WORKER, LOG) if solving.log else WORKER
-    task = RunTask(chosen.instances, request, out, recording, worker, where)
+    task = RunTask(chosen.instances, request, out, recording, worker, where, given(problems.known or ()))
     tables = console_for(stderr=recording.as_json)
     notes = console_for(stderr=True)
     raise typer.Exit(carry_out_chosen(chosen, task, tables, notes))

@@ -153,7 +153,7 @@ class ReplaySettings:
     trace: bool = setting(False, concerns="jobs", added=False)  # whether a log is replayed, not an instance
     format: str | None = _of_log(
         None,
-        "swf, sacct, pbs, eurora, table, batsim, pm100, fdata or philly; default: recognised by its content",
+        "swf, sacct, pbs, eurora, table, batsim, pm100, fdata, philly or my_module:FORMAT; default: recognised by its content",
         "",
         added=False,
     )
@@ -257,7 +257,7 @@ class ReplaySettings:
     )
     objective: str | None = setting(
         None,
-        "objective of those that do not name one; default: that of their version",
+        "objective of those that do not name one, a name or my_module:OBJECTIVE; default: that of their version",
         DECISIONS,
         label="objective {}",
         concerns="decisions",

@@ -177,6 +177,7 @@ def content_of(
     instances: Instances | None = None,
     goal: Goal = PROOF,
     part: Callable[[Sample], Sample] = lambda sample: sample,
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the content of the page.
 
@@ -194,6 +195,8 @@ def content_of(
         What the times count to.
     part
         Returns the part of the sample that the page is about.
+    notes
+        Further lines about the data, such as the sources of the best-known values.
 
     Returns
     -------
@@ -206,7 +209,7 @@ def content_of(
     most = max(2, min(LONGEST, BUDGET // (STEP * max(1, runs))))
     return {
         "title": title,
-        "notes": [*sample.notes, *notes_of(sample.problems, charts)],
+        "notes": [*sample.notes, *notes, *notes_of(sample.problems, charts)],
         "machines": machines(records),
         "commands": commands(records),
         "states": list(STATES),
@@ -273,7 +276,8 @@ def _figures(methods: Sequence[MethodStatistics]) -> Grid:
 
 
 def _heads_and_rows(grid: Grid) -> dict[str, Any]:
-    return {"heads": grid.heads, "rows": grid.values}
+    rows = [[_short(v) if isinstance(v, float) else v for v in row] for row in grid.values]
+    return {"heads": grid.heads, "rows": rows}
 
 
 def _objectives(sample: Sample) -> Grid:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -16,6 +16,9 @@ from ..records.store import Record
 from ..replays.settings import RESULTS, RUNS
 from .process import WORKER
 from .selection import RunRequest
+
+if TYPE_CHECKING:
+    from ..suites.best_known import BestKnown
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class RunTask:
         Command that starts a worker.
     where
         The executor.
+    known
+        Best-known values by the name of the instance, beside those of suites.
     """
 
     instances: Sequence[tuple[str, Instance]]
@@ -73,3 +78,4 @@ class RunTask:
     recording: Recording = field(default_factory=Recording)
     command: Sequence[str] = WORKER
     where: Where = field(default_factory=Where)
+    known: Mapping[str, BestKnown] = field(default_factory=dict)

@@ -66,6 +66,42 @@ def collected(tables: Iterable[BestTable]) -> dict[str, BestKnown]:
     return known
 
 
+LITERATURE = "literature"
+OF_LITERATURE = Path(__file__).with_name("literature.csv")
+
+
+def given(texts: Iterable[str]) -> dict[str, BestKnown]:
+    """Return the values of the option ``--known``: CSV files, or the list of the literature that schedlab brings.
+
+    Parameters
+    ----------
+    texts
+        Paths of CSV files with the columns ``instance`` and ``value``, and ``bound``, ``source`` and ``date`` if there are such; or
+        "literature". Later ones replace the values of earlier ones.
+
+    Raises
+    ------
+    WrongUse
+        If a file cannot be read, or is wrong.
+    """
+    known: dict[str, BestKnown] = {}
+    for text in texts:
+        path = OF_LITERATURE if text == LITERATURE else Path(text)
+        if not path.is_file():
+            raise WrongUse(f"--known {text}: there is no such file; expected a CSV file, or {LITERATURE}")
+        values = _of_file(path, ("instance", "value", "bound" if _has_bounds(path) else None), "")
+        known |= {name: best._replace(source=best.source or path.name) for name, best in values.items()}
+    return known
+
+
+def _has_bounds(path: Path) -> bool:
+    """Return whether a CSV file has a column of bounds. Raises WrongUse."""
+    try:
+        return "bound" in Sheet(path).header()
+    except OSError as e:
+        raise WrongUse(f"{path}: the best-known values cannot be read ({e.strerror})") from e
+
+
 def known_values(folder: Path) -> dict[str, BestKnown]:
     """Return the best-known values beside the records of a folder; none if there is no such file. Raises WrongUse."""
     path = folder / FILE
@@ -142,9 +178,8 @@ def _of_file(path: Path, columns: tuple[str, str, str | None], source: str) -> d
             number = row.number_in(str(value))
             if number is not None:
                 least = None if bound is None else row.maybe(bound)
-                known[library_name(row.cells[str(instance)])] = BestKnown(
-                    number, least, source or row.cells.get("source", "")
-                )
+                dated = ", ".join(filter(None, (row.cells.get("source", ""), row.cells.get("date", ""))))
+                known[library_name(row.cells[str(instance)])] = BestKnown(number, least, source or dated)
         sheet.raise_faults()
     except OSError as e:
         raise WrongUse(f"{path}: the best-known values cannot be read ({e.strerror})") from e

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ...instances import Instance
+from ...instances.classic import library_name
 from ..grid import number
 from ..records.record import failed
 from ..records.store import Record
@@ -45,6 +46,8 @@ def carry_out_chosen(chosen: Chosen, task: RunTask, tables: Console, notes: Cons
     for note in said:
         notes.print(note, soft_wrap=True)
     folders = list(dict.fromkeys(folder for folder, _ in plans))
+    run = {library_name(instance.name) for _, instance in chosen.instances}
+    best |= {name: value for name, value in task.known.items() if name in run}
     if not task.recording.dry_run:
         for folder in folders:
             keep_known(folder, best)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from statistics import fmean
 from typing import NamedTuple
 
@@ -93,10 +94,7 @@ def against_grid(title: str, sample: Sample) -> Grid:
     """Return the table of the methods against the best-known values."""
     columns = [
         Column("method", lambda r: r.method, words=True),
-        *(
-            Column(name, lambda r, name=name: getattr(r, name))
-            for name in ("known", "better", "equal", "worse", "none")
-        ),
+        *(Column(name, attrgetter(name)) for name in ("known", "better", "equal", "worse", "none")),
         Column("gap %", lambda r: None if r.gap is None else 100 * r.gap, "{:,.2f}".format),
     ]
     return Grid.of(title, columns, against(sample), MEANING)

@@ -14,6 +14,7 @@ from ..statistics.goal import Goal
 from ..statistics.sample import Sample
 from ..statistics.subsets import groups
 from ..statistics.summary import MethodStatistics, VirtualBest, statistics_of, virtual_best
+from .known import against_grid, better_grid
 
 MEANING = (
     "runs: problems x seeds that should exist; solved: runs with a verified schedule (proofs too); proven: runs with a proof; "
@@ -78,6 +79,10 @@ def show_statistics(console: Console, sample: Sample, goal: Goal, by: str | None
             known = sum(p.known is not None for p in own.problems)
             title = f"{name}: {len(own.problems)}, with best-known value {known}; {goal.text}, shift {goal.shift:g} s"
             statistics_grid(title, own, statistics_of(own, goal), virtual_best(own, goal)).show(console, explain)
+            console.print()
+        if any(p.known is not None for p in part.problems):
+            against_grid(f"{kind} problems: best-known values", part).show(console, explain)
+            better_grid("better than the best-known values", part).show(console, explain)
             console.print()
 
 

@@ -149,7 +149,7 @@ def test_two_spellings_of_a_method_are_one_run(bench):
         (["run", "eurora_99", "--methods", "lns:rounds=x"], ["rounds", "a whole number"]),
         (["run", "eurora_99", "--methods", "lns:rounds=-3"], ["rounds", "at least 1"]),
         (["run", "eurora_99", "--methods", "cpsat:counts+warm=lns/0s"], ["start", "seconds above 0"]),
-        (["run", "eurora_99", "--methods", "cpsat:counts:pool"], ["'pool'", "name=value"]),
+        (["run", "eurora_99", "--methods", "cpsat:counts:pool"], ["'counts:pool'", "name=value"]),
         (["run", "eurora_99", "--methods", "cpsat:counts:num_worker=1"], ["num_worker", "num_workers"]),
         (["run", "eurora_99", "--methods", "cpsat:counts:num_workers=x"], ["num_workers", "a whole number"]),
         (

@@ -229,6 +229,44 @@ def test_classic_finds_files_in_folders_and_leaves_out_hidden_ones(tmp_path):
     assert {r.instance for r in runs} == {"small_modes"} and notes == []
 
 
+def test_the_list_of_the_literature_and_files_that_extend_it(tmp_path):
+    known = best_known.given(["literature"])
+    assert known["ft10"] == BestKnown(930, 930, "github.com/ScheduleOpt/benchmarks, commit 79f0edc")
+    assert known["j301_1"] == BestKnown(43, None, "solutionsupdate.ugent.be, 2024-09-18")
+    assert len(known) > 200 and all(each.source for each in known.values())
+    assert all(each.bound is None or each.bound <= each.value for each in known.values())
+    own = tmp_path / "mine.csv"
+    own.write_text("instance,value,source,date\nft10.txt,929,a thesis,2026-01-31\nnew,7,,\n")
+    both = best_known.given(["literature", str(own)])
+    assert both["ft10"] == BestKnown(929, None, "a thesis, 2026-01-31") and both["new"] == BestKnown(
+        7, None, "mine.csv"
+    )
+    assert both["la01"] == known["la01"]
+    for wrong, told in (("instance\nft10\n", "value"), ("instance,value\nft10,many\n", "many")):
+        own.write_text(wrong)
+        with pytest.raises((WrongUse, ValueError), match=told):
+            best_known.given([str(own)])
+    with pytest.raises(WrongUse, match="there is no such file; expected a CSV file, or literature"):
+        best_known.given(["nowhere.csv"])
+
+
+def test_a_run_is_compared_with_a_list(bench, in_process, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.csv").write_text("instance,value,source\nsmall_project,20,a guess\nother,3,a guess\n")
+    options = ["--methods", "multi-sgs,cpsat:modes", "--time-limit", 5, "--known", "mine.csv", "--out", "out"]
+    code, _out, err = bench("run", EXAMPLES / "small_project.sm", *options)
+    assert code == 0 and "new best of small_project: 19" in err and "a guess" in err
+    assert list(best_known.known_values(tmp_path / "out")) == ["small_project"]
+    text = " ".join(bench("statistics", "out")[1].split())
+    assert "project problems: best-known values" in text and "better than the best-known values" in text
+    assert bench("report", "out", "--out", "r.html", "--latex", "paper")[0] == 0
+    rows = (tmp_path / "paper" / "better-project.csv").read_text().splitlines()
+    assert rows[0] == "problem,method,objective,best known,gain %" and "small_project,cpsat:modes,19,20,5" in rows
+    assert "best-known values of 1 instance: a guess" in (tmp_path / "paper" / "report.tex").read_text()
+    code, _, err = bench("run", EXAMPLES / "small_project.sm", "--known", "nowhere.csv")
+    assert code == 2 and "--known nowhere.csv" in err
+
+
 def test_classic_on_a_flat_folder_takes_the_best_known_values_beside_it(bench, in_process, tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "ft.txt").write_bytes((EXAMPLES / "small_job_shop.txt").read_bytes())
