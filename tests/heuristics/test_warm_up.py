@@ -26,7 +26,7 @@ def record(self, sig, context):
     used.append(self._py_func.__qualname__)
     return load(self, sig, context)
 SharedCache.load_overload = record
-result = sl.solve(problem, method=method, time_limit=2)
+result = sl.solve(problem, method=method, time_limit=1)
 assert result.schedule is not None, result.message
 print(",".join(used))
 """
@@ -94,7 +94,7 @@ def begun(self, given, *args, **options):
         used.append("limit begins")
     begin(self, given, *args, **options)
 SharedCache.load_overload, Incumbents.__init__ = loaded, begun
-search(problem, time_limit=2)
+search(problem, time_limit=1)
 print(",".join(name for name in used[used.index("limit begins"):] if name != "limit begins"))
 """
 
