@@ -15,6 +15,7 @@ from ..heuristics.method import Method, Start
 from ..heuristics.own import BranchAndBound, Lagrangian
 from ..heuristics.registry import Heuristic, warm_up_for
 from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kind
+from ..models.dispatch.objectives import ObjectiveDisagrees
 from ..models.excerpt import with_short_repr
 from ..models.kind import Step
 from ..models.problem import Value
@@ -308,7 +309,8 @@ def _run_step(problem: Problem, step: Method, limits: Limits, best: Best) -> Res
     """Run one step from the best schedule.
 
     A model that is too large, or a solver that cannot begin, makes its result "unavailable"; any other exception, beside
-    those of the caller's callback, makes it "error": what other steps have found is not lost.
+    those of the caller's callback, and an objective that disagrees with its costs, makes it "error": what other steps have
+    found is not lost.
     """
     try:
         if isinstance(step, Heuristic):
@@ -319,6 +321,8 @@ def _run_step(problem: Problem, step: Method, limits: Limits, best: Best) -> Res
     except (LoweringTooLarge, SolverUnavailable) as e:
         result = without_solver(problem, step.text, limits.deadline, str(e))
         result.status = "unavailable"
+    except ObjectiveDisagrees:  # the fault of the problem, which each further step would meet
+        raise
     except Exception as e:
         if best.failure is not None:
             raise

@@ -359,6 +359,7 @@ class Engine:
     def put_back(self, j: int, why: str, kept: int) -> None:
         """End a running job now, and put it back into the queue with ``kept`` seconds of the work of this attempt."""
         nodes = self.ledger.places_of(j).tolist()
+        self.tell_of_stop(j)
         self.ledger.put_back(j, why, kept)
         self._note_early_end(j, nodes)
         self._show_again([j])
@@ -366,6 +367,7 @@ class Engine:
     def end_for_good(self, j: int, why: str, at_once: bool = False) -> None:
         """End a running job now, before its work is done; jobs that wait for it arrive now (``at_once``), or at the next event."""
         nodes = self.ledger.places_of(j).tolist()
+        self.tell_of_stop(j)
         self.ledger.end_for_good(j, why)
         self._note_early_end(j, nodes)
         if not self.trace.follower.size:
@@ -395,6 +397,11 @@ class Engine:
             if j in self.ledger.waiting:
                 self.ledger.expected[self.workload.ids[j]] = int(self.state.expected[j])
 
+    def tell_of_stop(self, j: int) -> None:
+        """Tell the ranker that a running job is about to be stopped, if it was told of its start."""
+        if self.ranking is not None and self.ledger.began_here(j):
+            self.ranking.stopped(np.array([j], np.int64))
+
     def _note_early_end(self, j: int, nodes: list[int]) -> None:
         self.ledger.note_end(j)
         for feature in self.features:
@@ -418,6 +425,8 @@ class Engine:
         job = self.ledger.dequeue(j) if j in self.ledger.waiting else self.ledger.waiting_job(j)
         self.ledger.note_start(j, job, nodes)
         self.plans.remove(j)
+        if self.ranking is not None:
+            self.ranking.started(np.array([j], np.int64))
 
     def start_at(self, j: int, places: Ints, units: Ints) -> None:
         """Start a waiting job now on nodes that have room for it, given by their numbers, with so many units on each."""

@@ -163,12 +163,15 @@ class News(NamedTuple):
         The jobs that arrived, or that started, at this time.
     ended : EndedJobs
         The jobs that have ended.
+    stopped : RankedJobs
+        The jobs that were stopped before their end: evicted, on a node that failed, deleted. Some of them start again.
     """
 
     now: int
     submitted: RankedJobs
     started: RankedJobs
     ended: EndedJobs
+    stopped: RankedJobs
 
 
 class Ranker(Protocol):
@@ -333,6 +336,8 @@ class Fairshare:
         self._go_to(news.now)
         if len(news.started):
             np.add.at(self._rate, news.started.user, self._charge(news.started))
+        if len(news.stopped):
+            np.subtract.at(self._rate, news.stopped.user, self._charge(news.stopped))
         if len(news.ended):
             user = news.ended.user
             charge = self._charge(news.ended)
@@ -340,6 +345,7 @@ class Fairshare:
             too_long = news.now - news.ended.end  # above 0 only if decisions take simulated time
             if too_long.any():
                 np.subtract.at(self._used, user, charge * self._weight(too_long))
+                self._used = np.maximum(self._used, 0.0)  # the difference of two sums, rounded, can be below 0
 
     def rank(self, now: int, waiting: RankedJobs) -> Floats:
         """Return minus the factor of each job's user."""
@@ -855,19 +861,24 @@ class Ranking:
     def learn(self, arrived: Ints, ended: Ints) -> None:
         """Pass on the jobs that have arrived, and those that have ended at this event."""
         if len(arrived) or len(ended):
-            self._learn(arrived, NONE, ended)
+            self._learn(submitted=arrived, ended=ended)
 
     def started(self, rows: Ints) -> None:
-        """Pass on the jobs that a decision has started."""
+        """Pass on the jobs that a decision or a feature has started."""
         if len(rows):
-            self._learn(NONE, rows, NONE)
+            self._learn(started=rows)
 
-    def _learn(self, submitted: Ints, started: Ints, ended: Ints) -> None:
+    def stopped(self, rows: Ints) -> None:
+        """Pass on the jobs that were stopped before their end."""
+        self._learn(stopped=rows)
+
+    def _learn(self, submitted: Ints = NONE, started: Ints = NONE, ended: Ints = NONE, stopped: Ints = NONE) -> None:
         took = self._runtime[ended]
         done = EndedJobs(ended, self._columns, took, self._state.start[ended] + took, self._nodes[ended])
         now = int(self._state.clock[NOW])
         jobs = self._columns
-        self._call("learn", News(now, RankedJobs(submitted, jobs), RankedJobs(started, jobs), done))
+        news = News(now, RankedJobs(submitted, jobs), RankedJobs(started, jobs), done, RankedJobs(stopped, jobs))
+        self._call("learn", news)
 
     def sort(self, rules: Rules) -> Rules:
         """Sort the waiting jobs by rank, ties by the key of ``rules``; return rules that keep this order.

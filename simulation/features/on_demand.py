@@ -497,6 +497,7 @@ class OnDemand(Feature):
         nodes = ledger.places_of(row).tolist()
         (on,) = ledger.nodes_of(row)
         start = ledger.start_of(row)
+        engine.tell_of_stop(row)
         end_now(engine.trace, engine.state, row)
         ledger.note_end(row)
         ledger.log.add(row, Attempt(job.id, ledger.log.counts[row] + 1, start, now, on, why, 0))

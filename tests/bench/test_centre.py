@@ -46,6 +46,7 @@ def centre(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_scheduler_without_secrets_is_calibrated_well(bench, centre, tmp_path):
     pytest.importorskip("matplotlib")
     words = ["calibrate", centre / "jobs.txt", "--site", centre / "slurm.conf", "--replays", 2, "--explain"]

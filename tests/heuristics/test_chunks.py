@@ -81,6 +81,6 @@ def test_searches_find_the_optimum_of_small_problems(method):
         problem = mixed(seed, 4)
         best = sl.solve(problem, "cpsat:counts", time_limit=20)
         assert best.status == "optimal"
-        found = sl.solve(problem, method, time_limit=2)
+        found = sl.solve(problem, method, time_limit=0.7)
         assert problem.verify(found.schedule) == []
         assert best.objective <= found.objective <= 1.2 * best.objective + 5

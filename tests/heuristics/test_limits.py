@@ -55,7 +55,7 @@ def test_an_answer_keeps_the_limits_or_there_is_none(tight, method):
         if news.objective is not None:
             reported.append(tight.verify(news.schedule()))
 
-    found = sl.solve(tight, method, time_limit=5, on_incumbent=seen)
+    found = sl.solve(tight, method, time_limit=1.5, on_incumbent=seen)
     assert all(broken == [] for broken in reported)
     if found.schedule is None:
         assert found.status == "unknown" and found.objective is None
@@ -75,7 +75,7 @@ def test_the_searches_reach_limits_that_no_simple_order_reaches(tight):
 def test_a_start_that_keeps_the_limits_is_never_lost(tight):
     start = sl.solve(tight, "cpsat:counts", time_limit=20)
     for name in ("multi-search", "delay-search", "lns", "relaxation-search"):
-        found = sl.solve(tight, name, warm_start=start.schedule, time_limit=2)
+        found = sl.solve(tight, name, warm_start=start.schedule, time_limit=0.7)
         assert found.warm_start.fate == "accepted" and tight.verify(found.schedule) == []
         assert found.objective <= start.objective
     broken = first_solution(tight.replace(limits=None), "est")
@@ -86,7 +86,7 @@ def test_a_start_that_keeps_the_limits_is_never_lost(tight):
 def test_impossible_limits_end_without_a_schedule_and_with_the_reason():
     problem = crowd(1).replace(limits={"makespan": 5, "late-jobs": 0})
     for method in METHODS:
-        found = sl.solve(problem, method, time_limit=2)
+        found = sl.solve(problem, method, time_limit=0.7)
         assert found.status == "unknown" and found.schedule is None, method
         assert "makespan is" in found.message and "the limit is at most 5" in found.message
     with pytest.raises(LimitsBroken, match="makespan is"):
@@ -100,7 +100,7 @@ def test_relaxations_do_not_return_allocations_that_break_a_limit():
         least = optimum(problem.replace(objective="late-jobs"))
         problem = problem.replace(limits={"late-jobs": least})
         for method in ("cpsat:pool", "cpsat:classes"):
-            found = sl.solve(problem, method, time_limit=5, threads=1)
+            found = sl.solve(problem, method, time_limit=1, threads=1)
             assert found.status in ("optimal", "feasible", "unknown")
             assert found.schedule is None or problem.verify(found.schedule) == []
 

@@ -100,6 +100,7 @@ def best_with_nodes(problem, nodes, step=100, last=8000):
 
 @pytest.mark.parametrize("backend, options", BACKENDS)
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.slow
 def test_with_all_nodes_kept_it_is_the_best_of_all_starts(seed, backend, options):
     """Jobs of several units only: a search over all starts agrees with every backend."""
     jobs = [j for j in dispatch(seed, count=20).jobs if j.units > 1][:4]

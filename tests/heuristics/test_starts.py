@@ -177,7 +177,7 @@ def test_incumbents_give_the_schedule_of_their_objective(method: str) -> None:
             modelled.append(assignment is not None)
             seen.append((news.objective, problem.value(schedule)))
 
-    sl.solve(problem, method=method, time_limit=2, threads=1, seed=1, on_incumbent=look)
+    sl.solve(problem, method=method, time_limit=0.7, threads=1, seed=1, on_incumbent=look)
     assert seen and all(said == pytest.approx(true, rel=1e-9) for said, true in seen)
     if method.endswith("+warm"):  # a warm start is found before there is a model
         assert modelled == sorted(modelled) and not modelled[0]

@@ -26,7 +26,7 @@ def record(self, sig, context):
     used.append(self._py_func.__qualname__)
     return load(self, sig, context)
 SharedCache.load_overload = record
-result = sl.solve(problem, method=method, time_limit=2)
+result = sl.solve(problem, method=method, time_limit=1)
 assert result.schedule is not None, result.message
 print(",".join(used))
 """
@@ -49,24 +49,24 @@ def test_a_second_process_compiles_what_the_solver_and_its_start_need_late(monke
     assert places == [*registry.HEURISTICS["delay-search"].warm_up_late(problem), *solver]
 
 
+QUICK = [("eurora_99", "multi-search"), ("profit_small", "rule:est"), ("theta_24", "dp")]
+OTHERS = [
+    ("eurora_99", "first-solution:est"),
+    ("eurora_99", "rule:est"),
+    ("eurora_99", "delay-search"),
+    ("eurora_99", "lns"),
+    ("profit_small", "lns"),
+    ("profit_small", "delay-search"),
+    ("profit_small", "multi-search"),
+    ("eurora_99", "relaxation-search"),
+    ("eurora_99", "cpsat:counts+warm"),
+    ("profit_small", "cpsat:counts+warm"),
+    ("theta_24", "backtracking"),
+]
+
+
 @pytest.mark.parametrize(
-    ("instance", "method"),
-    [
-        ("eurora_99", "multi-search"),
-        ("eurora_99", "first-solution:est"),
-        ("eurora_99", "rule:est"),
-        ("eurora_99", "delay-search"),
-        ("eurora_99", "lns"),
-        ("profit_small", "lns"),
-        ("profit_small", "delay-search"),
-        ("profit_small", "multi-search"),
-        ("profit_small", "rule:est"),
-        ("eurora_99", "relaxation-search"),
-        ("eurora_99", "cpsat:counts+warm"),
-        ("profit_small", "cpsat:counts+warm"),
-        ("theta_24", "dp"),
-        ("theta_24", "backtracking"),
-    ],
+    ("instance", "method"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in OTHERS)]
 )
 def test_nothing_is_compiled_after_the_warm_up(instance, method):
     done = subprocess.run(
@@ -94,7 +94,7 @@ def begun(self, given, *args, **options):
         used.append("limit begins")
     begin(self, given, *args, **options)
 SharedCache.load_overload, Incumbents.__init__ = loaded, begun
-search(problem, time_limit=2)
+search(problem, time_limit=1)
 print(",".join(name for name in used[used.index("limit begins"):] if name != "limit begins"))
 """
 
@@ -111,6 +111,7 @@ print(",".join(name for name in used[used.index("limit begins"):] if name != "li
         ("project_small", "project.lns:project_lns"),
     ],
 )
+@pytest.mark.slow
 def test_the_limit_of_a_search_that_is_called_directly_begins_after_the_compilation(instance, search):
     command = [sys.executable, "-c", DIRECT, instance, f"schedlab.heuristics.{search}"]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=600)

@@ -41,7 +41,7 @@ def problem_of(name: str) -> object:
 
 def solve(name: str, **arguments: object) -> sl.Result:
     # solvers end by themselves on these problems; searches always give an answer, and some use all of their time
-    seconds = 120 if issubclass(method_class(name), SolverMethod) else 2
+    seconds = 120 if issubclass(method_class(name), SolverMethod) else 0.7
     return sl.solve(problem_of(name), TEXTS.get(name, name), **{"time_limit": seconds, "threads": 1, **arguments})
 
 
@@ -61,7 +61,7 @@ def parameter_of(name: str) -> dict[str, object]:
 @pytest.mark.parametrize("name", METHODS)
 def test_time_limit_threads_seed_and_callback_are_obeyed_by_every_method(name: str, argument: str) -> None:
     seen: list[sl.Incumbent] = []
-    values = {"time_limit": 1.5, "threads": 1, "seed": 3, "on_incumbent": seen.append}
+    values = {"time_limit": 0.7, "threads": 1, "seed": 3, "on_incumbent": seen.append}
     result = solve(name, **{argument: values[argument]})
     late = ("unknown",) if argument == "time_limit" else ()  # on a busy machine, before the first answer
     assert result.status in ("optimal", "feasible", "unavailable", *late), result.message
@@ -180,7 +180,7 @@ def test_instances_and_their_names_are_solved_like_their_problems() -> None:
 
 def test_a_start_with_a_time_limit_of_its_own() -> None:
     problem = sl.load("eurora_99").problem
-    result = sl.solve(problem, "cpsat:pool+warm=lns/0.3s", time_limit=2, threads=1)
+    result = sl.solve(problem, "cpsat:pool+warm=lns/0.3s", time_limit=1, threads=1)
     assert result.warm_start.fate == "accepted"
     assert result.objective <= result.incumbents[0].objective
 

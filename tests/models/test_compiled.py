@@ -102,6 +102,7 @@ def test_processes_that_begin_together_compile_each_function_once(tmp_path):
 
 
 @own_linker
+@pytest.mark.slow
 def test_while_one_process_compiles_a_function_another_one_compiles_others(tmp_path):
     first, second = workers(tmp_path, "cubes odd!", "odd cubes")
     go_on(first)
@@ -113,6 +114,7 @@ def test_while_one_process_compiles_a_function_another_one_compiles_others(tmp_p
     assert second.communicate(timeout=120)[0].split() == ["cubes", "2"]
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_killed_process_is_free(tmp_path):
     first, second = workers(tmp_path, "cubes!", "cubes")
     go_on(first)
@@ -273,6 +275,7 @@ def main():
     [("= 3", "= 4", "43"), ("'b')", "'b', 'c')", "34"), ("[1, 2]", "[5, 2]", "37")],
     ids=["of a module", "tuple", "array"],
 )
+@pytest.mark.slow
 def test_functions_are_compiled_anew_if_a_constant_of_another_file_changes(tmp_path, old, new, value):
     (tmp_path / "callers.py").write_text(OF_CONSTANTS)
     (tmp_path / "constants.py").write_text(CONSTANTS)
@@ -309,6 +312,7 @@ def main():
 
 
 @own_linker
+@pytest.mark.slow
 def test_a_class_that_no_longer_exists_in_the_cache_is_no_error(tmp_path):
     (tmp_path / "rows.py").write_text(ROW)
     (tmp_path / "callers.py").write_text(USER)
@@ -370,6 +374,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(("rank", "lines"), [("", 1), ("0", 1), ("1", 0)])
+@pytest.mark.slow
 def test_worker_processes_do_not_repeat_the_line(tmp_path, rank, lines):
     """It is written once per command, under mpiexec by the first process."""
     (tmp_path / "unknown.py").write_text(UNKNOWN)
@@ -419,6 +424,7 @@ print(seen == list(range(1, len(seen) + 1)) and len(seen) > 0)
 """
 
 
+@pytest.mark.slow
 def test_kernels_work_without_our_linker(tmp_path):
     (tmp_path / "plain.py").write_text(PLAIN)
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -462,6 +468,7 @@ def main(names):
 
 
 @pytest.mark.parametrize("both", [("in_order", "places"), ("places", "in_order")])
+@pytest.mark.slow
 def test_functions_of_two_processes_are_not_taken_for_each_other(tmp_path, both):
     (tmp_path / "sorts.py").write_text(SORTS)
 
@@ -477,6 +484,7 @@ def test_functions_of_two_processes_are_not_taken_for_each_other(tmp_path, both)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.slow
 def test_a_forked_process_numbers_its_functions_anew():
     code = """
 import os

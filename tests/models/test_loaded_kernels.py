@@ -45,6 +45,7 @@ def test_what_numba_needs_to_compile_is_not_imported_for_loaded_kernels(tmp_path
 
 
 @pytest.mark.parametrize(("symbol", "imported"), [("PyErr_Clear", "False"), ("no_such_symbol", "True")])
+@pytest.mark.slow
 def test_it_is_imported_where_a_symbol_is_missing(symbol, imported, tmp_path):
     call = f"from schedlab.models.compiling.cache import External; External(('{symbol}',))()"
     assert shown(tmp_path, call) == imported

@@ -99,18 +99,21 @@ def test_nothing_is_compiled_and_the_results_are_those_of_compiled_functions(ins
     assert used(installed) == (found, 3)
 
 
+@pytest.mark.slow
 def test_other_types_of_arguments_are_compiled_beside_the_machine_code_of_the_wheel(installed):
     before = sorted(installed.rglob("*.nb?"))
     assert used(installed, strided=True)[1] == 2  # norm and sums; their code contains that of share in the wheel
     assert sorted(installed.rglob("*.nb?")) == before  # in the user's cache
 
 
+@pytest.mark.slow
 def test_machine_code_is_loaded_where_no_cache_can_be_written(installed):
     (installed / "heuristics" / "__pycache__").write_text("a file instead of a folder")
     nowhere = {"NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": os.devnull}
     assert used(installed, **nowhere)[1] == 0
 
 
+@pytest.mark.slow
 def test_machine_code_for_features_that_this_processor_lacks_is_not_used(installed):
     change(installed, "processor", "features", [*HERE.features, "not-a-feature"])
     assert used(installed)[1] == 3
@@ -129,6 +132,7 @@ def test_machine_code_is_not_used_without_avx(tmp_path, monkeypatch):
     assert Prebuilt(tmp_path, runtime(), Processor("generic")).misfit() is None
 
 
+@pytest.mark.slow
 def test_machine_code_is_not_used_if_the_source_of_a_called_function_has_changed(installed):
     file = installed / "heuristics" / "small.py"
     file.write_text(file.read_text().replace("/ 3.0", "/ 4.0"))

@@ -56,6 +56,7 @@ with second_process(["kernels:compile_late"]):
 
 
 @pytest.mark.parametrize(("script", "code", "output"), [(LOADED, 0, "1"), (KILLED, -9, "")])
+@pytest.mark.slow
 def test_it_compiles_beside_the_first_process_and_ends_with_it(tmp_path, script, code, output):
     (tmp_path / "kernels.py").write_text(KERNELS)
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}

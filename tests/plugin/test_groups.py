@@ -161,6 +161,7 @@ def own_package(package, tmp_path, beside):
     return tmp_path / "changed", beside.also(tmp_path / "changed")
 
 
+@pytest.mark.slow
 def test_by_bench_simulate_and_a_changed_package_is_replayed_again(own_package, tmp_path):
     folder, beside = own_package
     (tmp_path / "log.bars").write_text("a|0|1000|4\nb|10|2000|4\nc|20|500|4\n")
@@ -254,6 +255,7 @@ for wrong in ("flow_shop.heuristics:Random:10", "flow_shop.heuristics:first_solu
 """
 
 
+@pytest.mark.slow
 def test_heuristics_and_backends_as_module_and_attribute(beside, tmp_path):
     lines = [line for line in beside.python("-c", METHODS).splitlines() if "Error" in line or "Unknown" in line]
     assert "no object of the module flow_shop.heuristics called 'Random'; did you mean" in lines[0]
@@ -265,6 +267,7 @@ def test_heuristics_and_backends_as_module_and_attribute(beside, tmp_path):
     assert len((tmp_path / "begun").read_text().splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_an_objective_of_a_package_in_the_name_of_a_dispatcher(beside, tmp_path):
     names = ["hcp3@cpsat:total-ends", "hcp3@cpsat:flow_shop.parts:TOTAL_ENDS"]
     (told,) = beside.benches(("simulate", "eurora_99", "--first", 8, "--dispatchers", ",".join(names)))

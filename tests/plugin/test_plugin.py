@@ -33,6 +33,7 @@ def test_bench_run_takes_the_backend_the_heuristic_and_the_dispatcher_by_their_n
     assert checked.endswith("4 valid, 0 not valid\n")
 
 
+@pytest.mark.slow
 def test_bench_run_repeats_the_methods_of_a_package_that_was_changed(beside, package, tmp_path):
     shutil.copytree(package, tmp_path / "changed")
     beside = beside.also(tmp_path / "changed")
@@ -47,6 +48,7 @@ def test_bench_run_repeats_the_methods_of_a_package_that_was_changed(beside, pac
     assert {r["method"] for r in found if "source" not in r} == {"multi-search"}
 
 
+@pytest.mark.slow
 def test_bench_simulate_takes_the_dispatchers_by_their_names(beside, tmp_path):
     names = ["easy", "area-first-r", "widest-easy", "hcp3@cpsat-one-thread", "flow_shop.dispatchers:AreaFirst-r"]
     table, refused = beside.benches(
@@ -123,6 +125,7 @@ sys.exit(0 if doctor.examine(console_for()) else 1)
 """
 
 
+@pytest.mark.slow
 def test_a_broken_package_is_explained_and_hides_no_other(beside, tmp_path):
     describe(tmp_path / "more", "broken", "2", BROKEN)
     methods, unusable = ["cpsat-one-thread:pool", "lns", "random-orders:10"], ("nothing", "absent:pool")
@@ -207,6 +210,7 @@ def test_its_problem_kind_is_run_by_every_command(beside, shop, tmp_path):
     assert "flow-shop" in refused
 
 
+@pytest.mark.slow
 def test_its_problem_kind_in_python_and_as_a_folder(beside, shop, tmp_path):
     lines = beside.python("-c", SOLVED, tmp_path / "copy").splitlines()
     assert len(lines) == 4 and all(line.endswith("optimal 30 []") for line in lines)

@@ -121,6 +121,7 @@ def test_runs_are_performed_with_events_and_without_the_limits_of_threads_that_d
     assert perform(tmp_path, runs, heard, None, cluster) == found and heard.events == {"kept": 6}
 
 
+@pytest.mark.slow
 def test_the_runs_of_a_worker_that_is_killed_are_run_again(tmp_path, cluster):
     heard, killed = Heard(), []
 
@@ -140,6 +141,7 @@ def test_the_runs_of_a_worker_that_is_killed_are_run_again(tmp_path, cluster):
     assert [r["method"] for r in found] == methods and len(list((tmp_path / "out").glob("*.json"))) == 7
 
 
+@pytest.mark.slow
 def test_a_run_whose_workers_are_killed_again_and_again_is_given_up(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr(module, "MOST_LOST", 2)
     heard, seen = Heard(), set()
@@ -157,6 +159,7 @@ def test_a_run_whose_workers_are_killed_again_and_again_is_given_up(tmp_path, cl
     assert wait_for(lambda: not any(map(psutil.pid_exists, seen)))
 
 
+@pytest.mark.slow
 def test_after_the_client_is_killed_its_runs_end_and_the_same_command_gives_the_same_records(tmp_path, cluster):
     methods = [f"work:{k / 100}" for k in range(4)] + ["work:20"]
     here = [str(Path(__file__).parent)]

@@ -22,6 +22,7 @@ def cluster():
         yield made
 
 
+@pytest.mark.slow
 def test_all_processes_listen_on_the_loopback_interface(cluster):
     with Client(cluster, set_as_default=False) as client:
         assert client.submit(sum, [1, 2]).result() == 3
@@ -29,6 +30,7 @@ def test_all_processes_listen_on_the_loopback_interface(cluster):
 
 
 @pytest.mark.skipif(temporary_security() is None, reason="cryptography is missing: there is no authentication")
+@pytest.mark.slow
 def test_a_client_without_the_certificate_is_refused(cluster):
     assert cluster.scheduler_address.startswith("tls://")
     with pytest.raises(OSError):

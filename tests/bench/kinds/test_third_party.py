@@ -118,6 +118,7 @@ def run(*words):
     return ("run", "day", "--time-limit", 10, "--out", "out", *words)
 
 
+@pytest.mark.slow
 def test_its_instances_are_shown_run_verified_and_exported(beside, tmp_path):
     shown, planned, done, first, checked, _ = beside.benches(
         ("show", "day"),

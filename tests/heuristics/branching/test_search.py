@@ -52,11 +52,12 @@ def test_equal_jobs_are_not_exchanged() -> None:
     assert found.details.get("decisions", 0) < 2_000
 
 
+@pytest.mark.slow
 def test_the_first_jobs_of_a_crowded_day_are_proven() -> None:
     """The bound of the relaxation alone leaves a gap."""
     problem = generate(99, seed=5, nodes=4).problem
     problem = problem.replace(jobs=problem.jobs[:22])
-    found = branch_and_bound(problem, time_limit=15)
+    found = branch_and_bound(problem)
     assert found.status == "optimal" and found.objective == pytest.approx(28.2678888889)
     assert found.details["decisions"] > 100
 

@@ -165,6 +165,7 @@ with watching(seen.append):
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_loads_the_same_function_from_the_cache(tmp_path):
     (tmp_path / "kernels.py").write_text(KERNELS)
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}

@@ -52,7 +52,10 @@ def test_the_week_has_all_that_production_has(week):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("dispatcher", ["fcfs", "easy", "conservative", "pbs-fifo"])
+@pytest.mark.parametrize(
+    "dispatcher",
+    ["easy", *(pytest.param(name, marks=pytest.mark.slow) for name in ("fcfs", "conservative", "pbs-fifo"))],
+)
 def test_replays_of_the_week_are_valid_and_reservations_start_in_time(dispatcher):
     run = sl.simulate(WEEK, dispatcher=dispatcher)
     assert run.violations == []

@@ -16,6 +16,7 @@ from schedlab.models.reservations import Reservation
 from schedlab.simulation import OnDemandJob, Preemption, SimulationError
 from schedlab.simulation.dispatcher import Decision
 from schedlab.simulation.dispatchers.policy import POLICIES, WITHIN_PROFILE
+from schedlab.simulation.dispatchers.registry import parse_dispatcher
 from schedlab.simulation.verify.replay import violations
 
 from simulation import toy_dispatchers
@@ -236,6 +237,9 @@ def test_before_and_after_the_wishes_power_is_free():
 def test_every_dispatcher_keeps_to_a_power_cap(dispatcher, seed):
     """No start exceeds the cap of the time; all jobs start, and where it is never reached, as without."""
     rng = Random(seed)
+    solves = str(dispatcher).endswith("@cpsat")
+    if solves:  # a limit in the solver's own unit: no decision depends on the machine
+        dispatcher = parse_dispatcher(dispatcher).make(deterministic=0.02)
     jobs = _powered([rng.choice([20.0, 50.0, 90.0]) for _ in range(12)])
     cap = profile_of(
         EQUAL, [Wish(0, "power", amount=100), Wish(100, "power", amount=150), Wish(200, "power", amount=95)]
@@ -245,9 +249,10 @@ def test_every_dispatcher_keeps_to_a_power_cap(dispatcher, seed):
     for k, at in enumerate(run.start.tolist()):
         there = (run.start <= at) & (run.end > at)
         assert at >= 0 and watts[there].sum() <= cap.power.at(at), run.workload.ids[k]
-    high = sl.simulate(jobs, dispatcher=dispatcher, power_cap=1e6)
-    assert run.violations == high.violations == []
-    if "@" not in str(dispatcher) or "plan" in str(dispatcher):  # solvers within a limit of time may differ
+    assert run.violations == []
+    if not solves:  # a model with a cap that never binds may have another one of several optima
+        high = sl.simulate(jobs, dispatcher=dispatcher, power_cap=1e6)
+        assert high.violations == []
         assert high.start.tolist() == sl.simulate(jobs, dispatcher=dispatcher).start.tolist()
 
 

@@ -144,7 +144,7 @@ def test_random_reservations_and_outages_keep_to_the_cap() -> None:
     assert delayed > 3  # a job inside a reservation has waited for power
 
 
-@pytest.mark.parametrize("seed", range(32))
+@pytest.mark.parametrize("seed", [*range(16), *(pytest.param(k, marks=pytest.mark.slow) for k in range(16, 32))])
 def test_a_cap_that_is_never_reached_changes_nothing(seed: int) -> None:
     """Before, a cap made each job heterogeneous where nodes are followed, and policies chose other nodes and starts."""
     dice = random.Random(seed)

@@ -11,9 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.errors import WrongValue
 from schedlab.instances import Workload
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
-from schedlab.simulation import POLICIES, Policy, SimulationError, check_dispatcher, parse_dispatcher, simulate
+from schedlab.models.server_events import ServerEvent
+from schedlab.simulation import (
+    POLICIES,
+    OnDemandJob,
+    Policy,
+    Preemption,
+    SimulationError,
+    check_dispatcher,
+    parse_dispatcher,
+    simulate,
+)
 from schedlab.simulation.dispatchers.policy import by_duration, by_submit
 from schedlab.simulation.rankers import Aging, Fairshare, JobSize, QueuePriority, WeightedSum, multifactor
 
@@ -180,6 +190,38 @@ def test_dominant_usage_counts_the_scarcest_resource():
     assert simulate(w, platform, "fcfs+fairshare:usage=dominant").start.tolist() == [0, 0, 100, 50]
 
 
+STOPS = {
+    "failure": {
+        "events": [NodeEvent(20, "node-down", ["n-1"]), NodeEvent(30, "node-up", ["n-1"])],
+        "requeue": "checkpoint:15",
+    },
+    "eviction": {"preemption": Preemption([OnDemandJob("u", 20, 2, 5, 30)], "kill", "none")},
+    "reserve": {"preemption": Preemption([OnDemandJob("u", 60, 1, 5, 30)], "none", "none")},
+    "deletion": {"events": [ServerEvent(25, "delete", "j0"), ServerEvent(26, "delete", "j3")]},
+}
+
+
+@pytest.mark.parametrize("stops", STOPS.values(), ids=STOPS)
+@pytest.mark.parametrize("half_life", [math.inf, 40])
+def test_usage_is_that_of_all_attempts_however_they_begin_and_end(half_life, stops):
+    """An on-demand job took usage away when it ended; a job that failed was charged for ever."""
+    w = world(
+        3, (0, 50, 60, 2, "a"), (0, 40, 40, 1, "b"), (5, 30, 30, 2, "a"), (6, 20, 20, 1, "b"), (200, 1, 1, 1, "b")
+    )
+    ranker = Watched(half_life=half_life)
+    run = simulate(w, machine(3), POLICIES["easy"].with_ranker(ranker), **stops)
+    assert run.violations == []
+    now, tries = ranker._now, run.attempts
+    users = run.workload.users
+    expected = dict.fromkeys(users, 0.0)
+    for name, start, end in zip(tries["job"].tolist(), tries["start"].tolist(), tries["end"].tolist(), strict=True):
+        row = run.workload.ids.index(name)
+        user = users[run.workload.user[row]]
+        expected[user] += usage(now, half_life, [(start, end, int(run.workload.units[row]))])
+    assert now >= 200 and ranker._rate.tolist() == [0] * len(users)
+    assert ranker._used == pytest.approx(list(expected.values()), rel=1e-9)
+
+
 # ---- the other rankers
 
 
@@ -323,9 +365,9 @@ def test_usage_ends_with_the_job_if_decisions_take_simulated_time():
     none = late.RankedJobs(np.empty(0, np.int64), jobs._columns)
     no_end = late.EndedJobs(none.rows, jobs._columns, none.rows, none.rows, none.rows)
     ranker.begin(machine(1), QUEUES, ("a", "b"), 0)
-    ranker.learn(late.News(0, jobs, jobs, no_end))
+    ranker.learn(late.News(0, jobs, jobs, no_end, none))
     ended = late.EndedJobs(jobs.rows, jobs._columns, *(np.array([k]) for k in (1, 1, 1)))
-    ranker.learn(late.News(60, none, none, ended))
+    ranker.learn(late.News(60, none, none, ended, none))
     assert ranker._used.tolist() == [1, 0] and ranker._rate.tolist() == [0, 0]
 
 
