@@ -374,9 +374,11 @@ def simulate(
     placing = allocator_of(allocator)
     if period is not None and (not is_whole(period) or not 1 <= period <= LATEST):
         raise WrongValue(f"period is {shown(period)} s; expected a whole number of at least 1 and at most {LATEST:,}")
-    if scheduler is not None and (predictor is not None or chosen.predictor != "walltime"):
-        raise WrongValue("dispatcher slurm plans with the time limits of jobs; leave the predictor out")
     predicting = predictor_of(chosen.predictor if predictor is None else predictor, kill_at_walltime)
+    if scheduler is not None and predicting.name != "walltime":
+        raise WrongValue(
+            f"predictor {predicting.name}: dispatcher slurm plans with the time limits of jobs; leave the predictor out"
+        )
     failures = () if preemption is None else preemption.failures
     states = None
     if of_nodes or failures:

@@ -61,6 +61,9 @@ NAME     blocking:     fcfs, sjf
                        hybrid:70:forecast=weekly:hours=48;
                        planned (a plan every 6 hours, EASY in its order),
                        planned:every=24:method=lns:limit=10
+         of the site:  slurm (main scheduler, backfill, priorities as --site
+                       has them); settings can be overridden:
+                       slurm:bf_interval=30:default_queue_depth=50
          your own:     my_module:MyDispatcher, a class or an object in
                        my_module.py in the current folder or installed;
                        a name that another installed package adds

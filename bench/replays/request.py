@@ -151,6 +151,7 @@ def replay_request(
         raise WrongUse(f"--starts {starts}: for one offered load; --load has {len(loads)}")
     replay = replace(replay, desired_content=check_desired(replay), most_power=min(caps, default=None))
     check_limits(replay, named)
+    check_followed_site(replay, named)
     return ReplayRequest(path, names, view, replay, starts, by=by, caps=caps, evictors=evictors, loads=loads)
 
 
@@ -173,6 +174,19 @@ def check_limits(replay: ReplaySettings, dispatchers: Sequence[Named]) -> None:
         raise WrongUse(f"{lacking[0]}: keeps to a desired use; give its file with --desired FILE")
     if replay.watts_per_core is not None and not 0 < replay.watts_per_core < float("inf"):
         raise WrongUse(f"--watts-per-core {replay.watts_per_core}: expected a number above 0, such as 12.5")
+
+
+def check_followed_site(replay: ReplaySettings, dispatchers: Sequence[Named]) -> None:
+    """Raise WrongUse if a dispatcher follows the rules of a site and there is none, or is given predictions."""
+    for each in dispatchers:
+        if not each.needs_site:
+            continue
+        if replay.site is None:
+            raise WrongUse(
+                f"{each.text}: follows the rules of a site; give its files with --site, such as --site slurm.conf,dump.cfg"
+            )
+        if each.names_predictor or replay.predictor not in (None, "walltime"):
+            raise WrongUse(f"{each.text}: plans with the time limits of jobs; leave the predictor out")
 
 
 def with_sources(replay: ReplaySettings) -> ReplaySettings:

@@ -245,6 +245,8 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
     if pattern.view.at is not None:
         raise WrongUse(f"{text}: a dispatcher replays the whole day; remove the option --at")
     named = check_dispatcher(text)
+    if named.needs_site and replay.site is None:
+        raise WrongUse(f"{text}: follows the rules of a site; use bench simulate LOG --site FILES")
     objective = replay.objective if named.backend is not None and named.objective is None else None
     source = _joined(named.source, _objective_source(objective))
     view = replace(pattern.view, durations="runtime")

@@ -100,8 +100,9 @@ class SlurmScheduler(Feature):
         self._ends(row, bool(self._engine.state.start[row] == UNSTARTED))
 
     def _ends(self, row: int, comes_back: bool) -> None:
-        self.tables.running.pop(row, None)
-        if self.state.state[row] == RUNNING:
+        if self.state.state[row] != RUNNING:  # it began before the replay, or a feature started it
+            self.tables.running.pop(row, None)
+        else:
             self.state.end(row, self._engine.now, self._recorded_states.get(row, ENDED_WELL), comes_back)
 
     def nodes_changed(self, names: Sequence[str], runs: NDArray[np.bool_]) -> None:

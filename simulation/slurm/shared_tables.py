@@ -439,5 +439,6 @@ class SharedTables:
 
     def remove(self, job: int) -> None:
         """Note the end of a job."""
-        if self.running.pop(job, False) is None and self.job[job, c.ARRAY] >= 0:
+        del self.running[job]
+        if self.job[job, c.ARRAY] >= 0:
             self.arrays[self.job[job, c.ARRAY], c.RUNNING_TASKS] -= 1

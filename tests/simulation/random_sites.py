@@ -270,9 +270,8 @@ def impossible(drawn, job):
 
 def names():
     """The dispatchers that obey nodes of jobs: all but those that place units anywhere."""
-    return [
-        name for name in all_names() if not name.startswith(("dardis", "hybrid", "planned")) and "profile" not in name
-    ]
+    named = (n for n in all_names() if not n.startswith(("dardis", "hybrid", "planned")) and "profile" not in n)
+    return [*named, "slurm", "slurm:bf_interval=1:sched_interval=1:batch_sched_delay=0"]
 
 
 def check(seed, name):

@@ -290,8 +290,8 @@ def _on_whole_nodes(draw, rng):
 
 
 def names():
-    """The names of all dispatchers that need no log of the past, the solving ones with a solver, some with a ranker."""
-    plain = [f"{name}@cpsat" if needs_solver(name) else name for name in dispatcher_names()]
+    """The names of all dispatchers that need no site and no log of the past, the solving ones with a solver, some with a ranker."""
+    plain = [f"{name}@cpsat" if needs_solver(name) else name for name in dispatcher_names() if name != "slurm"]
     ranked = [f"{name}+{ranker}" for name, ranker in product(("easy", "conservative"), RANKERS)]
     return [*plain, *ranked, "plan@lns:rounds=3"]
 
