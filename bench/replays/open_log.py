@@ -86,8 +86,10 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
         latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
     )
     if site is not None:
-        from ...simulation.features.site_limits import on_site  # numba: half of the start of the command line
+        from ...simulation.features.site_fit import fitted  # numba: half of the start of the command line
+        from ...simulation.features.site_limits import on_site
 
+        workload = fitted(workload, site, replay.on_unknown or "keep")
         workload, platform = on_site(workload, site)
         if shown:
             workload = workload.noted(*notes_on_shown(trace, site))
@@ -121,6 +123,17 @@ def notes_on_shown(trace: Trace, site: Site) -> Iterator[str]:
     without = without_nodes(trace)
     if without:
         yield f"the log does not name the nodes of {how_many(without, 'job', ',')} that ran"
+
+
+def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workload:
+    """Return the jobs of a log that can be put on the nodes of a site as recorded, with those that were cancelled waiting.
+
+    Raises WorkloadError, WrongUse.
+    """
+    from ...simulation.features.site_fit import fitted
+
+    workload = read_log(path, replay).with_cancelled().workload
+    return fitted(workload, site, replay.on_unknown or "keep", in_place=True)
 
 
 def read_log(path: str | Path, replay: ReplaySettings) -> Trace:

@@ -142,6 +142,8 @@ def replay_request(
     if replay.events is not None:
         read_events(replay.events)
         replay = replace(replay, events_content=content_of(Path(replay.events)))
+    if replay.on_unknown is not None and replay.site is None:
+        raise WrongUse(f"--on-unknown {replay.on_unknown}: only with --site, whose names it is about")
     if replay.site is not None:
         check_site(replay)
         replay = replace(replay, site_content=content_of_site(replay.site))
