@@ -40,7 +40,7 @@ class ReplayRequest:
     replay
         Settings of the replays.
     starts
-        CSV file for the start times, None for no file.
+        CSV file for the start times, with those that the log records; None for no file.
     study
         A published study, whose figures are printed beside those of the replays.
     by
