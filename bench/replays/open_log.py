@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+import numpy as np
+
 from ...instances import UnknownInstance, names
 from ...instances.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
 from ...instances.formats.eurora_trace import eurora_platform
@@ -89,6 +91,8 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
         from ...simulation.features.site_fit import fitted  # numba: half of the start of the command line
         from ...simulation.features.site_limits import on_site
 
+        if shown:
+            workload = without_features(workload)
         workload = fitted(workload, site, replay.on_unknown or "keep")
         workload, platform = on_site(workload, site)
         if shown:
@@ -111,6 +115,17 @@ def _is_without_machine(trace: Trace, replay: ReplaySettings) -> bool:
     """Return whether nothing but the nodes of the jobs describes the machine of a log."""
     given = (replay.nodes, replay.cores, replay.memory, replay.per_node)
     return not any(given) and trace.platform is None and not trace.sizes and shows_nodes(trace)
+
+
+def without_features(workload: Workload) -> Workload:
+    """Return the jobs without the features that they ask for, which a site that the nodes of jobs show does not have."""
+    site = workload.site
+    if site is None or not any(request.features for request in site.requests):
+        return workload
+    asked = np.array([bool(request.features) for request in site.requests], np.bool_)[site.request]
+    plain = tuple(replace(request, features="") for request in site.requests)
+    note = f"the log does not tell which nodes have the features that {how_many(int(asked.sum()), 'job', ',')} asked for: ignored"
+    return replace(workload, site=replace(site, requests=plain)).noted(note)
 
 
 def notes_on_shown(trace: Trace, site: Site) -> Iterator[str]:

@@ -412,10 +412,10 @@ def _in_minutes(
     settings = site.scheduler
     assert isinstance(settings, SchedulerSettings)
     safe = rule.kind == "grp_tres_mins" and "safe" in settings.accounting_enforce
-    counts = amounts * (1.0 if rule.kind == "grp_wall" else factors)
+    counts: Floats = amounts * (np.ones_like(factors) if rule.kind == "grp_wall" else factors)
     minutes = Minutes(
         rates=counts,
-        used=counts if rule.kind in OF_USAGE else np.zeros(len(rows)),
+        used=counts if rule.kind in OF_USAGE else np.zeros_like(counts),
         plans=safe or rule.kind == "grp_tres_run_mins",
         half_life=settings.decay_half_life if rule.decays else 0,
         period=max(1, settings.calc_period),

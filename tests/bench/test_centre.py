@@ -108,6 +108,17 @@ def test_a_log_that_names_nodes_is_replayed_on_them(bench, in_process, centre, t
     assert files[0] == files[1]
 
 
+def test_features_are_not_known_from_a_log(bench, in_process, centre, tmp_path):
+    lines = (centre / "jobs.txt").read_text().splitlines()
+    table = [lines[0] + "|Constraints", *(f"{line}|{'ib' if k % 3 else ''}" for k, line in enumerate(lines[1:]))]
+    log = tmp_path / "jobs.txt"
+    log.write_text("\n".join(table).replace("|n1|", "|a[rack_1]|") + "\n")
+    code, _, err = bench("simulate", log, "--dispatchers", "fcfs", "--jobs", 1, "--out", tmp_path / "o")
+    told = " ".join(err.split())
+    assert code == 0 and "60 jobs" in told and "features that 40 jobs asked for: ignored" in told, told
+    assert "2 nodes in 1 partition" in told
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
