@@ -27,6 +27,7 @@ from .site_rules import ROOT as ROOT
 from .site_rules import TRES_LIMITS as TRES_LIMITS
 from .site_rules import Association as Association
 from .site_rules import Limits as Limits
+from .site_rules import NamedLimit as NamedLimit
 from .site_rules import PBSSettings as PBSSettings
 from .site_rules import SchedulerSettings as SchedulerSettings
 from .unknown_names import ByName, hint

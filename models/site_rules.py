@@ -7,9 +7,10 @@ limit that is a mapping, the names that are missing are not limited.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .arguments import checked, expect, named
 from .comparing import hashable
@@ -479,11 +480,20 @@ class PBSSettings:
         The resources whose values make placement sets (``node_group_key``). Empty: none.
     limits : Limits
         The limits of the server: of all jobs (``grp_``), and of each user (``max_..._per_user``).
+    named_limits : tuple of str
+        Limits of users and projects by name, which take the place of those of each user or project: of the server, ``"server
+        max_run = [u:ana=5]"``, and of queues, ``"queue work max_run_res.ncpus = [p:astro=64]"``.
+
+    Raises
+    ------
+    ProblemError
+        A limit of ``named_limits`` is not in this form.
 
     Examples
     --------
-    >>> PBSSettings(backfill_depth=10).by_queue
-    True
+    >>> settings = PBSSettings(backfill_depth=10, named_limits=("queue work max_run_res.ncpus = [p:astro=64]",))
+    >>> settings.by_queue, settings.named[0]
+    (True, NamedLimit(queue='work', counts='ncpus', kind='p', name='astro', most=64))
     """
 
     job_sort_formula: str = ""
@@ -500,3 +510,48 @@ class PBSSettings:
     eligible_time: bool = False
     node_groups: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    named_limits: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for text in self.named_limits:
+            if not isinstance(text, str) or not NAMED_LIMIT.fullmatch(text):
+                raise ProblemError(
+                    f"named_limits has {excerpt(text)}; expected a limit such as 'server max_run = [u:ana=5]'"
+                )
+
+    @property
+    def named(self) -> tuple[NamedLimit, ...]:
+        """The limits of users and projects by name."""
+        parts = [match.groups() for text in self.named_limits if (match := NAMED_LIMIT.fullmatch(text))]
+        return tuple(
+            NamedLimit(queue or "", counts or "", kind, name, int(n)) for queue, counts, kind, name, n in parts
+        )
+
+
+class NamedLimit(NamedTuple):
+    """A limit of PBS on the running jobs of a user or a project.
+
+    Attributes
+    ----------
+    queue
+        The queue whose jobs it counts; empty: all of the server.
+    counts
+        The resource that it counts, with PBS's name (memory in MB); empty: jobs.
+    kind
+        ``"u"``: a user; ``"p"``: a project.
+    name
+        The user or the project.
+    most
+        The limit.
+    """
+
+    queue: str
+    counts: str
+    kind: str
+    name: str
+    most: int
+
+
+NAMED_LIMIT = re.compile(
+    r"(?:server|queue (\S+)) max_run(?:_res\.(\w+))? = \[([up]):([^=\]\s]+)=(\d{1,18})\]", re.ASCII
+)

@@ -19,7 +19,7 @@ from ..terminal import console_for
 from .options import with_options
 
 
-@with_options(SETTINGS, ("site", "format", "zone", "columns"))
+@with_options(SETTINGS, ("site", "on_unknown", "format", "zone", "columns"))
 def calibrate(
     *,
     log: Annotated[Path, typer.Argument(help="log of the site, such as the output of sacct -D --parsable2 -o ALL")],
@@ -53,7 +53,8 @@ def calibrate(
     """
     from ...simulation.slurm.calibration import calibrate as compare
     from ..replays.case import required_site
-    from ..replays.open_log import read_log
+    from ..replays.open_log import log_on_site
+    from ..show.logs import report_lines
 
     for option, path in {"--page": page, "--csv": csv}.items():
         if path is not None and not path.parent.is_dir():
@@ -64,8 +65,9 @@ def calibrate(
     if described.kind != "slurm":
         raise WrongUse(f"--site: the site is one of {described.kind}; a calibration knows the rules of Slurm alone")
     notes = console_for(stderr=True)
-    workload = read_log(log, replay).with_cancelled().workload
-    notes.print(f"{workload.name}: {how_many(len(workload), 'job', ',')}", soft_wrap=True)
+    workload = log_on_site(log, replay, described)
+    for line in (f"{workload.name}: {how_many(len(workload), 'job', ',')}", *report_lines(workload.report)):
+        notes.print(line, soft_wrap=True, markup=False, highlight=False)
     with notes.status("one step") as status:
         result = compare(
             workload,

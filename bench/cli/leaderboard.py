@@ -42,6 +42,7 @@ Example: bench leaderboard january.sacct february.sacct --zone Europe/Rome --dis
 """
 OF_LOGS = (
     "site",
+    "on_unknown",
     "cancelled",
     "format",
     "nodes",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..tables.whatif import Comparison
 
 
-@with_options(SETTINGS, ("site", "format", "zone", "columns"))
+@with_options(SETTINGS, ("site", "on_unknown", "format", "zone", "columns"))
 def whatif(
     *,
     log: Annotated[Path, typer.Argument(help="log of the site, such as the output of sacct -D --parsable2 -o ALL")],
@@ -77,8 +77,9 @@ def whatif(
     from ...instances.files.folder import content_of
     from ...simulation.dispatchers.registry import check_dispatcher
     from ..replays.case import required_site
-    from ..replays.open_log import read_log
+    from ..replays.open_log import log_on_site
     from ..replays.whatif import SLURM, Question, groups_of, variants
+    from ..show.logs import report_lines
     from ..tables.whatif import Answer, Comparison
 
     for option, path in {"--page": page, "--csv": csv}.items():
@@ -94,10 +95,11 @@ def whatif(
     if described.kind != "slurm" and SLURM in names:
         raise WrongUse(f"--dispatchers slurm: the site is one of {described.kind}; name other dispatchers")
     asked = variants(described, change)
-    workload = read_log(log, replay).with_cancelled().workload
+    workload = log_on_site(log, replay, described)
     question = Question(workload, content_of(log), out or Path("results") / "whatif", replays, seed)
     notes = console_for(stderr=True)
-    notes.print(f"{workload.name}: {how_many(len(workload), 'job', ',')}", soft_wrap=True)
+    for line in (f"{workload.name}: {how_many(len(workload), 'job', ',')}", *report_lines(workload.report)):
+        notes.print(line, soft_wrap=True, markup=False, highlight=False)
     answers: list[Answer] = []
     pairs = [(variant, name) for name in names for variant in asked]
     try:

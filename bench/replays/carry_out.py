@@ -194,10 +194,16 @@ def unbound_partitions(case: ReplayCase) -> str:
     )
 
 
-def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out: Path) -> list[str]:
-    """Write a CSV file ``job_id,fcfs,easy,...``: one row for each job, with its start in seconds in each replay.
+def _recorded_starts(case: ReplayCase) -> dict[str, int]:
+    """Return the recorded start of each job that has one, in s of the replay."""
+    known = zip(case.workload.ids, case.workload.recorded_start.tolist(), strict=True)
+    return {name: start for name, start in known if start >= 0}
 
-    The cell of a job that was not started is empty. Jobs that do not fit on the machine are at the end.
+
+def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out: Path) -> list[str]:
+    """Write a CSV file ``job_id,fcfs,easy,...,recorded``: one row for each job, with its start in seconds in each replay.
+
+    The last column has the starts that the log records, if it does. The cell of a job that was not started is empty. Jobs that do not fit on the machine are at the end.
 
     Parameters
     ----------
@@ -236,5 +242,5 @@ def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out:
     ids = [*case.workload.ids, *(job for job, _ in case.workload.report.dropped)]
     with writing(out, "--starts"):
         out.parent.mkdir(parents=True, exist_ok=True)
-        outputs.write_starts(runs, out, ids)
+        outputs.write_starts(runs, out, ids, _recorded_starts(case))
     return without

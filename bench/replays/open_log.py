@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+import numpy as np
+
 from ...instances import UnknownInstance, names
 from ...instances.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
 from ...instances.formats.eurora_trace import eurora_platform
@@ -86,8 +88,12 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
         latest_start=None if replay.latest_start is None else latest_start_rule(replay.latest_start),
     )
     if site is not None:
-        from ...simulation.features.site_limits import on_site  # numba: half of the start of the command line
+        from ...simulation.features.site_fit import fitted  # numba: half of the start of the command line
+        from ...simulation.features.site_limits import on_site
 
+        if shown:
+            workload = without_features(workload)
+        workload = fitted(workload, site, replay.on_unknown or "keep")
         workload, platform = on_site(workload, site)
         if shown:
             workload = workload.noted(*notes_on_shown(trace, site))
@@ -111,6 +117,17 @@ def _is_without_machine(trace: Trace, replay: ReplaySettings) -> bool:
     return not any(given) and trace.platform is None and not trace.sizes and shows_nodes(trace)
 
 
+def without_features(workload: Workload) -> Workload:
+    """Return the jobs without the features that they ask for, which a site that the nodes of jobs show does not have."""
+    site = workload.site
+    if site is None or not any(request.features for request in site.requests):
+        return workload
+    asked = np.array([bool(request.features) for request in site.requests], np.bool_)[site.request]
+    plain = tuple(replace(request, features="") for request in site.requests)
+    note = f"the log does not tell which nodes have the features that {how_many(int(asked.sum()), 'job', ',')} asked for: ignored"
+    return replace(workload, site=replace(site, requests=plain)).noted(note)
+
+
 def notes_on_shown(trace: Trace, site: Site) -> Iterator[str]:
     """Yield notes on a site that the nodes of jobs show: what is taken from them, and what they do not tell."""
     of_partitions = f" in {how_many(len(site.partitions), 'partition')}" if site.partitions else ""
@@ -121,6 +138,17 @@ def notes_on_shown(trace: Trace, site: Site) -> Iterator[str]:
     without = without_nodes(trace)
     if without:
         yield f"the log does not name the nodes of {how_many(without, 'job', ',')} that ran"
+
+
+def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workload:
+    """Return the jobs of a log that can be put on the nodes of a site as recorded, with those that were cancelled waiting.
+
+    Raises WorkloadError, WrongUse.
+    """
+    from ...simulation.features.site_fit import fitted
+
+    workload = read_log(path, replay).with_cancelled().workload
+    return fitted(workload, site, replay.on_unknown or "keep", in_place=True)
 
 
 def read_log(path: str | Path, replay: ReplaySettings) -> Trace:

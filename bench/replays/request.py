@@ -40,7 +40,7 @@ class ReplayRequest:
     replay
         Settings of the replays.
     starts
-        CSV file for the start times, None for no file.
+        CSV file for the start times, with those that the log records; None for no file.
     study
         A published study, whose figures are printed beside those of the replays.
     by
@@ -142,6 +142,8 @@ def replay_request(
     if replay.events is not None:
         read_events(replay.events)
         replay = replace(replay, events_content=content_of(Path(replay.events)))
+    if replay.on_unknown is not None and replay.site is None:
+        raise WrongUse(f"--on-unknown {replay.on_unknown}: only with --site, whose names it is about")
     if replay.site is not None:
         check_site(replay)
         replay = replace(replay, site_content=content_of_site(replay.site))

@@ -15,6 +15,7 @@ from typing import Any
 from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST
+from ...models.unknown_names import hint
 from ...simulation.exclusions import ONE_LIMIT, OWN_WINDOW
 from ...simulation.settings import Described, setting, settings_of
 from ..errors import WrongUse
@@ -25,6 +26,7 @@ USUAL_FLOOR = 10.0  # seconds, the least duration in the bounded slowdown
 BEST_FIT = "best-fit"
 RESTART = "restart"
 BUSY = ("reset", "kept")
+ON_UNKNOWN = ("keep", "skip", "stop")
 LOG = "Logs (not for instances)"
 DECISIONS = "Dispatchers with a solver"
 SIMULATION = "Simulation"
@@ -69,6 +71,19 @@ def parse_caps(text: str) -> tuple[float, ...]:
             raise WrongUse(f"--power-cap {part.strip():.60}: expected a power above 0 such as 600kW, 1.2MW or 500W")
         caps.append(float(parts[1]) * UNITS[parts[2].lower()])
     return tuple(dict.fromkeys(caps))
+
+
+def parse_on_unknown(text: str) -> str:
+    """Return the value of --on-unknown. Raises WrongUse.
+
+    Examples
+    --------
+    >>> parse_on_unknown("skip")
+    'skip'
+    """
+    if text not in ON_UNKNOWN:
+        raise WrongUse(f"--on-unknown {excerpt(text)}; {hint(text, ON_UNKNOWN, 'expected')}")
+    return text
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -175,6 +190,13 @@ class ReplaySettings:
         lambda path: f"site {path}",
     )
     site_content: str | None = setting(None, concerns="jobs")  # its hash
+    on_unknown: str | None = _of_log(
+        None,
+        "jobs that name a partition, QOS, account, licence or node that the site does not have: keep (they go on without; those in "
+        "unknown partitions are left out), skip (they are left out), stop (an error lists them); default: keep",
+        "unknown names: {}",
+        read=parse_on_unknown,
+    )
     per_node: str | None = _of_log(None, "other resources of a node: gpus=2,mics=1", "{} each")
     zone: str | None = _of_log(
         None, "sacct, PBS and tables with dates: time zone, such as Europe/Rome; default: UTC", "times of {}"

@@ -39,6 +39,7 @@ DURATION = re.compile(r"(?:(?:(?:(\d+):)?(\d+):)?(\d+):)?(\d+)(?:\.\d+)?", re.AS
 SIZES = ("mem", "pmem")
 BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4, "p": 1024**5}
 WORD = 8  # bytes
+NO_PROJECT = "_pbs_project_default"
 NAMES = {"ncpus": "cores", "ngpus": "gpus", "nmics": "mics", "mem": "memory"}
 TORQUE = {"ppn": "ncpus", "gpus": "ngpus", "gpu": "ngpus", "mics": "nmics"}  # in nodes=2:ppn=8:gpus=1
 RESOURCES = tuple(NAMES.values())
@@ -311,7 +312,7 @@ def _asked(values: Mapping[str, str], chunks: Sequence[Chunk]) -> SiteRequest | 
     names = [part[0] for part in parts if part[0] and not part[0].isdecimal()]
     flags = [flag for part in parts for flag in part[1:] if "=" not in flag]
     asked = SiteRequest(
-        account=values.get("account", values.get("Account_Name", "")),
+        account=_account(values),
         qos=values.get("qos", values.get("Resource_List.qos", "")),
         partitions=(values["queue"],) if values.get("queue") else (),
         min_nodes=nodes,
@@ -337,6 +338,13 @@ def _torque_parts(values: Mapping[str, str]) -> list[list[str]]:
     if not text or (text.isdecimal() and not values.get("Resource_List.nodes")):
         return []
     return [part.split(":") for part in text.partition("#")[0].split("+")]
+
+
+def _account(values: Mapping[str, str]) -> str:
+    """Return the account that is charged; of jobs without one, the project."""
+    project = values.get("project", "")
+    named = "" if project == NO_PROJECT else project
+    return values.get("account") or values.get("Account_Name") or named
 
 
 def _processes(values: Mapping[str, str]) -> int | None:

@@ -197,10 +197,18 @@ def _placed_in(trace: Trace) -> Iterator[PlacedJob]:
             tries.append((last, starts[row], starts[row] + (math.inf if math.isnan(runtimes[row]) else runtimes[row])))
         total = _held(trace, row) if tries else {}
         for text, start, end in tries:
-            nodes = hosts_of(text)
+            nodes = _nodes_in(text)
             if nodes:
                 each = {name: n // len(nodes) for name, n in total.items() if n}
                 yield PlacedJob(nodes, partition, start, math.inf if end < 0 else end, each)
+
+
+def _nodes_in(text: str) -> Sequence[str]:
+    """Return the nodes of a list; brackets that are no ranges are parts of names."""
+    try:
+        return hosts_of(text)
+    except WrongValue:
+        return tuple(dict.fromkeys(filter(None, text.split(","))))
 
 
 def _held(trace: Trace, row: int) -> dict[str, int]:

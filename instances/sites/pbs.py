@@ -250,6 +250,12 @@ def _limit(draft: Draft, where: Where, limits: Values, of: str, key: str, value:
         if not parts:
             draft.fault(where, key, f"{key} is {value[:60]!r}; expected limits such as [u:PBS_GENERIC=10]")
         for kind, entity, amount in parts:
+            if kind in ("u", "p") and not entity.startswith("PBS_") and head != "max_queued":
+                convert = _size if resource == "mem" else whole
+                most = draft.convert(where, key, amount, convert)
+                owner = of.removeprefix("the ")
+                draft.settings.setdefault("named_limits", {})[owner, key, kind, entity] = most
+                continue
             if entity not in ("PBS_GENERIC", "PBS_ALL") or kind not in SHARES:
                 draft.omit(f"{key} of {of} for {kind}:{entity}")
                 continue
@@ -351,6 +357,11 @@ def complete(draft: Draft) -> None:
         if given is not None and "cpus" not in values:  # a node that only qmgr has
             values.update(_node(draft, Where("qmgr"), given))
     own_queue = {name: values.pop("queue", "") for name, values in draft.nodes.items()}
+    named = draft.settings.pop("named_limits", {})
+    if named:
+        draft.settings["named_limits"] = tuple(
+            f"{owner} {key} = [{kind}:{entity}={most}]" for (owner, key, kind, entity), most in named.items()
+        )
     server = draft.settings.pop("resources", {})
     default = draft.settings.pop("default_queue", "")
     lowest = min((queue.get("priority") or 0 for queue in draft.partitions.values()), default=0)

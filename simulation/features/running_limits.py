@@ -75,7 +75,7 @@ class Minutes:
         """
         if not self.half_life:
             return usage + rate * seconds
-        kept = 2.0 ** (-seconds / self.half_life)
+        kept = math.pow(2.0, -seconds / self.half_life)
         return usage * kept + rate * self.half_life / math.log(2) * (1.0 - kept)
 
 

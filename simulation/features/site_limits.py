@@ -26,7 +26,7 @@ from ...models.counts import how_many
 from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.platform import ProblemError
-from ...models.site import ROOT, Association, Limits, Partition, PBSSettings, SchedulerSettings, Site
+from ...models.site import ROOT, Association, Limits, NamedLimit, Partition, PBSSettings, SchedulerSettings, Site
 from .running_limits import LimitsOf, Minutes, RunningLimit
 
 # --- The jobs of a log on the nodes of a site.
@@ -308,6 +308,8 @@ def _least_nodes(workload: Workload, platform: Platform) -> tuple[Ints, Ints]:
 # --- The limits of a site.
 
 JOBS, TRES = "job", ""  # what a limit counts: jobs, or the resource that it names
+SERVER = "the server"
+TRES_OF_PBS = {"ncpus": "cpu", "mem": "mem", "ngpus": "gres/gpu", "nodect": "node"}
 OBEYED = frozenset({
     "grp_tres", "grp_jobs", "max_jobs", "max_tres_per_job", "max_wall", "max_jobs_per_user", "max_tres_per_user",
     "max_jobs_per_account", "max_tres_per_account", "grp_tres_mins", "grp_tres_run_mins", "grp_wall", "max_tres_mins",
@@ -410,10 +412,10 @@ def _in_minutes(
     settings = site.scheduler
     assert isinstance(settings, SchedulerSettings)
     safe = rule.kind == "grp_tres_mins" and "safe" in settings.accounting_enforce
-    counts = amounts * (1.0 if rule.kind == "grp_wall" else factors)
+    counts: Floats = amounts * (np.ones_like(factors) if rule.kind == "grp_wall" else factors)
     minutes = Minutes(
         rates=counts,
-        used=counts if rule.kind in OF_USAGE else np.zeros(len(rows)),
+        used=counts if rule.kind in OF_USAGE else np.zeros_like(counts),
         plans=safe or rule.kind == "grp_tres_run_mins",
         half_life=settings.decay_half_life if rule.decays else 0,
         period=max(1, settings.calc_period),
@@ -425,8 +427,11 @@ def _in_minutes(
 def _add_limits(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
     """Add the limits on running jobs that are for an owner."""
     taken: set[tuple[str, str]] = set()
+    _add_named(table, k, owner, rules)
     for label, limits in rules.of_qos(owner):
         fresh: set[tuple[str, str]] = set()
+        if rules.named is not None:  # of PBS, those of the queue and of the server hold together
+            taken = {(kind, counted) for queue, kind, counted in _named_of(owner, rules) if _label(queue) == label}
         for kind, counted, most in rules.running(label, limits):
             key = "max_jobs_per_user" if kind == "max_jobs" else kind
             if (key, counted) in taken:
@@ -450,6 +455,32 @@ def _add_limits(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
         table.add(k, (f"max_jobs of account {owner.account}", f"user {owner.user}"), per_user, JOBS)
 
 
+def _label(queue: str) -> str:
+    return f"QOS {queue}" if queue else SERVER
+
+
+def _named_of(owner: Owner, rules: _Rules) -> dict[tuple[str, str, str], NamedLimit]:
+    """Return the limits of PBS that name the user or the project of an owner, by queue, kind and what they count."""
+    found: dict[tuple[str, str, str], NamedLimit] = {}
+    whose = {"u": owner.user, "p": owner.account}
+    for limit in rules.named or ():
+        if limit.name == whose[limit.kind] and (not limit.queue or limit.queue in owner.partitions):
+            per = "per_user" if limit.kind == "u" else "per_account"
+            what = "jobs" if not limit.counts else "tres"
+            counted = TRES_OF_PBS.get(limit.counts, f"gres/{limit.counts}") if limit.counts else JOBS
+            found[limit.queue, f"max_{what}_{per}", counted] = limit
+    return found
+
+
+def _add_named(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
+    """Add the limits of PBS that name the user or the project of an owner."""
+    for (queue, _, counted), limit in _named_of(owner, rules).items():
+        what = f"max_run_res.{limit.counts}" if limit.counts else "max_run"
+        of = f"queue {queue}" if queue else "the server"
+        whose = f"{'user' if limit.kind == 'u' else 'project'} {limit.name}"
+        table.add(k, (f"{what} of {of}", whose), limit.most, counted)
+
+
 def _shown(kind: str, counted: str) -> str:
     return kind if counted == JOBS else f"{kind} {counted}"
 
@@ -470,6 +501,7 @@ class _Rules:
         self._lines: dict[tuple[str, str, str], tuple[Association, ...]] = {}
         self._running: dict[str, list[tuple[str, str, int]]] = {}
         self.without_decay = {f"QOS {q.name}" for q in site.qos if "nodecay" in q.flags}
+        self.named = site.scheduler.named if isinstance(site.scheduler, PBSSettings) else None
         self._counts_usage = isinstance(site.scheduler, SchedulerSettings) and counts_usage(site.scheduler)
 
     def running(self, label: str, limits: Limits) -> list[tuple[str, str, int]]:
@@ -496,7 +528,7 @@ class _Rules:
     def of_qos(self, owner: Owner) -> list[tuple[str, Limits]]:
         """Return the limits of the QOS of an owner, those that go first first; of PBS, those of the server."""
         scheduler = self.site.scheduler
-        server = [("the server", scheduler.limits)] if isinstance(scheduler, PBSSettings) else []
+        server = [(SERVER, scheduler.limits)] if isinstance(scheduler, PBSSettings) else []
         names = [self.site.partition(name).qos or "" for name in owner.partitions]
         own = self._qos.get(owner.qos)
         listed = [*names, owner.qos]
@@ -620,6 +652,28 @@ def _of_minutes(site: Site, limits: Sequence[Limits]) -> Iterator[str]:
         yield "PriorityUsageResetPeriod"
 
 
+def _of_pbs(site: Site, settings: PBSSettings) -> Iterator[str]:
+    """Yield the settings of PBS that influence the order and the nodes of jobs; the dispatcher has those of its own."""
+    if settings.job_sort_formula:
+        yield f"job_sort_formula ({settings.job_sort_formula})"
+    elif settings.job_sort_key:
+        yield f"job_sort_key ({'; '.join(settings.job_sort_key)})"
+    if len({p.tier for p in site.partitions}) > 1:
+        yield "priorities of queues"
+    flags = ("strict_ordering", "round_robin", "fair_share")
+    yield from (name for name in flags if getattr(settings, name))
+    if settings.help_starving_jobs:
+        yield f"help_starving_jobs (max_starve {settings.max_starve} s)"
+    if settings.backfill_depth != 1:
+        yield f"backfill_depth {settings.backfill_depth}"
+    if settings.node_sort_key:
+        yield f"node_sort_key ({'; '.join(settings.node_sort_key)})"
+    if settings.node_groups:
+        yield f"placement sets (node_group_key {','.join(settings.node_groups)})"
+    given = Counter(name for name, _ in settings.limits.given() if name not in OBEYED)
+    yield from (f"{name} of the server" for name in given)
+
+
 def not_obeyed(site: Site) -> tuple[str, ...]:
     """Return notes on what of a site influences its schedule, and a replay does not obey."""
     names = not_modelled(site)
@@ -644,5 +698,7 @@ def not_modelled(site: Site) -> list[str]:
         names.append("LimitFactor of QOS")
     if any(p.state in ("down", "inactive") for p in site.partitions):
         names.append("the states of partitions")
+    if isinstance(site.scheduler, PBSSettings):
+        names += _of_pbs(site, site.scheduler)
     names += _of_minutes(site, [limits for _, limits in groups if enforces_limits(site)])
     return names

@@ -103,7 +103,10 @@ def _rows(replay: ReplayData, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...
 
 
 def write_starts(
-    runs: Iterable[Simulation] | Mapping[str, ReplayData | JobsTable], path: Path, ids: Sequence[str] | None = None
+    runs: Iterable[Simulation] | Mapping[str, ReplayData | JobsTable],
+    path: Path,
+    ids: Sequence[str] | None = None,
+    recorded: Mapping[str, int] | None = None,
 ) -> None:
     """Write a table of starts, ``job_id,fcfs,easy,...``: one row per job, its start in seconds under each dispatcher.
 
@@ -118,6 +121,8 @@ def write_starts(
         The file; an existing file is replaced.
     ids : sequence of str, optional
         The ids of all jobs, in the order of the rows. Default: the jobs of the runs, then the jobs that were left out.
+    recorded : mapping of str to int, optional
+        Job id -> start on the real machine in s, in a last column ``recorded``. None or empty: no such column.
 
     Raises
     ------
@@ -138,7 +143,9 @@ def write_starts(
                 order.update(dict.fromkeys(name for name, _ in run.workload.report.dropped))
     with whole_file(path) as f:
         out = csv.writer(f, lineterminator="\n")
-        out.writerow(["job_id", *named])
+        if recorded:
+            starts.append(dict(recorded))
+        out.writerow(["job_id", *named, *(["recorded"] if recorded else [])])
         out.writerows([name, *(s.get(name, "") for s in starts)] for name in order)
 
 

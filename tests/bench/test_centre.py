@@ -109,6 +109,17 @@ def test_a_log_that_names_nodes_is_replayed_on_them(bench, in_process, centre, t
     assert files[0] == files[1]
 
 
+def test_features_are_not_known_from_a_log(bench, in_process, centre, tmp_path):
+    lines = (centre / "jobs.txt").read_text().splitlines()
+    table = [lines[0] + "|Constraints", *(f"{line}|{'ib' if k % 3 else ''}" for k, line in enumerate(lines[1:]))]
+    log = tmp_path / "jobs.txt"
+    log.write_text("\n".join(table).replace("|n1|", "|a[rack_1]|") + "\n")
+    code, _, err = bench("simulate", log, "--dispatchers", "fcfs", "--jobs", 1, "--out", tmp_path / "o")
+    told = " ".join(err.split())
+    assert code == 0 and "60 jobs" in told and "features that 40 jobs asked for: ignored" in told, told
+    assert "2 nodes in 1 partition" in told
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -134,6 +145,60 @@ def test_jobs_without_a_limit_have_that_of_the_partition_of_the_site(bench, in_p
     words = ["--dispatchers", "fcfs", "--jobs", 1, "--out", tmp_path / "out"]
     code, _, err = bench("simulate", log, "--site", centre / "slurm.conf", *words)
     assert code == 0 and "the limit of the partition is used: 60 jobs" in " ".join(err.split())
+
+
+@pytest.fixture(scope="module")
+def strange(centre, tmp_path_factory):
+    """The log with a job in an unknown partition, one on an unknown node, and a QOS that the site does not have."""
+    lines = (centre / "jobs.txt").read_text().splitlines()
+    lines[3] = lines[3].replace("|batch|", "|bacth|")
+    lines[5] = lines[5].replace("|n1|", "|x9|").replace("|n2|", "|x9|")
+    lines[7] = lines[7].replace("|normal|", "|hgh|")
+    folder = tmp_path_factory.mktemp("strange")
+    (folder / "jobs.txt").write_text("\n".join(lines) + "\n")
+    (folder / "qos.txt").write_text("Name|Priority|UsageFactor\nnormal|0|1\nhigh|5|1\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("how", "jobs", "told"),
+    [
+        (
+            (),
+            59,
+            ["job 3: the site has no partition 'bacth'", "no QOS 'hgh' (1 job: 7; did you mean high?)", "no node 'x9'"],
+        ),
+        (("--on-unknown", "skip"), 57, ["no partition 'bacth'", "no QOS 'hgh'", "no node 'x9'"]),
+    ],
+)
+def test_jobs_that_do_not_fit_the_site_are_named(bench, in_process, centre, strange, tmp_path, how, jobs, told):
+    site = f"{centre / 'slurm.conf'},{strange / 'qos.txt'}"
+    words = ["simulate", strange / "jobs.txt", "--site", site, "--dispatchers", "fcfs", "--jobs", 1, "--out", tmp_path]
+    code, _, err = bench(*words, *how)
+    text = " ".join(err.split())
+    assert code == 0 and f"{jobs} jobs" in text, text
+    assert all(each in text for each in told), text
+    assert bench("verify", tmp_path)[0] == 0
+
+
+def test_a_log_that_does_not_fit_the_site_stops_if_told(bench, centre, strange, tmp_path):
+    site = f"{centre / 'slurm.conf'},{strange / 'qos.txt'}"
+    for command in (["simulate", "--out", tmp_path], ["calibrate"], ["whatif", "--change", "nodes.batch + 1"]):
+        code, out, err = bench(command[0], strange / "jobs.txt", "--site", site, "--on-unknown", "stop", *command[1:])
+        text = " ".join((out + err).split())
+        assert code == 2 and "do not fit" in text and "Traceback" not in text, text
+        assert "no partition 'bacth' (1 job: 3; did you mean batch?)" in text and "no node 'x9' (1 job: 5;" in text
+    code, out, err = bench("simulate", centre / "jobs.txt", "--on-unknown", "stop", "--nodes", 2, "--cores", 4)
+    assert code == 2 and "only with --site" in out + err
+    code, out, err = bench("simulate", centre / "jobs.txt", "--site", site, "--on-unknown", "stp")
+    assert code == 2 and "did you mean stop" in out + err
+
+
+def test_a_calibration_leaves_jobs_out_that_ran_on_unknown_nodes(bench, centre, strange):
+    site = f"{centre / 'slurm.conf'},{strange / 'qos.txt'}"
+    code, out, err = bench("calibrate", strange / "jobs.txt", "--site", site, "--replays", 1)
+    text = " ".join((out + err).split())
+    assert code == 0 and "58 jobs" in text and "job 5: the site has no node 'x9'" in text, text
 
 
 def test_a_damaged_replay_is_named(bench, centre, tmp_path):

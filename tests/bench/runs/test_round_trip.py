@@ -62,7 +62,7 @@ CASES: Mapping[str, Mapping[str, str]] = {
         "load": f"log.swf {MACHINE} --load 0.9,1.1 --kill --period 600 --bsld-floor 60 --by user",
         "window": f"log.swf {MACHINE} --window 1970-01-01T01:00:3h --busy reset --time-limit 100",
         "sacct": f"sacct.txt --zone Europe/Rome --columns {COLUMNS} --nodes 2 --cores 16 --per-node gpus=2",
-        "site": f"jobs.txt --site slurm.conf --cancelled --columns {COLUMNS},Partition",
+        "site": f"jobs.txt --site slurm.conf --on-unknown skip --cancelled --columns {COLUMNS},Partition",
         "rules of the site": f"jobs.txt --site slurm.conf --columns {COLUMNS},Partition --dispatchers slurm:bf_interval=15,easy",
         "batch": f"{DATA}/eurora_2014/eurora_jobs_unique.csv --batch 1 --first 20 --dispatchers easy",
         "decision in seconds": "eurora_99 --first 8 --dispatchers hcp3@cpsat --decision-time 0.05 --objective makespan --threads 1",

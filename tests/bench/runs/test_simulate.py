@@ -96,8 +96,10 @@ def test_a_log_is_replayed_with_table_records_and_starts(results, log, here):
     assert "line 63" in err and "901" in err and "left out" in err and "not read: 1 line" in err
     workload, platform = open_trace(log, nodes=8, cores=1)
     header, *starts = rows(here / "starts.csv")
-    assert header == ["job_id", "fcfs", "easy"] and len(starts) == JOBS + 1 and starts[-1] == ["901", "", ""]
-    for column, name in enumerate(header[1:], 1):
+    assert header == ["job_id", "fcfs", "easy", "recorded"]
+    assert len(starts) == JOBS + 1 and starts[-1] == ["901", "", "", ""]
+    assert [int(row[3]) for row in starts[:-1]] == workload.recorded_start.tolist()
+    for column, name in enumerate(header[1:3], 1):
         run = simulate(workload, platform, name)
         assert [int(row[column]) for row in starts[:-1]] == run.start.tolist()
         kept = next(read(p) for p in folder.glob(f"{name}.*.json"))

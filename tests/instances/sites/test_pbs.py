@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from schedlab.instances.sites import SiteError, read_site
-from schedlab.models import Limits, PBSSettings
+from schedlab.instances.sites import SiteError, read_site, write_site
+from schedlab.models import Limits, PBSSettings, ProblemError
+from schedlab.models.site import NamedLimit
 
 Writer = Callable[[str, str], Path]
 NODES = """n01
@@ -162,13 +163,34 @@ def test_queues_limits_and_the_server(file: Writer) -> None:
     assert (s.backfill_depth, s.eligible_time, s.node_groups) == (5, True, ("switch", "rack"))
     assert (s.job_sort_formula, s.limits) == ("10 * queue_priority + eligible_time", Limits(max_submit_per_user=200))
     assert [(x.name, x.total) for x in site.licences] == [("matlab", 4)]
+    assert s.named_limits == ("queue workq max_run = [u:bob=20]",)
+    assert s.named == (NamedLimit("workq", "", "u", "bob", 20),)
     assert site.not_modelled == (
-        "max_run of the queue workq for u:bob",
         "max_group_run of the server",
         "hooks of PBS (check)",
         "routing queue route",
     )
     assert site.faults() == []
+
+
+def test_limits_by_name_are_kept_in_the_own_format(file: Writer, tmp_path: Path) -> None:
+    text = """create queue a
+set queue a enabled = True
+set queue a started = True
+set queue a max_run_res.mem = [p:astro=2gb]
+set queue a max_run = [g:chem=3]
+set server max_run = [u:PBS_GENERIC=4],[u:eva=9]
+"""
+    site = read_site(file("qmgr.txt", text), file("pbsnodes.txt", NODES), name="lab")
+    assert isinstance(site.scheduler, PBSSettings)
+    assert site.scheduler.named == (NamedLimit("a", "mem", "p", "astro", 2048), NamedLimit("", "", "u", "eva", 9))
+    assert site.not_modelled == ("max_run of the queue a for g:chem",)
+    write_site(site, tmp_path / "site.toml")
+    assert read_site(tmp_path / "site.toml") == site
+    with pytest.raises(
+        ProblemError, match=r"named_limits has 'max_run u:eva=9'; expected a limit such as 'server max_run"
+    ):
+        PBSSettings(named_limits=("max_run u:eva=9",))
 
 
 def test_options_of_the_scheduler(file: Writer) -> None:

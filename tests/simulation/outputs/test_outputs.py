@@ -237,6 +237,8 @@ def test_the_table_of_starts(tmp_path):
     report = one.workload.report.and_also(dropped=[("c", "too large")])
     write_starts({"fcfs": replace(one, workload=replace(one.workload, report=report))}, tmp_path / "s.csv")
     assert (tmp_path / "s.csv").read_text() == "job_id,fcfs\na,0\nb,4\nc,\n"
+    write_starts({"fcfs": one}, tmp_path / "s.csv", recorded={"b": 9})
+    assert (tmp_path / "s.csv").read_text() == "job_id,fcfs,recorded\na,0,\nb,4,9\n"
 
 
 def test_starts_come_from_simulations_and_from_files_alike(day, tmp_path):

@@ -1,0 +1,186 @@
+"""Whether a log and a site fit: partitions, accounts, QOS, licences and nodes of the log that the site does not have.
+
+What happens to jobs that name them is up to the caller: they go on as far as they can (``keep``), are left out (``skip``), or
+the first of them end the replay with an error that lists them (``stop``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import WrongValue
+from ...instances.report import WorkloadError
+from ...instances.states.node_sets import hosts_of
+from ...instances.workload import Workload
+from ...models.array_types import Ints
+from ...models.counts import how_many
+from ...models.excerpt import excerpt
+from ...models.site import PBSSettings, Site
+from ...models.unknown_names import hint
+from .site_limits import licences_in, partitions_of_jobs
+
+CHOICES = ("keep", "skip", "stop")
+SHOWN_JOBS = 3
+SHOWN_NAMES = 5
+LEFT_OUT = "unknown to the site, left out"
+PARTITION, QUALITY, ACCOUNT, LICENCE, ASKED, RAN = "partition", "QOS", "account", "licence", "requested node", "node"
+EFFECTS = {
+    PARTITION: "left out",
+    QUALITY: "no limit of it holds",
+    ACCOUNT: "no limit of it holds",
+    LICENCE: "they wait for none",
+    ASKED: "it is left out of their requests",
+    RAN: "recorded; they may run elsewhere",
+}
+
+
+@dataclass(frozen=True)
+class _Unknown:
+    """A name that the site does not have: of which values of the jobs' column ``index`` it is a part."""
+
+    kind: str
+    name: str
+    values: list[int]
+    index: Ints
+    known: Sequence[str]
+    jobs: int
+
+    def text(self, workload: Workload) -> str:
+        """Return what messages say of it: its jobs, and similar names."""
+        rows = np.flatnonzero(np.isin(self.index, self.values))
+        more = f" and {self.jobs - SHOWN_JOBS} more" if self.jobs > SHOWN_JOBS else ""
+        shown = ", ".join(workload.ids[row] for row in rows[:SHOWN_JOBS].tolist()) + more
+        words = hint(self.name, self.known, "it has", "it has none")
+        count = how_many(self.jobs, "job", ",")
+        return f"the site has no {self.kind} {excerpt(self.name)} ({count}: {shown}; {words})"
+
+
+def fitted(workload: Workload, site: Site, on_unknown: str = "keep", in_place: bool = False) -> Workload:
+    """Return the jobs of a log that go on although the site does not have what they name; the report says which do not.
+
+    QOS and accounts are compared where the site has some, in any case of letters.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log.
+    site : Site
+        The site.
+    on_unknown : {"keep", "skip", "stop"}, optional
+        ``"keep"``: jobs in unknown partitions are left out, other names have no effect. ``"skip"``: all jobs that name
+        something unknown are left out. ``"stop"``: an error lists them.
+    in_place : bool, optional
+        Whether jobs are put on their recorded nodes; those that ran on unknown ones are then left out in any case.
+
+    Raises
+    ------
+    WorkloadError
+        With ``"stop"``, if there are such jobs, else if none is left.
+    WrongValue
+        ``on_unknown`` is something else.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+    >>> from schedlab.models.site import Partition, SiteNode
+    >>> jobs = [Job(f"j{k}", 0, 60, 1, {"cores": 1}, queue, runtime=60) for k, queue in enumerate(("p", "gost"))]
+    >>> platform = Platform([NodeGroup("n", 1, {"cores": 4})])
+    >>> log = Workload.of(Dispatch(platform, jobs, [Queue("p", 60), Queue("gost", 60)]))
+    >>> site = Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",)), Partition("ghost", ("n1",))])
+    >>> fitted(replace(log, partitions=("p", "gost"), partition=np.array([0, 1])), site).report.dropped
+    (('j1', "the site has no partition 'gost'"),)
+    """
+    if on_unknown not in CHOICES:
+        raise WrongValue(f"on_unknown is {excerpt(on_unknown)}; {hint(str(on_unknown), CHOICES, 'expected')}")
+    found = list(_unknown(workload, site))
+    if not found:
+        return workload
+    if on_unknown == "stop":
+        lines = [f"\n  {one.text(workload)}" for one in found[:SHOWN_NAMES]]
+        more = f"\n  and {how_many(len(found) - SHOWN_NAMES, 'further name')}" if len(found) > SHOWN_NAMES else ""
+        raise WorkloadError(
+            f"{workload.name}: the log and the site {site.name!r} do not fit:{''.join(lines)}{more}\n"
+            "  correct the site or the log, or let such jobs be left out (skip) or go on (keep)"
+        )
+    left_out = [x for x in found if on_unknown == "skip" or x.kind == PARTITION or (in_place and x.kind == RAN)]
+    why = _reasons(left_out, len(workload))
+    if len(why) == len(workload):
+        raise WorkloadError(f"{workload.name}: no job is left on the site {site.name!r}; of the first one, {why[0]}")
+    stay = [one for one in found if one not in left_out]
+    notes = [f"{one.text(workload)}; {EFFECTS[one.kind]}" for one in stay[:SHOWN_NAMES]]
+    if len(stay) > SHOWN_NAMES:
+        notes.append(f"the site does not have {how_many(len(stay) - SHOWN_NAMES, 'further name')} of the log")
+    if why:
+        kept = np.ones(len(workload), np.bool_)
+        kept[list(why)] = False
+        dropped = [(workload.ids[row], text) for row, text in sorted(why.items())]
+        workload = workload.keep(kept, workload.report.and_also({LEFT_OUT: len(dropped)}, dropped))
+    return workload.noted(*notes)
+
+
+def _reasons(left_out: Sequence[_Unknown], jobs: int) -> dict[int, str]:
+    """Return why each job is left out that is, by its row."""
+    why: dict[int, str] = {}
+    for kind in dict.fromkeys(one.kind for one in left_out):
+        name_of: dict[int, str] = {}
+        same = [one for one in left_out if one.kind == kind]
+        for one in same:
+            for value in one.values:
+                name_of.setdefault(value, one.name)
+        index = same[0].index
+        for row in np.flatnonzero(np.isin(index, list(name_of))).tolist():
+            why.setdefault(row, f"the site has no {kind} {excerpt(name_of[int(index[row])])}")
+    return why
+
+
+def _unknown(workload: Workload, site: Site) -> Iterator[_Unknown]:
+    """Yield the unknown names, kind by kind, those of most jobs first."""
+    for kind, known, fold, names, index in _names(workload, site):
+        alike: Callable[[str], str] = str.lower if fold else str
+        there = {alike(name) for name in known}
+        count = np.bincount(index, minlength=len(names))
+        values: dict[str, list[int]] = {}
+        for k, listed in enumerate(names):
+            for name in listed if count[k] else ():
+                if name and alike(name) not in there:
+                    values.setdefault(name, []).append(k)
+        every = [_Unknown(kind, name, where, index, known, int(count[where].sum())) for name, where in values.items()]
+        yield from sorted(every, key=lambda one: -one.jobs)
+
+
+def _names(workload: Workload, site: Site) -> Iterator[tuple[str, list[str], bool, list[tuple[str, ...]], Ints]]:
+    """Yield each kind: its name, the names that the site has, whether case counts not, and those of the distinct values.
+
+    Last, the value of each job.
+    """
+    each = partitions_of_jobs(workload, site)
+    number = {names: k for k, names in enumerate(dict.fromkeys(each))}
+    index = np.array([number[names] for names in each], np.int64)
+    yield PARTITION, [p.name for p in site.partitions], False, list(number), index
+    columns = workload.site
+    if columns is None:
+        return
+    asked, request = columns.requests, columns.request
+    qualities = [] if isinstance(site.scheduler, PBSSettings) else [q.name for q in site.qos]
+    if qualities:
+        yield QUALITY, qualities, True, [(r.qos,) for r in asked], request
+    accounts = list(dict.fromkeys(a.account for a in site.associations))
+    if accounts:
+        yield ACCOUNT, accounts, True, [(r.account,) for r in asked], request
+    licences = [x.name for x in site.licences]
+    yield LICENCE, licences, False, [tuple(licences_in(r.licences)) for r in asked], request
+    nodes = [n.name for n in site.nodes]
+    yield ASKED, nodes, False, [_hosts(r.nodes) for r in asked], request
+    yield RAN, nodes, False, [_hosts(text) for text in columns.texts], columns.nodes
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    """Return the nodes of a list in Slurm's notation; none for texts that are none."""
+    try:
+        return tuple(hosts_of(text)) if text else ()
+    except WrongValue:
+        return ()

@@ -1,0 +1,87 @@
+"""Logs and sites that do not fit: partitions, accounts, QOS, licences and nodes that the site does not have."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from schedlab.errors import WrongValue
+from schedlab.instances.report import WorkloadError
+from schedlab.instances.site_columns import SiteColumns
+from schedlab.instances.workload import Workload
+from schedlab.models import Dispatch, Job, Queue
+from schedlab.models.dispatch.site_request import Recorded, SiteRequest
+from schedlab.models.site import QOS, Association, Licence, Partition, PBSSettings, Site, SiteNode
+from schedlab.simulation.features.site_fit import fitted
+
+SITE = Site(
+    "lab",
+    [SiteNode("n1", 4), SiteNode("n2", 4)],
+    [Partition("p", ("n1", "n2"))],
+    [QOS("normal")],
+    [Association("root"), Association("chem", parent="root")],
+    [Licence("matlab", 2)],
+)
+
+
+def log(*each):
+    """A log with a job for each request and recorded nodes."""
+    site = SITE.platform()
+    jobs = [Job(f"j{k}", k, 60, 1, {"cores": 1}, "p", runtime=60) for k in range(len(each))]
+    made = Workload.of(Dispatch(site, jobs, [Queue("p", 60)]))
+    rows = [(SiteRequest(**{"partitions": ("p",), **asked}), Recorded(nodes=nodes)) for asked, nodes in each]
+    columns = SiteColumns.of(rows)
+    return replace(made, site=columns)
+
+
+def test_a_log_that_fits_is_the_same():
+    made = log(({"qos": "NORMAL", "account": "Chem", "licences": "matlab:1"}, "n[1-2]"), ({"nodes": "n1"}, ""))
+    assert fitted(made, SITE, "stop") is made
+
+
+@pytest.mark.parametrize(
+    ("asked", "nodes", "told"),
+    [
+        ({"partitions": ("p", "q")}, "n1", "partition 'q'"),
+        ({"qos": "high"}, "n1", "QOS 'high'"),
+        ({"account": "physics"}, "n1", "account 'physics'"),
+        ({"licences": "ansys:2"}, "n1", "licence 'ansys'"),
+        ({"nodes": "n[2-3]"}, "n1", "requested node 'n3'"),
+        ({}, "n[1,7]", "node 'n7'"),
+    ],
+)
+def test_each_kind_of_names(asked, nodes, told):
+    made = log(({}, "n1"), (asked, nodes), ({}, "n2"))
+    with pytest.raises(WorkloadError, match=f"(?s)do not fit.*the site has no {told} .1 job: j1"):
+        fitted(made, SITE, "stop")
+    assert fitted(made, SITE, "skip").ids == ("j0", "j2")
+    assert fitted(made, SITE, "skip").report.dropped == (("j1", f"the site has no {told}"),)
+    kept = fitted(made, SITE)
+    if "partitions" in asked:
+        assert kept.ids == ("j0", "j2")
+    else:
+        assert kept.ids == ("j0", "j1", "j2") and told in kept.report.notes[-1]
+    in_place = fitted(made, SITE, in_place=True)
+    assert len(in_place) == (2 if "partitions" in asked or nodes == "n[1,7]" else 3)
+
+
+def test_many_names_are_counted_and_the_first_jobs_are_listed():
+    made = log(*(({}, f"x{k}") for k in range(9)), *(({}, "y1") for _ in range(5)), ({}, "n1"))
+    with pytest.raises(WorkloadError) as error:
+        fitted(made, SITE, "stop")
+    lines = str(error.value).splitlines()
+    assert lines[1].startswith("  the site has no node 'y1' (5 jobs: j9, j10, j11 and 2 more;")
+    assert lines[6] == "  and 5 further names"
+    with pytest.raises(
+        WorkloadError, match="no job is left on the site 'lab'; of the first one, the site has no node 'x0'"
+    ):
+        fitted(made.keep(np.arange(len(made)) < 14), SITE, "skip")
+    with pytest.raises(WrongValue, match="did you mean stop"):
+        fitted(made, SITE, "stp")
+
+
+def test_what_a_site_does_not_describe_is_not_compared():
+    bare = Site("bare", SITE.nodes, SITE.partitions)
+    made = log(({"qos": "high", "account": "physics"}, "n1"))
+    assert fitted(made, bare, "stop") is made
+    queue_limits = Site("pbs", SITE.nodes, SITE.partitions, [QOS("p")], scheduler=PBSSettings(), kind="pbs")
+    assert fitted(made, queue_limits, "stop") is made
