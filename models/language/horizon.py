@@ -414,6 +414,11 @@ class Derivation:
         self._known = Horizon(0, True)
         self._restart()
 
+    def forget(self) -> None:
+        """Forget what is known of the constraints, after some were removed or replaced."""
+        self._key = ()
+        self._restart()
+
     def _restart(self) -> None:
         self._rows: list[object] | None = None
         self._intervals = self._done = self._sizes = 0

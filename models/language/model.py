@@ -13,6 +13,7 @@ from ...errors import WrongArgument
 from ..arguments import named, refuse
 from ..counts import how_many
 from ..excerpt import one_line
+from ..unknown_names import hint
 from .clock import THIS_CALL, look
 from .constraints import (
     SCHEDULING,
@@ -107,6 +108,30 @@ class Model:
     def declared_horizon(self) -> int | None:
         """The horizon as declared; None if it is derived."""
         return self._horizon
+
+    def copy(self, name: str | None = None) -> Model:
+        """Return a copy with variables of its own, in the same order; a change of one model does not change the other.
+
+        Parameters
+        ----------
+        name : str, optional
+            The name of the copy. None: that of the model.
+
+        Returns
+        -------
+        Model
+            ``copied.intervals[v.index]`` is the copy of the interval v, ``copied.integers[x.index]`` that of the integer x.
+
+        Examples
+        --------
+        >>> m = Model("m", horizon=9); a = m.interval("a", size=3); m.add(a.start >= 2, "late"); m.minimize(a.end)
+        >>> n = m.copy("relaxed"); n.remove("late"); n.intervals[a.index].model is n, n, m
+        (True, Model('relaxed': 1 interval, 0 integers, 0 constraints), Model('m': 1 interval, 0 integers, 1 constraint))
+        """
+        made = self.with_horizon(self._horizon)
+        if name is not None:
+            made.name = _checked_name(name, "a model")
+        return made
 
     def interval(
         self,
@@ -209,6 +234,13 @@ class Model:
             If the first argument is no constraint, or has variables of another model.
         """
         look()
+        self._owned(constraint)
+        if name is not None and type(name) is not str:
+            name = _checked_name(name, "a constraint")
+        self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
+
+    def _owned(self, constraint: Constraint) -> None:
+        """Raise ModelError for what is no constraint, or one of another model."""
         if isinstance(constraint, Comparison):
             owner = constraint.model
         elif isinstance(constraint, SCHEDULING):
@@ -218,9 +250,76 @@ class Model:
             raise ModelError(f"model {self.name!r}: {told(constraint)} is not a constraint{_not_added(constraint)}")
         if owner is not None and owner is not self:
             raise ModelError(f"model {self.name!r}: {describe(constraint)} contains variables of model {owner.name!r}")
-        if name is not None and type(name) is not str:
-            name = _checked_name(name, "a constraint")
-        self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
+
+    def remove(self, constraint: Constraint | NamedConstraint | str) -> None:
+        """Remove a constraint from the model.
+
+        Parameters
+        ----------
+        constraint : Constraint, NamedConstraint or str
+            The constraint that was added, an entry of ``constraints``, or its name if no other constraint has it.
+
+        Raises
+        ------
+        ModelError
+            If the model has no such constraint, or several of that name.
+
+        Examples
+        --------
+        >>> m = Model("m", horizon=9); a = m.interval("a", size=3)
+        >>> late = a.start >= 2; m.add(late); m.add(a.end <= 8, "deadline")
+        >>> m.remove(late); m.remove("deadline"); m.constraints
+        []
+        """
+        k = self._place(constraint, "remove")
+        self._change([*self.constraints[:k], *self.constraints[k + 1 :]])
+
+    def replace(self, constraint: Constraint | NamedConstraint | str, by: Constraint) -> None:
+        """Put another constraint in the place of one of the model; it gets the name of the old one.
+
+        Parameters
+        ----------
+        constraint : Constraint, NamedConstraint or str
+            The constraint that was added, an entry of ``constraints``, or its name if no other constraint has it.
+        by : Constraint
+            The new constraint.
+
+        Raises
+        ------
+        ModelError
+            If the model has no such constraint, or several of that name, or ``by`` is no constraint of this model.
+
+        Examples
+        --------
+        >>> m = Model("m", horizon=9); a = m.interval("a", size=3); m.add(a.end <= 8, "deadline")
+        >>> m.replace("deadline", a.end <= 6); m.constraints
+        [NamedConstraint(name='deadline', constraint=a.end <= 6)]
+        """
+        k = self._place(constraint, "replace")
+        self._owned(by)
+        self._change([*self.constraints[:k], NamedConstraint(self.constraints[k].name, by), *self.constraints[k + 1 :]])
+
+    def _place(self, given: object, what: str) -> int:
+        """Return the position of a constraint that is given by itself, by its entry or by its name."""
+        wanted = given.constraint if isinstance(given, NamedConstraint) else given
+        if isinstance(wanted, str):
+            places = [k for k, c in enumerate(self.constraints) if c.name == wanted]
+        else:
+            places = [k for k, c in enumerate(self.constraints) if c.constraint is wanted]
+        if len(places) == 1 or (places and not isinstance(wanted, str)):
+            return places[0]
+        if isinstance(wanted, str):
+            found = f"{how_many(len(places), 'constraint')} are named {wanted!r}; give the constraint itself"
+            missing = hint(wanted, [c.name for c in self.constraints], "its constraints are", "it has none")
+            raise ModelError(f"model {self.name!r}: {what}(): {found if places else f'{wanted!r} is no constraint; {missing}'}")
+        raise ModelError(
+            f"model {self.name!r}: {what}({told(given)}): the model has no such constraint; give the object that was "
+            "added, an entry of model.constraints, or a name"
+        )
+
+    def _change(self, constraints: list[NamedConstraint]) -> None:
+        self.constraints = constraints
+        self._derivation.forget()
 
     def minimize(
         self, objective: Expression | Number | Sequence[Expression | Number], *, replace: bool = False
