@@ -63,7 +63,9 @@ def complete(
     part.constraints = [*model.constraints, *fixed]
     left = limits.deadline.remaining
     seconds = SECONDS if left is None else min(SECONDS, SHARE * left)
-    found = run(part, backend, replace(limits.lasting(seconds), gap=None, deterministic=None), conflict=False, **options)
+    found = run(
+        part, backend, replace(limits.lasting(seconds), gap=None, deterministic=None), conflict=False, **options
+    )
     if found.assignment is not None and found.status in ("optimal", "feasible"):
         count = len(model.intervals) + len(model.integers)
         verb = "was" if len(given) == 1 else "were"
@@ -74,4 +76,6 @@ def complete(
     if found.status == "infeasible":
         return None, WarmStart("rejected", "no solution of the model has the values of the partial start")
     why = f": {found.message}" if found.message else ""
-    return None, WarmStart("rejected", f"no solution with the values of the partial start was found in {seconds:.3g} s{why}")
+    return None, WarmStart(
+        "rejected", f"no solution with the values of the partial start was found in {seconds:.3g} s{why}"
+    )

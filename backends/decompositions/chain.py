@@ -291,6 +291,11 @@ class DecomposedCompiled:
             return {name: self.inner.var(v) for name, v in variables.items()}
         return self.inner.var(variables)
 
+    def named(self) -> Any:
+        """Return the native model with names; those of backends of third parties may have none."""
+        inner: Any = self.inner
+        return inner.named() if hasattr(inner, "named") else self.native
+
     def assignment(self, answer: Any) -> Assignment:
         """Convert the solver's native answer to an assignment of the original."""
         return self.chain.back(self.inner.assignment(answer))

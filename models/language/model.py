@@ -311,7 +311,9 @@ class Model:
         if isinstance(wanted, str):
             found = f"{how_many(len(places), 'constraint')} are named {wanted!r}; give the constraint itself"
             missing = hint(wanted, [c.name for c in self.constraints], "its constraints are", "it has none")
-            raise ModelError(f"model {self.name!r}: {what}(): {found if places else f'{wanted!r} is no constraint; {missing}'}")
+            raise ModelError(
+                f"model {self.name!r}: {what}(): {found if places else f'{wanted!r} is no constraint; {missing}'}"
+            )
         raise ModelError(
             f"model {self.name!r}: {what}({told(given)}): the model has no such constraint; give the object that was "
             "added, an entry of model.constraints, or a name"

@@ -116,7 +116,9 @@ def fixing(values: Mapping[Variable, Any]) -> list[NamedConstraint]:
     >>> [c.name for c in fixing({a: (4, 6), x: 2})]
     ['a starts at 4', 'a is present', 'a ends at 6', 'x is 2']
     """
-    return [c for v, value in values.items() for c in (_of_integer if isinstance(v, Integer) else _of_interval)(v, value)]  # type: ignore[operator]
+    return [
+        c for v, value in values.items() for c in (_of_integer if isinstance(v, Integer) else _of_interval)(v, value)
+    ]  # type: ignore[operator]
 
 
 def _of_integer(x: Integer, value: Any) -> list[NamedConstraint]:

@@ -19,7 +19,10 @@ def modes() -> tuple[sl.Model, dict[str, Any]]:
     fast = []
     for name, slow in (("a", 6), ("b", 5)):
         task = known[name] = m.interval(name, size=(3, slow))
-        options = [m.interval(f"{name} fast", size=3, optional=True), m.interval(f"{name} slow", size=slow, optional=True)]
+        options = [
+            m.interval(f"{name} fast", size=3, optional=True),
+            m.interval(f"{name} slow", size=slow, optional=True),
+        ]
         known |= {v.name: v for v in options}
         fast.append(options[0])
         m.add(sl.alternative(task, options), f"machine of {name}")
@@ -35,7 +38,12 @@ def test_the_missing_values_are_found(name: str) -> None:
     if not backend(name).availability().ok:
         pytest.skip(f"{name} is not installed")
     m, v = modes()
-    for start in ({"a fast": True}, {v["a"]: 0, "x": 3}, {"a": (1, 4), "b fast": None}, {v["b slow"]: IntervalValue(True, 2, 7)}):
+    for start in (
+        {"a fast": True},
+        {v["a"]: 0, "x": 3},
+        {"a": (1, 4), "b fast": None},
+        {v["b slow"]: IntervalValue(True, 2, 7)},
+    ):
         r = sl.solve(m, backend=name, warm_start=start, threads=1, time_limit=60)
         assert (r.status, r.objective) == ("optimal", (5, 2))
         assert r.warm_start.fate == "repaired" and "of 7 variables" in r.warm_start.reason, r.warm_start

@@ -58,9 +58,9 @@ def test_wrong_constraints_are_named() -> None:
     m, a, b = two_jobs()
     m.add(a.start >= 1, "late")
     m.add(b.start >= 1, "late")
-    with pytest.raises(ModelError, match="remove.*2 constraints are named 'late'; give the constraint itself"):
+    with pytest.raises(ModelError, match=r"remove.*2 constraints are named 'late'; give the constraint itself"):
         m.remove("late")
-    with pytest.raises(ModelError, match="'one at a tim' is no constraint; .*'?one at a time"):
+    with pytest.raises(ModelError, match=r"'one at a tim' is no constraint; .*'?one at a time"):
         m.remove("one at a tim")
     with pytest.raises(ModelError, match="has no such constraint; give the object"):
         m.remove(a.start >= 1)
@@ -72,5 +72,3 @@ def test_wrong_constraints_are_named() -> None:
         m.replace("one at a time", two_jobs()[1].start >= 2)
     with pytest.raises(ModelError, match="name"):
         m.copy(3)  # type: ignore[arg-type]
-
-
