@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -32,6 +32,7 @@ from ...models.language import (
     Model,
     NoOverlap,
     Precedence,
+    Stated,
     Synchronize,
 )
 from ...models.language import Table as AllowedTuples
@@ -50,6 +51,7 @@ from ...models.language.expressions import (
     Remainder,
 )
 from ...models.language.linear_expressions import Atom
+from ...models.language.listing import kind_and_values
 from ...models.unknown_names import UnknownName
 from ..base import Limits
 from ..decompositions.decomposition import Copy
@@ -73,7 +75,8 @@ CONSTRUCTS = (
     "master on the machine", "points in a sequence", "transitions of points", "arithmetic", "product", "abs", "//", "%",
     "variable divisor", "element of expressions", "conditions", "!=", "and", "or", "not", "precedence as condition",
     "presence as condition", "relations", "all_different", "table", "count", "levels", "at_start", "at_end", "pulse",
-    "step_at", "level always", "level in a window", "level during", "variable height",
+    "step_at", "level always", "level in a window", "level during", "variable height", "structures", "intensity", "domain",
+    "span", "isomorphism", "variable capacity", "variable lag",
 )  # fmt: skip
 
 
@@ -151,6 +154,28 @@ def _constraint(c: Constraint) -> str:
             when = "" if window is None else f", window={window}"
             when = when if during is None else f", during={_name(during)}"
             return f"sl.always_in({' + '.join(parts)}, {lo}, {hi}{when})"
+        case Stated():
+            return _stated(c)
+
+
+def _stated(c: Stated) -> str:
+    """Return the code of a calendar or a structure: the function that declares it, with its fields in their order."""
+    kind, required, optional = kind_and_values(c)
+    kind = {"variable_capacity": "cumulative"}.get(kind, kind)
+    if kind == "variable_delay":
+        kind = required.pop("relation")
+    given = [_field(v) for v in required.values()] + [f"{name}={_field(v)}" for name, v in optional.items()]
+    return f"sl.{kind}({', '.join(given)})"
+
+
+def _field(value: Any) -> str:
+    if isinstance(value, (Interval, Integer)):
+        return _name(value)
+    if isinstance(value, Linear):
+        return _linear(value)
+    if isinstance(value, tuple) and any(isinstance(v, (Interval, Linear)) for v in value):
+        return f"[{', '.join(map(_field, value))}]"
+    return str(value)
 
 
 def _comparison(c: Comparison) -> str:

@@ -26,6 +26,7 @@ from ...models.language import (
     Model,
     NoOverlap,
     Precedence,
+    Stated,
     Synchronize,
     Table,
 )
@@ -37,6 +38,7 @@ from ..base import MissingConstruct
 from ..decompositions.constructs import NOT_RESERVOIR, of_level
 from .expressions import CpSatExpressions
 from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, set_objective
+from .structures import stated
 
 # --- Many native variables, intervals and demands at once.
 #
@@ -537,7 +539,7 @@ class CpSatLowering:
                 if constraint.transitions:
                     transitions(self, constraint)
                 else:
-                    occupying, _ = self._rows(intervals, [1] * len(intervals))
+                    occupying, _ = self.rows_of(intervals, [1] * len(intervals))
                     self.native.model.add_no_overlap(occupying)
             case AllOrNone(intervals):
                 presence = self.expressions.presence
@@ -556,6 +558,8 @@ class CpSatLowering:
                 self._table(constraint)
             case Level():
                 self._level(constraint)
+            case Stated():
+                stated(self, constraint)
 
     def _all_different(self, expressions: Sequence[Linear]) -> None:
         """Post an all_different; under a guard, which it does not take, as an order of each pair."""
@@ -662,7 +666,7 @@ class CpSatLowering:
     def _cumulative(self, c: Cumulative) -> None:
         if add_cumulative(self, c):
             return
-        intervals, demands = self._rows(c.intervals, c.demands)
+        intervals, demands = self.rows_of(c.intervals, c.demands)
         self.native.nonzeros += len(intervals)
         most = max(capacity for _, capacity in c.steps)
         if len(c.steps) > 1:
@@ -672,7 +676,7 @@ class CpSatLowering:
                     demands.append(most - capacity)
         self.native.model.add_cumulative(intervals, demands, most)
 
-    def _rows(self, members: Sequence[Interval], amounts: Sequence[int | Linear]) -> tuple[list[Any], list[Any]]:
+    def rows_of(self, members: Sequence[Interval], amounts: Sequence[int | Linear]) -> tuple[list[Any], list[Any]]:
         """Return the native intervals on a resource, and their demands."""
         intervals, demands = [], []
         rows: Iterable[Row] = zip(members, amounts, strict=True)

@@ -24,15 +24,17 @@ from .constraints import (
     Transitions,
     VariableDemands,
 )
-from .constructs import ALL, NOT_LINEAR, PRECEDENCES, Construct, atoms_of, constructs_of
+from .constructs import ALL, NOT_LINEAR, PRECEDENCES, STATED, Construct, atoms_of, constructs_of
 from .decomposition import Decomposition, Step, Variables
 from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, StartWindows, needs_origin
 from .levels import Levels
 from .linear import REAL_FUNCTIONS, LinearModel
+from .structures import Structures
 
 # --- The choice and the sequence of decompositions for a model and a backend.
 
 ORDER: tuple[type[Decomposition], ...] = (
+    Structures,
     Alternatives,
     AllOrNones,
     Transitions,
@@ -57,8 +59,13 @@ ORDER: tuple[type[Decomposition], ...] = (
 
 # constructs for which the size 0, which stands for the absence of an interval, is not the same as its absence
 _WITH_OPTIONAL = frozenset(
-    [Construct.ALTERNATIVE, Construct.ALL_OR_NONE, Construct.SYNCHRONIZE, Construct.TRANSITIONS, *PRECEDENCES]
+    [
+        *(Construct.ALTERNATIVE, Construct.ALL_OR_NONE, Construct.SYNCHRONIZE, Construct.TRANSITIONS),
+        *PRECEDENCES,
+        *STATED,
+    ]
 )
+_WITH_DIGITS = frozenset([Construct.VARIABLE_DEMAND, Construct.VARIABLE_CAPACITY])
 _OF_CUMULATIVE = frozenset([Construct.STEPWISE_CAPACITY, Construct.VARIABLE_DEMAND])
 
 
@@ -103,7 +110,7 @@ class Chain:
                 self._append(kind(self.model, missing))
         if constructs_of(self.model) - supports:  # intervals: a linear model of the original is smaller
             self.steps, self.model = [], origin
-            for kind in (Levels, Arithmetic, Relations):
+            for kind in (Structures, Levels, Arithmetic, Relations):
                 if constructs_of(self.model) & kind.replaces:
                     self._append(kind(self.model, NOT_LINEAR))
             self._append(LinearModel(self.model))
@@ -181,7 +188,7 @@ def _missing(model: Model, supports: frozenset[Construct]) -> frozenset[Construc
         missing |= {Construct.TRANSITIONS}
     if Construct.CUMULATIVE in missing:
         missing |= _OF_CUMULATIVE
-    digits = Construct.VARIABLE_DEMAND in present & missing  # these bring optional intervals
+    digits = Construct.VARIABLE_DEMAND in missing and bool(present & _WITH_DIGITS)  # these bring optional intervals
     if Construct.OPTIONAL in missing and (Construct.OPTIONAL in present or digits):
         missing |= _WITH_OPTIONAL
     if missing & (REAL_FUNCTIONS | {Construct.REAL}) and any(not a.integral for a in atoms_of(model)):

@@ -12,13 +12,20 @@ from ...models.language import (
     Comparison,
     Cumulative,
     ForbidExtent,
+    InDomain,
+    Intensity,
     Interval,
+    Isomorphism,
     Level,
     Model,
     NoOverlap,
     Precedence,
+    Span,
+    Stated,
     Synchronize,
     Table,
+    VariableCapacity,
+    VariableDelay,
 )
 from ...models.language.constraints import Constraint, expressions_of
 from ...models.language.expressions import (
@@ -70,6 +77,8 @@ class Construct(StrEnum):
     LEVEL, LEVEL_SOMETIMES, LEVEL_VARIABLE
         A level between bounds at all times, with heights that are numbers; one in a window or during an interval; one with
         a height that is an expression.
+    INTENSITY, IN_DOMAIN, SPAN, ISOMORPHISM, VARIABLE_CAPACITY, VARIABLE_DELAY
+        The constraints whose classes have these names.
     REAL
         Coefficients and bounds of comparisons and objectives that are no whole numbers.
     """
@@ -106,6 +115,12 @@ class Construct(StrEnum):
     LEVEL = "level"
     LEVEL_SOMETIMES = "level in a window or during an interval"
     LEVEL_VARIABLE = "level with variable heights"
+    INTENSITY = "intensity"
+    IN_DOMAIN = "domain with holes"
+    SPAN = "span"
+    ISOMORPHISM = "isomorphism"
+    VARIABLE_CAPACITY = "variable capacity"
+    VARIABLE_DELAY = "variable time lag"
     REAL = "real coefficients"
 
 
@@ -133,13 +148,26 @@ FUNCTIONS = {
 LEVELS = frozenset([Construct.LEVEL, Construct.LEVEL_SOMETIMES, Construct.LEVEL_VARIABLE])
 NOT_RESERVOIR = LEVELS - {Construct.LEVEL}
 """What CP-SAT's reservoir does not take."""
-NOT_LINEAR = LEVELS | {
-    Construct.PRODUCT,
-    Construct.DIVISION,
-    Construct.ENTRY,
-    Construct.ALL_DIFFERENT,
-    Construct.TABLE,
+OF_STATED = {
+    Intensity: Construct.INTENSITY,
+    InDomain: Construct.IN_DOMAIN,
+    Span: Construct.SPAN,
+    Isomorphism: Construct.ISOMORPHISM,
+    VariableCapacity: Construct.VARIABLE_CAPACITY,
+    VariableDelay: Construct.VARIABLE_DELAY,
 }
+STATED = frozenset(OF_STATED.values())
+NOT_LINEAR = (
+    LEVELS
+    | STATED
+    | {
+        Construct.PRODUCT,
+        Construct.DIVISION,
+        Construct.ENTRY,
+        Construct.ALL_DIFFERENT,
+        Construct.TABLE,
+    }
+)
 """What the lowerings of ``backends.linear`` do not take."""
 
 
@@ -235,3 +263,5 @@ def _of_constraint(c: Constraint) -> Iterator[Construct]:
             yield Construct.TABLE
         case Level():
             yield from of_level(c)
+        case Stated():
+            yield OF_STATED[type(c)]

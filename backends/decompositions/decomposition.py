@@ -28,6 +28,7 @@ from ...models.language import (
     Model,
     NoOverlap,
     Precedence,
+    Stated,
     Synchronize,
     Table,
     UndefinedValue,
@@ -159,6 +160,8 @@ class Copy:
                 return Table(tuple(map(self.linear, expressions)), tuples)
             case Level():
                 return self.level(c)
+            case Stated():
+                return c.copied(self)
 
     def level(self, c: Level) -> Level:
         """Return the copy of a level."""

@@ -1,6 +1,7 @@
 """The modelling language: interval and integer variables, linear expressions, scheduling constraints."""
 
 from .bounds import Bounds
+from .calendars import InDomain, Intensity, breaks, forbid_end, forbid_start, in_domain, intensity
 from .conditions import all_of, any_of, count, holds, implies
 from .constraints import (
     AllDifferent,
@@ -12,6 +13,7 @@ from .constraints import (
     Level,
     NoOverlap,
     Precedence,
+    Stated,
     Synchronize,
     Table,
     Violation,
@@ -41,6 +43,7 @@ from .linear_expressions import Comparison, Expression, Linear
 from .model import Model
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
+from .structures import Isomorphism, Span, VariableCapacity, VariableDelay, isomorphism, span
 
 __all__ = [
     "AllDifferent",
@@ -54,9 +57,12 @@ __all__ = [
     "Evaluator",
     "Expression",
     "ForbidExtent",
+    "InDomain",
     "Integer",
+    "Intensity",
     "Interval",
     "IntervalValue",
+    "Isomorphism",
     "Level",
     "LevelFunction",
     "Linear",
@@ -65,9 +71,13 @@ __all__ = [
     "NamedConstraint",
     "NoOverlap",
     "Precedence",
+    "Span",
+    "Stated",
     "Synchronize",
     "Table",
     "UndefinedValue",
+    "VariableCapacity",
+    "VariableDelay",
     "Violation",
     "all_different",
     "all_of",
@@ -77,14 +87,20 @@ __all__ = [
     "any_of",
     "at_end",
     "at_start",
+    "breaks",
     "count",
     "cumulative",
     "element",
     "end_before_end",
     "end_before_start",
+    "forbid_end",
     "forbid_extent",
+    "forbid_start",
     "holds",
     "implies",
+    "in_domain",
+    "intensity",
+    "isomorphism",
     "no_overlap",
     "overlap",
     "piecewise",
@@ -93,6 +109,7 @@ __all__ = [
     "pulse",
     "quotient",
     "remainder",
+    "span",
     "start_before_end",
     "start_before_start",
     "step_at",

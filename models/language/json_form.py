@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 
 from ..counts import how_many, how_many_of
 from ..unknown_names import hint
-from . import conditions, declarations, functions, levels
+from . import calendars, conditions, declarations, functions, levels, structures
 from .constraints import Constraint
 from .expressions import (
     Attribute,
@@ -256,7 +256,7 @@ class _Reader:
         values = {
             f.name: self.value(f"{place}.{f.name}", entry[f.name], t) for f, t in arguments(kind) if f.name in entry
         }
-        declare: Callable[..., Constraint] = levels.level if kind == "level" else getattr(declarations, kind)
+        declare: Callable[..., Constraint] = DECLARED[kind] if kind in DECLARED else getattr(declarations, kind)
         required = [values.pop(name) for name in needed]
         return declare(*required, **values)
 
@@ -343,6 +343,16 @@ class _Reader:
         return declare(*given.values())
 
 
+DECLARED: dict[str, Callable[..., Constraint]] = {
+    "level": levels.level,
+    "intensity": calendars.intensity,
+    "in_domain": calendars.in_domain,
+    "span": structures.span,
+    "isomorphism": structures.isomorphism,
+    "variable_capacity": declarations.cumulative,
+    "variable_delay": declarations.variable_delay,
+}
+"""The functions that declare constraints and are not in ``declarations`` under the name of their type."""
 Windows = tuple[tuple[int, int], ...]
 Entries = tuple[float | Linear, ...]
 # The arguments of each function in the order in which the language takes them

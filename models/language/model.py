@@ -14,6 +14,7 @@ from ..arguments import named, refuse
 from ..counts import how_many
 from ..excerpt import one_line
 from ..unknown_names import hint
+from . import calendars
 from .clock import THIS_CALL, look
 from .constraints import (
     SCHEDULING,
@@ -26,11 +27,13 @@ from .constraints import (
     Level,
     NoOverlap,
     Precedence,
+    Stated,
     Synchronize,
     Table,
     Violation,
     expressions_of,
     intervals_of,
+    some,
 )
 from .data import Assignment, NamedConstraint, Sense
 from .expressions import Integer, Interval
@@ -139,6 +142,10 @@ class Model:
         size: int | tuple[int, int] = NO_SIZE,
         start: int | Window | Sequence[Window] | None = None,
         optional: bool = False,
+        *,
+        end: int | Window | Sequence[Window] | None = None,
+        work: int | tuple[int, int] | None = None,
+        intensity: int | Sequence[tuple[int, int]] | None = None,
         **unknown: Never,
     ) -> Interval:
         """Declare an interval variable.
@@ -148,12 +155,19 @@ class Model:
         name : str
             The name that messages use.
         size : int or (int, int)
-            The size in seconds, or (lo, hi) for a variable size.
+            The size in seconds, the end minus the start; or (lo, hi) for a variable size. With ``work`` it may be left
+            out, and is derived.
         start : int, (int, int), sequence of (int, int), or None
             A fixed start in seconds; a window (lo, hi) of the start, both ends included; a list of windows (a
             calendar); or None for 0 to the horizon.
         optional : bool, default False
             Whether the interval may be absent.
+        end : int, (int, int), sequence of (int, int), or None
+            The same for the end: the model gets the constraint ``in_domain(v.end, windows, interval=v)``.
+        work : int, (int, int) or None
+            The work in seconds at full intensity, with ``intensity``: the model gets ``intensity(v, work, intensity)``.
+        intensity : int, sequence of (int, int), or None
+            The intensity in percent, or steps [(time in seconds, percent), ...].
 
         Returns
         -------
@@ -163,14 +177,19 @@ class Model:
         Raises
         ------
         ModelError
-            If a size is negative, or a window has lo > hi.
+            If a size is negative, or a window has lo > hi, or no greatest size can be derived from the intensity.
 
         Examples
         --------
         >>> m = Model("m")
         >>> m.interval("night job", size=(60, 120), start=[(0, 100), (400, 500)], optional=True)
         night job
+        >>> a = m.interval("repair", work=8, intensity=[(0, 100), (16, 0), (32, 50)], end=(0, 60))
+        >>> (a.size_lo, a.size_hi), [c.name for c in m.constraints]
+        ((8, 33), ['intensity of repair', 'end of repair'])
         """
+        if work is not None or intensity is not None or end is not None:
+            return self._in_calendar(name, size, start, optional, end, work, intensity, unknown)
         if type(name) is not str or (optional is not False and optional is not True) or unknown:
             name, optional = _checked_interval(name, optional, unknown)
         if (
@@ -189,6 +208,40 @@ class Model:
             look()
         made = Interval(self, len(self.intervals), name, (lo, hi), windows, optional)
         self.intervals.append(made)
+        return made
+
+    def _in_calendar(
+        self,
+        name: str,
+        size: Any,
+        start: Any,
+        optional: bool,
+        end: Any,
+        work: Any,
+        intensity: Any,
+        unknown: dict[str, Any],
+    ) -> Interval:
+        """Declare an interval with end windows, or with a work and an intensity."""
+        if (work is None) != (intensity is None):
+            missing = "work" if work is None else "intensity"
+            raise ModelError(f"interval {name!r}: work and intensity belong together; {missing} is missing")
+        if work is not None:
+            trial = calendars.intensity(
+                Interval(self, -1, _checked_name(name, "an interval"), (0, 0), None, True), work, intensity
+            )
+            if size is NO_SIZE:
+                size = calendars.lengths(trial.work, trial.steps)
+                if size is None:
+                    raise ModelError(
+                        f"interval {name!r}: its intensity is 0 at the begin or the end of time, so that no greatest size "
+                        "can be derived; give it, as in size=(LEAST, GREATEST)"
+                    )
+        windows = None if end is None else windows_of(_checked_name(name, "an interval"), end, "end")
+        made = self.interval(name, size, start, optional, **unknown)
+        if work is not None:
+            self.add(calendars.Intensity(made, trial.work, trial.steps), f"intensity of {name}")
+        if windows is not None:
+            self.add(calendars.in_domain(made.end, windows, made), f"end of {name}")
         return made
 
     def integer(self, name: str, lo: int, hi: int, **unknown: Never) -> Integer:
@@ -503,31 +556,29 @@ def describe(constraint: Constraint) -> str:
         case Alternative(a, options, k):
             return f"alternative of {a}: {k} of {len(options)}"
         case Cumulative(intervals, _, steps):
-            return f"cumulative of {_some(intervals)} within {steps[0][1]}{' (stepwise)' if len(steps) > 1 else ''}"
+            return f"cumulative of {some(intervals)} within {steps[0][1]}{' (stepwise)' if len(steps) > 1 else ''}"
         case NoOverlap(intervals, transitions):
-            return f"no overlap of {_some(intervals)}{' with transitions' if transitions else ''}"
+            return f"no overlap of {some(intervals)}{' with transitions' if transitions else ''}"
         case AllOrNone(intervals):
-            return f"all or none of {_some(intervals)}"
+            return f"all or none of {some(intervals)}"
         case ForbidExtent(a, windows):
             return f"forbid extent of {a} in {how_many(len(windows), 'window')}"
         case Synchronize(a, others):
-            return f"synchronize {a} with {_some(others)}"
+            return f"synchronize {a} with {some(others)}"
         case Precedence(a, b, delay, kind, at_most):
             lags = "" if at_most is None else f" ({delay:+d} to {at_most:+d})"
             return f"{kind} {a} -> {b}" + (lags or (f" ({delay:+d})" if delay else ""))
         case AllDifferent(expressions):
-            return f"all different: {_some(expressions)}"
+            return f"all different: {some(expressions)}"
         case Table(expressions, tuples):
-            return f"table of {_some(expressions)} with {how_many(len(tuples), 'tuple')}"
+            return f"table of {some(expressions)} with {how_many(len(tuples), 'tuple')}"
         case Level(changes, _, lo, hi):
             bounds = " and ".join(f"{sign} {b}" for sign, b in ((">=", lo), ("<=", hi)) if b is not None)
-            return f"level of {_some([v for _, v, _ in changes])} {bounds}"
+            return f"level of {some([v for _, v, _ in changes])} {bounds}"
+        case Stated():
+            return constraint.described()[:LONGEST_NAME]
         case _:
             return brief(constraint.pieces(), LONGEST_NAME)
-
-
-def _some(items: Sequence[Interval | Expression]) -> str:
-    return ", ".join(str(i) for i in items[:4]) + (f", ... ({len(items)})" if len(items) > 4 else "")
 
 
 def without_end(model: Model, assignment: Assignment) -> str:

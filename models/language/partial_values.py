@@ -40,7 +40,7 @@ def given_values(model: ModelData, values: Mapping[Any, Any]) -> dict[Variable, 
     {a: 4, x: 2}
     """
     named: dict[str, list[Variable]] = {}
-    for known in (*model.intervals, *model.integers):
+    for known in _variables(model):
         named.setdefault(known.name, []).append(known)
     found: dict[Variable, Any] = {}
     for key, value in values.items():
@@ -79,7 +79,7 @@ def whole_assignment(model: ModelData, values: Mapping[Variable, Any]) -> Assign
     >>> whole_assignment(m, {a: 4, x: 2}), whole_assignment(m, {a: 4})
     (Assignment(a: 4..7, x: 2), None)
     """
-    if not all(v in values and _settled(v, values[v]) for v in (*model.intervals, *model.integers)):
+    if not all(v in values and _settled(v, values[v]) for v in _variables(model)):
         return None
     return Assignment(model, {v: None if value is False else value for v, value in values.items()})
 
@@ -116,9 +116,14 @@ def fixing(values: Mapping[Variable, Any]) -> list[NamedConstraint]:
     >>> [c.name for c in fixing({a: (4, 6), x: 2})]
     ['a starts at 4', 'a is present', 'a ends at 6', 'x is 2']
     """
-    return [
-        c for v, value in values.items() for c in (_of_integer if isinstance(v, Integer) else _of_interval)(v, value)
-    ]  # type: ignore[operator]
+    made: list[NamedConstraint] = []
+    for v, value in values.items():
+        made += _of_integer(v, value) if isinstance(v, Integer) else _of_interval(v, value)
+    return made
+
+
+def _variables(model: ModelData) -> list[Variable]:
+    return [*model.intervals, *model.integers]
 
 
 def _of_integer(x: Integer, value: Any) -> list[NamedConstraint]:

@@ -28,6 +28,7 @@ from .constraints import (
     Level,
     NoOverlap,
     Precedence,
+    Stated,
     Synchronize,
     Table,
     Violation,
@@ -282,6 +283,8 @@ def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None
             return _table(expressions, tuples, ev)
         case Level():
             return _level(constraint, ev)
+        case Stated():
+            return constraint.violation(ev)
 
 
 def _comparison(c: Comparison, ev: Evaluator) -> tuple[float, str] | None:
