@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .backends import Incumbent, Limits, Outcome, Result, backend, run
+from .backends.partial_start import complete
 from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
 from .heuristics.method import Method, Start, Value, start_text
@@ -36,7 +38,7 @@ def solve(
     time_limit: float | None = None,
     threads: int | None = None,
     seed: int = 0,
-    warm_start: Assignment | Schedule | Start | Method | str | None = None,
+    warm_start: Assignment | Mapping[Any, Any] | Schedule | Start | Method | str | None = None,
     gap_limit: float | None = None,
     deterministic_limit: float | None = None,
     parameters: Mapping[str, Value] | None = None,
@@ -79,9 +81,12 @@ def solve(
         Greatest number of threads; None: the solver's default.
     seed : int
         Seed of random numbers, at least 0.
-    warm_start : Assignment, Schedule, str, Method, Start or None
-        Where to start from: an Assignment of a model; a Schedule of a problem, or a heuristic such as ``"lns/5s"``. The
-        result is never worse than a start that holds. It replaces the start of the method's text.
+    warm_start : Assignment, dict, Schedule, str, Method, Start or None
+        Where to start from: an Assignment of a model, or a dict ``{variable or its name: value}`` of some of its
+        variables; a Schedule of a problem, or a heuristic such as ``"lns/5s"``. The result is never worse than a start
+        that holds. It replaces the start of the method's text. In a dict, an interval has a start, a pair (start, end),
+        True (present at any time) or None (absent); the backend first finds values for what is missing, and
+        ``result.warm_start`` says so if there are none.
     gap_limit : float or None
         Relative gap between objective and bound at which the solver stops.
     deterministic_limit : float or None
@@ -172,10 +177,19 @@ def _solve_model(
         raise WrongArgument(f"{method.text} solves problems; a model takes a backend, such as backend='cpsat'")
     if method.formulation is not None:
         raise WrongArgument(f"{method.text}: a model has no formulations; give the backend alone: {method.name!r}")
-    if method.start is not None or not isinstance(warm_start, (Assignment, type(None))):
-        raise WrongArgument("a model takes an Assignment as its warm_start; schedules and heuristics are for problems")
+    if method.start is not None or not isinstance(warm_start, (Assignment, Mapping, type(None))):
+        raise WrongArgument(
+            "a model takes an Assignment, or a dict of values by variable or name, as its warm_start; schedules and "
+            "heuristics are for problems"
+        )
     options = method.compile_options
-    return run(model, method.name, limits, warm_start=warm_start, on_incumbent=on_incumbent, **options)
+    if not isinstance(warm_start, Mapping):
+        return run(model, method.name, limits, warm_start=warm_start, on_incumbent=on_incumbent, **options)
+    start, fate = complete(model, warm_start, method.name, limits, **options)
+    result = run(model, method.name, limits, warm_start=start, on_incumbent=on_incumbent, **options)
+    if fate.fate == "rejected" or (fate.fate == "repaired" and result.warm_start.fate == "accepted"):
+        result.warm_start = replace(fate, returned=result.warm_start.returned)
+    return result
 
 
 def _solve_problem(
@@ -187,8 +201,9 @@ def _solve_problem(
 
     check_problem(problem)
     check_method(method, problem)
-    if isinstance(warm_start, Assignment):
-        raise WrongArgument("the warm_start of a problem is a Schedule or a heuristic, not an Assignment")
+    if isinstance(warm_start, (Assignment, Mapping)):
+        what = "a dict" if isinstance(warm_start, Mapping) else "an Assignment"
+        raise WrongArgument(f"the warm_start of a problem is a Schedule or a heuristic, not {what}")
     given: Schedule | Start | None = None
     if isinstance(warm_start, Schedule):
         given = warm_start

@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from ..errors import SolverUnavailable
-from ..models.language import Bounds, Comparison, Constraint, Cumulative, ForbidExtent, Level, Linear, Model
+from ..models.language import (
+    Bounds,
+    Comparison,
+    Constraint,
+    Cumulative,
+    ForbidExtent,
+    Level,
+    Linear,
+    Model,
+    Stated,
+)
 from ..models.language.constraints import expressions_of, lags_of
 from ..models.language.expressions import Function, atoms_below
 from ..models.language.linear_expressions import Atom
@@ -90,6 +100,8 @@ def _data(c: Constraint) -> Iterator[int]:
         known = [height for _, _, height in c.changes if isinstance(height, int)]
         yield sum(map(abs, known)) + sum(abs(amount) for _, amount in c.steps)
         yield from (abs(number) for number in (*(t for t, _ in c.steps), c.lo, c.hi, *(c.window or ())) if number)
+    if isinstance(c, Stated):
+        yield from c.data()
     yield from map(abs, lags_of(c))
 
 

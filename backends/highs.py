@@ -22,6 +22,7 @@ from .decompositions.constructs import NOT_LINEAR
 from .linear.constraints import IntervalColumns
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range, safe_bound
 from .linear.lowering import Lowered, lower, require_options
+from .linear.names import column_names, row_names
 from .parameters import Parameter, argument, check_all
 from .solver_thread import SolverLog, run_in_thread
 from .uses import column_values, own_values, own_variable
@@ -496,6 +497,17 @@ class HighsCompiled:
                 raise NoSolution("the answer holds no solution")
             answer = solution.col_value
         return self.lowered.read(column_values(answer, self.size["variables"], "a solved highspy.Highs"))
+
+    def named(self) -> Any:
+        """Return ``native`` with the names of variables and constraints on its columns and rows.
+
+        ``native.writeModel("model.lp")`` then writes them. They cost time, so that a model has them on request alone.
+        """
+        for k, name in enumerate(column_names(self.lowered)):
+            self.native.passColName(k, name)
+        for k, name in enumerate(row_names(self.lowered)):
+            self.native.passRowName(k, name)
+        return self.native
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
         """Return the assignment whose columns ``hint`` returns: on a restricting grid, the one moved onto the grid."""

@@ -24,6 +24,7 @@ from .highs import BROKEN, HALF, INTEGRALITY, OF_OBJECTIVE, SMALL, TIGHTER, TOLE
 from .highs import check as check_highs
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range
 from .linear.lowering import Lowered, lower, require_options
+from .linear.names import column_names, row_names
 from .parameters import Parameter, argument, fewer_threads
 from .solver_thread import SolverLog, run_in_thread
 from .uses import column_values, own_values, own_variable
@@ -263,6 +264,15 @@ class PyomoCompiled:
             answer = [_value(v) for v in answer.x.values()]
         return self.lowered.read(column_values(answer, self.size["variables"], "a solved ConcreteModel"))
 
+    def named(self) -> Any:
+        """Return another ``ConcreteModel``: its ``x`` and ``rows`` have the names of variables and constraints as indices.
+
+        ``named().write("model.lp", io_options={"symbolic_solver_labels": True})`` writes them.
+        """
+        names = column_names(self.lowered), row_names(self.lowered)
+        with _quiet():
+            return _concrete(self.form, self.model.name, integral=self.lowered.integral, names=names)
+
     def rebuilt(self, assignment: Assignment) -> Assignment:
         """Return the assignment whose columns ``hint`` returns: on a restricting grid, the one moved onto the grid."""
         return self.lowered.rebuilt(assignment)
@@ -448,10 +458,10 @@ def _value(v: Any) -> float:
     return min(max(0.0, -math.inf if v.lb is None else v.lb), math.inf if v.ub is None else v.ub)
 
 
-def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
+def _concrete(form: LinearForm, name: str, *, integral: bool, names: tuple[list[str], list[str]] | None = None) -> Any:
     """Return a ConcreteModel with a variable ``x`` per column, a constraint ``rows`` per row, and ``objective``.
 
-    The rows are scaled as those of HiGHS.
+    The rows are scaled as those of HiGHS. The indices of ``x`` and ``rows`` are numbers, or the given names.
     """
     environ = _environ()
     from pyomo.core.expr.numeric_expr import LinearExpression
@@ -462,14 +472,18 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
     hi = form.column_hi.tolist()
     kinds = form.integral.tolist() if integral else [0] * len(lo)
 
-    def bounds(m: Any, k: int) -> tuple[float, float]:
+    columns, rows = names or (range(len(lo)), range(len(form.row_lo)))
+    column = {key: k for k, key in enumerate(columns)}
+    place = {key: i for i, key in enumerate(rows)}
+
+    def bounds(m: Any, key: Any) -> tuple[float, float]:
         look()
-        return lo[k], hi[k]
+        return lo[column[key]], hi[column[key]]
 
     m.x = environ.Var(
-        range(len(lo)),
+        columns,
         bounds=bounds,
-        domain=lambda m, k: environ.Integers if kinds[k] else environ.Reals,
+        domain=lambda m, key: environ.Integers if kinds[column[key]] else environ.Reals,
     )
     x = list(m.x.values())
     scales = form.row_scales() if any(kinds) else np.ones(len(form.row_lo))
@@ -479,8 +493,9 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
     row_lo = (form.row_lo * scales).tolist()
     row_hi = (form.row_hi * scales).tolist()
 
-    def row(m: Any, i: int) -> Any:
+    def row(m: Any, key: Any) -> Any:
         look()
+        i = place[key]
         entries = range(start[i], start[i + 1])
         body = LinearExpression(
             constant=0.0, linear_coefs=[value[k] for k in entries], linear_vars=[x[index[k]] for k in entries]
@@ -491,7 +506,7 @@ def _concrete(form: LinearForm, name: str, *, integral: bool) -> Any:
             return environ.Constraint.Feasible if holds else environ.Constraint.Infeasible
         return sides[0], body, sides[1]
 
-    m.rows = environ.Constraint(range(len(form.row_lo)), rule=row)
+    m.rows = environ.Constraint(rows, rule=row)
     m.objective = environ.Objective(
         expr=_cost(form, x, 1.0), sense=environ.maximize if form.maximize else environ.minimize
     )

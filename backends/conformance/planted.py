@@ -59,6 +59,7 @@ from ..driver import run
 from ..result import Result
 from .agreement import judge
 from .brute_force import EnumerationError, brute_force
+from .planted_structures import STRUCTURE_FAULTS
 from .random_models import random_model
 
 # --- Planted faults in presences, forbidden windows, time lags and transition times (see ``planted_faults``).
@@ -700,6 +701,7 @@ FAULTS: tuple[type[Copy], ...] = (
     BoundRoundedAway,
     BoundOfInfinity,
     *TRANSITION_FAULTS,
+    *STRUCTURE_FAULTS,
 )
 
 

@@ -11,6 +11,7 @@ from ...models.language import (
     Linear,
     Model,
     Precedence,
+    VariableDelay,
     all_different,
     all_of,
     any_of,
@@ -154,7 +155,7 @@ class RandomArithmetic:
     def _arithmetic(self) -> Comparison:
         return self._compared(self._function(self.rng.choice([0, 0, 1])) + self.rng.choice([0, 1]) * self._leaf())
 
-    def _condition(self, depth: int) -> Comparison | Precedence | Linear:
+    def _condition(self, depth: int) -> Comparison | Precedence | VariableDelay | Linear:
         rng = self.rng
         draw = rng.random()
         if depth == 0 or draw < 0.3:
@@ -172,7 +173,7 @@ class RandomArithmetic:
         self.used.add("or" if draw < 0.8 else "and")
         return any_of(both) if draw < 0.8 else all_of(both)
 
-    def _precedence(self) -> Precedence:
+    def _precedence(self) -> Precedence | VariableDelay:
         rng = self.rng
         before, after = rng.sample(self.model.intervals, 2)
         delay = rng.choice([0, 0, 1, -2])

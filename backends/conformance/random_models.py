@@ -46,6 +46,7 @@ from .brute_force import EnumerationError, Value, Variable, brute_force, domain
 from .random_arithmetic import random_arithmetic
 from .random_levels import random_levels
 from .random_sequences import random_sequences
+from .random_structures import random_structures
 
 # --- Random expressions over the variables of a model: sums and nested functions.
 
@@ -383,6 +384,7 @@ LARGE = (10**3, 10**6, 10**9, 2 * 10**9, 10**12)
 PATTERN_PERIOD = (
     4  # each fourth seed gives a model of a pattern, another fourth one of ``random_arithmetic`` or ``random_levels``
 )
+STRUCTURE_PERIOD = 8  # each second one of those of patterns is one of ``random_structures``
 ARITHMETIC = 2  # the rest of the seeds of ``random_arithmetic`` after division by the period
 LEVEL_PERIOD = 4  # each fourth one of these is one of ``random_levels``
 SEQUENCE_PERIOD = 8  # each eighth seed gives a model of ``random_sequences``
@@ -406,8 +408,12 @@ def random_model(seed: int) -> RandomModel:
     >>> random_model(7).model.name
     'random 7'
     """
+    if seed % STRUCTURE_PERIOD == PATTERN_PERIOD:
+        model, used = random_structures(seed // STRUCTURE_PERIOD)
+        model.name = f"random {seed}"
+        return RandomModel(model, frozenset(used))
     if seed % PATTERN_PERIOD == 0:
-        made = RandomPattern(PATTERNS[seed // PATTERN_PERIOD % len(PATTERNS)], seed)
+        made = RandomPattern(PATTERNS[seed // STRUCTURE_PERIOD % len(PATTERNS)], seed)
         return RandomModel(made.model, frozenset(made.used))
     if seed % PATTERN_PERIOD == ARITHMETIC:
         k = seed // PATTERN_PERIOD

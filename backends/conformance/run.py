@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -36,6 +36,7 @@ from ...models.language import (
     Order,
     Precedence,
     SameSequence,
+    Stated,
     Synchronize,
 )
 from ...models.language import Table as AllowedTuples
@@ -55,6 +56,7 @@ from ...models.language.expressions import (
     Remainder,
 )
 from ...models.language.linear_expressions import Atom
+from ...models.language.listing import kind_and_values
 from ...models.unknown_names import UnknownName
 from ..base import Limits
 from ..decompositions.decomposition import Copy
@@ -80,6 +82,7 @@ CONSTRUCTS = (
     "presence as condition", "relations", "all_different", "table", "count", "levels", "at_start", "at_end", "pulse",
     "step_at", "level always", "level in a window", "level during", "variable height", "sequences",
     "direct transitions", "place in a sequence", "no idle time", "same sequence", "transition costs", "types of neighbours",
+    "structures", "intensity", "domain", "span", "isomorphism", "variable capacity", "variable lag",
 )  # fmt: skip
 
 
@@ -166,6 +169,8 @@ def _constraint(c: Constraint) -> str:
             return f"sl.sequence({_several(intervals)}).no_idle()"
         case SameSequence(intervals, others):
             return f"sl.same_sequence(sl.sequence({_several(intervals)}), sl.sequence({_several(others)}))"
+        case Stated():
+            return _stated(c)
 
 
 def _sequence(intervals: Iterable[Interval], types: Sequence[int]) -> str:
@@ -174,6 +179,26 @@ def _sequence(intervals: Iterable[Interval], types: Sequence[int]) -> str:
 
 def _rows(matrix: Sequence[Sequence[int]]) -> list[list[int]]:
     return [list(row) for row in matrix]
+
+
+def _stated(c: Stated) -> str:
+    """Return the code of a calendar or a structure: the function that declares it, with its fields in their order."""
+    kind, required, optional = kind_and_values(c)
+    kind = {"variable_capacity": "cumulative"}.get(kind, kind)
+    if kind == "variable_delay":
+        kind = required.pop("relation")
+    given = [_field(v) for v in required.values()] + [f"{name}={_field(v)}" for name, v in optional.items()]
+    return f"sl.{kind}({', '.join(given)})"
+
+
+def _field(value: Any) -> str:
+    if isinstance(value, (Interval, Integer)):
+        return _name(value)
+    if isinstance(value, Linear):
+        return _linear(value)
+    if isinstance(value, tuple) and any(isinstance(v, (Interval, Linear)) for v in value):
+        return f"[{', '.join(map(_field, value))}]"
+    return str(value)
 
 
 def _comparison(c: Comparison) -> str:

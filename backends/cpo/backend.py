@@ -21,6 +21,7 @@ from ...errors import NoSolution, SolverUnavailable, WrongArgument
 from ...models.deadline import Deadline
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
+from ...models.language.calendars import FULL
 from ..base import (
     OBJECTIVE,
     Availability,
@@ -123,7 +124,7 @@ class CpOptimizer:
     """
 
     name = "cpo"
-    lacks = frozenset([Construct.LEVEL_VARIABLE, Construct.NO_IDLE])
+    lacks = frozenset([Construct.LEVEL_VARIABLE, Construct.NO_IDLE, Construct.VARIABLE_CAPACITY])
     obeys = frozenset({"deterministic_limit", "parameters"})
     thread_parameters = frozenset({"Workers"})
 
@@ -200,9 +201,11 @@ class CompiledCpo:
             present = assignment.present[i]
             start = assignment.start[i]
             end = assignment.end[i]
-            _add_interval(point, native, present, start, end)
+            work = self._lowered.intense.get(i)
+            size = end - start if work is None else work.done(start, end) // FULL
+            _add_interval(point, native, present, start, end, size)
             if i in shadows:
-                _add_interval(point, shadows[i], present and start < end, start, end)
+                _add_interval(point, shadows[i], present and start < end, start, end, end - start)
         for native, value in zip(self._lowered.integers, assignment.integer, strict=True):
             point.add_integer_var_solution(native, value)
         return point
@@ -276,9 +279,9 @@ class _First:
         return True
 
 
-def _add_interval(point: Any, native: Any, present: bool, start: int, end: int) -> None:
+def _add_interval(point: Any, native: Any, present: bool, start: int, end: int, size: int) -> None:
     if present:
-        point.add_interval_var_solution(native, presence=True, start=start, end=end, size=end - start)
+        point.add_interval_var_solution(native, presence=True, start=start, end=end, size=size)
     else:
         point.add_interval_var_solution(native, presence=False)
 

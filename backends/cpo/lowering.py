@@ -25,8 +25,11 @@ from ...models.language import (
     Cumulative,
     DirectTransitions,
     ForbidExtent,
+    InDomain,
     Integer,
+    Intensity,
     Interval,
+    Isomorphism,
     Level,
     Linear,
     Model,
@@ -35,11 +38,16 @@ from ...models.language import (
     Order,
     Precedence,
     SameSequence,
+    Span,
+    Stated,
     Synchronize,
     Table,
+    VariableDelay,
 )
 from ...models.language.bounds import Breakpoint, points_within
+from ...models.language.calendars import FULL
 from ...models.language.clock import look
+from ...models.language.constraints import REVERSED
 from ...models.language.expressions import (
     Attribute,
     Element,
@@ -75,6 +83,22 @@ def calendar(v: Interval) -> Any:
 def outside(windows: tuple[Window, ...]) -> Any:
     """Return a step function that is 0 within the windows and 1 elsewhere."""
     return CpoStepFunction([(INTERVAL_MIN, 1), *(step for lo, hi in windows for step in ((lo, 0), (hi, 1)))])
+
+
+def openings(c: InDomain, earlier: int) -> Any:
+    """Return a step function that is 1 within the windows, moved by some seconds to earlier times, and 0 elsewhere."""
+    steps = [(INTERVAL_MIN, 0)]
+    for a, b in c.windows:
+        steps.append((INTERVAL_MIN if a is None else a - earlier, 1))
+        if b is not None:
+            steps.append((b + 1 - earlier, 0))
+    return CpoStepFunction(steps[1:] if len(steps) > 1 and steps[1][0] == INTERVAL_MIN else steps)
+
+
+def percents(c: Intensity) -> Any:
+    """Return the intensity as a step function; the first one also holds before its time."""
+    (_, first), *later = c.steps
+    return CpoStepFunction([(INTERVAL_MIN, first), *later])
 
 
 def taken(c: Cumulative) -> tuple[list[Any], int]:
@@ -123,6 +147,8 @@ class CpoLowering:
         self._atoms: dict[Atom, Any] = {}
         self._guards: list[Any] = []
         self._sequences: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = {}
+        # one intensity of each interval; one with work of 0 would not occupy resources while its length is positive
+        self.intense = {c.interval.index: c for _, c in model.constraints if isinstance(c, Intensity) and c.work[0] > 0}
         self.intervals = [self._interval(v) for v in model.intervals]
         self.integers = [self._integer(x) for x in model.integers]
         self.native.add([*self.intervals, *self.integers])
@@ -164,12 +190,16 @@ class CpoLowering:
 
     def _interval(self, v: Interval) -> Any:
         lo, hi = v.windows[0][0], v.windows[-1][1]
+        own: dict[str, Any] = {"size": (v.size_lo, v.size_hi)}
+        if v.index in self.intense:
+            c = self.intense[v.index]
+            own = {"length": (v.size_lo, v.size_hi), "size": c.work, "intensity": percents(c), "granularity": FULL}
         made = interval_var(
             start=(lo, hi),
             end=(lo + v.size_lo, hi + v.size_hi),
-            size=(v.size_lo, v.size_hi),
             optional=v.optional,
             name=_written(v.name),
+            **own,
         )
         self.named[id(made)] = v.name
         return made
@@ -215,6 +245,8 @@ class CpoLowering:
                 yield from self._order(constraint)
             case NoIdle():
                 raise MissingConstruct("CP Optimizer has no sequences without idle time")
+            case Stated():
+                yield from self._stated(constraint)
 
     def _order(self, c: Order | DirectTransitions | SameSequence) -> Iterator[Any]:
         """Yield a constraint on the order of a sequence, with a no_overlap that ties the order to the times."""
@@ -255,6 +287,58 @@ class CpoLowering:
                 before = [*(0 for _ in atom.costs), atom.first[kind], 0]
                 parts.append(cp.element(before, cp.type_of_prev(sequence, x, last, last + 1)))
         return cp.sum(parts) if parts else 0
+
+    def _stated(self, constraint: Stated) -> Iterator[Any]:
+        """Yield a calendar or a structure."""
+        match constraint:
+            case Intensity(v):
+                if self.intense.get(v.index) is not constraint:
+                    yield from self._work(constraint)
+            case InDomain():
+                yield self._in_domain(constraint)
+            case Span(v, parts):
+                yield cp.span(self.intervals[v.index], [self.intervals[o.index] for o in parts])
+            case Isomorphism(first, second):
+                yield from self._isomorphism(first, second)
+            case VariableDelay(before, after):
+                a, b = self.intervals[before.index], self.intervals[after.index]
+                yield getattr(cp, constraint.relation)(a, b, self._expression(constraint.delay))
+                if constraint.at_most is not None:
+                    left, _, right = constraint.relation.partition("_before_")
+                    yield getattr(cp, REVERSED[left, right])(b, a, self._expression(-constraint.at_most))
+            case _:
+                raise MissingConstruct(f"CP Optimizer has no {type(constraint).__name__}")
+
+    def _work(self, c: Intensity) -> Iterator[Any]:
+        """Yield the bounds on the work of an interval that has another intensity, or whose work may be 0."""
+        x, v = self.intervals[c.interval.index], c.interval
+        start, end = cp.start_of(x, 0), cp.end_of(x, 0)
+        pieces = c.pieces(v.start_lo, v.start_hi + v.size_hi)
+        parts = [percent * cp.max([cp.min([end, b]) - cp.max([start, a]), 0]) for a, b, percent in pieces if percent]
+        work = cp.sum(parts) if parts else 0
+        low, high = c.work
+        yield _within(work, -math.inf, FULL * high + FULL - 1)
+        if low:
+            yield work >= FULL * low * cp.presence_of(x)
+
+    def _in_domain(self, c: InDomain) -> Any:
+        x = None if c.interval is None else self.intervals[c.interval.index]
+        if c.own_end in ("start", "end"):
+            allowed = cp.forbid_start if c.own_end == "start" else cp.forbid_end
+            return allowed(x, openings(c, 1 if c.own_end == "end" else 0))
+        e = self._expression(c.expression)
+        sides = [(-math.inf if a is None else a, math.inf if b is None else b) for a, b in c.windows]
+        inside = [_within(e, a, b) for a, b in sides]
+        some = cp.logical_or(inside) if len(inside) > 1 else (inside[0] if inside else cp.false())
+        return some if x is None or not x.is_optional() else cp.logical_or([cp.presence_of(x) == 0, some])
+
+    def _isomorphism(self, first: Sequence[Interval], second: Sequence[Interval]) -> Iterator[Any]:
+        sides = [[self.intervals[v.index] for v in side] for side in (first, second)]
+        if all(sides):
+            yield cp.isomorphism(*sides)
+            return
+        for x in sides[0] or sides[1]:
+            yield cp.presence_of(x) == 0
 
     def _level(self, c: Level) -> Iterator[Any]:
         """Yield a level, with a constant that keeps it >= 0 at all times: the engine takes no other cumul functions."""
@@ -371,7 +455,7 @@ class CpoLowering:
         )
         self.named[id(made)] = v.name
         self.native.add(made)
-        self._post(cp.presence_of(made) == (cp.size_of(x, 0) >= 1), v.name)
+        self._post(cp.presence_of(made) == (cp.length_of(x, 0) >= 1), v.name)
         self._post(cp.start_at_start(made, x), v.name)
         self._post(cp.end_at_end(made, x), v.name)
         return made
@@ -461,7 +545,7 @@ class CpoLowering:
             case "end":
                 return cp.end_of(x, 0)
             case "size":
-                return cp.size_of(x, 0)
+                return cp.length_of(x, 0) if atom.interval.index in self.intense else cp.size_of(x, 0)
             case _:
                 return cp.presence_of(x)
 

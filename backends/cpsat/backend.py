@@ -292,7 +292,7 @@ class CpSat:
     """
 
     name = "cpsat"
-    lacks = NOT_RESERVOIR | {Construct.NO_IDLE}
+    lacks = NOT_RESERVOIR | {Construct.NO_IDLE, Construct.INTENSITY, Construct.ISOMORPHISM, Construct.SPAN}
     obeys = frozenset({"deterministic_limit", "parameters"})
     thread_parameters = frozenset({"num_workers", "num_search_workers"})
 

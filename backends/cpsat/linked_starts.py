@@ -49,6 +49,7 @@ from ...models.language import (
     Model,
     NoOverlap,
     Precedence,
+    Stated,
     Synchronize,
     Table,
 )
@@ -207,7 +208,7 @@ class _Relations:
                     self._before(part.before, part.after)
             case Cumulative():
                 self._join([x for d in expressions_of(c) for x, _ in _terms(d)])
-            case AllDifferent() | Level() | Table():
+            case AllDifferent() | Level() | Stated() | Table():
                 self._join([*intervals_of(c), *(x for e in expressions_of(c) for x, _ in _terms(e))])
                 self._tie([v for v in intervals_of(c) if v.optional])
                 self._tie_all(expressions_of(c))

@@ -28,6 +28,7 @@ from ...models.language import (
     Order,
     Precedence,
     SameSequence,
+    Stated,
     Synchronize,
     Table,
 )
@@ -40,6 +41,7 @@ from ..decompositions.constructs import NOT_RESERVOIR, of_level
 from .expressions import CpSatExpressions
 from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, message, set_objective
 from .sequences import Sequences
+from .structures import stated
 
 # --- Many native variables, intervals and demands at once.
 #
@@ -545,7 +547,7 @@ class CpSatLowering:
                 if constraint.transitions:
                     transitions(self, constraint)
                 else:
-                    occupying, _ = self._rows(intervals, [1] * len(intervals))
+                    occupying, _ = self.rows_of(intervals, [1] * len(intervals))
                     self.native.model.add_no_overlap(occupying)
             case AllOrNone(intervals):
                 presence = self.expressions.presence
@@ -568,6 +570,8 @@ class CpSatLowering:
                 self.sequences.constraint(constraint)
             case NoIdle():
                 raise MissingConstruct("CP-SAT has no sequences without idle time")
+            case Stated():
+                stated(self, constraint)
 
     def constraint(self, c: Constraint) -> None:
         """Post a constraint that is a part of the one that is being lowered."""
@@ -677,7 +681,7 @@ class CpSatLowering:
     def _cumulative(self, c: Cumulative) -> None:
         if add_cumulative(self, c):
             return
-        intervals, demands = self._rows(c.intervals, c.demands)
+        intervals, demands = self.rows_of(c.intervals, c.demands)
         self.native.nonzeros += len(intervals)
         most = max(capacity for _, capacity in c.steps)
         if len(c.steps) > 1:
@@ -687,7 +691,7 @@ class CpSatLowering:
                     demands.append(most - capacity)
         self.native.model.add_cumulative(intervals, demands, most)
 
-    def _rows(self, members: Sequence[Interval], amounts: Sequence[int | Linear]) -> tuple[list[Any], list[Any]]:
+    def rows_of(self, members: Sequence[Interval], amounts: Sequence[int | Linear]) -> tuple[list[Any], list[Any]]:
         """Return the native intervals on a resource, and their demands."""
         intervals, demands = [], []
         rows: Iterable[Row] = zip(members, amounts, strict=True)

@@ -4,6 +4,7 @@ A backend says in its attribute ``supports`` which constructs of the language it
 the attribute takes all. The driver then applies the decompositions (`Chain`). The formulas of each one stand in its
 docstring:
 
+- ``structures``: intensity, domains with holes, span, isomorphism, variable capacities and time lags
 - ``scheduling``: alternative, all_or_none, synchronize, no_overlap, precedences
 - ``transitions``: forbid_extent, transition times of a no_overlap
 - ``capacities``: stepwise capacities, variable demands, cumulative

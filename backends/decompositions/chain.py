@@ -24,17 +24,19 @@ from .constraints import (
     Transitions,
     VariableDemands,
 )
-from .constructs import ALL, NOT_LINEAR, PRECEDENCES, SEQUENCES, Construct, atoms_of, constructs_of
+from .constructs import ALL, NOT_LINEAR, PRECEDENCES, SEQUENCES, STATED, Construct, atoms_of, constructs_of
 from .decomposition import Decomposition, Step, Variables
 from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, StartWindows, needs_origin
 from .levels import Levels
 from .linear import REAL_FUNCTIONS, LinearModel
 from .sequences import Sequences
+from .structures import Structures
 
 # --- The choice and the sequence of decompositions for a model and a backend.
 
 ORDER: tuple[type[Decomposition], ...] = (
     Sequences,
+    Structures,
     Alternatives,
     AllOrNones,
     Transitions,
@@ -66,8 +68,10 @@ _WITH_OPTIONAL = frozenset(
         Construct.TRANSITIONS,
         *PRECEDENCES,
         *SEQUENCES,
+        *STATED,
     ]
 )
+_WITH_DIGITS = frozenset([Construct.VARIABLE_DEMAND, Construct.VARIABLE_CAPACITY])
 _OF_CUMULATIVE = frozenset([Construct.STEPWISE_CAPACITY, Construct.VARIABLE_DEMAND])
 
 
@@ -112,7 +116,7 @@ class Chain:
                 self._append(kind(self.model, missing))
         if constructs_of(self.model) - supports:  # intervals: a linear model of the original is smaller
             self.steps, self.model = [], origin
-            for kind in (Sequences, Levels, Arithmetic, Relations):
+            for kind in (Sequences, Structures, Levels, Arithmetic, Relations):
                 if constructs_of(self.model) & kind.replaces:
                     self._append(kind(self.model, NOT_LINEAR))
             self._append(LinearModel(self.model))
@@ -190,7 +194,7 @@ def _missing(model: Model, supports: frozenset[Construct]) -> frozenset[Construc
         missing |= {Construct.TRANSITIONS}
     if Construct.CUMULATIVE in missing:
         missing |= _OF_CUMULATIVE
-    digits = Construct.VARIABLE_DEMAND in present & missing  # these bring optional intervals
+    digits = Construct.VARIABLE_DEMAND in missing and bool(present & _WITH_DIGITS)  # these bring optional intervals
     if Construct.OPTIONAL in missing and (Construct.OPTIONAL in present or digits):
         missing |= _WITH_OPTIONAL
     if missing & (REAL_FUNCTIONS | {Construct.REAL}) and any(not a.integral for a in atoms_of(model)):
@@ -299,6 +303,11 @@ class DecomposedCompiled:
         if isinstance(variables, dict):
             return {name: self.inner.var(v) for name, v in variables.items()}
         return self.inner.var(variables)
+
+    def named(self) -> Any:
+        """Return the native model with names; those of backends of third parties may have none."""
+        inner: Any = self.inner
+        return inner.named() if hasattr(inner, "named") else self.native
 
     def assignment(self, answer: Any) -> Assignment:
         """Convert the solver's native answer to an assignment of the original."""

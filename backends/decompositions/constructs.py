@@ -13,7 +13,10 @@ from ...models.language import (
     Cumulative,
     DirectTransitions,
     ForbidExtent,
+    InDomain,
+    Intensity,
     Interval,
+    Isomorphism,
     Level,
     Model,
     NoIdle,
@@ -21,8 +24,12 @@ from ...models.language import (
     Order,
     Precedence,
     SameSequence,
+    Span,
+    Stated,
     Synchronize,
     Table,
+    VariableCapacity,
+    VariableDelay,
 )
 from ...models.language.constraints import Constraint, expressions_of
 from ...models.language.expressions import (
@@ -80,6 +87,8 @@ class Construct(StrEnum):
         sums over direct neighbours.
     NO_IDLE
         A sequence without idle time.
+    INTENSITY, IN_DOMAIN, SPAN, ISOMORPHISM, VARIABLE_CAPACITY, VARIABLE_DELAY
+        The constraints whose classes have these names.
     REAL
         Coefficients and bounds of comparisons and objectives that are no whole numbers.
     """
@@ -118,6 +127,12 @@ class Construct(StrEnum):
     LEVEL_VARIABLE = "level with variable heights"
     SEQUENCE = "order of a sequence"
     NO_IDLE = "sequence without idle time"
+    INTENSITY = "intensity"
+    IN_DOMAIN = "domain with holes"
+    SPAN = "span"
+    ISOMORPHISM = "isomorphism"
+    VARIABLE_CAPACITY = "variable capacity"
+    VARIABLE_DELAY = "variable time lag"
     REAL = "real coefficients"
 
 
@@ -147,9 +162,19 @@ LEVELS = frozenset([Construct.LEVEL, Construct.LEVEL_SOMETIMES, Construct.LEVEL_
 NOT_RESERVOIR = LEVELS - {Construct.LEVEL}
 """What CP-SAT's reservoir does not take."""
 SEQUENCES = frozenset([Construct.SEQUENCE, Construct.NO_IDLE])
+OF_STATED = {
+    Intensity: Construct.INTENSITY,
+    InDomain: Construct.IN_DOMAIN,
+    Span: Construct.SPAN,
+    Isomorphism: Construct.ISOMORPHISM,
+    VariableCapacity: Construct.VARIABLE_CAPACITY,
+    VariableDelay: Construct.VARIABLE_DELAY,
+}
+STATED = frozenset(OF_STATED.values())
 NOT_LINEAR = (
     LEVELS
     | SEQUENCES
+    | STATED
     | {
         Construct.PRODUCT,
         Construct.DIVISION,
@@ -257,3 +282,5 @@ def _of_constraint(c: Constraint) -> Iterator[Construct]:
             yield Construct.SEQUENCE
         case NoIdle():
             yield Construct.NO_IDLE
+        case Stated():
+            yield OF_STATED[type(c)]

@@ -32,6 +32,7 @@ from ...models.language import (
     Order,
     Precedence,
     SameSequence,
+    Stated,
     Synchronize,
     Table,
     UndefinedValue,
@@ -173,6 +174,8 @@ class Copy:
                 return NoIdle(self.several(intervals))
             case SameSequence(intervals, others):
                 return SameSequence(self.several(intervals), self.several(others))
+            case Stated():
+                return c.copied(self)
 
     def level(self, c: Level) -> Level:
         """Return the copy of a level."""

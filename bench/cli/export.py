@@ -24,29 +24,30 @@ from .options import InstanceName, Part, with_options
 Write = Callable[[Any, Path], None]
 
 
-def _cpsat(native: Any, path: Path) -> None:
-    if not native.export_to_file(str(path)):
+def _cpsat(compiled: Any, path: Path) -> None:
+    if not compiled.native.export_to_file(str(path)):
         raise WrongUse(f"{path}: OR-Tools could not write the model")
 
 
-def _highs(native: Any, path: Path) -> None:
+def _highs(compiled: Any, path: Path) -> None:
     import highspy
 
+    native = compiled.named()
     native.setOptionValue("output_flag", False)
     if native.writeModel(str(path)) == highspy.HighsStatus.kError:
         raise WrongUse(f"{path}: HiGHS could not write the model")
 
 
-def _cpo(native: Any, path: Path) -> None:
-    native.export_model(str(path))
+def _cpo(compiled: Any, path: Path) -> None:
+    compiled.native.export_model(str(path))
 
 
 def _json(model: Model, path: Path) -> None:
     write_whole(path, model.to_json())
 
 
-def _pyomo(native: Any, path: Path) -> None:
-    native.write(str(path), format="nl")
+def _pyomo(compiled: Any, path: Path) -> None:
+    compiled.named().write(str(path), format="nl", io_options={"symbolic_solver_labels": True})
 
 
 # format: backend, function that writes the file, file name suffix which that function requires
@@ -116,21 +117,23 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> Map
     method = parse_method(f"{backend}:{formulation}", problem)
     assert isinstance(method, SolverMethod)  # each format has a backend
     model = encoding_of(problem, method.formulation).model
-    native, size = _native(model, backend, method.compile_options) if form != "json" else (model, _size(model))
+    made, size = _compiled(model, backend, method.compile_options) if form != "json" else (model, _size(model))
     if form == "cpsat" and out.suffix == ".pb":
         suffix = ".pb"
     with writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as temporary:
-            made = Path(temporary) / f"model{suffix}"
-            write(native, made)
-            move_whole(made, out)
+            path = Path(temporary) / f"model{suffix}"
+            write(made, path)
+            move_whole(path, out)
+            for names in path.parent.glob(f"{path.stem}.*"):  # of the variables and constraints of a .nl file
+                move_whole(names, out.with_suffix(names.suffix))
     return size
 
 
-def _native(model: Model, backend: str, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, int]]:
+def _compiled(model: Model, backend: str, options: Mapping[str, Any]) -> tuple[Any, Mapping[str, int]]:
     compiled = lower(model, backend, **options)
-    return compiled.native, compiled.size
+    return compiled, compiled.size
 
 
 def _size(model: Model) -> dict[str, int]:

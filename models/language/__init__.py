@@ -1,6 +1,7 @@
 """The modelling language: interval and integer variables, linear expressions, scheduling constraints."""
 
 from .bounds import Bounds
+from .calendars import InDomain, Intensity, breaks, forbid_end, forbid_start, in_domain, intensity
 from .conditions import all_of, any_of, count, holds, implies
 from .constraints import (
     AllDifferent,
@@ -16,6 +17,7 @@ from .constraints import (
     Order,
     Precedence,
     SameSequence,
+    Stated,
     Synchronize,
     Table,
     Violation,
@@ -46,6 +48,7 @@ from .model import Model
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
 from .sequences import IntervalSequence, same_sequence, sequence
+from .structures import Isomorphism, Span, VariableCapacity, VariableDelay, isomorphism, span
 
 __all__ = [
     "AllDifferent",
@@ -60,10 +63,13 @@ __all__ = [
     "Evaluator",
     "Expression",
     "ForbidExtent",
+    "InDomain",
     "Integer",
+    "Intensity",
     "Interval",
     "IntervalSequence",
     "IntervalValue",
+    "Isomorphism",
     "Level",
     "LevelFunction",
     "Linear",
@@ -75,9 +81,13 @@ __all__ = [
     "Order",
     "Precedence",
     "SameSequence",
+    "Span",
+    "Stated",
     "Synchronize",
     "Table",
     "UndefinedValue",
+    "VariableCapacity",
+    "VariableDelay",
     "Violation",
     "all_different",
     "all_of",
@@ -87,14 +97,20 @@ __all__ = [
     "any_of",
     "at_end",
     "at_start",
+    "breaks",
     "count",
     "cumulative",
     "element",
     "end_before_end",
     "end_before_start",
+    "forbid_end",
     "forbid_extent",
+    "forbid_start",
     "holds",
     "implies",
+    "in_domain",
+    "intensity",
+    "isomorphism",
     "no_overlap",
     "overlap",
     "piecewise",
@@ -105,6 +121,7 @@ __all__ = [
     "remainder",
     "same_sequence",
     "sequence",
+    "span",
     "start_before_end",
     "start_before_start",
     "step_at",

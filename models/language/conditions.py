@@ -13,8 +13,9 @@ from .expressions import Holds
 from .functions import sum as total
 from .linear_expressions import OPERATIONS, Comparison, Expression, Linear, linear
 from .quantities import ModelError, Number, listed, told
+from .structures import VariableDelay
 
-Condition = Comparison | Precedence | Expression
+Condition = Comparison | Precedence | VariableDelay | Expression
 """What has a truth value: a comparison of whole numbers, a precedence, or an expression with the values 0 and 1."""
 
 
@@ -161,7 +162,7 @@ def _truths(conditions: Iterable[Condition], where: str) -> list[Linear]:
 
 def _truth(side: object, where: str) -> Linear:
     """Return the truth value of a condition."""
-    if isinstance(side, Precedence):
+    if isinstance(side, (Precedence, VariableDelay)):
         return _of_comparison(_of_precedence(side))
     if isinstance(side, Comparison):
         return _of_comparison(side)
@@ -196,15 +197,23 @@ def _of_comparison(c: Comparison) -> Linear:
     return Linear({Holds(c): 1})
 
 
-def _of_precedence(c: Precedence) -> Comparison:
+def _of_precedence(c: Precedence | VariableDelay) -> Comparison:
     """Return the condition that a precedence holds: an interval is absent, or the times are in order."""
-    left, right = ({"start": v.start, "end": v.end}[f] for v, f in zip((c.before, c.after), c.fields, strict=True))
+    if isinstance(c, VariableDelay):
+        left, right = c.ends
+    else:
+        left, right = (getattr(v, f).linear() for v, f in zip((c.before, c.after), c.fields, strict=True))
     gap = right - left
-    ordered = Comparison(Linear(gap.terms), c.delay - gap.constant, math.inf)
+    ordered = _at_least(gap - c.delay)
     if c.at_most is not None:
-        ordered = all_of([ordered, gap <= c.at_most])
+        ordered = all_of([ordered, _at_least(c.at_most - gap)])
     absent = [1 - v.presence for v in (c.before, c.after) if v.optional]
     return any_of([*absent, ordered]) if absent else ordered
+
+
+def _at_least(e: Linear) -> Comparison:
+    """Return the comparison that an expression, which may have no variables, is at least 0."""
+    return Comparison(Linear(e.terms), -e.constant, math.inf)
 
 
 def _not(condition: object) -> Comparison:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 
 from ..excerpt import with_short_repr
 from .expressions import Interval
 from .linear_expressions import OPERATIONS, Comparison, Linear
-from .quantities import ModelError, Window
+from .quantities import ModelError, Number, Window
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
 
@@ -57,6 +57,62 @@ class Constrained:
 
     def __invert__(self) -> Comparison:
         return cast("Comparison", OPERATIONS["~"](self))
+
+
+class Values(Protocol):
+    """The values of variables and expressions; ``semantics.Evaluator`` has them."""
+
+    assignment: Any
+
+    def value(self, expression: Any) -> Number:
+        """Return the value of an expression."""
+
+
+class Copier(Protocol):
+    """A copy of a model that is being made."""
+
+    @property
+    def intervals(self) -> Mapping[Interval, Interval]:
+        """The copy of each interval."""
+
+    @property
+    def shift(self) -> int:
+        """Seconds by which the times of the copy are earlier."""
+
+    def linear(self, e: Linear) -> Linear:
+        """Return the copy of an expression."""
+
+
+class Stated(Constrained):
+    """A scheduling constraint that states its own meaning; each class of them is in a module of its group."""
+
+    __slots__ = ()
+
+    @property
+    def members(self) -> tuple[Interval, ...]:
+        """The intervals, without those that occur only in its expressions."""
+        return ()
+
+    @property
+    def numbers(self) -> tuple[Linear, ...]:
+        """The expressions."""
+        return ()
+
+    def violation(self, ev: Values) -> tuple[float, str] | None:
+        """Return by how much it is violated and how, or None if it holds."""
+        raise NotImplementedError(type(self).__name__)
+
+    def copied(self, copy: Copier) -> Stated:
+        """Return the constraint on the variables of a copy, whose times are ``copy.shift`` earlier."""
+        raise NotImplementedError(type(self).__name__)
+
+    def data(self) -> Iterator[int]:
+        """Yield the absolute values of its whole numbers, without those of expressions."""
+        yield from ()
+
+    def described(self) -> str:
+        """Return a name for it, if it was added without one."""
+        raise NotImplementedError(type(self).__name__)
 
 
 @with_short_repr
@@ -507,6 +563,7 @@ Constraint = (
     | DirectTransitions
     | NoIdle
     | SameSequence
+    | Stated
 )
 SCHEDULING = tuple(c for c in get_args(Constraint) if c is not Comparison)
 """The classes of constraints that are made by functions such as ``no_overlap``."""
@@ -532,6 +589,8 @@ def intervals_of(constraint: Constraint) -> tuple[Interval, ...]:
         case Level(changes, during=during):
             several = [*(v for _, v, _ in changes), *(() if during is None else (during,))]
             return tuple({v.index: v for v in several}.values())
+        case Stated():
+            return constraint.members
         case _:
             return ()
 
@@ -546,6 +605,8 @@ def expressions_of(constraint: Constraint) -> tuple[Linear, ...]:
         return constraint.expressions
     if isinstance(constraint, Level):
         return tuple(height for _, _, height in constraint.changes if isinstance(height, Linear))
+    if isinstance(constraint, Stated):
+        return constraint.numbers
     return ()
 
 
@@ -574,3 +635,14 @@ def added_time(constraint: Constraint) -> int:
     if isinstance(constraint, Precedence):
         return max(0, *lags_of(constraint))
     return 0
+
+
+def some(items: Sequence[Any]) -> str:
+    """Return the first of several intervals or expressions as text.
+
+    Examples
+    --------
+    >>> some(("a", "b", "c", "d", "e"))
+    'a, b, c, d, ... (5)'
+    """
+    return ", ".join(str(i) for i in items[:4]) + (f", ... ({len(items)})" if len(items) > 4 else "")

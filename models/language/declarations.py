@@ -25,6 +25,11 @@ from .constraints import (
 from .expressions import Interval
 from .linear_expressions import Expression, Linear, common_model, linear
 from .quantities import LARGEST, ModelError, Number, Window, listed, pair, told, whole
+from .structures import VariableCapacity, VariableDelay, variable_capacity
+from .structures import variable_delay as delayed
+
+Lag = int | Expression
+"""A time lag in seconds."""
 
 
 def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:
@@ -100,8 +105,8 @@ def alternative(interval: Interval, options: Iterable[Interval], count: int = 1,
 def cumulative(
     intervals: Iterable[Interval],
     demands: Sequence[Number | Expression],
-    capacity: int | Sequence[tuple[int, int]],
-) -> Cumulative:
+    capacity: int | Expression | Sequence[tuple[int, int]],
+) -> Cumulative | VariableCapacity:
     """Require that at every instant the sum of the demands of the running intervals is at most the capacity.
 
     Parameters
@@ -110,14 +115,14 @@ def cumulative(
         Intervals of one model.
     demands : sequence of int or Expression
         The demand of each interval, >= 0: a whole number, an integer variable or an integral linear expression.
-    capacity : int or sequence of (int, int)
-        The capacity, >= 0; or steps [(time in seconds, capacity), ...] with increasing times. Each capacity holds from
+    capacity : int, Expression or sequence of (int, int)
+        The capacity, >= 0: a number, or a whole expression such as an integer variable; or steps [(time in seconds, capacity), ...] with increasing times. Each capacity holds from
         its time on; the first one also holds before its time.
 
     Returns
     -------
-    Cumulative
-        The constraint, for ``Model.add``.
+    Cumulative or VariableCapacity
+        The constraint, for ``Model.add``; a VariableCapacity if the capacity is an expression.
 
     Raises
     ------
@@ -137,7 +142,11 @@ def cumulative(
         raise ModelError(
             f"cumulative([{names}]): {how_many(len(operands), 'interval')} but {how_many(len(given), 'demand')}"
         )
-    return Cumulative(operands, tuple(_demand(d, i) for d, i in zip(given, operands, strict=True)), _steps(capacity))
+    needed = tuple(_demand(d, i) for d, i in zip(given, operands, strict=True))
+    if isinstance(capacity, Expression) and capacity.linear().terms:
+        return variable_capacity(operands, needed, capacity)
+    level = capacity.linear().constant if isinstance(capacity, Expression) else capacity
+    return Cumulative(operands, needed, _steps(level))  # type: ignore[arg-type]
 
 
 def _demand(demand: Number | Expression, interval: Interval) -> int | Linear:
@@ -366,37 +375,53 @@ def synchronize(interval: Interval, others: Iterable[Interval]) -> Synchronize:
     return Synchronize(operands[0], operands[1:])
 
 
-def _precedence(before: Interval, after: Interval, delay: int, kind: PrecedenceKind, at_most: int | None) -> Precedence:
+def _precedence(
+    before: Interval, after: Interval, delay: Lag, kind: PrecedenceKind, at_most: Lag | None
+) -> Precedence | VariableDelay:
     usual = type(before) is type(after) is Interval and before.model is after.model and before is not after
     if usual and at_most is None and type(delay) is int and -LARGEST <= delay <= LARGEST:  # kept fast
         return Precedence(before, after, delay, kind)
     operands = _intervals([before, after], kind)
+    if any(isinstance(lag, Expression) and lag.linear().terms for lag in (delay, at_most)):
+        return delayed(operands[0], operands[1], delay, kind, at_most)
     where = f"{kind}({before}, {after})"
-    least = whole(delay, f"{where}: the delay")
-    most = None if at_most is None else whole(at_most, f"{where}: at_most")
+    least = whole(_plain(delay), f"{where}: the delay")
+    most = None if at_most is None else whole(_plain(at_most), f"{where}: at_most")
     if most is not None and most < least:
         raise ModelError(f"{where}: at_most is {most}; it must be at least the delay, {least}")
     return Precedence(operands[0], operands[1], least, kind, most)
 
 
+def _plain(lag: Lag) -> Number:
+    """Return the number of an expression without variables."""
+    return lag.linear().constant if isinstance(lag, Expression) else lag
+
+
+def variable_delay(
+    before: Interval, after: Interval, delay: Lag, relation: PrecedenceKind, at_most: Lag | None = None
+) -> Precedence | VariableDelay:
+    """Return the precedence of a relation by its name, as JSON has it."""
+    return _precedence(before, after, delay, relation, at_most)
+
+
 def end_before_start(
-    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
-) -> Precedence:
+    before: Interval, after: Interval, delay: Lag = 0, at_most: Lag | None = None, **unknown: Never
+) -> Precedence | VariableDelay:
     """Require ``before.end + delay <= after.start`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
     ----------
     before, after : Interval
         Intervals of one model.
-    delay : int, default 0
+    delay : int or Expression, default 0
         Least time in seconds from the end of ``before`` to the start of ``after``; it may be negative.
-    at_most : int, optional
+    at_most : int or Expression, optional
         Greatest time in seconds between the two, at least ``delay``: ``after.start <= before.end + at_most``. None: no limit.
 
     Returns
     -------
-    Precedence
-        The constraint, for ``Model.add``.
+    Precedence or VariableDelay
+        The constraint, for ``Model.add``; a VariableDelay if a time lag is an expression.
 
     Raises
     ------
@@ -418,23 +443,23 @@ def end_before_start(
 
 
 def start_before_start(
-    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
-) -> Precedence:
+    before: Interval, after: Interval, delay: Lag = 0, at_most: Lag | None = None, **unknown: Never
+) -> Precedence | VariableDelay:
     """Require ``before.start + delay <= after.start`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
     ----------
     before, after : Interval
         Intervals of one model.
-    delay : int, default 0
+    delay : int or Expression, default 0
         Least time in seconds from the start of ``before`` to the start of ``after``; it may be negative.
-    at_most : int, optional
+    at_most : int or Expression, optional
         Greatest time in seconds between the two, at least ``delay``: ``after.start <= before.start + at_most``. None: no limit.
 
     Returns
     -------
-    Precedence
-        The constraint, for ``Model.add``.
+    Precedence or VariableDelay
+        The constraint, for ``Model.add``; a VariableDelay if a time lag is an expression.
     """
     if unknown:
         refuse(start_before_start, unknown)
@@ -444,23 +469,23 @@ def start_before_start(
 
 
 def end_before_end(
-    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
-) -> Precedence:
+    before: Interval, after: Interval, delay: Lag = 0, at_most: Lag | None = None, **unknown: Never
+) -> Precedence | VariableDelay:
     """Require ``before.end + delay <= after.end`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
     ----------
     before, after : Interval
         Intervals of one model.
-    delay : int, default 0
+    delay : int or Expression, default 0
         Least time in seconds from the end of ``before`` to the end of ``after``; it may be negative.
-    at_most : int, optional
+    at_most : int or Expression, optional
         Greatest time in seconds between the two, at least ``delay``: ``after.end <= before.end + at_most``. None: no limit.
 
     Returns
     -------
-    Precedence
-        The constraint, for ``Model.add``.
+    Precedence or VariableDelay
+        The constraint, for ``Model.add``; a VariableDelay if a time lag is an expression.
     """
     if unknown:
         refuse(end_before_end, unknown)
@@ -470,23 +495,23 @@ def end_before_end(
 
 
 def start_before_end(
-    before: Interval, after: Interval, delay: int = 0, at_most: int | None = None, **unknown: Never
-) -> Precedence:
+    before: Interval, after: Interval, delay: Lag = 0, at_most: Lag | None = None, **unknown: Never
+) -> Precedence | VariableDelay:
     """Require ``before.start + delay <= after.end`` if both intervals are present; optionally a maximum time lag as well.
 
     Parameters
     ----------
     before, after : Interval
         Intervals of one model.
-    delay : int, default 0
+    delay : int or Expression, default 0
         Least time in seconds from the start of ``before`` to the end of ``after``; it may be negative.
-    at_most : int, optional
+    at_most : int or Expression, optional
         Greatest time in seconds between the two, at least ``delay``: ``after.end <= before.start + at_most``. None: no limit.
 
     Returns
     -------
-    Precedence
-        The constraint, for ``Model.add``.
+    Precedence or VariableDelay
+        The constraint, for ``Model.add``; a VariableDelay if a time lag is an expression.
     """
     if unknown:
         refuse(start_before_end, unknown)

@@ -6,9 +6,10 @@ are bounded. The horizon is found by the removal of gaps.
 **Gaps.** Take an optimal solution; among those, one whose sum of starts is least. A *gap* is a time ``[u, v)`` after
 the *landmark* L in which no interval runs; the intervals that start at v or later are the *later* ones. Let all
 later intervals start 1 s earlier. The order of all starts and ends stays, so ``no_overlap`` without transitions,
-``cumulative``, ``level``, ``alternative``, ``synchronize``, ``all_or_none`` and the order of a sequence stay as they are; so
-does a sequence without idle time, which runs at no gap between its intervals. L is at least 0 and at least every
-constant to which a single time is compared: starts of windows, steps of capacities, ends of forbidden windows, bounds
+``cumulative``, ``level``, ``alternative``, ``synchronize``, ``span``, ``isomorphism``, ``all_or_none`` and the order of a
+sequence stay as they are; so does a sequence without idle time, which runs at no gap between its intervals. L is at least
+0 and at least every constant to which a single time is compared: starts of windows, steps of capacities and intensities,
+ends of forbidden windows, bounds
 in comparisons, points of functions. So these do not change either. By the choice of the solution, the shift is
 impossible or makes the objective worse. It can be impossible only because of a difference of two times, one before u
 and one after v, that is compared to a constant c and has just this value: a time lag, a transition time, a comparison
@@ -53,6 +54,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from .bounds import arithmetic_range
+from .calendars import InDomain, Intensity
 from .constraints import (
     AllDifferent,
     Alternative,
@@ -62,6 +64,7 @@ from .constraints import (
     ForbidExtent,
     NoOverlap,
     Precedence,
+    Stated,
     Synchronize,
     Table,
     added_time,
@@ -88,6 +91,7 @@ from .expressions import (
 )
 from .linear_expressions import Atom, Comparison, Linear
 from .quantities import Number
+from .structures import VariableCapacity, VariableDelay
 
 if TYPE_CHECKING:
     from .data import ModelData
@@ -419,6 +423,11 @@ class Derivation:
         self._known = Horizon(0, True)
         self._restart()
 
+    def forget(self) -> None:
+        """Forget what is known of the constraints, after some were removed or replaced."""
+        self._key = ()
+        self._restart()
+
     def _restart(self) -> None:
         self._rows: list[object] | None = None
         self._intervals = self._done = self._sizes = 0
@@ -540,6 +549,30 @@ class Derivation:
                 columns = zip(*tuples, strict=True) if tuples else ()
                 for e, values in zip(expressions, columns, strict=bool(tuples)):
                     self._compared(name, self._forms.of(e), max(map(abs, values)) + 1, str(e))
+            case Stated():
+                self._stated(name, c)
+            case _:
+                pass
+
+    def _stated(self, name: str, c: Stated) -> None:
+        """Note a calendar or a structure; a span and an isomorphism keep their meaning when later intervals are shifted."""
+        narrow, wide = self._cases
+        match c:
+            case Intensity(steps=steps) if len(steps) > 1:
+                self._landmark(steps[-1][0])
+            case InDomain(expression=e):
+                most = max(map(abs, c.edges), default=0) + 1
+                self._compared(name, self._forms.of(e), most, f"the windows of {e}")
+            case VariableCapacity():
+                if any(self._forms.of(e).levels or self._forms.of(e).kinks for e in c.numbers):
+                    self._leave(name, "a demand or the capacity depends on a time")
+            case VariableDelay():
+                forms = [self._forms.of(e) for e in c.numbers]
+                if any(f.levels or f.kinks for f in forms):
+                    self._leave(name, "a time lag depends on a time")
+                    return
+                narrow.constants += max(0, forms[0].high, *(-f.low for f in forms[1:]))
+                wide.constants += max(f.largest for f in forms) + 1
             case _:
                 pass
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 
 from ..counts import how_many, how_many_of
 from ..unknown_names import hint
-from . import conditions, declarations, functions, levels, sequences
+from . import calendars, conditions, declarations, functions, levels, sequences, structures
 from .constraints import Constraint, OrderKind
 from .expressions import (
     Attribute,
@@ -261,7 +261,7 @@ class _Reader:
         values = {
             f.name: self.value(f"{place}.{f.name}", entry[f.name], t) for f, t in arguments(kind) if f.name in entry
         }
-        declare = DECLARED.get(kind) or getattr(declarations, kind)
+        declare: Callable[..., Constraint] = DECLARED[kind] if kind in DECLARED else getattr(declarations, kind)
         required = [values.pop(name) for name in needed]
         return declare(*required, **values)
 
@@ -354,8 +354,14 @@ DECLARED: dict[str, Callable[..., Constraint]] = {
     "direct_transitions": sequences.transitions,
     "no_idle": sequences.idle,
     "same_sequence": sequences.same,
+    "intensity": calendars.intensity,
+    "in_domain": calendars.in_domain,
+    "span": structures.span,
+    "isomorphism": structures.isomorphism,
+    "variable_capacity": declarations.cumulative,
+    "variable_delay": declarations.variable_delay,
 }
-"""The functions that make constraints of their fields; those of all other types are in ``declarations``."""
+"""The functions that declare constraints and are not in ``declarations`` under the name of their type."""
 Windows = tuple[tuple[int, int], ...]
 Entries = tuple[float | Linear, ...]
 # The arguments of each function in the order in which the language takes them

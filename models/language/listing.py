@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from ..counts import how_many_of
 from ..excerpt import one_line, visible
-from .constraints import Constraint, expressions_of
+from .calendars import InDomain, Intensity
+from .constraints import Constraint, Stated, expressions_of
 from .expressions import (
     Attribute,
     Element,
@@ -27,6 +28,7 @@ from .expressions import (
     atoms_below,
 )
 from .linear_expressions import Atom, Comparison, Linear
+from .structures import Isomorphism, Span, VariableCapacity, VariableDelay
 
 if TYPE_CHECKING:
     from .data import ModelData
@@ -52,7 +54,9 @@ def kinds_of(constraint: type) -> tuple[str, ...]:
     return ("".join(f"_{c.lower()}" if c.isupper() else c for c in constraint.__name__).strip("_"),)
 
 
-CLASSES: dict[str, type] = {kind: c for c in get_args(Constraint) if c is not Comparison for kind in kinds_of(c)}
+STATED = (InDomain, Intensity, Isomorphism, Span, VariableCapacity, VariableDelay)
+OF_OTHERS = (c for c in get_args(Constraint) if c not in (Comparison, Stated))
+CLASSES: dict[str, type] = {kind: c for c in (*OF_OTHERS, *STATED) for kind in kinds_of(c)}
 """The classes of constraints other than comparisons, by their types in JSON."""
 
 
@@ -194,6 +198,10 @@ class Notation:
         kind, required, optional = kind_and_values(c)
         if kind == "cumulative" and len(required["steps"]) == 1:
             required["steps"] = required["steps"][0][1]  # a constant capacity
+        if kind == "variable_capacity":
+            kind = "cumulative"
+        if kind == "variable_delay":
+            kind = required.pop("relation")
         given = [self._value(v) for v in required.values()] + [f"{k}={self._value(v)}" for k, v in optional.items()]
         return f"{kind}({', '.join(given)})"
 

@@ -13,6 +13,8 @@ from ...errors import WrongArgument
 from ..arguments import named, refuse
 from ..counts import how_many
 from ..excerpt import one_line
+from ..unknown_names import hint
+from . import calendars
 from .clock import THIS_CALL, look
 from .constraints import (
     SCHEDULING,
@@ -29,11 +31,13 @@ from .constraints import (
     Order,
     Precedence,
     SameSequence,
+    Stated,
     Synchronize,
     Table,
     Violation,
     expressions_of,
     intervals_of,
+    some,
 )
 from .data import Assignment, NamedConstraint, Sense
 from .expressions import Integer, Interval
@@ -112,12 +116,40 @@ class Model:
         """The horizon as declared; None if it is derived."""
         return self._horizon
 
+    def copy(self, name: str | None = None) -> Model:
+        """Return a copy with variables of its own, in the same order; a change of one model does not change the other.
+
+        Parameters
+        ----------
+        name : str, optional
+            The name of the copy. None: that of the model.
+
+        Returns
+        -------
+        Model
+            ``copied.intervals[v.index]`` is the copy of the interval v, ``copied.integers[x.index]`` that of the integer x.
+
+        Examples
+        --------
+        >>> m = Model("m", horizon=9); a = m.interval("a", size=3); m.add(a.start >= 2, "late"); m.minimize(a.end)
+        >>> n = m.copy("relaxed"); n.remove("late"); n.intervals[a.index].model is n, n, m
+        (True, Model('relaxed': 1 interval, 0 integers, 0 constraints), Model('m': 1 interval, 0 integers, 1 constraint))
+        """
+        made = self.with_horizon(self._horizon)
+        if name is not None:
+            made.name = _checked_name(name, "a model")
+        return made
+
     def interval(
         self,
         name: str,
         size: int | tuple[int, int] = NO_SIZE,
         start: int | Window | Sequence[Window] | None = None,
         optional: bool = False,
+        *,
+        end: int | Window | Sequence[Window] | None = None,
+        work: int | tuple[int, int] | None = None,
+        intensity: int | Sequence[tuple[int, int]] | None = None,
         **unknown: Never,
     ) -> Interval:
         """Declare an interval variable.
@@ -127,12 +159,19 @@ class Model:
         name : str
             The name that messages use.
         size : int or (int, int)
-            The size in seconds, or (lo, hi) for a variable size.
+            The size in seconds, the end minus the start; or (lo, hi) for a variable size. With ``work`` it may be left
+            out, and is derived.
         start : int, (int, int), sequence of (int, int), or None
             A fixed start in seconds; a window (lo, hi) of the start, both ends included; a list of windows (a
             calendar); or None for 0 to the horizon.
         optional : bool, default False
             Whether the interval may be absent.
+        end : int, (int, int), sequence of (int, int), or None
+            The same for the end: the model gets the constraint ``in_domain(v.end, windows, interval=v)``.
+        work : int, (int, int) or None
+            The work in seconds at full intensity, with ``intensity``: the model gets ``intensity(v, work, intensity)``.
+        intensity : int, sequence of (int, int), or None
+            The intensity in percent, or steps [(time in seconds, percent), ...].
 
         Returns
         -------
@@ -142,14 +181,19 @@ class Model:
         Raises
         ------
         ModelError
-            If a size is negative, or a window has lo > hi.
+            If a size is negative, or a window has lo > hi, or no greatest size can be derived from the intensity.
 
         Examples
         --------
         >>> m = Model("m")
         >>> m.interval("night job", size=(60, 120), start=[(0, 100), (400, 500)], optional=True)
         night job
+        >>> a = m.interval("repair", work=8, intensity=[(0, 100), (16, 0), (32, 50)], end=(0, 60))
+        >>> (a.size_lo, a.size_hi), [c.name for c in m.constraints]
+        ((8, 33), ['intensity of repair', 'end of repair'])
         """
+        if work is not None or intensity is not None or end is not None:
+            return self._in_calendar(name, size, start, optional, end, work, intensity, unknown)
         if type(name) is not str or (optional is not False and optional is not True) or unknown:
             name, optional = _checked_interval(name, optional, unknown)
         if (
@@ -168,6 +212,40 @@ class Model:
             look()
         made = Interval(self, len(self.intervals), name, (lo, hi), windows, optional)
         self.intervals.append(made)
+        return made
+
+    def _in_calendar(
+        self,
+        name: str,
+        size: Any,
+        start: Any,
+        optional: bool,
+        end: Any,
+        work: Any,
+        intensity: Any,
+        unknown: dict[str, Any],
+    ) -> Interval:
+        """Declare an interval with end windows, or with a work and an intensity."""
+        if (work is None) != (intensity is None):
+            missing = "work" if work is None else "intensity"
+            raise ModelError(f"interval {name!r}: work and intensity belong together; {missing} is missing")
+        if work is not None:
+            trial = calendars.intensity(
+                Interval(self, -1, _checked_name(name, "an interval"), (0, 0), None, True), work, intensity
+            )
+            if size is NO_SIZE:
+                size = calendars.lengths(trial.work, trial.steps)
+                if size is None:
+                    raise ModelError(
+                        f"interval {name!r}: its intensity is 0 at the begin or the end of time, so that no greatest size "
+                        "can be derived; give it, as in size=(LEAST, GREATEST)"
+                    )
+        windows = None if end is None else windows_of(_checked_name(name, "an interval"), end, "end")
+        made = self.interval(name, size, start, optional, **unknown)
+        if work is not None:
+            self.add(calendars.Intensity(made, trial.work, trial.steps), f"intensity of {name}")
+        if windows is not None:
+            self.add(calendars.in_domain(made.end, windows, made), f"end of {name}")
         return made
 
     def integer(self, name: str, lo: int, hi: int, **unknown: Never) -> Integer:
@@ -213,6 +291,13 @@ class Model:
             If the first argument is no constraint, or has variables of another model.
         """
         look()
+        self._owned(constraint)
+        if name is not None and type(name) is not str:
+            name = _checked_name(name, "a constraint")
+        self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
+
+    def _owned(self, constraint: Constraint) -> None:
+        """Raise ModelError for what is no constraint, or one of another model."""
         if isinstance(constraint, Comparison):
             owner = constraint.model
         elif isinstance(constraint, SCHEDULING):
@@ -222,9 +307,78 @@ class Model:
             raise ModelError(f"model {self.name!r}: {told(constraint)} is not a constraint{_not_added(constraint)}")
         if owner is not None and owner is not self:
             raise ModelError(f"model {self.name!r}: {describe(constraint)} contains variables of model {owner.name!r}")
-        if name is not None and type(name) is not str:
-            name = _checked_name(name, "a constraint")
-        self.constraints.append(NamedConstraint(describe(constraint) if name is None else name, constraint))
+
+    def remove(self, constraint: Constraint | NamedConstraint | str) -> None:
+        """Remove a constraint from the model.
+
+        Parameters
+        ----------
+        constraint : Constraint, NamedConstraint or str
+            The constraint that was added, an entry of ``constraints``, or its name if no other constraint has it.
+
+        Raises
+        ------
+        ModelError
+            If the model has no such constraint, or several of that name.
+
+        Examples
+        --------
+        >>> m = Model("m", horizon=9); a = m.interval("a", size=3)
+        >>> late = a.start >= 2; m.add(late); m.add(a.end <= 8, "deadline")
+        >>> m.remove(late); m.remove("deadline"); m.constraints
+        []
+        """
+        k = self._place(constraint, "remove")
+        self._change([*self.constraints[:k], *self.constraints[k + 1 :]])
+
+    def replace(self, constraint: Constraint | NamedConstraint | str, by: Constraint) -> None:
+        """Put another constraint in the place of one of the model; it gets the name of the old one.
+
+        Parameters
+        ----------
+        constraint : Constraint, NamedConstraint or str
+            The constraint that was added, an entry of ``constraints``, or its name if no other constraint has it.
+        by : Constraint
+            The new constraint.
+
+        Raises
+        ------
+        ModelError
+            If the model has no such constraint, or several of that name, or ``by`` is no constraint of this model.
+
+        Examples
+        --------
+        >>> m = Model("m", horizon=9); a = m.interval("a", size=3); m.add(a.end <= 8, "deadline")
+        >>> m.replace("deadline", a.end <= 6); m.constraints
+        [NamedConstraint(name='deadline', constraint=a.end <= 6)]
+        """
+        k = self._place(constraint, "replace")
+        self._owned(by)
+        self._change([*self.constraints[:k], NamedConstraint(self.constraints[k].name, by), *self.constraints[k + 1 :]])
+
+    def _place(self, given: object, what: str) -> int:
+        """Return the position of a constraint that is given by itself, by its entry or by its name."""
+        wanted = given.constraint if isinstance(given, NamedConstraint) else given
+        if isinstance(wanted, str):
+            places = [k for k, c in enumerate(self.constraints) if c.name == wanted]
+        else:
+            places = [k for k, c in enumerate(self.constraints) if c.constraint is wanted]
+        if len(places) == 1 or (places and not isinstance(wanted, str)):
+            return places[0]
+        if isinstance(wanted, str):
+            found = f"{how_many(len(places), 'constraint')} are named {wanted!r}; give the constraint itself"
+            missing = hint(wanted, [c.name for c in self.constraints], "its constraints are", "it has none")
+            raise ModelError(
+                f"model {self.name!r}: {what}(): {found if places else f'{wanted!r} is no constraint; {missing}'}"
+            )
+        raise ModelError(
+            f"model {self.name!r}: {what}({told(given)}): the model has no such constraint; give the object that was "
+            "added, an entry of model.constraints, or a name"
+        )
+
+    def _change(self, constraints: list[NamedConstraint]) -> None:
+        self.constraints = constraints
+        self._derivation.forget()
 
     def minimize(
         self, objective: Expression | Number | Sequence[Expression | Number], *, replace: bool = False
@@ -406,40 +560,38 @@ def describe(constraint: Constraint) -> str:
         case Alternative(a, options, k):
             return f"alternative of {a}: {k} of {len(options)}"
         case Cumulative(intervals, _, steps):
-            return f"cumulative of {_some(intervals)} within {steps[0][1]}{' (stepwise)' if len(steps) > 1 else ''}"
+            return f"cumulative of {some(intervals)} within {steps[0][1]}{' (stepwise)' if len(steps) > 1 else ''}"
         case NoOverlap(intervals, transitions):
-            return f"no overlap of {_some(intervals)}{' with transitions' if transitions else ''}"
+            return f"no overlap of {some(intervals)}{' with transitions' if transitions else ''}"
         case AllOrNone(intervals):
-            return f"all or none of {_some(intervals)}"
+            return f"all or none of {some(intervals)}"
         case ForbidExtent(a, windows):
             return f"forbid extent of {a} in {how_many(len(windows), 'window')}"
         case Synchronize(a, others):
-            return f"synchronize {a} with {_some(others)}"
+            return f"synchronize {a} with {some(others)}"
         case Precedence(a, b, delay, kind, at_most):
             lags = "" if at_most is None else f" ({delay:+d} to {at_most:+d})"
             return f"{kind} {a} -> {b}" + (lags or (f" ({delay:+d})" if delay else ""))
         case AllDifferent(expressions):
-            return f"all different: {_some(expressions)}"
+            return f"all different: {some(expressions)}"
         case Table(expressions, tuples):
-            return f"table of {_some(expressions)} with {how_many(len(tuples), 'tuple')}"
+            return f"table of {some(expressions)} with {how_many(len(tuples), 'tuple')}"
         case Level(changes, _, lo, hi):
             bounds = " and ".join(f"{sign} {b}" for sign, b in ((">=", lo), ("<=", hi)) if b is not None)
-            return f"level of {_some([v for _, v, _ in changes])} {bounds}"
+            return f"level of {some([v for _, v, _ in changes])} {bounds}"
         case Order(intervals, one, kind, other):
             whom = one if other is None else f"{one}, {other}"
-            return f"{kind} of {_some(intervals)}: {whom}"
+            return f"{kind} of {some(intervals)}: {whom}"
         case DirectTransitions(intervals):
-            return f"direct transitions of {_some(intervals)}"
+            return f"direct transitions of {some(intervals)}"
         case NoIdle(intervals):
-            return f"no idle time of {_some(intervals)}"
+            return f"no idle time of {some(intervals)}"
         case SameSequence(intervals, others):
-            return f"same sequence of {_some(intervals)} and {_some(others)}"
+            return f"same sequence of {some(intervals)} and {some(others)}"
+        case Stated():
+            return constraint.described()[:LONGEST_NAME]
         case _:
             return brief(constraint.pieces(), LONGEST_NAME)
-
-
-def _some(items: Sequence[Interval | Expression]) -> str:
-    return ", ".join(str(i) for i in items[:4]) + (f", ... ({len(items)})" if len(items) > 4 else "")
 
 
 def without_end(model: Model, assignment: Assignment) -> str:

@@ -133,8 +133,8 @@ def pair(value: object, what: str) -> tuple[object, object]:
     raise ModelError(f"{what} must be a pair (a, b), not {told(value)}")
 
 
-def windows_of(name: str, start: int | Window | Sequence[Window]) -> tuple[Window, ...]:
-    """Return the windows of a start, (lo, hi) with both ends included, increasing and disjoint; adjacent ones are joined.
+def windows_of(name: str, start: int | Window | Sequence[Window], what: str = "start") -> tuple[Window, ...]:
+    """Return the windows of a start or end, (lo, hi) with both ends included, increasing and disjoint; adjacent ones are joined.
 
     Examples
     --------
@@ -161,14 +161,14 @@ def windows_of(name: str, start: int | Window | Sequence[Window]) -> tuple[Windo
     else:
         pairs = [(start, start)]
     windows: list[Window] = []
-    what = f"a start window of {name}"
-    for a, b in sorted((whole(lo, what), whole(hi, what)) for lo, hi in (pair(p, what) for p in pairs)):
+    place = f"a{'n' if what == 'end' else ''} {what} window of {name}"
+    for a, b in sorted((whole(lo, place), whole(hi, place)) for lo, hi in (pair(p, place) for p in pairs)):
         if a > b:
-            raise ModelError(f"interval {name!r}: the start window ({a}, {b}) ends before it begins")
+            raise ModelError(f"interval {name!r}: the {what} window ({a}, {b}) ends before it begins")
         if windows and a <= windows[-1][1] + 1:
             windows[-1] = (windows[-1][0], max(b, windows[-1][1]))
         else:
             windows.append((a, b))
     if not windows:
-        raise ModelError(f"interval {name!r}: the list of start windows is empty")
+        raise ModelError(f"interval {name!r}: the list of {what} windows is empty")
     return tuple(windows)

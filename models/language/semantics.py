@@ -32,6 +32,7 @@ from .constraints import (
     Order,
     Precedence,
     SameSequence,
+    Stated,
     Synchronize,
     Table,
     Violation,
@@ -295,6 +296,8 @@ def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None
             return _level(constraint, ev)
         case Order() | DirectTransitions() | NoIdle() | SameSequence():
             return order_violation(constraint, ev.assignment)
+        case Stated():
+            return constraint.violation(ev)
 
 
 def _comparison(c: Comparison, ev: Evaluator) -> tuple[float, str] | None:

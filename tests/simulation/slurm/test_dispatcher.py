@@ -185,7 +185,9 @@ def test_starts_are_those_of_the_replay_that_is_calibrated(seed):
 def test_every_feature(feature):
     names = tuple(day(0, False).platform.nodes)
     settings = SchedulerSettings(bf_interval=5, sched_interval=5, batch_sched_delay=1, bf_resolution=1)
-    place = Site("s", [SiteNode(n, 2) for n in names], [Partition(q, names) for q in ("q", "r", "private")], scheduler=settings)
+    place = Site(
+        "s", [SiteNode(n, 2) for n in names], [Partition(q, names) for q in ("q", "r", "private")], scheduler=settings
+    )
     options = dict(FEATURES[feature])
     on_demand = "preemption" in options
     if on_demand:

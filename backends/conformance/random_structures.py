@@ -1,0 +1,174 @@
+"""Random models of calendars and structures: intensities, domains with holes, spans, isomorphisms, variable capacities and lags."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from ...models.language import (
+    Constraint,
+    Interval,
+    Linear,
+    Model,
+    any_of,
+    breaks,
+    cumulative,
+    end_before_end,
+    end_before_start,
+    forbid_end,
+    forbid_start,
+    in_domain,
+    intensity,
+    isomorphism,
+    no_overlap,
+    span,
+    start_before_end,
+    start_before_start,
+)
+from ...models.language import sum as total
+
+PATTERN = "structures"
+PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
+
+
+class RandomStructures:
+    """A random model with one to three of these constraints.
+
+    Parameters
+    ----------
+    seed : int
+
+    Attributes
+    ----------
+    model : Model
+    used : set of str
+        The constructs that it contains.
+    """
+
+    def __init__(self, seed: int) -> None:
+        rng = self.rng = random.Random(f"structures {seed}")
+        self.model = Model(f"random {seed}")
+        self.used = {PATTERN}
+        self.first = rng.choice([0, 0, 0, -3, 2])
+        kinds = {
+            "intensity": self._intensity,
+            "domain": self._domain,
+            "span": self._span,
+            "isomorphism": self._isomorphism,
+            "variable capacity": self._capacity,
+            "variable lag": self._lag,
+        }
+        chosen = rng.sample(list(kinds), rng.choice([1, 1, 2, 2, 3]))
+        for k in range(rng.randint(1, 2)):
+            self._interval(f"i{k}", rng.choice([0, 1, 2, 3]), rng.choice([0, 0, 1]), rng.random() < 0.4)
+        self.units = self.model.integer("x0", rng.choice([0, 0, -1]), rng.randint(1, 2))
+        for name in chosen:
+            self.used.add(name)
+            for c in kinds[name]():
+                self.model.add(c, f"{name} {len(self.model.constraints) + 1}")
+        if rng.random() < 0.3 and len(self.model.intervals) > 1:
+            self.model.add(no_overlap(self._some(2)), "machine")
+        weights = [rng.choice([1, 1, 2, -1]) for _ in self.model.intervals]
+        absent = total([1 - v.presence for v in self.model.intervals])
+        aim = total([v.end for v in self.model.intervals], weights) + rng.choice([0, 5]) * absent
+        aim = aim - self.units + rng.choice([0, 0, -1]) * total([v.size for v in self.model.intervals])
+        if rng.random() < 0.9:
+            self.used.add("minimize")
+            self.model.minimize(aim)
+
+    def _interval(self, name: str, size: int, more: int, optional: bool) -> Interval:
+        window = (self.first, self.first + self.rng.randint(2, 4))
+        return self.model.interval(name, (size, size + more), window, optional)
+
+    def _some(self, count: int) -> list[Interval]:
+        return self.rng.sample(self.model.intervals, min(count, len(self.model.intervals)))
+
+    def _time(self) -> int:
+        return self.first + self.rng.randint(-1, 6)
+
+    def _intensity(self) -> Iterator[Constraint]:
+        rng = self.rng
+        v = self._interval("work", rng.choice([0, 1, 1, 2]), rng.choice([2, 3, 5]), rng.random() < 0.4)
+        if rng.random() < 0.3:
+            begin = self._time()
+            steps = breaks([(begin, begin + rng.randint(1, 3))], rng.choice([0, 0, 40]))
+        else:
+            times = sorted(rng.sample(range(self.first - 1, self.first + 7), rng.randint(1, 3)))
+            steps = [(t, rng.choice([0, 0, 100, 100, 50, 30, 75])) for t in times]
+        least = rng.choice([0, 1, 1, 2, 3])
+        yield intensity(v, (least, least + rng.choice([0, 0, 1])), steps)
+        if rng.random() < 0.15:
+            yield intensity(v, (0, rng.randint(0, 2)), [(self._time(), rng.choice([0, 100])), (self.first + 8, 50)])
+
+    def _domain(self) -> Iterator[Constraint]:
+        rng = self.rng
+        (v,) = self._some(1)
+        draw = rng.random()
+        begin = self._time()
+        if draw < 0.2:
+            yield forbid_start(v, [(begin, begin + rng.randint(1, 2)), (begin + 3, begin + 4)])
+        elif draw < 0.4:
+            yield forbid_end(v, [(begin, begin + rng.randint(1, 2))])
+        elif draw < 0.75:
+            begin = self.first + rng.randint(2, 5)
+            yield in_domain(v.end, [(begin, begin + 1), begin + 3, (begin + 5, None)], interval=v)
+        else:
+            e = rng.choice([self.units, v.size + self.units, v.start - 2 * self.units, 2 * v.end])
+            low = rng.randint(-2, 3)
+            windows: list[int | tuple[int | None, int | None]] = [
+                (low, low + 1),
+                (low + 3, rng.choice([None, low + 5])),
+            ]
+            yield in_domain(e, windows, interval=v if rng.random() < 0.5 else None)
+
+    def _span(self) -> Iterator[Constraint]:
+        rng = self.rng
+        parts = self._some(rng.randint(0, 2))
+        if not parts or rng.random() < 0.4:
+            parts.append(self._interval("part", rng.choice([0, 1, 2]), rng.choice([0, 1]), rng.random() < 0.6))
+        over = self._interval("span", rng.choice([0, 1]), rng.choice([4, 6]), rng.random() < 0.5)
+        yield span(over, parts)
+
+    def _isomorphism(self) -> Iterator[Constraint]:
+        rng = self.rng
+        first = self._some(rng.randint(1, 2))
+        second = [
+            self._interval(f"slot {k}", rng.choice([1, 2]), rng.choice([0, 1, 2]), rng.random() < 0.7)
+            for k in range(rng.randint(1, 2))
+        ]
+        if rng.random() < 0.15:
+            second.append(first[0])
+        yield isomorphism(first, second)
+
+    def _capacity(self) -> Iterator[Constraint]:
+        rng = self.rng
+        members = self._some(2)
+        if len(members) < 2:
+            members.append(self._interval("other", rng.choice([1, 2]), rng.choice([0, 1]), rng.random() < 0.5))
+        demands: list[int | Linear] = [rng.choice([0, 1, 1, 2]) for _ in members]
+        if rng.random() < 0.25:
+            demands[0] = self.units - self.units.lo
+        capacity = self.units - self.units.lo + rng.choice([0, 0, 1])
+        yield cumulative(members, demands, rng.choice([capacity, 2 * capacity]))
+
+    def _lag(self) -> Iterator[Constraint]:
+        rng = self.rng
+        members = self._some(2)
+        if len(members) < 2:
+            members.append(self._interval("after", rng.choice([0, 1, 2]), rng.choice([0, 1]), rng.random() < 0.5))
+        delay = rng.choice([self.units + 0, 2 * self.units - 1, self.units - 2, members[0].size + 0])
+        most = rng.choice([None, delay, delay + 1, delay + 1, self.units + 3])
+        made = rng.choice(PRECEDENCES)(members[0], members[1], delay, at_most=most)
+        yield any_of([made, self.units >= self.units.hi]) if rng.random() < 0.2 else made
+
+
+def random_structures(seed: int) -> tuple[Model, set[str]]:
+    """Return the random model of a seed and the constructs that it contains.
+
+    Examples
+    --------
+    >>> random_structures(1)[0].name
+    'random 1'
+    """
+    made = RandomStructures(seed)
+    return made.model, made.used

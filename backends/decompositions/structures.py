@@ -1,0 +1,202 @@
+"""Decompositions of calendars, domains with holes, spans, isomorphisms, and of capacities and lags that are expressions."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from ...models import language as sl
+from ...models.language import (
+    Constraint,
+    Cumulative,
+    Evaluator,
+    InDomain,
+    Intensity,
+    Interval,
+    Isomorphism,
+    Linear,
+    Precedence,
+    Span,
+    Stated,
+    VariableCapacity,
+    VariableDelay,
+    overlap,
+)
+from ...models.language import sum as total
+from ...models.language.calendars import FULL
+from ...models.language.linear_expressions import linear
+from .constructs import OF_STATED, STATED
+from .decomposition import Decomposition
+
+# Symbols for an interval i: ``s[i]``, ``e[i]``, ``z[i]``, ``p[i]`` are its start, end, size and presence, all 0 if it is
+# absent. ``hi`` and ``lo`` of an expression are its bounds.
+
+
+class Structures(Decomposition):
+    """These constraints become comparisons, and a variable capacity a cumulative; the formulas stand at each method."""
+
+    replaces = STATED
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint."""
+        copied = super().constraint(c)
+        if not isinstance(copied, Stated) or OF_STATED[type(copied)] not in self.missing:
+            return copied
+        match copied:
+            case Intensity():
+                self._intensity(copied)
+            case InDomain():
+                self._in_domain(copied)
+            case Span():
+                self._span(copied)
+            case Isomorphism():
+                self._isomorphism(copied)
+            case VariableCapacity():
+                return self._capacity(copied)
+            case VariableDelay():
+                self._delay(copied)
+        return None
+
+    def _intensity(self, c: Intensity) -> None:
+        """Require the work W to lie between A and B, for the intensity r at the end of time and ``q[k]`` in [t[k], t[k+1]).
+
+        ::
+
+            W = r z + sum_k (q[k] - r) overlap(i, t[k], t[k+1]),   100 A p <= W <= 100 B + 99
+        """
+        v = c.interval
+        rest = c.steps[-1][1]
+        last = v.start_hi + v.size_hi
+        parts = [(percent - rest) * overlap(v, a, b) for a, b, percent in c.pieces(v.start_lo, last) if percent != rest]
+        work = total([rest * v.size, *parts])
+        low, high = c.work
+        self.add_range(work - FULL * low * v.presence, 0, math.inf)
+        self.add_range(work, -math.inf, FULL * high + FULL - 1)
+
+    def _in_domain(self, c: InDomain) -> None:
+        """Require an expression x to lie in one of the windows ``[a[k], b[k]]``, if an interval with the presence p is present.
+
+        ::
+
+            sum_k w[k] = p,   w[k] in {0, 1}
+            lo(x) + sum_k (a[k] - lo(x)) w[k] <= x <= hi(x) + sum_k (b[k] - hi(x)) w[k]
+        """
+        x = c.expression
+        low, high = (int(b) for b in self.bounds.of(x))
+        windows = c.within(low, high)
+        present = linear(1) if c.interval is None else c.interval.presence.linear()
+        if windows == ((low, high),):
+            return
+        if len(windows) < 2:
+            w = [present] * len(windows)
+            if not windows:
+                self.add_range(present, 0, 0)
+        else:
+            made = [
+                self.auxiliary(f"{x} in {window}", 0, 1, partial(_inside, x=x, present=present, window=window))
+                for window in windows
+            ]
+            w = [one.linear() for one in made]
+            self.add_range(total(made) - present, 0, 0)
+        self.add_range(x - total(w, [a - low for a, _ in windows]), low, math.inf)
+        self.add_range(x - total(w, [b - high for _, b in windows]), -math.inf, high)
+
+    def _span(self, c: Span) -> None:
+        """Require an interval i to span its parts J, for M above all ends and N such that -N is below them.
+
+        ::
+
+            min_{j in J} s[j] + M (1 - p[j]) = s[i] + M (1 - p[i])
+            max_{j in J} e[j] - N (1 - p[j]) = e[i] - N (1 - p[i])
+
+        If no part is present, the min is M and the max is -N, so that i is absent, and the other way round. These
+        follow, and are added: each j is within i, if both are present, and ``p[j] <= p[i]``.
+        """
+        several = c.members
+        most = max(v.start_hi + v.size_hi for v in several) + 1
+        least = 1 - min(v.start_lo + v.size_lo for v in several)
+        m, n = max(most, 1), max(least, 1)
+        starts = [v.start + m * (1 - v.presence) if v.optional else v.start.linear() for v in several]
+        ends = [v.end - n * (1 - v.presence) if v.optional else v.end.linear() for v in several]
+        self.add_range(sl.min(starts[1:]) - starts[0], 0, 0)
+        self.add_range(sl.max(ends[1:]) - ends[0], 0, 0)
+        for part in c.parts:
+            self.add(Precedence(c.interval, part, 0, "start_before_start"))
+            self.add(Precedence(part, c.interval, 0, "end_before_end"))
+            if c.interval.optional:
+                self.add_range(part.presence - c.interval.presence, -math.inf, 0)
+
+    def _isomorphism(self, c: Isomorphism) -> None:
+        """Choose the partner of each present interval: ``m[i,j]`` is 1 if i of the first list and j of the second are a pair.
+
+        ::
+
+            sum_j m[i,j] = p[i] for each i,   sum_i m[i,j] = p[j] for each j
+            lo (1 - m[i,j]) <= s[i] - s[j] <= hi (1 - m[i,j]),   the same for the ends
+        """
+        pairs = {
+            (i, j): self.auxiliary(f"{v} is {w}", 0, 1, partial(_partners, c=c, v=v, w=w))
+            for i, v in enumerate(c.first)
+            for j, w in enumerate(c.second)
+        }
+        for i, v in enumerate(c.first):
+            self.add_range(total([pairs[i, j] for j in range(len(c.second))]) - v.presence, 0, 0)
+        for j, w in enumerate(c.second):
+            self.add_range(total([pairs[i, j] for i in range(len(c.first))]) - w.presence, 0, 0)
+        for (i, j), m in pairs.items():
+            v, w = c.first[i], c.second[j]
+            if v is w:
+                continue
+            for gap in (v.start - w.start, v.end - w.end):
+                low, high = self.bounds.of(gap)
+                if low < 0:
+                    self.add_range(gap - low * (1 - m), 0, math.inf)
+                if high > 0:
+                    self.add_range(gap - high * (1 - m), -math.inf, 0)
+
+    def _capacity(self, c: VariableCapacity) -> Constraint | None:
+        """Return a cumulative within the greatest capacity ``hi(C)``, in which a fixed interval takes ``hi(C) - C``."""
+        most = int(self.bounds.of(c.capacity)[1])
+        members, demands = list(c.intervals), list(c.demands)
+        begin = min((v.start_lo for v in members), default=0)
+        end = max((v.start_hi + v.size_hi for v in members), default=0)
+        if begin < end:
+            fixed = self.model.interval(f"{self.name}, capacity", end - begin, begin)
+            self.settle(fixed, begin, end)
+            rest = most - c.capacity
+            members.append(fixed)
+            demands.append(rest if rest.terms else int(rest.constant))
+        return Cumulative(tuple(members), tuple(demands), ((0, most),))
+
+    def _delay(self, c: VariableDelay) -> None:
+        """Require ``f[i] + d <= g[j]`` if i and j are present, for the ends f and g; the same for a maximum lag D backwards.
+
+        ::
+
+            f[i] + d - g[j] <= U (2 - p[i] - p[j]),   U = max(0, hi(f[i] + d - g[j]))
+            g[j] - f[i] - D <= V (2 - p[i] - p[j]),   V = max(0, hi(g[j] - f[i] - D))
+        """
+        left, right = c.ends
+        absent = total([1 - v.presence for v in (c.before, c.after) if v.optional])
+        late = [left + c.delay - right] + ([] if c.at_most is None else [right - left - c.at_most])
+        for e in late:
+            most = max(0, int(self.bounds.of(e)[1]))
+            self.add_range(e - most * absent, -math.inf, 0)
+
+
+def _inside(ev: Evaluator, x: Linear, present: Linear, window: tuple[int, int]) -> int:
+    """Return whether an expression is in a window, and the interval is present."""
+    return int(ev.value(present) == 1 and window[0] <= ev.value(x) <= window[1])
+
+
+def _partners(ev: Evaluator, c: Isomorphism, v: Interval, w: Interval) -> int:
+    """Return whether two intervals are partners: both lists are sorted by start and end."""
+    s = ev.assignment
+
+    def order(side: tuple[Interval, ...]) -> list[Interval]:
+        present = [x for x in side if s.present[x.index]]
+        return sorted(present, key=lambda x: (s.start[x.index], s.end[x.index], x.index))
+
+    first, second = order(c.first), order(c.second)
+    place = next((k for k, x in enumerate(first) if x is v), -1)
+    return int(0 <= place < len(second) and second[place] is w)
