@@ -89,7 +89,7 @@ def test_solvers_find_the_optimum_of_the_enumeration(machine, over_cost):
             assert found.status == "optimal" and found.objective == pytest.approx(best), (seed, method)
             assert problem.verify(found.schedule) == []
         for method in ("cpsat:pool", "cpsat:classes"):
-            found = sl.solve(problem, method, time_limit=5)
+            found = sl.solve(problem, method, time_limit=10)
             assert found.bound <= best + 1e-6 and found.objective >= best - 1e-6
         for method in ("multi-search", "first-solution:est", "delay-search"):
             found = sl.solve(problem, method, time_limit=5)

@@ -60,9 +60,9 @@ def test_a_job_beyond_its_walltime_has_the_accuracy_1():
 
 
 @pytest.mark.parametrize("first_class", ["best", "worst"])
-def test_psp_equals_a_plain_simulator_on_50_random_workloads(first_class):
+def test_psp_equals_a_plain_simulator_on_25_random_workloads(first_class):
     overtaken = 0
-    for seed in range(50):
+    for seed in range(25):
         processors, rows = random_rows(seed)
         w = world(processors, *rows)
         found = simulate(w, machine(processors), POLICIES["easy"].with_ranker(Penalty(first_class=first_class)))
@@ -70,7 +70,7 @@ def test_psp_equals_a_plain_simulator_on_50_random_workloads(first_class):
         first = {"best": 5, "worst": 1}[first_class]
         assert found.start.tolist() == replay([PlainJob(*row) for row in rows], processors, first), seed
         overtaken += found.start.tolist() != simulate(w, machine(processors), "easy").start.tolist()
-    assert overtaken > 40  # the classes matter in these workloads
+    assert overtaken > 20  # the classes matter in these workloads
 
 
 @pytest.mark.parametrize("base", ["easy", "conservative"])
