@@ -93,7 +93,9 @@ def decide(
             f"{dispatcher}: keeps to a desired use, which a state does not have; expected another dispatcher"
         )
     if named.needs_site:
-        raise WrongValue(f"{dispatcher}: follows the rules of a site, which a state does not have; expected another dispatcher")
+        raise WrongValue(
+            f"{dispatcher}: follows the rules of a site, which a state does not have; expected another dispatcher"
+        )
     if named.predictor == "real":
         raise WrongValue("predictor real: the runtimes of waiting jobs are not known; expected another predictor")
     options: dict[str, Any] = {} if named.backend is None else {"threads": threads}

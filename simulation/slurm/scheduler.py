@@ -24,7 +24,6 @@ from .pass_times import PassTimes
 from .shared_tables import SharedTables, jobs_of
 from .state import REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmState
 
-
 RELEASING_AT_ENDS = (RunningAtBegin, RunningLimits, Dependencies)  # features that give no amounts free but as jobs end
 
 

@@ -185,7 +185,9 @@ def test_starts_are_those_of_the_replay_that_is_calibrated(seed):
 def test_every_feature(feature):
     names = tuple(day(0, False).platform.nodes)
     settings = SchedulerSettings(bf_interval=5, sched_interval=5, batch_sched_delay=1, bf_resolution=1)
-    place = Site("s", [SiteNode(n, 2) for n in names], [Partition(q, names) for q in ("q", "r", "private")], scheduler=settings)
+    place = Site(
+        "s", [SiteNode(n, 2) for n in names], [Partition(q, names) for q in ("q", "r", "private")], scheduler=settings
+    )
     options = dict(FEATURES[feature])
     on_demand = "preemption" in options
     if on_demand:
@@ -243,7 +245,7 @@ def test_a_site_of_slurm_is_needed():
 
 
 def test_jobs_of_several_chunks_are_refused():
-    chunks = (Chunk(1, {"cores": 2}),)
+    chunks = (Chunk(1, {"cores": 1}), Chunk(1, {"cores": 2}))
     with pytest.raises(WorkloadError, match="dispatcher slurm does not take"):
         starts(site(), [Job("j", 0, 10, 1, {"cores": 1}, "p", runtime=10, chunks=chunks)])
 
