@@ -13,6 +13,7 @@ import numpy as np
 from ...models.array_types import Ints
 from ...models.compiled import compiled, internal, native
 from .columns import (
+    ALLOWED,
     ARRAY,
     ARRAY_LIMIT,
     ARRAY_RESERVES,
@@ -36,6 +37,7 @@ from .columns import (
     MAINT,
     MAX_NODES,
     MIN_AGE,
+    MIN_CPUS,
     MIN_NODES,
     MIN_PRIORITY,
     MOST_STARTS,
@@ -80,7 +82,7 @@ from .columns import (
     WINDOW,
     Marks,
 )
-from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take, take_units
+from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take, take_units, units_on
 
 STARTED = -1  # the reason of a job that a pass has started
 FIRST_WINDOW = 30  # seconds: jobs that end this close together are taken off together
@@ -417,6 +419,36 @@ def _overlaps(machine: Machine, r: int, mask: Marks) -> bool:
 
 
 @internal
+def _give_back_units(j: int, machine: Machine, r: int, mask: Marks, free: Ints) -> int:
+    """Add what a running job has on the nodes of the mask to what is free; return for how many more units of job j it is room."""
+    first = machine.runs[r, RUN_FIRST]
+    allowed = machine.jobs[j, ALLOWED]
+    more = 0
+    for i in range(first, first + machine.runs[r, RUN_COUNT]):
+        n = machine.pieces[i, PIECE_NODE]
+        if mask[n]:
+            may = allowed < 0 or machine.masks[allowed, n] > 0
+            if may:
+                more -= units_on(j, n, machine, free, NOW_FREE)
+            for c in range(free.shape[1]):
+                free[n, c] += machine.pieces[i, PIECE_FREE + c]
+            if may:
+                more += units_on(j, n, machine, free, NOW_FREE)
+    return more
+
+
+@internal
+def _room(j: int, machine: Machine, mask: Marks, free: Ints) -> int:
+    """Return for how many units of job j there is room on the nodes of the mask."""
+    allowed = machine.jobs[j, ALLOWED]
+    room = 0
+    for n in range(mask.size):
+        if mask[n] and (allowed < 0 or machine.masks[allowed, n]):
+            room += units_on(j, n, machine, free, NOW_FREE)
+    return room
+
+
+@internal
 def _give_back(machine: Machine, r: int, mask: Marks, free: Ints, use: Ints) -> None:
     """Add what a running job has on the nodes of the mask to what is free."""
     first = machine.runs[r, RUN_FIRST]
@@ -440,12 +472,19 @@ def earliest_start(
     together at once: within 30 s of the first, then 60 s, 120 s, ... The start is the end of the last one taken off.
     """
     now = int(machine.parameters[NOW])
-    if pick_nodes(j, p, machine, mask, machine.free, machine.use, NOW_FREE, taken) > 0:
+    in_units = machine.parameters[IN_UNITS] > 0
+    wanted = machine.jobs[j, MIN_CPUS]
+    room = wanted  # units that fit at most; with too few of them no nodes need be looked for
+    if in_units:
+        room = _room(j, machine, mask, machine.free)
+    if room >= wanted and pick_nodes(j, p, machine, mask, machine.free, machine.use, NOW_FREE, taken) > 0:
         return now
     if now_only:
         return -1
     free = machine.free.copy()
-    use = machine.use.copy()
+    use = machine.use
+    if not in_units:
+        use = machine.use.copy()
     window = FIRST_WINDOW
     aligned = 0
     i = 0
@@ -466,7 +505,10 @@ def earliest_start(
             if aligned == 0:
                 aligned = end + FIRST_WINDOW - end % FIRST_WINDOW
             last = r
-            _give_back(machine, r, mask, free, use)
+            if in_units:
+                room += _give_back_units(j, machine, r, mask, free)
+            else:
+                _give_back(machine, r, mask, free, use)
             if i >= number:
                 more = False
                 break
@@ -482,7 +524,7 @@ def earliest_start(
             window *= 2
             while i < number and machine.runs[order[i], RUN_END] > aligned + window:
                 window *= 2
-            if pick_nodes(j, p, machine, mask, free, use, NOW_FREE, taken) > 0:
+            if room >= wanted and pick_nodes(j, p, machine, mask, free, use, NOW_FREE, taken) > 0:
                 end = int(machine.runs[last, RUN_END])
                 if end <= now:
                     over = machine.parts[machine.runs[last, RUN_PARTITION], OVER_LIMIT]

@@ -143,7 +143,7 @@ def _least_cpus(job: Ints) -> int:
 
 
 @internal
-def _units_on(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
+def units_on(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
     """Return how many units node n has room for, of however many the job has, as far as they may be on one node."""
     job = machine.jobs[j]
     amounts = machine.total[n] if how == EMPTY else free[n]
@@ -443,13 +443,12 @@ def _deal(job: Ints, machine: Machine, chosen: Marks, cpus: Ints, taken: Ints) -
     tasks = max(1, wanted // per_task)
     if job[TASKS_PER_NODE] > 0 and per_task > 1:
         tasks = number * job[TASKS_PER_NODE]
+    listed = np.flatnonzero(chosen)
     on = np.zeros(nodes, np.int64)
     going = True
     while going and tasks > 0:
         going = False
-        for n in range(nodes):
-            if not chosen[n]:
-                continue
+        for n in listed:
             at_once = 1
             if on[n] > 0:
                 at_once = max(1, machine.threads[n] // per_task)
@@ -490,7 +489,11 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: I
     nodes = mask.size
     job = machine.jobs[j]
     part = machine.parts[p]
-    taken[:, :] = 0
+    in_units = machine.parameters[IN_UNITS] > 0
+    if in_units:
+        taken[:, 0] = 0
+    else:
+        taken[:, :] = 0
     least = max(job[MIN_NODES], part[PART_MIN_NODES])
     most = part[PART_MAX_NODES]
     wanted = least
@@ -505,7 +508,7 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: I
     usable = np.zeros(nodes, np.uint8)
     size = 0
     must = job[REQUIRED]
-    in_units = machine.parameters[IN_UNITS] > 0
+    units = 0
     for n in range(nodes):
         if not mask[n]:
             if must >= 0 and machine.masks[must, n]:
@@ -514,7 +517,8 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: I
         if job[ALLOWED] >= 0 and not machine.masks[job[ALLOWED], n]:
             continue
         if in_units:
-            cpus[n] = _units_on(j, n, machine, free, how)
+            cpus[n] = units_on(j, n, machine, free, how)
+            units += cpus[n]
         else:
             cpus[n] = _cpus_on(job, part, n, machine, free, use, how)
         if cpus[n] > 0:
@@ -524,7 +528,7 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: I
                 gpus[n] = _gpus_free(job, machine.total[n] if how == EMPTY else free[n])
         elif must >= 0 and machine.masks[must, n]:
             return 0
-    if size < least:
+    if size < least or (in_units and units < job[MIN_CPUS]):
         return 0
     if job[TASKS_PER_NODE] > 0 and job[TASKS] > 0:
         least = max(least, -(-job[TASKS] // job[TASKS_PER_NODE]))

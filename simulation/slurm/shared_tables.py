@@ -15,7 +15,7 @@ import numpy as np
 from ...heuristics.kernels.events.state import NOW, RUNNING, WAITING, State, TraceArrays, held, may_start
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Ints, Small
-from ...models.compiled import compiled
+from ...models.compiled import compiled, internal
 from ...models.dispatch.site_request import NOTHING, SiteRequest
 from ...models.site import Partition, SchedulerSettings, Site
 from ..features.feature import Replay
@@ -108,40 +108,58 @@ def _write_running(
     machine.counts[1] = at
 
 
+@internal
+def _has_room(j: int, p: int, trace: TraceArrays, state: State, member: c.Marks, releases: int, tried: Ints) -> bool:
+    """Return whether a job has room now, on all nodes of its partition and by its limits; else no pass starts it.
+
+    ``tried``: of each job and partition, after how many releases of nodes it had no room; it has none before the next one.
+    """
+    key = releases * member.shape[0] + p
+    if tried[j] == key or held(trace, state.limit_free, j):
+        return False
+    left = trace.units[j]
+    number = trace.node_set[j]
+    whole = trace.whole[j]
+    most = trace.most[j]
+    for k in range(trace.first_in_set[number], trace.first_in_set[number + 1]):
+        n = trace.in_set[k]
+        if not member[p, n] or not state.open[n]:
+            continue
+        units = min(most, left)
+        for r in range(trace.request.shape[1]):
+            each = trace.request[j, r]
+            if whole and state.free[n, r] < trace.capacity[n, r]:
+                units = 0
+            elif each > 0 and state.free[n, r] < each * units:
+                units = max(0, state.free[n, r] // each)
+            if units == 0:
+                break
+        left -= units
+        if left <= 0:
+            return True
+    tried[j] = key
+    return False
+
+
 @compiled
 def _last_that_fits(queue: Ints, trace: TraceArrays, state: State, member: c.Marks, releases: int, tried: Ints) -> int:
-    """Return the last row of a queue whose job has room now, on all nodes of its partition and by its limits; -1: none has.
-
-    A pass starts no job after that row. ``tried``: of each job and partition, after how many releases of nodes it had no
-    room; it has none before the next one.
-    """
+    """Return the last row of a queue whose job has room; -1: none has. A pass starts no job after that row."""
     for q in range(queue.shape[0] - 1, -1, -1):
-        j = queue[q, 0]
-        p = queue[q, 1]
-        if tried[j] == releases * member.shape[0] + p or held(trace, state.limit_free, j):
-            continue
-        left = trace.units[j]
-        number = trace.node_set[j]
-        whole = trace.whole[j]
-        most = trace.most[j]
-        for k in range(trace.first_in_set[number], trace.first_in_set[number + 1]):
-            n = trace.in_set[k]
-            if not member[p, n] or not state.open[n]:
-                continue
-            units = min(most, left)
-            for r in range(trace.request.shape[1]):
-                each = trace.request[j, r]
-                if whole and state.free[n, r] < trace.capacity[n, r]:
-                    units = 0
-                elif each > 0 and state.free[n, r] < each * units:
-                    units = max(0, state.free[n, r] // each)
-                if units == 0:
-                    break
-            left -= units
-            if left <= 0:
-                return q
-        tried[j] = releases * member.shape[0] + p
+        if _has_room(queue[q, 0], queue[q, 1], trace, state, member, releases, tried):
+            return q
     return -1
+
+
+@compiled
+def _any_has_room(
+    jobs: Ints, parts: Ints, trace: TraceArrays, state: State, member: c.Marks, releases: int, tried: Ints
+) -> bool:
+    """Return whether any of some jobs has room in one of its partitions."""
+    for j in jobs:
+        for k in range(parts.shape[1]):
+            if parts[j, k] >= 0 and _has_room(j, parts[j, k], trace, state, member, releases, tried):
+                return True
+    return False
 
 
 @compiled
@@ -353,6 +371,13 @@ class SharedTables:
         self._in_queue[rows] = False
         return kept[_open(engine.trace, kept, state.clock[NOW])] if self._calendars else kept
 
+    def any_has_room(self, jobs: Ints, parts: Ints) -> bool:
+        """Return whether any of some jobs may start now, in one of its partitions (-1: none)."""
+        if self.all_reasons:
+            return True
+        engine = self._engine
+        return bool(_any_has_room(jobs, parts, engine.trace, engine.state, self.member, self.releases, self._tried))
+
     def startable_part(self, queue: Ints) -> Ints:
         """Return the queue up to the last job that has room now; no pass starts one after it."""
         if self.all_reasons:
@@ -361,8 +386,8 @@ class SharedTables:
         last = _last_that_fits(queue, engine.trace, engine.state, self.member, self.releases, self._tried)
         return queue[: last + 1]
 
-    def read(self) -> None:
-        """Read from the engine what runs, what is free and what limits leave."""
+    def read(self, backfill: bool) -> None:
+        """Read from the engine what is free, what limits leave, and for the backfill scheduler what runs."""
         engine = self._engine
         self.row_of.clear()
         state = engine.state
@@ -373,6 +398,9 @@ class SharedTables:
         self.limits.used[:, 0] = self.limits.caps[:, 0] - left
         if tuple(timeline.holds) != self._holds:
             self._read_holds()
+        self.counts[:] = 0
+        if not backfill:
+            return
         rows = state.running[: state.clock[RUNNING]]
         rows = rows[np.argsort(self.place_in_order[rows], kind="stable")]
         limit = engine.ledger.limits(rows)

@@ -161,7 +161,8 @@ class SlurmState:
         reasons = [self._partition_reason(job, p) for p in self.tables.job_parts[job]]
         if all(reasons):
             return reasons[0]
-        return self.tables.limits.of_one_job(job, int(self.tables.job[job, c.LIMIT]))
+        beyond: str = self.tables.limits.of_one_job(job, int(self.tables.job[job, c.LIMIT]))
+        return beyond
 
     def _partition_reason(self, job: int, p: int) -> str:
         part = self.tables.partitions[p]
@@ -224,7 +225,7 @@ class SlurmState:
 
     def start(self, job: int, now: int, partition: int, nodes: Sequence[int]) -> bool:
         """Let a job start on nodes that are given; return whether it fits there by the rules."""
-        fits = self.tables.place(job, partition, now, nodes)
+        fits: bool = self.tables.place(job, partition, now, nodes)
         self._note_start(job, now)
         return fits
 
@@ -296,9 +297,22 @@ class SlurmState:
 
     # --- What starts.
 
+    def _eligible_jobs(self) -> Ints:
+        waiting = np.fromiter(self.waiting, np.int64, len(self.waiting))
+        waiting.sort()
+        eligible: Ints = waiting[self._eligible[waiting]]
+        return eligible
+
+    def _queue_to_look_at(self) -> Ints:
+        """Return the queue; none of it if no pass can start any of its jobs."""
+        if not self.tables.any_has_room(self._eligible_jobs(), self._parts):
+            return np.zeros((0, 3), np.int64)
+        part: Ints = self.tables.startable_part(self.queue())
+        return part
+
     def queue(self) -> Ints:
         """Return the eligible jobs in order: job, partition, priority."""
-        jobs = self.tables.startable(np.flatnonzero(self._eligible))
+        jobs = self.tables.startable(self._eligible_jobs())
         parts = self._parts[jobs]
         named = parts >= 0
         job = np.repeat(jobs, named.sum(axis=1))
@@ -354,11 +368,8 @@ class SlurmState:
             return []
         tables = self.tables
         now = int(tables.parameters[c.NOW])
-        queue = tables.startable_part(queue)
-        if not len(queue):
-            return []
         jobs = np.unique(queue[:, 0])
-        tables.read()
+        tables.read(backfill)
         tables.room_for(jobs)
         tables.reason[jobs] = c.NONE
         if tables.limits.run_minutes:
@@ -388,14 +399,14 @@ class SlurmState:
     def main(self, now: int, whole_queue: bool = False) -> list[SlurmStart]:
         """Run the main scheduler; the jobs that it starts run. ``whole_queue``: without default_queue_depth."""
         self._main_parameters(now, whole_queue)
-        return self._noted(self._pass(self.queue(), False))
+        return self._noted(self._pass(self._queue_to_look_at(), False))
 
     def backfill(self, now: int) -> list[SlurmStart]:
         """Run the backfill scheduler; the jobs that it starts run."""
         if self.settings.scheduler_type != "backfill":
             return []
         self._backfill_parameters(now)
-        return self._noted(self._pass(self.queue(), True))
+        return self._noted(self._pass(self._queue_to_look_at(), True))
 
     def preempt(self, now: int) -> list[Victim]:
         """Return the running jobs that must make room for waiting jobs, which the main pass could not start.

@@ -245,7 +245,7 @@ def test_a_site_of_slurm_is_needed():
 
 
 def test_jobs_of_several_chunks_are_refused():
-    chunks = (Chunk(1, {"cores": 2}),)
+    chunks = (Chunk(1, {"cores": 1}), Chunk(1, {"cores": 2}))
     with pytest.raises(WorkloadError, match="dispatcher slurm does not take"):
         starts(site(), [Job("j", 0, 10, 1, {"cores": 1}, "p", runtime=10, chunks=chunks)])
 
