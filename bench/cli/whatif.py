@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -114,11 +115,12 @@ def whatif(
         notes.print(f"\nstopped; the replays so far are kept. To continue: {resume_command()}", soft_wrap=True)
         raise typer.Exit(130) from None
     comparison = Comparison(answers, groups_of(workload))
-    print_tables(comparison, described, console_for(), explain)
+    said = remarks(comparison, not_modelled_by([variant.site for variant in asked], names))
+    print_tables(comparison, said, console_for(), explain)
     if csv is not None:
         write_csv(comparison, csv, notes)
     if page is not None:
-        write_page(comparison, described, page, workload.name)
+        write_page(comparison, said, page, f"{workload.name} on {described.name}")
         notes.print(f"{page}: {how_many(len(asked) - 1, 'question')}", soft_wrap=True)
 
 
@@ -126,8 +128,8 @@ KINDS = ("partition", "account", "user")
 PRINTED = ("partition", "account")  # on the terminal; page and CSV have users, too
 
 
-def print_tables(comparison: Comparison, site: Site, console: Console, explain: bool) -> None:
-    """Print the tables of the groups of each change, and then that of all changes."""
+def print_tables(comparison: Comparison, said: Sequence[str], console: Console, explain: bool) -> None:
+    """Print the tables of the groups of each change, then that of all changes, and remarks."""
     from ..tables.whatif import changes_grid, groups_grid
 
     for answer in comparison.answers[1:]:
@@ -137,17 +139,33 @@ def print_tables(comparison: Comparison, site: Site, console: Console, explain: 
                 console.print(grid)
                 console.print()
     changes_grid(comparison).show(console, explain)
-    for line in remarks(comparison, site):
+    for line in said:
         console.print(Text(line, style=WARNING))
 
 
-def remarks(comparison: Comparison, site: Site) -> list[str]:
-    """Return what a reader must know beside the tables."""
+def not_modelled_by(sites: Sequence[Site], dispatchers: Sequence[str]) -> dict[str, list[str]]:
+    """Return what the dispatchers do not obey of the site as it is and with each change: slurm alone, the others together."""
+    from ...simulation.features.site_limits import not_modelled
+    from ...simulation.slurm.calibration import not_obeyed
+    from ..replays.whatif import SLURM
+
+    by: dict[str, list[str]] = {}
+    if SLURM in dispatchers:
+        by[SLURM] = list(dict.fromkeys(name for site in sites for name in (*site.not_modelled, *not_obeyed(site))))
+    others = [name for name in dispatchers if name != SLURM]
+    if others:
+        by[", ".join(others)] = list(dict.fromkeys(name for site in sites for name in not_modelled(site)))
+    return by
+
+
+def remarks(comparison: Comparison, not_modelled: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return what a reader must know beside the tables; ``not_modelled``: dispatchers -> what they do not obey."""
     lines = []
     if comparison.left_out:
         lines.append(f"{how_many(comparison.left_out, 'job', ',')} that did not start in every replay are left out")
-    if site.not_modelled:
-        lines.append(f"not modelled: {', '.join(site.not_modelled)}")
+    for who, names in not_modelled.items():
+        if names:
+            lines.append(f"not modelled{'' if len(not_modelled) == 1 else f' ({who})'}: {', '.join(names)}")
     return lines
 
 
@@ -169,12 +187,12 @@ def write_csv(comparison: Comparison, path: Path, notes: Console) -> None:
     notes.print(f"{path}: {how_many(len(rows), 'row')}", soft_wrap=True)
 
 
-def write_page(comparison: Comparison, site: Site, path: Path, log: str) -> None:
+def write_page(comparison: Comparison, said: Sequence[str], path: Path, title: str) -> None:
     """Write the answers as one HTML page."""
     from ..tables.whatif import changes_grid, effects, groups_grid, sentence
 
     table = changes_grid(comparison)
-    sections = [Section("The answer", lead=table.title, table=table, notes=[table.meaning, *remarks(comparison, site)])]
+    sections = [Section("The answer", lead=table.title, table=table, notes=[table.meaning, *said])]
     for answer in comparison.answers[1:]:
         [effect] = effects(comparison, answer)
         grids = [groups_grid(comparison, answer, kind) for kind in KINDS]
@@ -187,4 +205,4 @@ def write_page(comparison: Comparison, site: Site, path: Path, log: str) -> None
         )
     with writing(path, "--page"):
         html = [section.html() for section in sections]
-        write_whole(path, rendered("plot.html", title=log, what=f"what if, on {site.name}", sections=html))
+        write_whole(path, rendered("plot.html", title=title, what="what if", sections=html))

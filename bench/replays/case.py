@@ -127,7 +127,8 @@ def required_site(replay: ReplaySettings, command: str) -> Site:
     """Return the site of the settings of a command that needs one. Raises WrongUse, SiteError."""
     if replay.site is None:
         raise WrongUse(
-            f"{command}: expected --site FILES, such as slurm.conf,dump.cfg, a folder of such files, or site.toml"
+            f"{command}: expected --site FILES, such as slurm.conf,dump.cfg, a folder of such files, or site.toml (from a log "
+            "alone: bench import site --from-log)"
         )
     check_site(replay)
     return _read_site(replay)

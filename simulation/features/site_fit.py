@@ -6,7 +6,7 @@ the first of them end the replay with an error that lists them (``stop``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -142,9 +142,9 @@ def _unknown(workload: Workload, site: Site) -> Iterator[_Unknown]:
     for kind, known, fold, names, index in _names(workload, site):
         alike: Callable[[str], str] = str.lower if fold else str
         there = {alike(name) for name in known}
-        count = np.bincount(index, minlength=len(names))
+        count = np.bincount(index, minlength=1)
         values: dict[str, list[int]] = {}
-        for k, listed in enumerate(names):
+        for k, listed in zip(range(count.size), names, strict=False):
             for name in listed if count[k] else ():
                 if name and alike(name) not in there:
                     values.setdefault(name, []).append(k)
@@ -152,10 +152,10 @@ def _unknown(workload: Workload, site: Site) -> Iterator[_Unknown]:
         yield from sorted(every, key=lambda one: -one.jobs)
 
 
-def _names(workload: Workload, site: Site) -> Iterator[tuple[str, list[str], bool, list[tuple[str, ...]], Ints]]:
+def _names(workload: Workload, site: Site) -> Iterator[tuple[str, list[str], bool, Iterable[Sequence[str]], Ints]]:
     """Yield each kind: its name, the names that the site has, whether case counts not, and those of the distinct values.
 
-    Last, the value of each job.
+    Last, the value of each job. Lists of nodes are made one by one: those of a log can be long.
     """
     each = partitions_of_jobs(workload, site)
     number = {names: k for k, names in enumerate(dict.fromkeys(each))}
@@ -174,13 +174,13 @@ def _names(workload: Workload, site: Site) -> Iterator[tuple[str, list[str], boo
     licences = [x.name for x in site.licences]
     yield LICENCE, licences, False, [tuple(licences_in(r.licences)) for r in asked], request
     nodes = [n.name for n in site.nodes]
-    yield ASKED, nodes, False, [_hosts(r.nodes) for r in asked], request
-    yield RAN, nodes, False, [_hosts(text) for text in columns.texts], columns.nodes
+    yield ASKED, nodes, False, (_hosts(r.nodes) for r in asked), request
+    yield RAN, nodes, False, (_hosts(text) for text in columns.texts), columns.nodes
 
 
-def _hosts(text: str) -> tuple[str, ...]:
+def _hosts(text: str) -> Sequence[str]:
     """Return the nodes of a list in Slurm's notation; none for texts that are none."""
     try:
-        return tuple(hosts_of(text)) if text else ()
+        return hosts_of(text) if text else ()
     except WrongValue:
         return ()

@@ -201,6 +201,18 @@ def test_a_calibration_leaves_jobs_out_that_ran_on_unknown_nodes(bench, centre, 
     assert code == 0 and "58 jobs" in text and "job 5: the site has no node 'x9'" in text, text
 
 
+def test_a_limit_that_a_change_sets_and_a_dispatcher_does_not_obey_is_named(bench, centre, tmp_path):
+    (tmp_path / "dump.cfg").write_text("Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'chem':Fairshare=4\n")
+    conf = (centre / "slurm.conf").read_text() + "AccountingStorageEnforce=limits\n"
+    (tmp_path / "slurm.conf").write_text(conf)
+    site = f"{tmp_path / 'slurm.conf'},{tmp_path / 'dump.cfg'}"
+    words = ["whatif", centre / "jobs.txt", "--site", site, "--replays", 1, "--out", tmp_path / "o"]
+    code, out, err = bench(*words, "--change", "account.chem.GrpSubmit = 500", "--dispatchers", "slurm,fcfs")
+    text = " ".join(out.split())
+    assert code == 0, err
+    assert "not modelled (fcfs):" in text and "grp_submit (1 times)" in text, text
+
+
 def test_a_damaged_replay_is_named(bench, centre, tmp_path):
     words = ["whatif", centre / "jobs.txt", "--site", centre / "slurm.conf", "--replays", 1, "--out", tmp_path]
     words += ["--change", "nodes.batch + 1"]
