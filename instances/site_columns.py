@@ -66,8 +66,11 @@ class SiteColumns:
     @classmethod
     def of(cls, jobs: Iterable[tuple[SiteRequest | None, Recorded | None]]) -> SiteColumns | None:
         """Return the columns of some jobs; None if nothing is known of any."""
+        known = list(jobs)
+        if all(asked is None and recorded is None for asked, recorded in known):
+            return None
         rows = SiteRows()
-        for asked, recorded in jobs:
+        for asked, recorded in known:
             rows.append(asked, recorded)
         return rows.columns()
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -581,7 +581,6 @@ class Workload:
         release = int(self.release[k])
         latest = int(self.latest_start[k])
         power = float(self.power[k])
-        terms = self.node_terms[int(self.node_term[k])]
         return Job(
             id=self.ids[k],
             submit=submit,
@@ -598,14 +597,18 @@ class Workload:
             latest_start=None if latest == NEVER else latest,
             chunks=self.chunks.get(k, ()),
             array=self.arrays.get(k, ""),
-            nodes=terms.nodes,
-            features=terms.features,
-            per_node=terms.per_node,
-            whole_nodes=terms.whole_nodes,
-            licences=dict(terms.licences),
             asked=None if self.site is None else self.site.asked(k),
             recorded=recorded,
+            **self._fields_of_terms[int(self.node_term[k])],
         )
+
+    @cached_property
+    def _fields_of_terms(self) -> list[dict[str, Any]]:
+        """For each of ``node_terms`` the fields of a job; none where it asks for nothing, as in most logs."""
+        return [
+            {} if terms == NodeTerms() else terms._asdict() | {"licences": dict(terms.licences)}
+            for terms in self.node_terms
+        ]
 
     @arguments.checked
     def dispatch(self, platform: Platform, objective: str = "waiting", durations: Durations = "walltime") -> Dispatch:

@@ -39,6 +39,7 @@ SITE_COLUMNS = (
     *(f"{ASKED}{name}" for name in ASKED_FIELDS),
     *(f"{RECORDED}{name}" for name in (*RECORDED_TIMES, *RECORDED_TEXTS, "attempts")),
 )
+_SITE_COLUMNS = frozenset(SITE_COLUMNS)
 GRES = re.compile(rf"([^:/,]+)(?::([^/,]*))?:(\d{{1,15}})/({'|'.join(PER)})", re.ASCII)
 ATTEMPT = re.compile(r"(-?\d{1,15})/(-?\d{1,15})/(-?\d{1,15})/([^/;]*)/([^/;]*)", re.ASCII)
 EXPECTED_DEPENDENCIES = "conditions such as afterok:12:13,singleton"
@@ -99,6 +100,8 @@ def site_of(cells: Mapping[str, Any]) -> tuple[SiteRequest | None, Recorded | No
     >>> site_of({"asked.dependencies": "afterok:7", "recorded.start": "5"})[0].dependencies
     (Dependency(kind='afterok', jobs=('7',), delay=0),)
     """
+    if _SITE_COLUMNS.isdisjoint(cells):
+        return None, None
     given = {name: value for name in SITE_COLUMNS if not _is_empty(value := cells.get(name))}
     asked: dict[str, Any] = {}
     recorded: dict[str, Any] = {}

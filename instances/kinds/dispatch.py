@@ -136,6 +136,7 @@ def _table(r: Reservation) -> dict[str, Any]:
 BEFORE = ("id", "queue", "submit", "units")
 AFTER = ("walltime", "runtime")
 PLACES = ("allowed_nodes", "features", "per_node", "whole_nodes", "licences")
+_PLACES = frozenset(PLACES)
 OPTIONAL_OF_ONE = (
     "earliest_start",
     "deadline",
@@ -196,6 +197,8 @@ def _site_of(row: TableRow) -> tuple[SiteRequest | None, Recorded | None]:
 
 def _places(row: TableRow, resources: Sequence[str]) -> dict[str, Any]:
     """Return where the job of a row may run, and its licences; a resource may have the name of such a column."""
+    if _PLACES.isdisjoint(row.cells):
+        return {}
     cells = {column: row.cells.get(column, "") for column in PLACES if column not in resources}
     if not any(cells.values()):
         return {}

@@ -610,9 +610,10 @@ def _add_places(b: JobModel, node: str, here: Sequence[Taken]) -> None:
     """Add the cumulative of the places of a node, if some job meets a whole-node job in no resource."""
     p = b.problem
     on_node = [(r, r.nodes[node]) for r in p.running if r.end > p.now and r.nodes.get(node, 0) > 0]
-    whole = any(is_whole for *_, is_whole in here) or any(r.job.whole_nodes for r, _ in on_node)
+    if not any(taken[3] for taken in here) and not any(r.job.whole_nodes for r, _ in on_node):
+        return
     empty = [not any(request) for request, *_ in here] + [not any(r.job.request.values()) for r, _ in on_node]
-    if not whole or not any(empty):
+    if not any(empty):
         return
     held = {r.end: 0 for r, _ in on_node}
     most = sum(1 if x is None else x.hi for _, _, x, is_whole in here if not is_whole)
@@ -634,17 +635,16 @@ def units(problem: Dispatch, set_objective: SetObjective | None = None, before: 
     for (j, v), request, most in zip(parts, _requests(b), _most(b), strict=True):
         made: list[tuple[str, Interval]] = []
         for node in capacity:
-            on_node = [
-                b.model.interval(f"{j.id}.{k + 1} on {node}", v.size_lo, v.windows, optional=True)
-                for k in range(most[class_of[node]])
-            ]
-            made += [(node, o) for o in on_node]
-            if not j.whole_nodes:
-                rows[node] += [(request, o, None, False) for o in on_node]
-            elif on_node:
-                first = on_node[0]
-                rows[node].append((capacity[node], first, None, True))
-                for o in on_node[1:]:
+            taken = rows[node]
+            for k in range(most[class_of[node]]):
+                o = b.model.interval(f"{j.id}.{k + 1} on {node}", v.size_lo, v.windows, optional=True)
+                made.append((node, o))
+                if not j.whole_nodes:
+                    taken.append((request, o, None, False))
+                elif k == 0:
+                    first = o
+                    taken.append((capacity[node], first, None, True))
+                else:
                     b.model.add(first.presence >= o.presence, f"{o.name} is not alone")
         b.model.add(sl.alternative(v, [o for _, o in made], count=j.units), f"units of {j.id}")
         options.append(made)

@@ -426,7 +426,7 @@ class Job:
         [('h', 2), ('h+1', 1)]
         """
         pairs = tuple(chunks) if isinstance(chunks, Iterable) and not isinstance(chunks, str) else None
-        if pairs is None or not all(isinstance(c, tuple | list) and len(c) == 2 for c in pairs):
+        if pairs is None or not all(isinstance(c, (tuple, list)) and len(c) == 2 for c in pairs):
             raise WrongArgument(f"chunks of job {id!r} is {chunks!r:.100}; a list of (units, request) is expected")
         listed = tuple(Chunk(*c) for c in pairs)
         if not listed:
