@@ -6,14 +6,14 @@ import copy
 import itertools
 import json
 import random
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import schedlab as sl
 from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.random_models import random_model
 from schedlab.backends.conformance.run import CONSTRUCTS
-from schedlab.models.language import Comparison, Constraint, json_form
+from schedlab.models.language import Comparison, json_form
 from schedlab.models.language.expressions import Element, Function
 from schedlab.models.language.listing import CLASSES, functions_of
 
@@ -51,7 +51,7 @@ def test_a_model_is_the_same_after_a_round_trip(made: Any) -> None:
 def test_the_models_of_the_round_trip_have_all_constructs() -> None:
     assert set().union(*(made.constructs for made in MODELS)) == set(CONSTRUCTS)
     constraints = [c.constraint for made in MODELS for c in made.model.constraints]
-    assert {type(c) for c in constraints} == set(get_args(Constraint))
+    assert {type(c) for c in constraints} == {Comparison, *CLASSES.values()}
     written = [json.loads(made.model.to_json()) for made in MODELS]
     assert {c["type"] for m in written for c in m["constraints"]} == {"comparison", *CLASSES}
     functions = [f for made in MODELS for f in functions_of(made.model)]
@@ -164,7 +164,7 @@ def change(path: str, value: Any) -> dict[str, Any]:
 def test_errors_name_the_place(path: str, value: Any, message: str) -> None:
     with pytest.raises(sl.ModelError, match=message) as caught:
         sl.Model.from_json(change(path, value))
-    assert len(str(caught.value)) < 300
+    assert len(str(caught.value)) < 500
 
 
 @pytest.mark.parametrize(
