@@ -123,7 +123,7 @@ class CpOptimizer:
     """
 
     name = "cpo"
-    lacks = frozenset([Construct.LEVEL_VARIABLE, Construct.NO_IDLE])
+    lacks = frozenset([Construct.LEVEL_VARIABLE, Construct.NO_IDLE, Construct.STATE_CONSTANT])
     obeys = frozenset({"deterministic_limit", "parameters"})
     thread_parameters = frozenset({"Workers"})
 

@@ -30,6 +30,7 @@ from ...models.language import (
     Order,
     Precedence,
     SameSequence,
+    StateFunction,
     Synchronize,
     Table,
 )
@@ -566,6 +567,8 @@ class CpSatLowering:
                 self.sequences.constraint(constraint)
             case NoIdle():
                 raise MissingConstruct("CP-SAT has no sequences without idle time")
+            case StateFunction():
+                raise MissingConstruct("CP-SAT has no state functions")
 
     def constraint(self, c: Constraint) -> None:
         """Post a constraint that is a part of the one that is being lowered."""

@@ -30,11 +30,13 @@ from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, St
 from .levels import Levels
 from .linear import REAL_FUNCTIONS, LinearModel
 from .sequences import Sequences
+from .states import States
 
 # --- The choice and the sequence of decompositions for a model and a backend.
 
 ORDER: tuple[type[Decomposition], ...] = (
     Sequences,
+    States,
     Alternatives,
     AllOrNones,
     Transitions,
@@ -112,7 +114,7 @@ class Chain:
                 self._append(kind(self.model, missing))
         if constructs_of(self.model) - supports:  # intervals: a linear model of the original is smaller
             self.steps, self.model = [], origin
-            for kind in (Sequences, Levels, Arithmetic, Relations):
+            for kind in (Sequences, States, Levels, Arithmetic, Relations):
                 if constructs_of(self.model) & kind.replaces:
                     self._append(kind(self.model, NOT_LINEAR))
             self._append(LinearModel(self.model))

@@ -21,6 +21,7 @@ from ...models.language import (
     Order,
     Precedence,
     SameSequence,
+    StateFunction,
     Synchronize,
     Table,
 )
@@ -80,6 +81,8 @@ class Construct(StrEnum):
         sums over direct neighbours.
     NO_IDLE
         A sequence without idle time.
+    STATE, STATE_CONSTANT
+        A state function; one with an interval that requires a constant state of any value.
     REAL
         Coefficients and bounds of comparisons and objectives that are no whole numbers.
     """
@@ -118,6 +121,8 @@ class Construct(StrEnum):
     LEVEL_VARIABLE = "level with variable heights"
     SEQUENCE = "order of a sequence"
     NO_IDLE = "sequence without idle time"
+    STATE = "state function"
+    STATE_CONSTANT = "state function with unknown values"
     REAL = "real coefficients"
 
 
@@ -147,9 +152,11 @@ LEVELS = frozenset([Construct.LEVEL, Construct.LEVEL_SOMETIMES, Construct.LEVEL_
 NOT_RESERVOIR = LEVELS - {Construct.LEVEL}
 """What CP-SAT's reservoir does not take."""
 SEQUENCES = frozenset([Construct.SEQUENCE, Construct.NO_IDLE])
+STATES = frozenset([Construct.STATE, Construct.STATE_CONSTANT])
 NOT_LINEAR = (
     LEVELS
     | SEQUENCES
+    | STATES
     | {
         Construct.PRODUCT,
         Construct.DIVISION,
@@ -194,6 +201,13 @@ def of_level(c: Level) -> Iterator[Construct]:
         yield Construct.LEVEL_SOMETIMES
     if not all(isinstance(height, int) for _, _, height in c.changes):
         yield Construct.LEVEL_VARIABLE
+
+
+def of_state(c: StateFunction) -> Iterator[Construct]:
+    """Yield the constructs of a state function."""
+    yield Construct.STATE
+    if any(value is None for _, value, _, _ in c.uses):
+        yield Construct.STATE_CONSTANT
 
 
 def atoms_of(model: Model) -> Iterator[Atom]:
@@ -257,3 +271,5 @@ def _of_constraint(c: Constraint) -> Iterator[Construct]:
             yield Construct.SEQUENCE
         case NoIdle():
             yield Construct.NO_IDLE
+        case StateFunction():
+            yield from of_state(c)

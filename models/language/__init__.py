@@ -16,6 +16,7 @@ from .constraints import (
     Order,
     Precedence,
     SameSequence,
+    StateFunction,
     Synchronize,
     Table,
     Violation,
@@ -46,6 +47,7 @@ from .model import Model
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
 from .sequences import IntervalSequence, same_sequence, sequence
+from .states import always_constant, always_equal, state_function
 
 __all__ = [
     "AllDifferent",
@@ -75,6 +77,7 @@ __all__ = [
     "Order",
     "Precedence",
     "SameSequence",
+    "StateFunction",
     "Synchronize",
     "Table",
     "UndefinedValue",
@@ -83,6 +86,8 @@ __all__ = [
     "all_of",
     "all_or_none",
     "alternative",
+    "always_constant",
+    "always_equal",
     "always_in",
     "any_of",
     "at_end",
@@ -107,6 +112,7 @@ __all__ = [
     "sequence",
     "start_before_end",
     "start_before_start",
+    "state_function",
     "step_at",
     "synchronize",
     "table",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 
 from ..counts import how_many, how_many_of
 from ..unknown_names import hint
-from . import conditions, declarations, functions, levels, sequences
+from . import conditions, declarations, functions, levels, sequences, states
 from .constraints import Constraint, OrderKind
 from .expressions import (
     Attribute,
@@ -354,6 +354,7 @@ DECLARED: dict[str, Callable[..., Constraint]] = {
     "direct_transitions": sequences.transitions,
     "no_idle": sequences.idle,
     "same_sequence": sequences.same,
+    "state_function": states.state_function,
 }
 """The functions that make constraints of their fields; those of all other types are in ``declarations``."""
 Windows = tuple[tuple[int, int], ...]

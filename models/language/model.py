@@ -29,6 +29,7 @@ from .constraints import (
     Order,
     Precedence,
     SameSequence,
+    StateFunction,
     Synchronize,
     Table,
     Violation,
@@ -430,6 +431,8 @@ def describe(constraint: Constraint) -> str:
             return f"{kind} of {_some(intervals)}: {whom}"
         case DirectTransitions(intervals):
             return f"direct transitions of {_some(intervals)}"
+        case StateFunction(uses):
+            return f"state of {_some([v for v, _, _, _ in uses])}"
         case NoIdle(intervals):
             return f"no idle time of {_some(intervals)}"
         case SameSequence(intervals, others):
