@@ -69,6 +69,7 @@ def language_objects() -> list[Any]:
         sl.sequence(jobs).no_overlap([[9] * 500] * 500),
         sl.sequence(jobs).first(jobs[0]),
         sl.sequence(jobs).no_idle(),
+        sl.state_function([sl.always_equal(v, 1) for v in jobs], [[0, 1], [2, 0]]),
         sl.same_sequence(sl.sequence(jobs), sl.sequence(jobs[::-1])),
     ):
         m.add(c)

@@ -29,6 +29,7 @@ from ...models.language import (
     NoOverlap,
     Order,
     SameSequence,
+    StateFunction,
     Synchronize,
     UndefinedValue,
 )
@@ -172,6 +173,9 @@ def _parts(constraint: Constraint, depth: dict[Variable, int]) -> Iterator[Const
                 yield Synchronize(a, (o,))
         case Order(intervals) | DirectTransitions(intervals) | NoIdle(intervals):
             yield from (NoOverlap(some) for some in _prefixes(sorted(intervals, key=depth.__getitem__)))
+        case StateFunction(uses, transitions):
+            for known in _prefixes(sorted(uses, key=lambda use: depth[use[0]])):
+                yield StateFunction(known, transitions)
         case SameSequence(intervals, others):
             for several in (intervals, others):
                 yield from (NoOverlap(some) for some in _prefixes(sorted(several, key=depth.__getitem__)))

@@ -30,6 +30,7 @@ from ...models.language import (
     Order,
     Precedence,
     SameSequence,
+    StateFunction,
     Synchronize,
     Table,
     at_start,
@@ -564,6 +565,51 @@ class CostsOfEndsDropped(Copy):
         return Neighbours(self.several(atom.intervals), atom.types, atom.costs, none, none).linear()
 
 
+class StateTransitionsDropped(Copy):
+    """A state changes in no time."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        copied = super().constraint(c)
+        return replace(copied, transitions=()) if isinstance(copied, StateFunction) else copied
+
+
+class StateAlignmentSwapped(Copy):
+    """Where the start must be aligned with the segment of a state, the end is, and the other way round."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        copied = super().constraint(c)
+        if not isinstance(copied, StateFunction):
+            return copied
+        return replace(copied, uses=tuple((v, value, end, start) for v, value, start, end in copied.uses))
+
+
+class ConstantStateForgotten(Copy):
+    """An interval that requires a constant state requires nothing."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        copied = super().constraint(c)
+        if not isinstance(copied, StateFunction):
+            return copied
+        return replace(copied, uses=tuple(use for use in copied.uses if use[1] is not None))
+
+
+class StateWithinItself(Copy):
+    """Two segments of the same value need no time between them."""
+
+    def constraint(self, c: Constraint) -> Constraint | None:
+        """Return the copy of a constraint, with the fault."""
+        copied = super().constraint(c)
+        if not isinstance(copied, StateFunction):
+            return copied
+        rows = enumerate(copied.transitions)
+        return replace(
+            copied, transitions=tuple(tuple(t if s != k else 0 for k, t in enumerate(row)) for s, row in rows)
+        )
+
+
 class CountIgnored(Copy):
     """An alternative chooses one option also if its count is greater."""
 
@@ -691,6 +737,10 @@ FAULTS: tuple[type[Copy], ...] = (
     SamePresencesAlone,
     CostsTransposed,
     CostsOfEndsDropped,
+    StateTransitionsDropped,
+    StateAlignmentSwapped,
+    ConstantStateForgotten,
+    StateWithinItself,
     CountIgnored,
     OptionsOfAbsent,
     SynchronizedStarts,

@@ -46,6 +46,7 @@ from .brute_force import EnumerationError, Value, Variable, brute_force, domain
 from .random_arithmetic import random_arithmetic
 from .random_levels import random_levels
 from .random_sequences import random_sequences
+from .random_states import random_states
 from .random_structures import random_structures
 
 # --- Random expressions over the variables of a model: sums and nested functions.
@@ -387,8 +388,9 @@ PATTERN_PERIOD = (
 STRUCTURE_PERIOD = 8  # each second one of those of patterns is one of ``random_structures``
 ARITHMETIC = 2  # the rest of the seeds of ``random_arithmetic`` after division by the period
 LEVEL_PERIOD = 4  # each fourth one of these is one of ``random_levels``
-SEQUENCE_PERIOD = 8  # each eighth seed gives a model of ``random_sequences``
+SEQUENCE_PERIOD = 8  # each eighth seed gives a model of ``random_sequences`` or ``random_states``
 SEQUENCE = 5  # the rest of their seeds after division by this period
+STATE_PERIOD = 3  # each third one of these is one of ``random_states``
 OPEN = 20  # s: latest start with the default horizon; a model whose derived horizon is later gets another one
 ROOM = 30_000  # most assignments of a model: the product of the sizes of its domains
 
@@ -421,7 +423,8 @@ def random_model(seed: int) -> RandomModel:
         model.name = f"random {seed}"
         return RandomModel(model, frozenset(used))
     if seed % SEQUENCE_PERIOD == SEQUENCE:
-        model, used = random_sequences(seed // SEQUENCE_PERIOD)
+        k = seed // SEQUENCE_PERIOD
+        model, used = random_states(k) if k % STATE_PERIOD == 0 else random_sequences(k)
         model.name = f"random {seed}"
         return RandomModel(model, frozenset(used))
     return general_model(seed)

@@ -30,15 +30,18 @@ class RandomSequences:
         self.model = Model(f"random {seed}")
         self.used = {PATTERN}
         self.origin = rng.choice([0, 0, 0, -3, 2])
-        two = rng.random() < 0.45
+        detour = rng.random() < 0.35
+        two = not detour and rng.random() < 0.6
         n = 2 if two and rng.random() < 0.6 else 3
         if not two:
-            n = rng.choice([2, 3, 3, 3, 3, 4])
+            n = 3 if detour else rng.choice([2, 3, 3, 4])
         self.machines = [self._machine(k, n, small=two or n == 4) for k in range(2 if two else 1)]
+        if detour:
+            self.model.add(self._detour(), "detour")
         if two and rng.random() < 0.8:
             self.used.add("same sequence")
             self.model.add(same_sequence(*self.machines), "same")
-        for k in range(rng.randint(1, 3)):
+        for k in range(rng.randint(0 if detour else 1, 3)):
             self.model.add(self._constraint(rng.choice(self.machines)), f"sequence {k + 1}")
         self._objective()
 
@@ -62,7 +65,7 @@ class RandomSequences:
         named = {"transitions": "direct transitions", "no idle": "no idle time"}
         self.used.add(named.get(kind, "place in a sequence"))
         if kind == "transitions":
-            return machine.no_overlap([[rng.choice([0, 0, 1, 4]) for _ in range(3)] for _ in range(3)])
+            return machine.no_overlap(self._times())
         if kind == "no idle":
             return machine.no_idle()
         if kind in ("first", "last"):
@@ -70,6 +73,20 @@ class RandomSequences:
             return machine.first(one) if kind == "first" else machine.last(one)
         one, other = rng.sample(machine.intervals, 2)
         return machine.before(one, other) if kind == "before" else machine.previous(one, other)
+
+    def _times(self) -> list[list[int]]:
+        """Return random times between three types."""
+        return [[self.rng.choice([0, 0, 1, 4]) for _ in range(3)] for _ in range(3)]
+
+    def _detour(self) -> Constraint:
+        """Return transitions between intervals of different types, of which a detour over the third is faster."""
+        self.used.add("direct transitions")
+        one, by, other = self.rng.sample(range(3), 3)
+        times = [[2 if s != t else 0 for t in range(3)] for s in range(3)]
+        times[one][other] = 6
+        times[one][by] = times[by][other] = 0
+        several = self.machines[0].intervals
+        return sequence(several).no_overlap(times)
 
     def _objective(self) -> None:
         rng = self.rng

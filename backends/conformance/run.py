@@ -37,9 +37,11 @@ from ...models.language import (
     Precedence,
     SameSequence,
     Stated,
+    StateFunction,
     Synchronize,
 )
 from ...models.language import Table as AllowedTuples
+from ...models.language.constraints import StateUse
 from ...models.language.expressions import (
     Attribute,
     Element,
@@ -82,7 +84,8 @@ CONSTRUCTS = (
     "presence as condition", "relations", "all_different", "table", "count", "levels", "at_start", "at_end", "pulse",
     "step_at", "level always", "level in a window", "level during", "variable height", "sequences",
     "direct transitions", "place in a sequence", "no idle time", "same sequence", "transition costs", "types of neighbours",
-    "structures", "intensity", "domain", "span", "isomorphism", "variable capacity", "variable lag",
+    "states", "transitions of states", "constant state", "alignment", "batches", "structures", "intensity", "domain", "span",
+    "isomorphism", "variable capacity", "variable lag",
 )  # fmt: skip
 
 
@@ -165,6 +168,8 @@ def _constraint(c: Constraint) -> str:
             return f"sl.sequence({_several(intervals)}).{kind}({names})"
         case DirectTransitions(intervals, types, times):
             return f"{_sequence(intervals, types)}.no_overlap({_rows(times)})"
+        case StateFunction(uses, transitions):
+            return f"sl.state_function([{', '.join(map(_use, uses))}], {_rows(transitions) or None})"
         case NoIdle(intervals):
             return f"sl.sequence({_several(intervals)}).no_idle()"
         case SameSequence(intervals, others):
@@ -175,6 +180,13 @@ def _constraint(c: Constraint) -> str:
 
 def _sequence(intervals: Iterable[Interval], types: Sequence[int]) -> str:
     return f"sl.sequence({_several(intervals)}, {list(types)})"
+
+
+def _use(use: StateUse) -> str:
+    interval, value, start, end = use
+    if value is None:
+        return f"sl.always_constant({_name(interval)}, {start}, {end})"
+    return f"sl.always_equal({_name(interval)}, {value}, {start}, {end})"
 
 
 def _rows(matrix: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -124,7 +124,9 @@ class CpOptimizer:
     """
 
     name = "cpo"
-    lacks = frozenset([Construct.LEVEL_VARIABLE, Construct.NO_IDLE, Construct.VARIABLE_CAPACITY])
+    lacks = frozenset(
+        [Construct.LEVEL_VARIABLE, Construct.NO_IDLE, Construct.STATE_CONSTANT, Construct.VARIABLE_CAPACITY]
+    )
     obeys = frozenset({"deterministic_limit", "parameters"})
     thread_parameters = frozenset({"Workers"})
 

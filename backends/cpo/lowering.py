@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 from docplex.cp import modeler as cp
-from docplex.cp.expression import INTERVAL_MAX, INTERVAL_MIN, integer_var, interval_var, sequence_var, transition_matrix
+from docplex.cp.expression import (
+    INTERVAL_MAX,
+    INTERVAL_MIN,
+    integer_var,
+    interval_var,
+    sequence_var,
+    state_function,
+    transition_matrix,
+)
 from docplex.cp.function import CpoStepFunction
 from docplex.cp.model import CpoModel
 
@@ -40,6 +48,7 @@ from ...models.language import (
     SameSequence,
     Span,
     Stated,
+    StateFunction,
     Synchronize,
     Table,
     VariableDelay,
@@ -245,8 +254,18 @@ class CpoLowering:
                 yield from self._order(constraint)
             case NoIdle():
                 raise MissingConstruct("CP Optimizer has no sequences without idle time")
+            case StateFunction():
+                yield from self._state(constraint)
             case Stated():
                 yield from self._stated(constraint)
+
+    def _state(self, c: StateFunction) -> Iterator[Any]:
+        """Yield a state function whose values are known; with always_constant, the engine (22.2) proves false optima."""
+        state = state_function(transition_matrix(c.transitions)) if c.transitions else state_function()
+        for v, value, start, end in c.uses:
+            if value is None:
+                raise MissingConstruct("CP Optimizer has state functions with known values alone")
+            yield cp.always_equal(state, self.intervals[v.index], value, start, end)
 
     def _order(self, c: Order | DirectTransitions | SameSequence) -> Iterator[Any]:
         """Yield a constraint on the order of a sequence, with a no_overlap that ties the order to the times."""

@@ -19,7 +19,7 @@ from ...models.excerpt import excerpt, with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.expressions import Overlap
 from ..base import Availability, Conflict, Exactness, Limits, Outcome, Status, Value, WarmStart, Watch, compiled_repr
-from ..decompositions.constructs import NOT_RESERVOIR, Construct
+from ..decompositions.constructs import NOT_RESERVOIR, STATES, Construct
 from ..exact_range import require_data
 from ..parameters import Parameter, argument, check_all
 from ..solver_thread import SolverLog, run_in_thread
@@ -292,7 +292,7 @@ class CpSat:
     """
 
     name = "cpsat"
-    lacks = NOT_RESERVOIR | {Construct.NO_IDLE, Construct.INTENSITY, Construct.ISOMORPHISM, Construct.SPAN}
+    lacks = NOT_RESERVOIR | STATES | {Construct.NO_IDLE, Construct.INTENSITY, Construct.ISOMORPHISM, Construct.SPAN}
     obeys = frozenset({"deterministic_limit", "parameters"})
     thread_parameters = frozenset({"num_workers", "num_search_workers"})
 

@@ -29,6 +29,7 @@ from ...models.language import (
     Precedence,
     SameSequence,
     Stated,
+    StateFunction,
     Synchronize,
     Table,
 )
@@ -570,6 +571,8 @@ class CpSatLowering:
                 self.sequences.constraint(constraint)
             case NoIdle():
                 raise MissingConstruct("CP-SAT has no sequences without idle time")
+            case StateFunction():
+                raise MissingConstruct("CP-SAT has no state functions")
             case Stated():
                 stated(self, constraint)
 

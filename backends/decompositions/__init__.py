@@ -8,7 +8,7 @@ docstring:
 - ``scheduling``: alternative, all_or_none, synchronize, no_overlap, precedences
 - ``transitions``: forbid_extent, transition times of a no_overlap
 - ``capacities``: stepwise capacities, variable demands, cumulative
-- ``sequences``: the order of a sequence, its transitions and costs
+- ``sequences``, ``states``: the order of a sequence, its transitions and costs; state functions
 - ``levels``, ``arithmetic``: levels; products, quotients, elements of expressions, all_different, table
 - ``intervals``: start windows with gaps, optional intervals
 - ``functions``: max, min, holds, overlap, element, piecewise

@@ -30,12 +30,14 @@ from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, St
 from .levels import Levels
 from .linear import REAL_FUNCTIONS, LinearModel
 from .sequences import Sequences
+from .states import States
 from .structures import Structures
 
 # --- The choice and the sequence of decompositions for a model and a backend.
 
 ORDER: tuple[type[Decomposition], ...] = (
     Sequences,
+    States,
     Structures,
     Alternatives,
     AllOrNones,
@@ -116,7 +118,7 @@ class Chain:
                 self._append(kind(self.model, missing))
         if constructs_of(self.model) - supports:  # intervals: a linear model of the original is smaller
             self.steps, self.model = [], origin
-            for kind in (Sequences, Structures, Levels, Arithmetic, Relations):
+            for kind in (Sequences, States, Structures, Levels, Arithmetic, Relations):
                 if constructs_of(self.model) & kind.replaces:
                     self._append(kind(self.model, NOT_LINEAR))
             self._append(LinearModel(self.model))

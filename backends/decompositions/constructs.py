@@ -26,6 +26,7 @@ from ...models.language import (
     SameSequence,
     Span,
     Stated,
+    StateFunction,
     Synchronize,
     Table,
     VariableCapacity,
@@ -87,6 +88,8 @@ class Construct(StrEnum):
         sums over direct neighbours.
     NO_IDLE
         A sequence without idle time.
+    STATE, STATE_CONSTANT
+        A state function; one with an interval that requires a constant state of any value.
     INTENSITY, IN_DOMAIN, SPAN, ISOMORPHISM, VARIABLE_CAPACITY, VARIABLE_DELAY
         The constraints whose classes have these names.
     REAL
@@ -127,6 +130,8 @@ class Construct(StrEnum):
     LEVEL_VARIABLE = "level with variable heights"
     SEQUENCE = "order of a sequence"
     NO_IDLE = "sequence without idle time"
+    STATE = "state function"
+    STATE_CONSTANT = "state function with unknown values"
     INTENSITY = "intensity"
     IN_DOMAIN = "domain with holes"
     SPAN = "span"
@@ -162,6 +167,7 @@ LEVELS = frozenset([Construct.LEVEL, Construct.LEVEL_SOMETIMES, Construct.LEVEL_
 NOT_RESERVOIR = LEVELS - {Construct.LEVEL}
 """What CP-SAT's reservoir does not take."""
 SEQUENCES = frozenset([Construct.SEQUENCE, Construct.NO_IDLE])
+STATES = frozenset([Construct.STATE, Construct.STATE_CONSTANT])
 OF_STATED = {
     Intensity: Construct.INTENSITY,
     InDomain: Construct.IN_DOMAIN,
@@ -174,6 +180,7 @@ STATED = frozenset(OF_STATED.values())
 NOT_LINEAR = (
     LEVELS
     | SEQUENCES
+    | STATES
     | STATED
     | {
         Construct.PRODUCT,
@@ -219,6 +226,13 @@ def of_level(c: Level) -> Iterator[Construct]:
         yield Construct.LEVEL_SOMETIMES
     if not all(isinstance(height, int) for _, _, height in c.changes):
         yield Construct.LEVEL_VARIABLE
+
+
+def of_state(c: StateFunction) -> Iterator[Construct]:
+    """Yield the constructs of a state function."""
+    yield Construct.STATE
+    if any(value is None for _, value, _, _ in c.uses):
+        yield Construct.STATE_CONSTANT
 
 
 def atoms_of(model: Model) -> Iterator[Atom]:
@@ -282,5 +296,7 @@ def _of_constraint(c: Constraint) -> Iterator[Construct]:
             yield Construct.SEQUENCE
         case NoIdle():
             yield Construct.NO_IDLE
+        case StateFunction():
+            yield from of_state(c)
         case Stated():
             yield OF_STATED[type(c)]

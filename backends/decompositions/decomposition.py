@@ -33,6 +33,7 @@ from ...models.language import (
     Precedence,
     SameSequence,
     Stated,
+    StateFunction,
     Synchronize,
     Table,
     UndefinedValue,
@@ -170,6 +171,9 @@ class Copy:
                 return Order(self.several(intervals), self.intervals[one], kind, second)
             case DirectTransitions(intervals, types, times):
                 return DirectTransitions(self.several(intervals), types, times)
+            case StateFunction(uses, transitions):
+                copies = ((self.intervals[v], value, start, end) for v, value, start, end in uses)
+                return StateFunction(tuple(copies), transitions)
             case NoIdle(intervals):
                 return NoIdle(self.several(intervals))
             case SameSequence(intervals, others):

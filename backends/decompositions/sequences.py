@@ -156,8 +156,10 @@ class Sequences(Decomposition):
             self.add_range(v.presence - w.presence, 0, 0)
         left, right = self._arcs(intervals), self._arcs(others)
         for pair in left.next.keys() | right.next.keys():
-            x, y = (arcs.next.get(pair) for arcs in (left, right))
-            self.add_range((x if x is not None else 0) - (y if y is not None else Linear({}, 0)), 0, 0)
+            here = left.next.get(pair)
+            there = right.next.get(pair)
+            gap = (Linear({}, 0) if here is None else here.linear()) - (0 if there is None else there)
+            self.add_range(gap, 0, 0)
 
     def _arcs(self, intervals: tuple[Interval, ...]) -> Arcs:
         """Return the truth values of a sequence; each constraint has its own, so that a conflict names the right ones."""
@@ -174,8 +176,8 @@ class Sequences(Decomposition):
         for i, v in enumerate(intervals):
             for side, several, what in ((0, made.first, "first"), (1, made.last, "last")):
                 several.append(self.auxiliary(f"{v.name} {what}", 0, 1, partial(made.ends, side=side, i=i)))
-            after = total([x for j in range(n) if (x := made.next.get((i, j))) is not None])
-            before = total([x for j in range(n) if (x := made.next.get((j, i))) is not None])
+            after = total([made.next[i, j] for j in range(n) if (i, j) in made.next])
+            before = total([made.next[j, i] for j in range(n) if (j, i) in made.next])
             self.add_range(after + made.last[i] - v.presence, 0, 0)
             self.add_range(before + made.first[i] - v.presence, 0, 0)
         if n > 1:

@@ -18,6 +18,7 @@ from .constraints import (
     Precedence,
     SameSequence,
     Stated,
+    StateFunction,
     Synchronize,
     Table,
     Violation,
@@ -48,6 +49,7 @@ from .model import Model
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
 from .sequences import IntervalSequence, same_sequence, sequence
+from .states import always_constant, always_equal, state_function
 from .structures import Isomorphism, Span, VariableCapacity, VariableDelay, isomorphism, span
 
 __all__ = [
@@ -83,6 +85,7 @@ __all__ = [
     "SameSequence",
     "Span",
     "Stated",
+    "StateFunction",
     "Synchronize",
     "Table",
     "UndefinedValue",
@@ -93,6 +96,8 @@ __all__ = [
     "all_of",
     "all_or_none",
     "alternative",
+    "always_constant",
+    "always_equal",
     "always_in",
     "any_of",
     "at_end",
@@ -124,6 +129,7 @@ __all__ = [
     "span",
     "start_before_end",
     "start_before_start",
+    "state_function",
     "step_at",
     "synchronize",
     "table",

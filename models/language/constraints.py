@@ -547,6 +547,45 @@ class SameSequence(Constrained):
     others: tuple[Interval, ...]
 
 
+StateUse = tuple[Interval, int | None, bool, bool]
+"""What an interval requires of a state: the value (None: any one), and whether its segment starts and ends with it."""
+
+
+@with_short_repr
+@dataclass(frozen=True, slots=True, eq=False)
+class StateFunction(Constrained):
+    """A state that changes over time, such as a temperature or a tool, is what each interval requires while it runs.
+
+    The state has a value, a whole number >= 0, in *segments* of time that do not overlap; between a segment of value s and the
+    next one, of value t, there are at least ``transitions[s][t]`` seconds, also if s = t. Each present interval of ``uses`` is
+    within one segment, which has its value (None: any value, the same all the time), starts when the interval starts if
+    it is start-aligned, and ends when it ends if it is end-aligned. Segments without an interval are of no use, as the
+    times obey the triangle inequality. (State functions of CP Optimizer with ``always_equal`` and ``always_constant``.)
+
+    Parameters
+    ----------
+    uses : tuple of (Interval, int or None, bool, bool)
+        The interval, with a size of at least 1, the value, and whether the start and the end are aligned.
+    transitions : tuple of k tuples of k int
+        The least time in seconds between two segments by their values, >= 0, with ``t[a][c] <= t[a][b] + t[b][c]``.
+        Empty: no time. With a matrix, the values are in [0, k).
+    """
+
+    uses: tuple[StateUse, ...]
+    transitions: tuple[tuple[int, ...], ...] = ()
+
+    def transition(self, s: int, t: int) -> int:
+        """Return the least time in seconds between a segment of value s and the next one of value t."""
+        return self.transitions[s][t] if self.transitions else 0
+
+    @property
+    def values(self) -> range:
+        """The values that the state can have: those of the matrix; without one, those required, and one more."""
+        if self.transitions:
+            return range(len(self.transitions))
+        return range(max((value for _, value, _, _ in self.uses if value is not None), default=-1) + 2)
+
+
 Constraint = (
     Comparison
     | Alternative
@@ -563,6 +602,7 @@ Constraint = (
     | DirectTransitions
     | NoIdle
     | SameSequence
+    | StateFunction
     | Stated
 )
 SCHEDULING = tuple(c for c in get_args(Constraint) if c is not Comparison)
@@ -582,6 +622,8 @@ def intervals_of(constraint: Constraint) -> tuple[Interval, ...]:
             return (a, *others)
         case Order(intervals) | DirectTransitions(intervals) | NoIdle(intervals):
             return intervals
+        case StateFunction(uses):
+            return tuple(v for v, _, _, _ in uses)
         case SameSequence(intervals, others):
             return tuple({v.index: v for v in (*intervals, *others)}.values())
         case Precedence(before, after, _, _):
@@ -618,6 +660,8 @@ def lags_of(constraint: Constraint) -> tuple[int, ...]:
         return tuple(p.delay for p in constraint.parts)
     if isinstance(constraint, DirectTransitions):
         return tuple(t for row in constraint.times for t in row)
+    if isinstance(constraint, StateFunction):
+        return tuple(t for row in constraint.transitions for t in row)
     return ()
 
 
@@ -625,13 +669,16 @@ def added_time(constraint: Constraint) -> int:
     """Return by how many seconds the constraint can lengthen a schedule in which no interval starts later than needed.
 
     It is the sum of the times in which intervals wait for each other: the minimum lags, and for each interval of a
-    ``NoOverlap`` or of ``DirectTransitions`` its greatest transition time to another one.
+    ``NoOverlap``, of ``DirectTransitions`` or of a ``StateFunction`` its greatest transition time to another one.
     """
     if isinstance(constraint, NoOverlap):
         rows = enumerate(constraint.transitions)
         return sum(max((t for j, t in enumerate(row) if j != i), default=0) for i, row in rows)
     if isinstance(constraint, DirectTransitions):
         return sum(max(constraint.times[kind]) for kind in constraint.types)
+    if isinstance(constraint, StateFunction) and constraint.transitions:
+        longest = [max(row) for row in constraint.transitions]
+        return sum(max(longest) if value is None else longest[value] for _, value, _, _ in constraint.uses)
     if isinstance(constraint, Precedence):
         return max(0, *lags_of(constraint))
     return 0

@@ -14,8 +14,8 @@ in comparisons, points of functions. So these do not change either. By the choic
 impossible or makes the objective worse. It can be impossible only because of a difference of two times, one before u
 and one after v, that is compared to a constant c and has just this value: a time lag, a transition time, a comparison
 ``a.end + 5 <= b.start``, or ``holds`` of one. Then ``v - u <= c``, and all gaps that are stopped by the same constant
-lie between the same two times, so that together they are at most c long. (A ``no_overlap``, and transitions between direct
-neighbours, stop gaps behind interval i for at most its greatest transition time ``max_j t[i][j]``.)
+lie between the same two times, so that together they are at most c long. (A ``no_overlap``, transitions between direct
+neighbours and those of a state stop gaps behind interval i for at most its greatest transition time ``max_j t[i][j]``.)
 
 **Case 1: the objective does not get worse by the shift** ("contracting": a sum of ends, a makespan, tardiness,
 deviations from a due date, the absolute difference of two starts). Then every gap is stopped by a constraint, and all
@@ -65,6 +65,7 @@ from .constraints import (
     NoOverlap,
     Precedence,
     Stated,
+    StateFunction,
     Synchronize,
     Table,
     added_time,
@@ -527,7 +528,7 @@ class Derivation:
                 narrow.constants += added_time(c)
                 lags = (c.delay,) if c.at_most is None else (c.delay, c.at_most)
                 wide.constants += max(map(abs, lags)) + 1
-            case NoOverlap() | DirectTransitions():
+            case NoOverlap() | DirectTransitions() | StateFunction():
                 narrow.constants += added_time(c)
                 wide.constants += added_time(c)
             case Cumulative():

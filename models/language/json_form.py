@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_or
 
 from ..counts import how_many, how_many_of
 from ..unknown_names import hint
-from . import calendars, conditions, declarations, functions, levels, sequences, structures
+from . import calendars, conditions, declarations, functions, levels, sequences, states, structures
 from .constraints import Constraint, OrderKind
 from .expressions import (
     Attribute,
@@ -354,6 +354,7 @@ DECLARED: dict[str, Callable[..., Constraint]] = {
     "direct_transitions": sequences.transitions,
     "no_idle": sequences.idle,
     "same_sequence": sequences.same,
+    "state_function": states.state_function,
     "intensity": calendars.intensity,
     "in_domain": calendars.in_domain,
     "span": structures.span,

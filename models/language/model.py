@@ -32,6 +32,7 @@ from .constraints import (
     Precedence,
     SameSequence,
     Stated,
+    StateFunction,
     Synchronize,
     Table,
     Violation,
@@ -584,6 +585,8 @@ def describe(constraint: Constraint) -> str:
             return f"{kind} of {some(intervals)}: {whom}"
         case DirectTransitions(intervals):
             return f"direct transitions of {some(intervals)}"
+        case StateFunction(uses):
+            return f"state of {some([v for v, _, _, _ in uses])}"
         case NoIdle(intervals):
             return f"no idle time of {some(intervals)}"
         case SameSequence(intervals, others):

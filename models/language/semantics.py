@@ -33,6 +33,7 @@ from .constraints import (
     Precedence,
     SameSequence,
     Stated,
+    StateFunction,
     Synchronize,
     Table,
     Violation,
@@ -59,6 +60,7 @@ from .linear_expressions import Atom, Comparison, Expression, Linear
 from .offsets import far_origin, real_tolerance
 from .orders import order_of, order_violation
 from .quantities import Number, Window
+from .segments import segments
 
 if TYPE_CHECKING:
     from .data import Assignment, ModelData
@@ -296,6 +298,8 @@ def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None
             return _level(constraint, ev)
         case Order() | DirectTransitions() | NoIdle() | SameSequence():
             return order_violation(constraint, ev.assignment)
+        case StateFunction():
+            return segments(constraint, ev.assignment).violation
         case Stated():
             return constraint.violation(ev)
 

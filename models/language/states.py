@@ -1,0 +1,149 @@
+"""State functions: what intervals require of a state that changes over time, such as a temperature or a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+from ..arguments import named
+from .constraints import StateFunction, StateUse
+from .declarations import _intervals
+from .expressions import Interval
+from .quantities import ModelError, listed, told, whole
+from .sequences import matrix
+
+
+@named
+def always_equal(interval: Interval, value: int, start_aligned: bool = False, end_aligned: bool = False) -> StateUse:
+    """Return the requirement that a state has a value while an interval runs, for ``state_function``.
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval, with a size of at least 1. If it is absent, nothing is required.
+    value : int
+        The value >= 0.
+    start_aligned, end_aligned : bool, default False
+        Whether the segment of time in which the state has the value starts (ends) when the interval does.
+
+    Returns
+    -------
+    tuple of (Interval, int, bool, bool)
+        The requirement.
+
+    Raises
+    ------
+    ModelError
+        If the interval can have size 0, or the value is no whole number >= 0.
+
+    Examples
+    --------
+    >>> from schedlab import Model, always_equal
+    >>> m = Model("m"); a = m.interval("a", size=3)
+    >>> always_equal(a, 2, start_aligned=True)
+    (a, 2, True, False)
+    """
+    return _use("always_equal()", interval, whole(value, "always_equal(): the value"), start_aligned, end_aligned)
+
+
+@named
+def always_constant(interval: Interval, start_aligned: bool = False, end_aligned: bool = False) -> StateUse:
+    """Return the requirement that a state has one value, whichever, while an interval runs, for ``state_function``.
+
+    Parameters
+    ----------
+    interval : Interval
+        The interval, with a size of at least 1. If it is absent, nothing is required.
+    start_aligned, end_aligned : bool, default False
+        Whether the segment of time in which the state has the value starts (ends) when the interval does.
+
+    Returns
+    -------
+    tuple of (Interval, None, bool, bool)
+        The requirement.
+
+    Raises
+    ------
+    ModelError
+        If the interval can have size 0.
+
+    Examples
+    --------
+    >>> from schedlab import Model, always_constant
+    >>> m = Model("m"); a = m.interval("a", size=3)
+    >>> always_constant(a)
+    (a, None, False, False)
+    """
+    return _use("always_constant()", interval, None, start_aligned, end_aligned)
+
+
+@named
+def state_function(uses: Iterable[StateUse], transitions: Sequence[Sequence[int]] | None = None) -> StateFunction:
+    """Require that a state that changes over time is what each interval requires while it runs.
+
+    Parameters
+    ----------
+    uses : iterable of what ``always_equal`` and ``always_constant`` return
+        The requirements of different intervals of one model.
+    transitions : sequence of k sequences of k int, optional
+        ``transitions[s][t]`` >= 0 is the least time in seconds between a segment of time in which the state is s and the next
+        one, in which it is t, also if s = t. None: no time.
+
+    Returns
+    -------
+    StateFunction
+        The constraint, for ``Model.add``.
+
+    Raises
+    ------
+    ModelError
+        If an interval has two requirements, a value is not in [0, k), the matrix has another shape, or violates the triangle
+        inequality.
+
+    Examples
+    --------
+    >>> from schedlab import Model, always_equal, state_function
+    >>> m = Model("m"); a, b = m.interval("a", size=3), m.interval("b", size=4)
+    >>> m.add(state_function([always_equal(a, 0), always_equal(b, 1)], transitions=[[0, 20], [35, 0]]), "furnace")
+    """
+    where = "state_function()"
+    made = tuple(_checked(use) for use in listed(uses, f"{where}: the requirements"))
+    _intervals([v for v, _, _, _ in made], where)
+    if transitions is None:
+        return StateFunction(made)
+    times = matrix(transitions, f"{where}: the transition times", least=0)
+    for v, value, _, _ in made:
+        if value is not None and value >= len(times):
+            raise ModelError(
+                f"{where}: {v} requires the value {value}, but the matrix has the values below {len(times)}"
+            )
+    for a, b, c in product(range(len(times)), repeat=3):
+        if times[a][c] > times[a][b] + times[b][c]:
+            raise ModelError(
+                f"{where}: the transition from {a} to {c} takes {times[a][c]}, but {times[a][b]} + {times[b][c]} over {b}: "
+                "the state could change faster over others; write the least times"
+            )
+    return StateFunction(made, times)
+
+
+def _use(where: str, interval: Interval, value: int | None, start: bool, end: bool) -> StateUse:
+    if not isinstance(interval, Interval):
+        raise ModelError(f"{where}: expected an interval, not {told(interval)}")
+    if interval.size_lo < 1:
+        raise ModelError(f"{where}: {interval} can have size 0; an interval that uses a state must last at least 1 s")
+    if value is not None and value < 0:
+        raise ModelError(f"{where}: the value of {interval} is {value}; it must be >= 0")
+    for given, side in ((start, "start_aligned"), (end, "end_aligned")):
+        if not isinstance(given, bool):
+            raise ModelError(f"{where}: {side} of {interval} is {told(given)}; expected True or False")
+    return interval, value, start, end
+
+
+def _checked(use: object) -> StateUse:
+    if not isinstance(use, tuple) or len(use) != 4:
+        raise ModelError(
+            f"state_function(): expected what always_equal() or always_constant() returns, not {told(use)}"
+        )
+    interval, value, start, end = use
+    known = None if value is None else whole(value, "state_function(): a value")
+    return _use("state_function()", interval, known, start, end)
