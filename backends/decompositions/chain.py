@@ -24,7 +24,7 @@ from .constraints import (
     Transitions,
     VariableDemands,
 )
-from .constructs import ALL, NOT_LINEAR, PRECEDENCES, SEQUENCES, STATED, Construct, atoms_of, constructs_of
+from .constructs import ALL, NOT_LINEAR, PRECEDENCES, SEQUENCES, STATED, STATES, Construct, atoms_of, constructs_of
 from .decomposition import Decomposition, Step, Variables
 from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, StartWindows, needs_origin
 from .levels import Levels
@@ -71,6 +71,7 @@ _WITH_OPTIONAL = frozenset(
         *PRECEDENCES,
         *SEQUENCES,
         *STATED,
+        *STATES,
     ]
 )
 _WITH_DIGITS = frozenset([Construct.VARIABLE_DEMAND, Construct.VARIABLE_CAPACITY])
