@@ -20,15 +20,12 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise, permutations
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from ...models.language import DirectTransitions, Interval, NoOverlap, Order, Precedence, SameSequence
+from ...models.language import Constraint, DirectTransitions, Interval, NoOverlap, Order, Precedence, SameSequence
 from ...models.language.expressions import Neighbours
 from ...models.whole_numbers import Rational
-from .native import Form
-
-if TYPE_CHECKING:
-    from .lowering import CpSatLowering
+from .native import Form, NativeModel
 
 DEPOT = -1
 Arcs = dict[tuple[int, int], int]
@@ -36,15 +33,31 @@ Arcs = dict[tuple[int, int], int]
 Key = tuple[tuple[int, ...], tuple[int, ...]]
 
 
+class Lowering(Protocol):
+    """What the circuits need of the lowering of a model."""
+
+    native: NativeModel
+    guarded: bool
+
+    def present(self, v: Interval) -> tuple[int, ...]:
+        """Return the presence literal of an interval; nothing if it is not optional."""
+
+    def edge(self, v: Interval, field: str) -> Form:
+        """Return the native start or end, which is free if the interval is absent."""
+
+    def constraint(self, c: Constraint) -> None:
+        """Post a constraint that is a part of the one that is being lowered."""
+
+
 class Sequences:
     """The circuits of a model, one for each sequence, and one for each guard.
 
     Parameters
     ----------
-    lowering : CpSatLowering
+    lowering : Lowering
     """
 
-    def __init__(self, lowering: CpSatLowering) -> None:
+    def __init__(self, lowering: Lowering) -> None:
         self.lowering = lowering
         self.native = lowering.native
         self._arcs: dict[Key, Arcs] = {}
@@ -92,9 +105,9 @@ class Sequences:
         self.native.require(Form() if arc is None else Form({arc: 1}), 1, float("inf"), when)
 
     def _same(self, c: SameSequence) -> None:
-        presence = self.lowering.expressions.presence
         for v, w in zip(c.intervals, c.others, strict=True):
-            self._equal(presence[v.index], presence[w.index], 1)
+            here, there = ((*self.lowering.present(x), -1)[0] for x in (v, w))
+            self._equal(here, there, 1)
         left, right = self._circuit(c.intervals), self._circuit(c.others)
         for pair in dict.fromkeys([*left, *right]):
             self._equal(left.get(pair, -1), right.get(pair, -1), 0)
@@ -163,7 +176,7 @@ class Sequences:
 class _Places:
     """The direct neighbours in a sequence for values of the native variables; those of the last values are kept."""
 
-    def __init__(self, lowering: CpSatLowering, intervals: tuple[Interval, ...]) -> None:
+    def __init__(self, lowering: Lowering, intervals: tuple[Interval, ...]) -> None:
         self._edges = [(lowering.edge(v, "start"), lowering.edge(v, "end"), lowering.present(v)) for v in intervals]
         self._known: tuple[tuple[object, ...], set[tuple[int, int]]] = ((), set())
 
