@@ -64,7 +64,8 @@ CLASSES: dict[str, type] = {kind: c for c in (*OF_OTHERS, *STATED) for kind in k
 def arguments(kind: str) -> tuple[tuple[Field[Any], Any], ...]:
     """Return the fields of a type of constraint with their annotations, without ``kind``."""
     hints = get_type_hints(CLASSES[kind])
-    return tuple((f, hints[f.name]) for f in fields(CLASSES[kind]) if f.name != "kind")
+    left_out = {"kind", "other"} if kind in ("first", "last") else {"kind"}  # an order of one interval has no other
+    return tuple((f, hints[f.name]) for f in fields(CLASSES[kind]) if f.name not in left_out)
 
 
 def kind_and_values(constraint: Constraint) -> tuple[str, dict[str, Any], dict[str, Any]]:
