@@ -71,6 +71,12 @@ def language_objects() -> list[Any]:
         sl.sequence(jobs).no_idle(),
         sl.state_function([sl.always_equal(v, 1) for v in jobs], [[0, 1], [2, 0]]),
         sl.same_sequence(sl.sequence(jobs), sl.sequence(jobs[::-1])),
+        sl.span(jobs[0], jobs[1:]),
+        sl.isomorphism(jobs[::2], jobs[1::2]),
+        sl.intensity(jobs[0], 5, sl.breaks([(2 * k, 2 * k + 1) for k in range(500)])),
+        sl.in_domain(sl.sum(xs), [3 * k for k in range(500)]),
+        sl.cumulative(jobs, [1] * len(jobs), sl.sum(xs)),
+        sl.end_before_start(jobs[0], jobs[1], sl.sum(xs)),
     ):
         m.add(c)
     functions = [
@@ -122,7 +128,7 @@ def test_models_expressions_and_constraints() -> None:
     found = language_objects()
     kinds = {type(value) for value in found}
     assert {c for c in CLASSES if c.__module__.startswith("schedlab.models.language")} - kinds == {
-        language.Bounds, language.Evaluator, language.Expression,
+        language.Bounds, language.Evaluator, language.Expression, language.Stated,
     }  # fmt: skip
     for value in found:
         check(value)
