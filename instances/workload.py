@@ -566,10 +566,9 @@ class Workload:
     def job(self, k: int) -> Job:
         """Return the job of row k."""
         start = int(self.recorded_start[k])
+        recorded = None if start == UNKNOWN else Recorded(start)
         if self.site is not None:
             recorded = self.site.recorded(k, start)
-        else:
-            recorded = None if start == UNKNOWN else Recorded(start)
         return self._job(k, int(self.walltime[k]), int(self.runtime[k]), recorded)
 
     def waiting_job(self, k: int, done: int = 0) -> Job:

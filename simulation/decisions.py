@@ -186,14 +186,13 @@ def shortage(nodes: Mapping[str, int], request: Ints, amounts: Ints, known: Mapp
     Shortage or None
         None if all nodes have enough.
     """
-    for node, units in nodes.items():
-        need = units * request
-        there = amounts[known[node]]
-        lacks = need > there
-        if lacks.any():
-            r = int(lacks.argmax())
-            return Shortage(node, r, int(need[r]), int(there[r]))
-    return None
+    need = np.multiply.outer(np.fromiter(nodes.values(), np.int64, len(nodes)), request)
+    there = amounts[[known[node] for node in nodes]]
+    lacks = need > there
+    if not lacks.any():
+        return None
+    k, r = divmod(int(lacks.argmax()), request.size)
+    return Shortage(list(nodes)[k], r, int(need[k, r]), int(there[k, r]))
 
 
 def shown(what: object) -> str:

@@ -260,11 +260,15 @@ class Engine:
                 idle = 0
             elif last_call:
                 idle += 1
-            later = min(self.plans.next_time(), clock[WAKE], NEVER if not self.agenda.once else self.agenda.next_time())
-            if idle and (idle > MOST_CALLS or later >= NEVER or (idle == 1 and self._closed_for_good())):
+            if idle and (idle > MOST_CALLS or self._nothing_is_due() or (idle == 1 and self._closed_for_good())):
                 break
             going = moved or self._forward()
         return ()
+
+    def _nothing_is_due(self) -> bool:
+        """Return whether there is no planned start, requested call or action any more, those that come again apart."""
+        due = min(self.plans.next_time(), int(self.state.clock[WAKE]))
+        return due >= NEVER and (not self.agenda.once or self.agenda.next_time() >= NEVER)
 
     def _closed_for_good(self) -> bool:
         """Return whether the calendars of all waiting jobs have closed for ever, so that no further call can start one."""

@@ -335,8 +335,13 @@ def reserve_for_first(engine: Replay) -> None:
     state.expected[rows] = predicted
 
 
+NO_ENDS = np.zeros(0, np.int64)
+
+
 def _returned(engine: Replay) -> Returned:
     """Return what jobs inside of reservations give back of the whole machine, by their walltimes."""
+    if not engine.timeline.inside:
+        return Returned(NO_ENDS, engine.trace.machine_request[:0])
     rows = np.array(list(engine.timeline.inside), np.int64)
     return Returned(engine.ledger.walltime_ends(rows), engine.trace.machine_request[rows])
 
@@ -345,6 +350,9 @@ def _with_running(engine: Replay, holds: Holds) -> Holds:
     """Return the holds, and what running jobs may use after their expected ends, up to their walltimes."""
     state = engine.state
     rows = state.running[: state.clock[RUNNING]]
+    rows = rows[engine.ledger.limits(rows) > state.expected[rows]]
+    if not rows.size:
+        return holds
     since = np.maximum(state.start[rows] + state.expected[rows], engine.now + 1)
     until = engine.ledger.walltime_ends(rows)
     uses = []
