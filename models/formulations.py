@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from ..errors import SchedlabError, WrongArgument, WrongValue
 from . import kind as kinds
 from .arguments import expect
-from .excerpt import excerpt
+from .excerpt import excerpt, one_line
 from .language import Model
 from .language.clock import OutOfTime
 from .plugins import PluginError, is_module
@@ -110,6 +110,9 @@ class Formulations(ByName[Callable[[], Encoding]]):
     def __init__(self, problem: Problem, own: Mapping[str, Callable[[], Encoding]]) -> None:
         super().__init__("formulation", {**own, **_added_to(problem, own)})
         self.own = own
+
+    def __repr__(self) -> str:
+        return one_line(f"Formulations({', '.join(self)})")
 
 
 def _added_to(problem: Problem, own: Mapping[str, object]) -> dict[str, Callable[[], Encoding]]:

@@ -42,6 +42,7 @@ def test_a_registered_formulation_is_listed_called_and_solved() -> None:
     sl.register_formulation("dispatch", "mine", counts)
     assert list(PROBLEM.formulations)[-1] == "mine" and next(iter(PROBLEM.formulations)) == "counts"
     assert PROBLEM.formulations["mine"]().model.intervals
+    assert repr(PROBLEM.formulations) == "Formulations(counts, units, classes, pool, mine)"
     mine = sl.solve(PROBLEM, method="cpsat:mine+warm", time_limit=10, threads=1)
     exact = sl.solve(PROBLEM, method=EXACT, time_limit=10, threads=1)
     assert mine.status == exact.status == "optimal" and mine.objective == exact.objective
