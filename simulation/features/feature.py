@@ -230,6 +230,9 @@ class Replay(Protocol):
     def fail(self, j: int, why: str) -> None:
         """End a running job because it cannot go on; it comes back, or not, as ``kept_work`` says."""
 
+    def tell_of_stop(self, j: int) -> None:
+        """Tell the ranker that a running job is about to be stopped; ``put_back`` and ``end_for_good`` do so themselves."""
+
     def put_back(self, j: int, why: str, kept: int) -> None:
         """End a running job now, and put it back into the queue with ``kept`` seconds of the work of this attempt."""
 

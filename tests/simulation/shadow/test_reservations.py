@@ -92,7 +92,7 @@ def test_running_jobs_of_the_private_queue_are_inside_of_the_reservation():
 def test_answers_to_random_states_with_reservations_are_possible(name):
     """``decide`` raises if its independent check finds a fault."""
     started = planned = 0
-    for seed in range(6 if name.endswith("cpsat") else 20):
+    for seed in range(12 if name.endswith("cpsat") else 40):
         found = read(with_reservations(random_state(seed), seed))
         answer = decide(found, name, decision_time=0.2)
         started, planned = started + len(answer.starts), planned + len(answer.planned)
