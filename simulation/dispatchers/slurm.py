@@ -88,8 +88,8 @@ class Slurm:
             if isinstance(value, int) and value < least:
                 raise WrongValue(f"dispatcher slurm: {name} is {value}; expected at least {least}")
 
-    def on(self, site: Site | None) -> Any:
-        """Return the scheduler of one replay on a site.
+    def on(self, site: Site | None) -> Site:
+        """Return the site of a replay, with the settings that have other values.
 
         Raises
         ------
@@ -103,9 +103,7 @@ class Slurm:
             )
         if not isinstance(site.scheduler, SchedulerSettings):
             raise WrongValue(f"dispatcher slurm: the site {site.name!r} is one of {site.kind}; expected one of slurm")
-        from ..slurm.scheduler import SlurmScheduler  # it imports numba
-
-        return SlurmScheduler(replace(site, scheduler=replace(site.scheduler, **dict(self.overridden))))
+        return replace(site, scheduler=replace(site.scheduler, **dict(self.overridden)))
 
 
 def slurm(**settings: Any) -> Slurm:
