@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ...errors import WrongValue
+from ...models.comparing import hashable
 from ...models.registry import WholeSeconds
 from ...models.site import SchedulerSettings, Site
 
@@ -58,6 +59,7 @@ OPTIONS: dict[str, Any] = {
 POSITIVE = ("bf_interval", "bf_resolution", "calc_period", "max_age", "bf_max_job_test", "fair_share_dampening")
 
 
+@hashable
 @dataclass(frozen=True)
 class Slurm:
     """Slurm on the site of a replay: its main scheduler, its backfill scheduler, its priorities, its choice of nodes.

@@ -455,7 +455,7 @@ def _deal(job: Ints, machine: Machine, chosen: Marks, cpus: Ints, taken: Ints) -
         for n in listed:
             at_once = 1
             if on[n] > 0:
-                at_once = max(1, machine.threads[n] // per_task)
+                at_once = int(max(1, machine.threads[n] // per_task))
             for _ in range(at_once):
                 if tasks <= 0 or (on[n] > 0 and cpus[n] - taken[n, 0] < per_task):
                     break

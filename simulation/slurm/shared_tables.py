@@ -171,7 +171,7 @@ def _open(trace: TraceArrays, rows: Ints, now: int) -> Bools:
     return mask
 
 
-@dataclass
+@dataclass(eq=False)
 class SharedLimits:
     """The limits that hold under every dispatcher, as the passes take them: of groups, licences, and of the whole machine."""
 
