@@ -452,10 +452,11 @@ def _deal(job: Ints, machine: Machine, chosen: Marks, cpus: Ints, taken: Ints) -
     going = True
     while going and tasks > 0:
         going = False
-        for n in listed:
+        for k in range(listed.size):
+            n = int(listed[k])
             at_once = 1
             if on[n] > 0:
-                at_once = int(max(1, machine.threads[n] // per_task))
+                at_once = max(1, machine.threads[n] // per_task)
             for _ in range(at_once):
                 if tasks <= 0 or (on[n] > 0 and cpus[n] - taken[n, 0] < per_task):
                     break
