@@ -78,6 +78,13 @@ workload = sl.instances.Workload.of(sl.Dispatch(machine, jobs, [sl.Queue("q", 36
 urgent = Preemption([OnDemandJob("urgent", submit=5000, nodes=2, start_within=900, duration=1800)], "dp")
 sl.simulate(workload, machine, "easy", preemption=urgent)
 """,
+    "replay, slurm": """
+import schedlab as sl
+site = sl.models.Site("s", [sl.models.SiteNode("n1", 4)], [sl.models.Partition("p", ("n1",))])
+jobs = [sl.Job(f"j{k}", k, 90, 3, {"cores": 1}, "p", runtime=60) for k in range(3)]
+problem = sl.Dispatch(site.platform(), jobs, [sl.Queue("p", 60)], durations="runtime")
+sl.simulate(problem, "slurm", site=site)
+""",
 }
 USES = {
     **{name: SOLVE.format(instance=instance, method=name.split(",")[0]) for name, instance in METHODS.items()},

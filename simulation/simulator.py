@@ -365,7 +365,11 @@ def simulate(
             begin = int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(begin, jobs.running if running is None else running)
     chosen = _dispatcher(dispatcher)
-    scheduler = None if chosen.scheduler is None else chosen.scheduler.on(site)
+    scheduler = None
+    if chosen.scheduler is not None:
+        from .slurm.scheduler import SlurmScheduler
+
+        scheduler = SlurmScheduler(chosen.scheduler.on(site))
     listed = list(own_events if events is None else events)
     of_nodes, of_server = split_events(listed) if listed else ([], [])
     reserved = list(reserved if reservations is None else reservations)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ...errors import WrongValue
+from ...models.comparing import hashable
 from ...models.registry import WholeSeconds
 from ...models.site import SchedulerSettings, Site
 
@@ -58,6 +59,7 @@ OPTIONS: dict[str, Any] = {
 POSITIVE = ("bf_interval", "bf_resolution", "calc_period", "max_age", "bf_max_job_test", "fair_share_dampening")
 
 
+@hashable
 @dataclass(frozen=True)
 class Slurm:
     """Slurm on the site of a replay: its main scheduler, its backfill scheduler, its priorities, its choice of nodes.
@@ -88,8 +90,8 @@ class Slurm:
             if isinstance(value, int) and value < least:
                 raise WrongValue(f"dispatcher slurm: {name} is {value}; expected at least {least}")
 
-    def on(self, site: Site | None) -> Any:
-        """Return the scheduler of one replay on a site.
+    def on(self, site: Site | None) -> Site:
+        """Return the site of a replay, with the settings that have other values.
 
         Raises
         ------
@@ -103,9 +105,7 @@ class Slurm:
             )
         if not isinstance(site.scheduler, SchedulerSettings):
             raise WrongValue(f"dispatcher slurm: the site {site.name!r} is one of {site.kind}; expected one of slurm")
-        from ..slurm.scheduler import SlurmScheduler  # it imports numba
-
-        return SlurmScheduler(replace(site, scheduler=replace(site.scheduler, **dict(self.overridden))))
+        return replace(site, scheduler=replace(site.scheduler, **dict(self.overridden)))
 
 
 def slurm(**settings: Any) -> Slurm:

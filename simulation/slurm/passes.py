@@ -247,6 +247,23 @@ def _first_end(machine: Machine, start: int, step: int) -> int:
     return int(-(-first // step) * step)
 
 
+@internal
+def _fits_if_empty(j: int, p: int, machine: Machine, mask: Marks, size: int, taken: Ints) -> bool:
+    """Return whether the nodes of the mask, so many, can hold a job if they are empty; noted if these are all of its partition."""
+    all_of_it = False
+    if machine.parameters[IN_UNITS] > 0:
+        up = 0
+        for n in range(mask.size):
+            up += machine.up[n] & machine.member[p, n]
+        all_of_it = size == up
+    if all_of_it and machine.fits_empty[j] == p + 1:
+        return True
+    fits = pick_nodes(j, p, machine, mask, machine.free, machine.use, EMPTY, taken) > 0
+    if all_of_it and fits:
+        machine.fits_empty[j] = p + 1
+    return fits
+
+
 @compiled
 def main_pass(queue: Ints, machine: Machine) -> int:
     """Start jobs as the main scheduler does; return how many were started, in the last rows of ``machine.runs``.
@@ -340,7 +357,7 @@ def main_pass(queue: Ints, machine: Machine) -> int:
                 if why != NONE:
                     machine.reason[j] = why
                     fails = parameters[LIMIT_STOP] > 0
-                elif size > 0 and pick_nodes(j, p, machine, mask, machine.free, machine.use, EMPTY, taken) > 0:
+                elif size > 0 and _fits_if_empty(j, p, machine, mask, size, taken):
                     machine.reason[j] = RESOURCES
                     fails = True
                 elif pick_nodes(j, p, machine, machine.member[p], machine.free, machine.use, EMPTY, taken) == 0:
@@ -644,10 +661,14 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
     now = int(parameters[NOW])
     step = int(parameters[RESOLUTION])
     space = int(parameters[SPACE])
-    starts = np.zeros(space + 4, np.int64)
-    ends = np.zeros(space + 4, np.int64)
-    follows = np.zeros(space + 4, np.int64)
-    bits = np.zeros((space + 4, nodes), np.uint8)
+    most_rows = 2 * queue.shape[0] + 2  # what is taken off the map splits two of its rows
+    if parameters[RUNNING_RESERVE] > 0:
+        most_rows += 2 * int(machine.counts[0])
+    most_rows = min(space, most_rows) + 4
+    starts = np.zeros(most_rows, np.int64)
+    ends = np.zeros(most_rows, np.int64)
+    follows = np.zeros(most_rows, np.int64)
+    bits = np.empty((most_rows, nodes), np.uint8)
     starts[0] = now // step * step
     window_end = (now + parameters[WINDOW]) // step * step
     ends[0] = window_end

@@ -69,10 +69,9 @@ class SlurmScheduler(Feature):
         self._released = True
         self._plain = all(isinstance(f, (*RELEASING_AT_ENDS, SlurmScheduler)) for f in engine.features)
         self._recorded_states = _states_of(engine)
-        for row in tables.reservations:
-            for time in row[:2].tolist():
-                if time >= begin:
-                    self._call_at(time, quiet=False)
+        for time in tables.reservations[:, :2].ravel().tolist():
+            if time >= begin:
+                self._call_at(time, quiet=False)
         for row in engine.ledger.begun:
             tables.running[row] = None
 
@@ -134,8 +133,8 @@ class SlurmScheduler(Feature):
         engine.plans.called(now)
         own_call = now in self._wakes
         self._wakes.discard(now)
-        if self._changed or not own_call:
-            self.tables.releases += int(self._released or not self._plain or not self._changed)
+        if self._released or not self._plain or not (self._changed or own_call):
+            self.tables.releases += 1
             self._released = False
         self._note_changes(now)
         self.state.advance(now)

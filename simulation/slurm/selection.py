@@ -92,6 +92,9 @@ class Machine(NamedTuple):
         Where jobs are counted in units (``IN_UNITS``): what a unit takes of each amount of a node, shape (jobs, amounts of a
         node). The CPUs and tasks of ``jobs`` are then units, a row of ``groups`` is a limit and what the job holds of it,
         and the amounts of a node have no fixed order. Else of shape (0, 0).
+    fits_empty
+        Where jobs are counted in units: 1 + the partition of which all nodes that are up can hold the job if they are empty,
+        where that is known, else 0; shape (jobs,). Else of shape (0,).
     reason, planned
         Output: why each job that was looked at did not start, and the start that the backfill scheduler plans; shape (jobs,).
     """
@@ -119,6 +122,7 @@ class Machine(NamedTuple):
     need: Ints
     parameters: Ints
     request: Ints
+    fits_empty: Ints
     reason: Ints
     planned: Ints
 
@@ -448,7 +452,8 @@ def _deal(job: Ints, machine: Machine, chosen: Marks, cpus: Ints, taken: Ints) -
     going = True
     while going and tasks > 0:
         going = False
-        for n in listed:
+        for k in range(listed.size):
+            n = int(listed[k])
             at_once = 1
             if on[n] > 0:
                 at_once = max(1, machine.threads[n] // per_task)
@@ -518,7 +523,7 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: I
             continue
         if in_units:
             cpus[n] = units_on(j, n, machine, free, how)
-            units += cpus[n]
+            units += int(cpus[n])
         else:
             cpus[n] = _cpus_on(job, part, n, machine, free, use, how)
         if cpus[n] > 0:

@@ -171,7 +171,7 @@ def _open(trace: TraceArrays, rows: Ints, now: int) -> Bools:
     return mask
 
 
-@dataclass
+@dataclass(eq=False)
 class SharedLimits:
     """The limits that hold under every dispatcher, as the passes take them: of groups, licences, and of the whole machine."""
 
@@ -239,6 +239,7 @@ class SharedTables:
         self.running: dict[int, None] = {}
         self.releases = 0  # how often nodes or amounts of nodes were released
         self.all_reasons = False  # whether passes are to say why each job waits
+        self.fits_empty = np.zeros(size, np.int64)
         self._tried = np.full(size, -1, np.int64)
         self._in_queue = np.zeros(size, np.bool_)
         self._calendars = bool((trace.own >= 0).any() or (trace.daily >= 0).any())
@@ -304,9 +305,9 @@ class SharedTables:
         table[:, c.CONTIGUOUS] = [job.request.contiguous for job in jobs]
         table[:, c.GPU_TYPE] = table[:, c.REQUIRED] = -1
         table[:, c.ALLOWED] = trace.node_set
-        table[:, c.LIMIT] = [job.limit for job in jobs]
-        names = {r.name: k for k, r in enumerate(self.site.reservations)}
-        table[:, c.RESERVATION] = [names.get(job.request.reservation, -1) for job in jobs]
+        table[:, c.LIMIT] = self._engine.workload.walltime
+        reserved = {r.name: k for k, r in enumerate(self.site.reservations)}
+        table[:, c.RESERVATION] = [reserved.get(job.request.reservation, -1) for job in jobs]
         table[:, c.ARRAY] = [arrays[job.array] if job.array else -1 for job in jobs]
         table[:, c.USER] = [users[job.user] for job in jobs]
         table[:, c.ASSOCIATION] = [owners[job.request.account, job.user] for job in jobs]
@@ -393,7 +394,9 @@ class SharedTables:
         state = engine.state
         timeline = engine.timeline
         self.free[:] = state.free[: self._nodes]
-        self.up[:] = timeline.open
+        if (self.up != timeline.open).any():
+            self.up[:] = timeline.open
+            self.fits_empty[:] = 0
         left = np.concatenate([state.limit_free, state.machine_free])
         self.limits.used[:, 0] = self.limits.caps[:, 0] - left
         if tuple(timeline.holds) != self._holds:
@@ -443,7 +446,7 @@ class SharedTables:
             self.job, self.parts, self.member, self.masks, self.weight, self.threads, self.total, self.free, self.use, self.up,
             self.reservations, self.runs, self.pieces, self.counts, self.arrays, self.limits.used, self.limits.caps,
             self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.request,
-            self.reason, self.planned,
+            self.fits_empty, self.reason, self.planned,
         )  # fmt: skip
 
     # --- What a pass has started, and what has ended.

@@ -325,7 +325,7 @@ class SlurmState:
 
     def _parameters(self, now: int) -> Ints:
         s = self.settings
-        p = self.tables.parameters
+        p: Ints = self.tables.parameters
         p[:] = 0
         p[c.NOW] = now
         p[c.KILL_WAIT] = s.kill_wait

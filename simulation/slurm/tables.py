@@ -21,6 +21,7 @@ from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take
 
 DAY = 86_400
 NO_UNITS: Ints = np.zeros((0, 0), np.int64)
+NO_UNIT: Ints = np.zeros(0, np.int64)
 FEATURE = re.compile(r"[&|,*\[\]()]")
 
 
@@ -304,7 +305,7 @@ class Tables:
         return Machine(
             self.job, self.parts, self.member, self.masks, self.weight, self.threads, self.total, self.free, self.use, self.up,
             self.reservations, self.runs, self.pieces, self.counts, self.arrays, self.limits.used, self.limits.caps,
-            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, NO_UNITS, self.reason, self.planned,
+            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, NO_UNITS, NO_UNIT, self.reason, self.planned,
         )  # fmt: skip
 
     @property
