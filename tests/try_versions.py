@@ -134,7 +134,8 @@ def try_versions(kind: str) -> int:
         return 0
     python = environment(kind, oldest() if kind == "oldest" else ())
     deselected = [word for test in NOT_HERE for word in ("--deselect", test)]
-    return min(1, pytest(python, TESTS, "-n", "2", "--dist", "loadfile", *deselected))
+    # with a numba whose interfaces are not known, the first replay compiles for minutes: more than pytest.ini allows for a test
+    return min(1, pytest(python, TESTS, "-n", "2", "--dist", "loadfile", "--timeout", "3600", *deselected))
 
 
 def try_excluded() -> int:

@@ -88,11 +88,17 @@ def marks(folder):
     return {int(path.name.split(".")[1]): path.name.partition("work:")[2] for path in folder.glob("pid.*")}
 
 
-def wait_for(condition, seconds=20.0):
+def wait_for(condition, seconds=600.0):  # it takes seconds, and minutes on a machine that others use
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)
     return condition()
+
+
+@pytest.fixture(autouse=True)
+def workers_that_may_be_slow_to_come_back(monkeypatch):
+    """A worker that was killed is replaced by its nanny, which takes more than a minute on a machine that others use."""
+    monkeypatch.setattr(module, "NO_WORKER", 600.0)
 
 
 def dask_worker_of(pid):
