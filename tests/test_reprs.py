@@ -89,7 +89,7 @@ def language_objects() -> list[Any]:
     atoms = [a for f in functions for a in f.terms]
     violation = language.Violation(NAME, 1, NAME)
     return [
-        m, jobs[0], xs[0], jobs[0].start, level_of(jobs), *functions, *atoms, sl.sum(xs), answer, answer[jobs[0]], violation, *named,
+        m, jobs[0], xs[0], jobs[0].start, level_of(jobs), sl.sequence(jobs), *functions, *atoms, sl.sum(xs), answer, answer[jobs[0]], violation, *named,
         *(c.constraint for c in named),
     ]  # fmt: skip
 
