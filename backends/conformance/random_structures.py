@@ -102,7 +102,8 @@ class RandomStructures:
 
     def _domain(self) -> Iterator[Constraint]:
         rng = self.rng
-        (v,) = self._some(1)
+        optional = [v for v in self.model.intervals if v.optional]
+        v = rng.choice(optional if optional and rng.random() < 0.7 else self.model.intervals)
         draw = rng.random()
         begin = self._time()
         if draw < 0.2:
@@ -110,7 +111,8 @@ class RandomStructures:
         elif draw < 0.4:
             yield forbid_end(v, [(begin, begin + rng.randint(1, 2))])
         elif draw < 0.75:
-            begin = self.first + rng.randint(2, 5)
+            # often the earliest end, to which most objectives pull, is in the first hole
+            begin = self.first + rng.choice([v.size_lo - 2, v.size_lo - 2, rng.randint(2, 5)])
             yield in_domain(v.end, [(begin, begin + 1), begin + 3, (begin + 5, None)], interval=v)
         else:
             e = rng.choice([self.units, v.size + self.units, v.start - 2 * self.units, 2 * v.end])
