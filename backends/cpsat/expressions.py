@@ -228,10 +228,10 @@ class CpSatExpressions:
         ranges = [self.native.bounds(w) for w in wholes]
         domain = ((max(low for low, _ in ranges), max(high for _, high in ranges)),)
         made = self.native.variable(domain, "", lambda values: max(w.value(values) for w in wholes))
-        operands = [self._operand(w) for w in wholes]  # may post constraints, before the one that is filled in
+        terms = [self._operand(w) for w in wholes]  # may post constraints, before the one that is filled in
         posted = self.native.model.proto.constraints.add().lin_max
         self.native.fill(posted.target, WholeForm({made: 1}, 0))
-        for w in operands:
+        for w in terms:
             self.native.fill(posted.exprs.add(), w)
         return Form({made: _over(scale)}, 0, max(w.error for w in wholes))
 
