@@ -31,8 +31,8 @@ class Exclusion:
 
 ONE_REQUEST = Exclusion(
     "jobs of several chunks",
-    "`dardis`, `hybrid` and `planned`, with all their variants",
-    "node managers answer one request for each job [Bridi2016]; the plans of `hybrid` and `planned` are of such jobs",
+    "`dardis`, `hybrid` and `planned`, with all their variants; `slurm`",
+    "node managers answer one request for each job [Bridi2016]; the plans of `hybrid` and `planned`, and the passes of `slurm`, are of such jobs",
 )
 WHOLE_NODES = Exclusion(
     "on-demand jobs, `--failures`",
