@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import combinations, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ...models.language import (
     AllDifferent,
@@ -51,6 +51,7 @@ from .structures import stated
 # intervals are made when they are first used.
 
 
+T = TypeVar("T")
 TRUTH = ((0, 1),)
 """The windows of a 0-1 variable."""
 
@@ -413,18 +414,19 @@ class CpSatLowering:
             self.fault = f"a variable of {model.name!r} is too large for CP-SAT: {e}"
             return
         for name, constraint in model.constraints:
-            self._guarded(name, lambda name=name, c=constraint: self._constraint(name, c))
+            self._guarded(self._constraint, constraint, name)
         for aim in model.objectives[:1]:
-            self._guarded("the objective", lambda aim=aim: self._set_objective(aim))
+            self._guarded(self._set_objective, aim, "the objective")
 
-    def _guarded(self, name: str, lower: Any) -> None:
+    def _guarded(self, lower: Callable[[T, str], None], part: T, name: str) -> None:
+        """Lower a constraint or an objective, under a literal of its own if all are guarded."""
         look()
         if self.guarded:
             self.expressions.forget()
             self.guards.append(self.native.boolean(""))
             self.native.guard = (self.guards[-1],)
         try:
-            lower()
+            lower(part, name)
         except NumberRangeError as e:
             self.fault = self.fault or f"{name}: the numbers are too large for CP-SAT's 64-bit arithmetic: {e}"
 
@@ -536,8 +538,10 @@ class CpSatLowering:
             return self.native.model.new_interval_var(start, size, end, v.name)
         return self.native.model.new_optional_interval_var(start, size, end, self.native.vars[presence], v.name)
 
-    def _constraint(self, name: str, constraint: Constraint) -> None:
-        match constraint:
+    def _constraint(self, constraint: Constraint, name: str) -> None:
+        match constraint:  # those of which models have most come first
+            case Precedence():
+                self._precedence(constraint)
             case Comparison():
                 self._comparison(name, constraint)
             case Alternative():
@@ -559,8 +563,6 @@ class CpSatLowering:
             case Synchronize(v, others):
                 for other in others:
                     self._together(other, v, (*self.present(other), *self.present(v)))
-            case Precedence():
-                self._precedence(constraint)
             case AllDifferent(expressions):
                 self._all_different(expressions)
             case Table():
@@ -578,7 +580,7 @@ class CpSatLowering:
 
     def constraint(self, c: Constraint) -> None:
         """Post a constraint that is a part of the one that is being lowered."""
-        self._constraint("", c)
+        self._constraint(c, "")
 
     def _all_different(self, expressions: Sequence[Linear]) -> None:
         """Post an all_different; under a guard, which it does not take, as an order of each pair."""
@@ -771,7 +773,7 @@ class CpSatLowering:
         self.native.inside(WholeForm({size: 1}, 0), [(0, 0)], (~positive,))
         return positive
 
-    def _set_objective(self, aim: Linear) -> None:
+    def _set_objective(self, aim: Linear, _: str) -> None:
         self.objective = set_objective(self.native, self.expressions.form(aim), self.model.sense == "maximize")
 
     def hint(self, assignment: Assignment) -> list[int]:

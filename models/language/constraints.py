@@ -358,8 +358,7 @@ class Precedence(Constrained):
     @property
     def fields(self) -> tuple[Literal["start", "end"], Literal["start", "end"]]:
         """The attribute (``"start"`` or ``"end"``) of ``before`` and that of ``after`` which are compared."""
-        left, _, right = self.kind.partition("_before_")
-        return ("end" if left == "end" else "start", "end" if right == "end" else "start")
+        return FIELDS[self.kind]
 
     @property
     def parts(self) -> tuple[Precedence, ...]:
@@ -380,6 +379,13 @@ class Precedence(Constrained):
         return least, Precedence(self.after, self.before, -self.at_most, reverse)
 
 
+FIELDS: dict[str, tuple[Literal["start", "end"], Literal["start", "end"]]] = {
+    "end_before_start": ("end", "start"),
+    "start_before_start": ("start", "start"),
+    "end_before_end": ("end", "end"),
+    "start_before_end": ("start", "end"),
+}
+"""The attributes of the two intervals that a kind of precedence compares."""
 REVERSED: dict[tuple[str, str], PrecedenceKind] = {
     ("end", "start"): "start_before_end",
     ("start", "start"): "start_before_start",
@@ -612,6 +618,8 @@ SCHEDULING = tuple(c for c in get_args(Constraint) if c is not Comparison)
 def intervals_of(constraint: Constraint) -> tuple[Interval, ...]:
     """Return the intervals of a constraint, without those that occur only in its expressions."""
     match constraint:
+        case Precedence(before, after):
+            return (before, after)
         case Alternative(a, options, _):
             return (a, *options)
         case Cumulative(intervals, _, _) | NoOverlap(intervals) | AllOrNone(intervals):
@@ -626,8 +634,6 @@ def intervals_of(constraint: Constraint) -> tuple[Interval, ...]:
             return tuple(v for v, _, _, _ in uses)
         case SameSequence(intervals, others):
             return tuple({v.index: v for v in (*intervals, *others)}.values())
-        case Precedence(before, after, _, _):
-            return (before, after)
         case Level(changes, during=during):
             several = [*(v for _, v, _ in changes), *(() if during is None else (during,))]
             return tuple({v.index: v for v in several}.values())

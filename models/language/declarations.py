@@ -437,8 +437,6 @@ def end_before_start(
     """
     if unknown:
         refuse(end_before_start, unknown)
-    if unknown:
-        refuse(end_before_start, unknown)
     return _precedence(before, after, delay, "end_before_start", at_most)
 
 
@@ -461,8 +459,6 @@ def start_before_start(
     Precedence or VariableDelay
         The constraint, for ``Model.add``; a VariableDelay if a time lag is an expression.
     """
-    if unknown:
-        refuse(start_before_start, unknown)
     if unknown:
         refuse(start_before_start, unknown)
     return _precedence(before, after, delay, "start_before_start", at_most)
@@ -489,8 +485,6 @@ def end_before_end(
     """
     if unknown:
         refuse(end_before_end, unknown)
-    if unknown:
-        refuse(end_before_end, unknown)
     return _precedence(before, after, delay, "end_before_end", at_most)
 
 
@@ -513,8 +507,6 @@ def start_before_end(
     Precedence or VariableDelay
         The constraint, for ``Model.add``; a VariableDelay if a time lag is an expression.
     """
-    if unknown:
-        refuse(start_before_end, unknown)
     if unknown:
         refuse(start_before_end, unknown)
     return _precedence(before, after, delay, "start_before_end", at_most)

@@ -558,6 +558,9 @@ def _several(objectives: Sequence[Linear]) -> str:
 def describe(constraint: Constraint) -> str:
     """Return a name for a constraint that was added without one."""
     match constraint:
+        case Precedence(a, b, delay, kind, at_most):
+            lags = "" if at_most is None else f" ({delay:+d} to {at_most:+d})"
+            return f"{kind} {a} -> {b}" + (lags or (f" ({delay:+d})" if delay else ""))
         case Alternative(a, options, k):
             return f"alternative of {a}: {k} of {len(options)}"
         case Cumulative(intervals, _, steps):
@@ -570,9 +573,6 @@ def describe(constraint: Constraint) -> str:
             return f"forbid extent of {a} in {how_many(len(windows), 'window')}"
         case Synchronize(a, others):
             return f"synchronize {a} with {some(others)}"
-        case Precedence(a, b, delay, kind, at_most):
-            lags = "" if at_most is None else f" ({delay:+d} to {at_most:+d})"
-            return f"{kind} {a} -> {b}" + (lags or (f" ({delay:+d})" if delay else ""))
         case AllDifferent(expressions):
             return f"all different: {some(expressions)}"
         case Table(expressions, tuples):
