@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 from ..models.counts import how_many
 from ..models.knapsack import Knapsack
+from ..models.language.json_form import MARK
+from ..models.model_problem import ModelProblem
 from ..models.platform import ProblemError
 from ..models.project.problem import Project
 from .formats.knapsacks import read_knapsack
+from .formats.models import read_model
 from .formats.numbered_lines import FormatError, NumberedLine, is_whole, like_number, numbered_lines, wholes_of
 from .formats.projects import is_progen_max, read_mmlib, read_patterson, read_progen_max, read_psplib
 from .formats.shops import (
@@ -30,7 +33,7 @@ from .instance import Instance
 class Library(NamedTuple):
     """A file format: its reader, what it is, for the help, and whether its problems can be instance folders."""
 
-    read: Callable[[Path], Project | Knapsack]
+    read: Callable[[Path], Project | Knapsack | ModelProblem]
     about: str
     folder: bool = True
 
@@ -46,8 +49,9 @@ LIBRARIES = {
     "taillard-open-shop": Library(read_taillard_open_shop, "open shop: Taillard's format, times and machines"),
     "progen-max": Library(read_progen_max, "project with maximal time lags (RCPSP/max): .sch of ProGen/max", False),
     "knapsack": Library(read_knapsack, "0-1 knapsack: items and capacity, then value and weight of each", False),
+    "model": Library(read_model, "model in the modelling language: JSON of Model.to_json", False),
 }
-ENDINGS = (".gz", ".sm", ".mm", ".rcp", ".fjs", ".sch", ".kp", ".txt", ".dat")
+ENDINGS = (".gz", ".sm", ".mm", ".rcp", ".fjs", ".sch", ".kp", ".txt", ".dat", ".json")
 
 
 def library_name(path: str | Path) -> str:
@@ -91,6 +95,9 @@ def library_instance(file: Path, form: str, name: str) -> Instance:
     problem = LIBRARIES[form].read(file)
     if isinstance(problem, Knapsack):
         description = f"{name}: {how_many(len(problem.items), 'item')}, capacity {float(problem.capacity):g}"
+    elif isinstance(problem, ModelProblem):
+        counts = ((len(getattr(problem.model, what)), what) for what in ("intervals", "integers", "constraints"))
+        description = f"{name}: {', '.join(how_many(n, what.removesuffix('s')) for n, what in counts)}"
     else:
         tasks = len(problem.tasks)
         modes = sum(len(t.modes) for t in problem.tasks)
@@ -109,11 +116,12 @@ def library_instance(file: Path, form: str, name: str) -> Instance:
 # - flow shop: jobs and machines, then a row of durations per machine, perhaps with lines of words;
 # - job shop and open shop of Taillard: jobs and machines, then a row of durations and a row of machines per job;
 # - RCPSP/max: activities and resources, then a line per activity with its successors and lags in brackets;
-# - knapsack: items and capacity, then a line with value and weight per item.
+# - knapsack: items and capacity, then a line with value and weight per item;
+# - model: an object of JSON with the key ``schedlab_model``.
 
 SHAPES = {"jsplib": "job shop", "fjsplib": "flexible job shop", "patterson": "Patterson"}
 LARGEST = 50_000_000  # bytes; the largest files of the literature have less than 2 MB, logs have more
-READABLE = "job shop, flexible job shop, flow shop, open shop, RCPSP and multi-mode RCPSP of PSPLIB and MMLIB, Patterson, RCPSP/max, knapsack"
+READABLE = "job shop, flexible job shop, flow shop, open shop, RCPSP and multi-mode RCPSP of PSPLIB and MMLIB, Patterson, RCPSP/max, knapsack, model in JSON"
 
 
 def read_classic(path: str | Path) -> Instance:
@@ -127,7 +135,7 @@ def read_classic(path: str | Path) -> Instance:
     Returns
     -------
     Instance
-        A project or a knapsack; its name is that of the file without its ending.
+        A project, a knapsack or a model; its name is that of the file without its ending.
 
     Raises
     ------
@@ -187,11 +195,15 @@ def classic_form(path: str | Path) -> str | None:
     problem = instance.problem
     if isinstance(problem, Knapsack):
         return form if problem.items else None
+    if isinstance(problem, ModelProblem):
+        return form
     return form if isinstance(problem, Project) and problem.tasks else None
 
 
 def _forms(lines: Sequence[NumberedLine]) -> list[str]:
     """Return the formats that the file may have, most likely first."""
+    if lines[0].text.lstrip().startswith("{") and any(MARK in line.text for line in lines[:2]):
+        return ["model"]
     if any("PRECEDENCE RELATIONS" in line.text.upper() for line in lines):
         return ["psplib"]
     if is_progen_max(lines):

@@ -26,6 +26,7 @@ OWN = {
     "project": "schedlab.models.own_kinds:PROJECT",
     "project-max": "schedlab.models.own_kinds:PROJECT_MAX",
     "knapsack": "schedlab.models.own_kinds:KNAPSACK",
+    "model": "schedlab.models.own_kinds:MODEL",
 }
 
 

@@ -6,6 +6,7 @@ from .dispatch.problem import Dispatch
 from .eviction.problem import Eviction
 from .kind import ProblemKind
 from .knapsack import Knapsack
+from .model_problem import ModelProblem
 from .profit.problem import Profit
 from .project.problem import Project, ProjectMax
 
@@ -102,3 +103,5 @@ PROJECT_MAX = ProblemKind(
 )
 
 KNAPSACK = ProblemKind("knapsack", Knapsack, bench="..bench.kinds.plain:KNAPSACK")
+
+MODEL = ProblemKind("model", ModelProblem, bench="..bench.kinds.plain:MODEL")

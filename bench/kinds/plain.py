@@ -13,6 +13,7 @@ from ...methods import Method
 from ...models.counts import how_many
 from ...models.display.gantt import Gantt
 from ...models.knapsack import Knapsack
+from ...models.model_problem import ModelProblem
 from ...models.problem import Problem, Schedule
 from ...solve import solve
 from ..records.record import answer
@@ -115,3 +116,17 @@ class KnapsackKind(PlainKind):
 
 
 KNAPSACK = KnapsackKind()
+
+
+# --- What the bench needs to know about models: a description.
+
+
+class ModelKind(PlainKind):
+    """Models in the modelling language."""
+
+    def describe(self, console: Console, instance: Instance) -> None:
+        """Print the beginning of the model."""
+        console.print(cast(ModelProblem, instance.problem).model.listing(20), markup=False)
+
+
+MODEL = ModelKind()

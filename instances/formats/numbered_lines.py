@@ -98,16 +98,21 @@ def decimal_of(word: str) -> int | Fraction | None:
     return exact_of(word) if short and word[:1].isdigit() else None
 
 
-def numbered_lines(path: str | Path) -> list[NumberedLine]:
-    """Return the non-empty lines of a file. Lines that begin with # are comments and are left out."""
+def text_of_file(path: str | Path) -> str:
+    """Return the text of a file; raise FormatError if it has none."""
     where = Path(path)
     try:
-        text = read_text(where)
+        return read_text(where)
     except UnicodeDecodeError as e:
         raise FormatError(where, 1, "a text file in UTF-8", str(e)) from None
     except TextError as e:
         raise FormatError(where, e.line or 1, e.expected, e.found) from None
-    lines = enumerate(split_lines(text), 1)
+
+
+def numbered_lines(path: str | Path) -> list[NumberedLine]:
+    """Return the non-empty lines of a file. Lines that begin with # are comments and are left out."""
+    where = Path(path)
+    lines = enumerate(split_lines(text_of_file(where)), 1)
     numbered = [NumberedLine(where, n, t) for n, t in lines if t.strip() and not t.lstrip().startswith("#")]
     if not numbered:
         raise FormatError(where, 1, "a text", None)
