@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+WITH_TOTALS = ("start", "model", "solve", "allocate")
+"""The phases of a cycle whose seconds are metrics of their own."""
 from ...simulation.dispatchers.production import PHASES as CYCLE
 from ..grid import UNKNOWN, Column, Grid, compact, count, mean, milliseconds, percent, ratio, short
 from .replay_results import DispatcherRow, ReplayResults
@@ -279,7 +281,7 @@ def _text(row: DispatcherRow, name: str) -> str:
 
 def cycles(results: ReplayResults) -> Grid:
     """Return the mean milliseconds of each phase of the scheduling cycles, as table 4.16 of [Bridi2018]."""
-    own = [key for key in CYCLE if key in ("start", "model", "solve", "allocate")]
+    own = [key for key in CYCLE if key in WITH_TOTALS]
     names = {key: f"decisions_{key}_seconds_total" if key in own else f"decisions_phases_{key}" for key in CYCLE}
 
     def of_call(row: DispatcherRow, name: str) -> float | None:
