@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-WITH_TOTALS = ("start", "model", "solve", "allocate")
-"""The phases of a cycle whose seconds are metrics of their own."""
 from ...simulation.dispatchers.production import PHASES as CYCLE
 from ..grid import UNKNOWN, Column, Grid, compact, count, mean, milliseconds, percent, ratio, short
 from .replay_results import DispatcherRow, ReplayResults
@@ -17,6 +15,8 @@ BOUNDED = "bounded slowdown: max(1, (wait + duration) / max(duration, {:g} s))"
 SPREAD = ("mean", "std", "median", "p95", "p99", "max")
 CLASSES = ("short", "medium", "long")
 ENDS = ("trivial", "optimal", "limit", "no-gain", "infeasible", "nothing")
+WITH_TOTALS = ("start", "model", "solve", "allocate")
+"""The phases of a cycle whose seconds are metrics of their own."""
 NAMES = "dispatchers"  # the heading of a column with several names
 OF_EWT = "wait_over_ewt_"
 PART_OF_WAIT = "wait_contribution_"
