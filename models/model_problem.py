@@ -69,10 +69,9 @@ class ModelProblem:
         """Return the name of each interval and integer in an answer."""
         seen: Counter[str] = Counter()
         names = []
-        for variable in (*self.model.intervals, *self.model.integers):
-            seen[variable.name] += 1
-            number = seen[variable.name]
-            names.append(variable.name if number == 1 else f"{variable.name}#{number}")
+        for given in [*(v.name for v in self.model.intervals), *(x.name for x in self.model.integers)]:
+            seen[given] += 1
+            names.append(given if seen[given] == 1 else f"{given}#{seen[given]}")
         if len(set(names)) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
             raise ProblemError(f"model {self.model.name!r}: two variables would be called {twice!r} in an answer")
@@ -102,12 +101,13 @@ class ModelProblem:
         faults = [Violation(n, 1, f"the model has no variable {n!r}") for n in schedule.start if n not in set(names)]
         for v, name in zip(self.model.intervals, names, strict=False):
             size = schedule.nodes.get(name, {}).get(SIZE)
-            if name in schedule.start and size is None:
+            if name not in schedule.start:
+                if not v.optional:
+                    faults.append(Violation(name, 1, f"interval {name!r} is not optional and has no start"))
+            elif size is None:
                 faults.append(Violation(name, 1, f"interval {name!r} has no size"))
-            elif name in schedule.start:
+            else:
                 assignment.set(v, schedule.start[name], schedule.start[name] + size)
-            elif not v.optional:
-                faults.append(Violation(name, 1, f"interval {name!r} is not optional and has no start"))
         for x, name in zip(self.model.integers, names[len(self.model.intervals) :], strict=True):
             if name in schedule.start:
                 assignment.integer[x.index] = schedule.start[name]
