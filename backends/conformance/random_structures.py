@@ -69,6 +69,8 @@ class RandomStructures:
         if rng.random() < 0.3 and len(self.model.intervals) > 1:
             self.model.add(no_overlap(self._some(2)), "machine")
         weights = [rng.choice([1, 1, 2, -1]) for _ in self.model.intervals]
+        if "variable lag" in chosen and rng.random() < 0.6:
+            weights[rng.randrange(len(weights))] = -1  # late ends, which greatest lags exclude
         absent = total([1 - v.presence for v in self.model.intervals])
         aim = total([v.end for v in self.model.intervals], weights) + rng.choice([0, 5]) * absent
         aim = aim - self.units + rng.choice([0, 0, -1]) * total([v.size for v in self.model.intervals])

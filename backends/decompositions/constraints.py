@@ -9,6 +9,7 @@ from itertools import combinations, pairwise, permutations
 from ...models.language import (
     AllOrNone,
     Alternative,
+    Comparison,
     Constraint,
     Cumulative,
     Evaluator,
@@ -245,10 +246,10 @@ class MaximumLags(Decomposition):
 class Precedences(Decomposition):
     """A precedence becomes a comparison, or an implication if one of its intervals is optional.
 
-    For the ends f of i and g of j (each a start or an end) and a delay::
+    For the ends f of i and g of j (each a start or an end), a delay and perhaps a greatest lag::
 
-        f[i] + delay <= g[j]                                          if neither i nor j is optional
-        holds(p[i] + p[j] >= 2) <= holds(f[i] + delay <= g[j])        otherwise
+        delay <= g[j] - f[i] <= at_most                                        if neither i nor j is optional
+        holds(p[i] + p[j] >= 2) <= holds(delay <= g[j] - f[i] <= at_most)      otherwise
     """
 
     replaces = PRECEDENCES
@@ -259,7 +260,9 @@ class Precedences(Decomposition):
             return super().constraint(c)
         i, j = self.intervals[c.before], self.intervals[c.after]
         left, right = ({"start": v.start, "end": v.end}[f] for v, f in zip((i, j), c.fields, strict=True))
-        ordered = left + c.delay <= right
+        lag = (right - left).linear()
+        most = math.inf if c.at_most is None else c.at_most
+        ordered = Comparison(Linear(lag.terms), c.delay - lag.constant, most - lag.constant)
         optional = [v for v in (i, j) if v.optional]
         if not optional:
             return ordered

@@ -61,7 +61,7 @@ def test_declarations_of_random_models_can_be_run() -> None:
 
 def test_planted_faults_are_found() -> None:
     missing = set(STRUCTURE_FAULTS)
-    for seed in (0, 1, 6, 9, 21, 41, 49, 50, 52, 54):  # those of the first 60 that find them
+    for seed in (0, 1, 4, 11, 16, 17, 50, 52, 112):  # those of the first 120 that find them
         model = RandomStructures(seed).model
         truth = brute_force(model)
         missing -= {f for f in missing if judge(model, truth, faulty(f, model))}
