@@ -13,7 +13,7 @@ from ..heuristics.reader import Reader
 from ..models import Encoding, Problem, Schedule
 from ..models.formulations import all_formulations, encoding_of
 from ..models.language.clock import OutOfTime, within
-from .runs import OnIncumbent, Reports, put_schedule, start_schedule, without_solver
+from .runs import OnIncumbent, Reports, hold_against, put_schedule, start_schedule, without_solver
 from .solvers import SolverMethod
 
 WHY = "sl.explain(problem) finds a minimal set of its elements that cannot hold together"
@@ -89,6 +89,8 @@ def run_solver(
     if several:
         if result.assignment is not None and result.status != "error":
             put_schedule(result, problem, encoding.read(result.assignment))
+        if start is not None:
+            hold_against(result, problem, start)
         return result
     try:
         if result.message != INTERRUPTED and not reports.stopped:
@@ -106,6 +108,8 @@ def run_solver(
         result.incumbents = [Incumbent(started, result.objective, None), *result.incumbents]
         if encoding.restriction and result.message != INTERRUPTED:
             result.message = "no answer of the restricted model is better than the start"
+    if start is not None:
+        hold_against(result, problem, start)
     return result
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from ..backends import Incumbent, Limits, Result, WarmStart
 from ..backends.gaps import refutation, refutes
@@ -38,13 +39,29 @@ def put_schedule(result: Result, problem: Problem, schedule: Schedule) -> None:
     if result.status == "error":
         return
     result.objective = objective_of(problem, schedule)
-    # a model may have further objectives, which break ties
-    if isinstance(result.objective, tuple) and isinstance(result.bound, tuple):
-        result.bound = result.bound[: len(result.objective)]
+    result.bound = _own(result.bound, result.objective)
     if result.status == "unknown":
         result.status = "feasible"
     if refutes(result.objective, result.bound, problem.sense):
         result.fail(refutation(result.bound, result.objective))
+
+
+def _own(bound: Any, objective: Any) -> Any:
+    """Return a bound without the values of further objectives of the model, which break ties."""
+    if not isinstance(bound, tuple):
+        return bound
+    return bound[: len(objective)] if isinstance(objective, tuple) else bound[0]
+
+
+def hold_against(result: Result, problem: Problem, schedule: Schedule) -> None:
+    """Make a result an error if a verified schedule refutes its bound or its proof that there is no schedule."""
+    if result.status == "infeasible":
+        result.fail("the status infeasible is false: the start is a verified schedule; the model excludes it")
+    elif result.status in ("optimal", "feasible", "unknown"):
+        objective = objective_of(problem, schedule)
+        bound = _own(result.bound, objective)
+        if refutes(objective, bound, problem.sense):
+            result.fail(refutation(bound, objective))
 
 
 class Reports:

@@ -1,0 +1,62 @@
+"""A start that the problem accepts refutes what a wrong formulation proves; further objectives of a model break ties."""
+
+import pytest
+import schedlab as sl
+from schedlab.models import Encoding, Resource, Schedule, Task
+
+TASKS = {"a": 3, "b": 2, "c": 4}
+
+
+def project():
+    return sl.Project([Task.single(n, d, {"m": 1}) for n, d in TASKS.items()], [Resource("m", 1)])
+
+
+def encoding(earliest=0, horizon=None, ties=0):
+    def made(problem):
+        m = sl.Model("line", horizon=horizon)
+        window = None if not earliest else (earliest, earliest + 20)
+        tasks = {n: m.interval(n, size=d, start=window) for n, d in TASKS.items()}
+        m.add(sl.no_overlap(list(tasks.values())), "machine")
+        last = sl.max([v.end for v in tasks.values()])
+        m.minimize([last, sl.sum([v.start for v in tasks.values()])] if ties else last)
+
+        def read(assignment):
+            return Schedule({n: assignment[v].start for n, v in tasks.items()}, {n: {"1": 1} for n in tasks})
+
+        def write(schedule):
+            return sl.Assignment(m, {v: schedule.start[n] for n, v in tasks.items()})
+
+        return Encoding(m, read, write, ties=ties)
+
+    return made
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    from schedlab.models.formulations import FORMULATIONS
+
+    sl.register_formulation("project", "late", encoding(earliest=1))
+    sl.register_formulation("project", "short", encoding(horizon=3))
+    sl.register_formulation("project", "tied", encoding(ties=1))
+    yield
+    for name in ("late", "short", "tied"):
+        FORMULATIONS.unregister(f"project.{name}")
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs"])
+@pytest.mark.parametrize(("name", "message"), [("late", "the bound 10"), ("short", "the status infeasible is false")])
+def test_a_verified_start_refutes_a_wrong_formulation(backend, name, message):
+    problem = project()
+    start = sl.solve(problem, "multi-sgs").schedule
+    alone = sl.solve(problem, method=f"{backend}:{name}", time_limit=20)
+    assert alone.status in ("optimal", "infeasible")  # nothing is known that refutes it
+    r = sl.solve(problem, method=f"{backend}:{name}", warm_start=start, time_limit=20)
+    assert r.status == "error" and message in r.message
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs"])
+@pytest.mark.parametrize("warm", ["", "+warm"])
+def test_objectives_that_break_ties_are_none_of_the_problem(backend, warm):
+    r = sl.solve(project(), method=f"{backend}:tied{warm}", time_limit=20)
+    assert (r.status, r.objective, r.bound) == ("optimal", 9, 9)
+    assert r.schedule.start == {"b": 0, "a": 2, "c": 5}
