@@ -31,7 +31,8 @@ class Outcome(NamedTuple):
     ----------
     state
         ``proven``: an optimal verified schedule, or a proof that there is none; ``solved``: a verified schedule;
-        ``unsolved``: it ended without a schedule; ``failed``: an error, a crash, killed without a schedule;
+        ``unsolved``: it ended without a schedule; ``failed``: an error, a crash, killed without a schedule, or a proof
+        that there is none although another run has one;
         ``unverified``: its schedule did not pass the check; ``missing``: there is no record; ``refused``: the solver is not
         installed, or its licence or its limits do not admit the model.
     objective, bound
@@ -222,16 +223,29 @@ def _problem(
 ) -> Problem:
     sign = -1 if any(r["sense"] == "maximize" for r in records) else 1
     sense = "maximize" if sign < 0 else "minimize"
-    of_run = {(r["method"], r["seed"]): outcome_of(r) for r in records}  # of two records of a run, the later one
-    runs = {m: [of_run.get((m, seed), MISSING) for seed in seeds_of_method] for m, seeds_of_method in seeds.items()}
+    claimed = {(r["method"], r["seed"]): outcome_of(r) for r in records}  # of two records of a run, the later one
     value = known.get(name)
-    objectives = [o.objective for o in of_run.values() if o.objective is not None] + ([] if value is None else [value])
+    objectives = [o.objective for o in claimed.values() if o.objective is not None] + ([] if value is None else [value])
     best = min(objectives, key=lambda v: sign * v, default=None)
-    bounds = [o.bound for o in of_run.values() if o.bound is not None and not refutes(best, o.bound, sense)]
+    of_run = {run: _held_against(outcome, best, sense) for run, outcome in claimed.items()}
+    runs = {m: [of_run.get((m, seed), MISSING) for seed in seeds_of_method] for m, seeds_of_method in seeds.items()}
+    bounds = [o.bound for o in of_run.values() if o.bound is not None]
     bound = max(bounds, key=lambda v: sign * v, default=None)
     limit = max(float(r["time_limit"]) for r in records)
     folder = Path(records[0]["path"]).parent.name
     return Problem(name, records[0]["kind"], sign, limit, best, value, bound, runs, folder)
+
+
+def _held_against(outcome: Outcome, best: float | None, sense: str) -> Outcome:
+    """Return an outcome without what the best answer known refutes: its bound, its proof that there is no schedule."""
+    if best is None:
+        return outcome
+    if outcome.state == "proven" and outcome.objective is None:
+        return outcome._replace(state="failed")
+    if outcome.bound is not None and refutes(best, outcome.bound, sense):
+        state: State = "solved" if outcome.state == "proven" else outcome.state
+        return outcome._replace(state=state, bound=None, bounds=())
+    return outcome
 
 
 def outcome_of(record: Mapping[str, Any]) -> Outcome:

@@ -124,9 +124,17 @@ class ViewResults:
 
     @property
     def contradiction(self) -> str | None:
-        """The message about a bound that a verified schedule refutes (one of the two programs has a bug), else None."""
+        """The message about a proof that a verified schedule refutes (one of the two programs has a bug), else None."""
+        if self.schedule is None or self.incomparable:
+            return None
+        denied = next((r for r in self.records if r["status"] == "infeasible"), None)
+        if denied is not None:
+            return (
+                f"the status infeasible of {denied['method']} is refuted by the verified schedule of "
+                f"{self.schedule['method']} with {number(self.schedule['objective'])}: its formulation is wrong, or its solver"
+            )
         wrong = next((r for r in self._bounds if self._refuted(r)), None)
-        if wrong is None or self.schedule is None:
+        if wrong is None:
             return None
         return (
             f"the bound {number(wrong['bound'])} of {wrong['method']} is refuted by the verified schedule of "

@@ -107,6 +107,18 @@ def test_a_proof_of_infeasibility_is_an_answer():
     assert (b.states["unsolved"], b.gap, b.primal, b.par2) == (1, 1.0, 1.0, 20.0)
 
 
+def test_proofs_that_a_verified_schedule_refutes_do_not_count():
+    """b claims that there is no schedule, c that none is better than 9; a has one of 8."""
+    records = [
+        made("p", "a", 1, 8.0, status="feasible"),
+        made("p", "b", 1, None, status="infeasible"),
+        made("p", "c", 1, 9.0, status="optimal", bound=9.0),
+    ]
+    (problem,) = sample_of(records).problems
+    assert [o.state for (o,) in problem.runs.values()] == ["solved", "failed", "solved"]
+    assert problem.best == 8 and problem.bound is None and problem.runs["c"][0].bounds == ()
+
+
 def test_what_a_method_reported_without_a_verified_schedule_does_not_count():
     lied = made("p", "a", 1, 100.0, incumbents=steps((1.0, 10.0, None), (2.0, 100.0, None)))
     assert by_problem(sample_of([lied]), primal_integral) == pytest.approx(0.2)  # 10 is better than what it returned

@@ -113,6 +113,11 @@ def test_a_bound_that_a_verified_schedule_refutes_is_reported():
     assert len(wrong) == 1 and "refuted" in " ".join(text.split())
 
 
+def test_a_proof_of_infeasibility_that_a_verified_schedule_refutes_is_reported():
+    text, wrong = printed([made("cpsat:mine", status="infeasible"), made("multi-search", 21.0)])
+    assert len(wrong) == 1 and "the status infeasible of cpsat:mine is refuted" in " ".join(text.split())
+
+
 def test_a_schedule_that_does_not_hold_never_wins():
     bad = made("cpsat:pool", 1.0, status="error", verified=False)
     assert failed(bad)
