@@ -527,7 +527,9 @@ def _checked_name(name: object, what: str) -> str:
 def _not_added(value: object) -> str:
     """Return what to do in place of adding a value that is no constraint."""
     if isinstance(value, (bool, np.bool_)):
-        return ": it compares numbers or texts, not expressions of variables"
+        return ": it compares numbers or texts, not expressions of variables; a level has <=, >= and sl.always_in"
+    if isinstance(value, tuple) and len(value) == 4 and isinstance(value[0], Interval):
+        return "; sl.state_function([...]) takes what a state must be"
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
         return "; add each constraint by itself"
     return ""

@@ -22,6 +22,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "two constraints": (lambda: M.add(X >= 1, X >= 2), "the name of a constraint is x >= 2; expected a text"),
     "a list of constraints": (lambda: M.add([X >= 1]), r"\[x >= 1\] is not a constraint; add each constraint by itself"),  # type: ignore[arg-type]
     "a truth value": (lambda: M.add(X == None), "False is not a constraint: it compares numbers or texts"),  # noqa: E711
+    "a level with ==": (lambda: M.add(sl.pulse(A, 1) == 1), "a level has <=, >= and sl.always_in"),
+    "a state alone": (lambda: M.add(sl.always_equal(A, 1)), r"is not a constraint; sl.state_function\(\[...\]\) takes what a state must be"),
     "an interval as a number": (lambda: A.end <= B, r"not b; write one of its numbers: b.start, .end, .size or .presence"),
     "an interval as an objective": (lambda: M.minimize(A), "not a; write one of its numbers: a.start"),  # type: ignore[arg-type]
     "a maximum of intervals": (lambda: sl.max(A, B), "not a; write one of its numbers"),  # type: ignore[arg-type]
