@@ -39,6 +39,10 @@ class What(IntEnum):
     START = 9
 
 
+PASSES = (What.MAIN, What.BACKFILL)
+MOST_IDLE_UPDATES = 12  # of priorities, on an idle machine: what no pass has started in so many orders never starts
+
+
 class SlurmEvent(NamedTuple):
     """An event: its time, its kind, and the job or the node, by index; the number of the attempt, or what a node does."""
 
@@ -199,11 +203,14 @@ class SlurmReplay:
             main = backfill = 0
         self._times = PassTimes(self.state.settings, begin * SECOND, SECOND, (main, backfill))
         self._codes = np.zeros(size, np.int64)
+        self._coming = 0  # events in the heap other than passes
+        self._idle_updates = 0
 
     # --- Time.
 
     def _add(self, time: int, what: What, subject: int = -1, number: int = 0) -> None:
         heapq.heappush(self._heap, (time, what, subject, number))
+        self._coming += what not in PASSES
 
     def run(self) -> list[SlurmStart]:
         """Run the replay; return the starts in order."""
@@ -222,6 +229,7 @@ class SlurmReplay:
         left = len(self.jobs)
         while self._heap and left:
             time, what, subject, number = heapq.heappop(self._heap)
+            self._coming -= what not in PASSES
             left -= self._happens(time, what, subject, number)
         return self.starts
 
@@ -251,9 +259,14 @@ class SlurmReplay:
         gone = self._other(time, now, what, subject, number)
         if state.waiting:
             self._plan_passes(time)
-            if updated <= now and state.priorities.multifactor:
+            if updated <= now and state.priorities.multifactor and not self._over():
                 self._add(state.priorities.next_update * SECOND, What.BEGIN)
         return gone
+
+    def _over(self) -> bool:
+        """Whether the jobs that wait never start: nothing runs, nothing comes, and other orders of the queue did not help."""
+        self._idle_updates = 0 if self._until or self._coming else self._idle_updates + 1
+        return self._idle_updates > MOST_IDLE_UPDATES
 
     def _other(self, time: int, now: int, what: What, subject: int, number: int) -> int:
         state = self.state
