@@ -23,6 +23,7 @@ from .options import with_options
 
 if TYPE_CHECKING:
     from ...models.site import Site
+    from ..replays.whatif import Variant
     from ..tables.whatif import Comparison
 
 
@@ -96,6 +97,8 @@ def whatif(
     if described.kind != "slurm" and SLURM in names:
         raise WrongUse(f"--dispatchers slurm: the site is one of {described.kind}; name other dispatchers")
     asked = variants(described, change)
+    for variant in asked[1:]:
+        check_obeyed(described, variant, names)
     workload = log_on_site(log, replay, described)
     question = Question(workload, content_of(log), out or Path("results") / "whatif", replays, seed)
     notes = console_for(stderr=True)
@@ -156,6 +159,20 @@ def not_modelled_by(sites: Sequence[Site], dispatchers: Sequence[str]) -> dict[s
     if others:
         by[", ".join(others)] = list(dict.fromkeys(name for site in sites for name in not_modelled(site)))
     return by
+
+
+def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> None:
+    """Raise WrongUse for a change that a dispatcher does not obey: its answer would be that nothing changes."""
+    from ..replays.whatif import SLURM
+
+    before = not_modelled_by([site], dispatchers)
+    for who, names in not_modelled_by([variant.site], dispatchers).items():
+        added = [name for name in names if name not in before[who]]
+        if added:
+            advice = ""
+            if who == SLURM:
+                advice = "; slurm:bf_interval=30 (slurm with any option) is replayed as by bench simulate, which may"
+            raise WrongUse(f"--change {variant.change!r}: dispatcher {who} does not obey {', '.join(added)}{advice}")
 
 
 def remarks(comparison: Comparison, not_modelled: Mapping[str, Sequence[str]]) -> list[str]:

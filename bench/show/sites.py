@@ -193,7 +193,7 @@ def site_lines(site: Site) -> Iterator[str]:
     if site.licences:
         yield f"licences: {', '.join(f'{x.total} {x.name}' for x in site.licences)}"
     for r in site.reservations:
-        where = in_ranges(r.nodes) or f"{r.node_count} nodes"
+        where = in_ranges(r.nodes) or ("unknown nodes" if r.node_count is None else how_many(r.node_count, "node"))
         yield f"reservation {r.name}: {where} for {duration(r.duration)}{_flags(r.flags)}"
     if site.events:
         yield f"events: {how_many(len(site.events), 'change')} of the states of nodes"

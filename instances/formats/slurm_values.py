@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...errors import WrongValue
+from ...models.unknown_names import hint
 from ..files.lines import exact_of, number_of, seconds_of, whole_of
 
 UNKNOWN = frozenset(("", "unknown", "none", "n/a", "na", "null", "(null)", "invalid", "none assigned", "nan"))
@@ -323,6 +324,10 @@ def memory_limit(text: str) -> int | None:
     return None if text.lower() in NO_LIMIT else math.ceil(memory(text).megabytes) or None
 
 
+TRES_NAMES = ("cpu", "mem", "node", "gres/gpu", "billing", "energy", "vmem", "pages", "license/NAME", "gres/NAME")
+TRES_NAME = re.compile(r"cpu|mem|node|billing|energy|vmem|pages|(gres|license|bb|fs|ic)/.+|[0-9]+")
+
+
 def tres_limits(text: str) -> dict[str, int]:
     """Return the limits of trackable resources, memory in MB; those without a limit are left out. Raises WrongValue.
 
@@ -334,6 +339,9 @@ def tres_limits(text: str) -> dict[str, int]:
         name, sign, value = pair.partition("=")
         if not sign or not name:
             raise WrongValue(f"{text[:60]!r}; expected names and amounts such as cpu=16,mem=64G,gres/gpu=2")
+        if not TRES_NAME.fullmatch(name.strip().lower()):
+            wrong = name.strip()
+            raise WrongValue(f"{text[:60]!r}; {wrong[:40]!r} is no resource: {hint(wrong.lower(), TRES_NAMES)}")
         if value in NO_LIMIT:
             continue
         amount = math.ceil(memory(value).megabytes) if name.lower() in ("mem", "vmem") else count(value)

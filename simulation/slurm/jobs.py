@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from ...errors import WrongValue
+from ...instances.report import WorkloadError
 from ...instances.states.node_sets import hosts_of
 from ...instances.workload import Workload
 from ...models.dispatch.site_request import NOTHING, SiteRequest
@@ -87,6 +88,14 @@ class SlurmJob:
         return self.attempts[0].start if self.attempts else None
 
 
+def _hosts(job: str, nodes: str) -> tuple[str, ...]:
+    """Return the names in a list of nodes; raise WorkloadError, with the job, if it is none of Slurm."""
+    try:
+        return tuple(hosts_of(nodes))
+    except WrongValue as e:
+        raise WorkloadError(f"job {job!r}: {e}; is this a log of Slurm?") from None
+
+
 def slurm_jobs(workload: Workload) -> list[SlurmJob]:
     r"""Return the jobs of a log with what they asked of their site and what was recorded, in Unix time.
 
@@ -124,12 +133,13 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
         )
     offset = workload.unix_start or 0
     made = []
+    named = False
     for k, name in enumerate(workload.ids):
         start = int(workload.recorded_start[k]) if workload.recorded_start is not None else -1
         recorded = site.recorded(k, start)
         submit = int(workload.submit[k])
         attempts = [
-            SlurmAttempt(each.start + offset, each.end + offset, tuple(hosts_of(each.nodes)), each.state)
+            SlurmAttempt(each.start + offset, each.end + offset, _hosts(name, each.nodes), each.state)
             for each in recorded.attempts
             if each.start >= 0 and each.nodes
         ]
@@ -139,11 +149,12 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
         if start >= 0 and cancelled is None:
             end = start + int(workload.runtime[k])
             state = recorded.state or ENDED_WELL
-            attempts.append(SlurmAttempt(start + offset, end + offset, tuple(hosts_of(recorded.nodes)), state))
+            attempts.append(SlurmAttempt(start + offset, end + offset, _hosts(name, recorded.nodes), state))
             if state == "CANCELLED":
                 cancelled = end
         if not attempts and (cancelled is None or cancelled <= submit):
             continue
+        named = named or any(attempt.nodes for attempt in attempts)
         array, number, task = number_of(name, k)
         made.append(
             SlurmJob(
@@ -160,6 +171,10 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
                 cancelled=None if cancelled is None else cancelled + offset,
                 priority=recorded.priority,
             )
+        )
+    if made and not named:
+        raise WorkloadError(
+            f"{workload.name} does not name the nodes of its jobs; expected the column NodeList of sacct"
         )
     return sorted(made, key=lambda job: (job.submit, job.number, job.task))
 

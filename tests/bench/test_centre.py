@@ -201,16 +201,54 @@ def test_a_calibration_leaves_jobs_out_that_ran_on_unknown_nodes(bench, centre, 
     assert code == 0 and "58 jobs" in text and "job 5: the site has no node 'x9'" in text, text
 
 
-def test_a_limit_that_a_change_sets_and_a_dispatcher_does_not_obey_is_named(bench, centre, tmp_path):
+@pytest.fixture
+def enforced(centre, tmp_path):
+    """A site that enforces the limits of its account."""
     (tmp_path / "dump.cfg").write_text("Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'chem':Fairshare=4\n")
     conf = (centre / "slurm.conf").read_text() + "AccountingStorageEnforce=limits\n"
     (tmp_path / "slurm.conf").write_text(conf)
-    site = f"{tmp_path / 'slurm.conf'},{tmp_path / 'dump.cfg'}"
-    words = ["whatif", centre / "jobs.txt", "--site", site, "--replays", 1, "--out", tmp_path / "o"]
-    code, out, err = bench(*words, "--change", "account.chem.GrpSubmit = 500", "--dispatchers", "slurm,fcfs")
-    text = " ".join(out.split())
-    assert code == 0, err
-    assert "not modelled (fcfs):" in text and "grp_submit (1 times)" in text, text
+    return f"{tmp_path / 'slurm.conf'},{tmp_path / 'dump.cfg'}"
+
+
+@pytest.mark.parametrize(
+    ("dispatchers", "change", "words"),
+    [
+        ("fcfs", "account.chem.GrpSubmit = 500", "dispatcher fcfs does not obey grp_submit (1 times)"),
+        ("slurm", "account.chem.GrpWall = 60", "dispatcher slurm does not obey grp_wall of account chem"),
+    ],
+)
+def test_a_change_that_a_dispatcher_does_not_obey_is_refused(
+    bench, centre, tmp_path, enforced, dispatchers, change, words
+):
+    asked = ["whatif", centre / "jobs.txt", "--site", enforced, "--replays", 1, "--out", tmp_path / "o"]
+    code, out, err = bench(*asked, "--change", change, "--dispatchers", dispatchers)
+    text = " ".join((out + err).split())
+    assert code == 2 and words in text, text
+
+
+def test_a_resource_with_a_spelling_error_is_refused(bench, centre, tmp_path, enforced):
+    words = ["whatif", centre / "jobs.txt", "--site", enforced, "--replays", 1, "--out", tmp_path / "o"]
+    code, out, err = bench(*words, "--change", "account.chem.GrpTRES = cpus=160")
+    text = " ".join((out + err).split())
+    assert code == 2 and "'cpus' is no resource: did you mean cpu?" in text, text
+
+
+def test_jobs_that_can_never_start_end_the_replay_and_are_counted(bench, centre, tmp_path):
+    conf = (centre / "slurm.conf").read_text() + "PriorityType=priority/multifactor\n"
+    (tmp_path / "slurm.conf").write_text(conf)
+    words = ["whatif", centre / "jobs.txt", "--site", tmp_path / "slurm.conf", "--replays", 1, "--out", tmp_path / "o"]
+    code, out, err = bench(*words, "--change", "partition.batch.MaxTime = 1")
+    text = " ".join((out + err).split())
+    assert code == 0 and "that did not start in every replay are left out" in text, text
+
+
+def test_a_log_without_nodes_is_no_log_to_calibrate_with(bench, centre, tmp_path):
+    rows = [line.split("|") for line in (centre / "jobs.txt").read_text().splitlines()]
+    at = rows[0].index("NodeList")
+    (tmp_path / "jobs.txt").write_text("\n".join("|".join(r[:at] + r[at + 1 :]) for r in rows) + "\n")
+    code, out, err = bench("calibrate", tmp_path / "jobs.txt", "--site", centre / "slurm.conf", "--replays", 1)
+    text = " ".join((out + err).split())
+    assert code != 0 and "expected the column NodeList" in text, text
 
 
 def test_a_damaged_replay_is_named(bench, centre, tmp_path):
