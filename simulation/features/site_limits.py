@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...instances.report import WorkloadError
+from ...instances.site_columns import SiteColumns
 from ...instances.states.node_sets import hosts_of
 from ...instances.workload import NodeTerms, Workload
 from ...models import Platform, Queue
-from ...models.array_types import Floats, Ints
+from ...models.array_types import Bools, Floats, Ints
 from ...models.counts import how_many
 from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
@@ -264,6 +265,8 @@ def tres_of(workload: Workload, platform: Platform) -> dict[str, Ints]:
     whole = np.array([t.whole_nodes for t in w.node_terms], np.bool_)[w.node_term]
     amounts[whole] = np.maximum(amounts[whole], everything[whole])
     column = dict(zip(platform.resources, amounts.T, strict=True))
+    if w.site is not None and "cores" in column:
+        column["cores"] = _without_rounding(w, w.site, column["cores"], whole)
     held = {"node": nodes, "job": np.ones(len(w), np.int64)}
     held |= {tres: column[name] for tres, name in (("cpu", "cores"), ("mem", "memory")) if name in column}
     held |= {f"gres/{name}": column[name] for name in platform.resources if name not in ("cores", "memory", "gpus")}
@@ -274,6 +277,13 @@ def tres_of(workload: Workload, platform: Platform) -> dict[str, Ints]:
         per_term = np.array([dict(t.licences).get(name, 0) for t in w.node_terms], np.int64)
         held[f"license/{name}"] = per_term[w.node_term]
     return held
+
+
+def _without_rounding(workload: Workload, site: SiteColumns, cores: Ints, whole: Bools) -> Ints:
+    """Return the CPUs that jobs asked for, where they have more only as their units are equal: 32 CPUs on 3 nodes are 3 x 11."""
+    asked = np.array([request.cpus or 0 for request in site.requests], np.int64)[site.request]
+    rounded = ~whole & (asked > 0) & (asked < cores) & (cores - asked < workload.units)
+    return np.where(rounded, asked, cores)
 
 
 def _least_nodes(workload: Workload, platform: Platform) -> tuple[Ints, Ints]:

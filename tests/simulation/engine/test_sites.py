@@ -240,3 +240,28 @@ def test_the_verification_finds_licences_and_limits_that_are_exceeded():
     assert [v.message for v in violations(run)] == [
         "licences of 'tool' at 5: 2 are held, 1 is the limit (job 'b' starts)"
     ]
+
+
+@pytest.mark.parametrize("dispatcher", ["fcfs", "easy", "slurm"])
+def test_limits_count_the_cpus_that_a_job_asked_for_where_its_units_are_rounded_up(dispatcher):
+    """32 CPUs on 3 nodes are 3 units of 11; a limit of 32 admits them, and one of 31 does not."""
+    nodes = [SiteNode(f"n{k}", 16) for k in range(3)]
+
+    def site(most):
+        limits = Limits(max_tres_per_user={"cpu": most})
+        return Site(
+            "s",
+            nodes,
+            [Partition("p", ("n0", "n1", "n2"))],
+            [QOS("normal", limits=limits)],
+            [Association("root"), Association("root", "ana")],
+            scheduler=SchedulerSettings(accounting_enforce=("limits",)),
+        )
+
+    asked = SiteRequest(account="root", qos="normal", cpus=32, min_nodes=3)
+    uneven = Job("a", 0, 60, 3, {"cores": 11}, "p", runtime=60, user="ana", asked=asked, per_node=1)
+    problem = Dispatch(site(32).platform(), [uneven], [Queue("p", 60)])
+    run = sl.simulate(problem, dispatcher, site=site(32))
+    assert run.start.tolist() == [0] and run.violations == []
+    with pytest.raises(WorkloadError, match="is 31, and it asks for more"):
+        sl.simulate(problem, dispatcher, site=site(31))
