@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ class Copier(Protocol):
         """Return the copy of an expression."""
 
 
-class Stated(Constrained):
+class Stated(Constrained, ABC):
     """A scheduling constraint that states its own meaning; each class of them is in a module of its group."""
 
     __slots__ = ()
@@ -98,21 +99,21 @@ class Stated(Constrained):
         """The expressions."""
         return ()
 
+    @abstractmethod
     def violation(self, ev: Values) -> tuple[float, str] | None:
         """Return by how much it is violated and how, or None if it holds."""
-        raise NotImplementedError(type(self).__name__)
 
+    @abstractmethod
     def copied(self, copy: Copier) -> Stated:
         """Return the constraint on the variables of a copy, whose times are ``copy.shift`` earlier."""
-        raise NotImplementedError(type(self).__name__)
 
     def data(self) -> Iterator[int]:
         """Yield the absolute values of its whole numbers, without those of expressions."""
         yield from ()
 
+    @abstractmethod
     def described(self) -> str:
         """Return a name for it, if it was added without one."""
-        raise NotImplementedError(type(self).__name__)
 
 
 @with_short_repr

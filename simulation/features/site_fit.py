@@ -37,7 +37,7 @@ EFFECTS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Unknown:
     """A name that the site does not have: of which values of the jobs' column ``index`` it is a part."""
 

@@ -91,7 +91,7 @@ CASES: Mapping[str, Mapping[str, str]] = {
         "nodes needed": "theta_12 --nodes-needed 400 --methods dp,greedy --time-limit 2",
         "scenario": "profit_small --scenario air,summer,cheap --methods rule:est --time-limit 2",
         "replays": "eurora_99 --first 8 --methods easy,hcp3@cpsat --time-limit 30",
-        "data": "classic --data shops --methods multi-sgs --time-limit 2",
+        "data": "classic --data shops --methods multi-sgs --time-limit 2 --known literature --log",
     },
     "dardis": {
         "network": "log.swf --nodes 8 --cores 1 --setups first/min-start --transport simulate --processes 3 --lost 0.01 --late 0.02 "

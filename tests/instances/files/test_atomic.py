@@ -10,7 +10,8 @@ import schedlab
 from schedlab.instances.files.writing import move_whole, to_csv, to_toml, whole_file, write_files, write_whole
 
 ROOT = Path(schedlab.__file__).parent
-OWN = ("instances/files/writing.py", "benchmarks/", "bench/terminal.py")  # measurements write logs of their own
+# measurements write logs of their own, and the log of a solver is written while it runs
+OWN = ("instances/files/writing.py", "benchmarks/", "bench/terminal.py", "bench/runs/worker.py")
 
 
 @pytest.fixture
