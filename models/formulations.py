@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ..errors import SchedlabError, WrongArgument, WrongValue
 from . import kind as kinds
@@ -31,6 +31,7 @@ from .returned import WrongAnswer
 from .unknown_names import ByName, UnknownName
 
 NAME = re.compile(r"[\w-]+")
+T = TypeVar("T")
 
 
 class Formulation(Protocol):
@@ -224,15 +225,26 @@ def formulation_source(name: str | None) -> str | None:
 
 
 def _called(name: str, problem: Problem) -> Encoding:
-    """Call a formulation of a third party; its errors become PluginError, with their place."""
+    """Call a formulation of a third party; its errors, and those of its functions, become PluginError, with their place."""
     make = FORMULATIONS.get_named(name)
     label = FORMULATIONS.label(name) if name in FORMULATIONS else f"the formulation {name}"
-    try:
-        made = make(problem)
-    except (SchedlabError, OutOfTime):
-        raise
-    except Exception as e:
-        last = traceback.extract_tb(e.__traceback__)[-1]
-        place = f"{Path(last.filename).name}, line {last.lineno}"
-        raise PluginError(f"{label} raised {type(e).__name__}: {e} ({place})") from e
-    return checked_encoding(made, label)
+    made = checked_encoding(_told(make, label)(problem), label)
+    made.read = _told(made.read, f"{label}: read")
+    made.write = _told(made.write, f"{label}: write")
+    return made
+
+
+def _told(function: Callable[[Any], T], label: str) -> Callable[[Any], T]:
+    """Return a function of a third party whose errors become PluginError, with their place."""
+
+    def called(given: Any) -> T:
+        try:
+            return function(given)
+        except (SchedlabError, OutOfTime):
+            raise
+        except Exception as e:
+            last = traceback.extract_tb(e.__traceback__)[-1]
+            place = f"{Path(last.filename).name}, line {last.lineno}"
+            raise PluginError(f"{label} raised {type(e).__name__}: {e} ({place})") from e
+
+    return called

@@ -688,6 +688,8 @@ def not_obeyed(site: Site) -> tuple[str, ...]:
     """Return notes on what of a site influences its schedule, and a replay does not obey."""
     names = not_modelled(site)
     notes = [f"not modelled: {', '.join(names)}"] if names else []
+    if site.reservations:
+        notes.append("reservations of the site hold under the dispatcher slurm alone")
     groups = [*(q.limits for q in site.associations), *(q.limits for q in site.qos)]
     if not enforces_limits(site) and any(bool(limits) for limits in groups):
         notes.append("limits of associations and QOS are not enforced by the site (AccountingStorageEnforce)")

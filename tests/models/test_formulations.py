@@ -130,3 +130,16 @@ def test_an_answer_of_a_restriction_is_never_worse_than_the_start() -> None:
     values = [each.objective for each in news if each.objective is not None]
     assert values == sorted(values, reverse=True)  # type: ignore[type-var]
     assert r.incumbents[-1].objective == r.objective
+
+
+@pytest.mark.parametrize("part", ["read", "write"])
+def test_an_error_of_read_or_write_is_told_with_its_line(part: str) -> None:
+    def broken(problem: sl.Dispatch) -> Encoding:
+        made = counts(problem)
+        functions = {"read": made.read, "write": made.write} | {part: lambda given: given.nothing}
+        return Encoding(made.model, **functions)
+
+    sl.register_formulation("dispatch", "broken", broken)
+    start = sl.solve(PROBLEM, method="multi-search").schedule if part == "write" else None
+    with pytest.raises(PluginError, match=rf"{part} raised AttributeError: .*nothing.*test_formulations.py, line"):
+        sl.solve(PROBLEM, method="cpsat:broken", time_limit=10, warm_start=start)
