@@ -119,6 +119,8 @@ def whatif(
         raise typer.Exit(130) from None
     comparison = Comparison(answers, groups_of(workload))
     said = remarks(comparison, not_modelled_by([variant.site for variant in asked], names))
+    if SLURM in names and replays < ENOUGH_REPLAYS:
+        said.append(f"{how_many(replays, 'replay')}: the intervals hardly contain the chaos of replays; expected 8 or more")
     print_tables(comparison, said, console_for(), explain)
     if csv is not None:
         write_csv(comparison, csv, notes)
@@ -127,6 +129,7 @@ def whatif(
         notes.print(f"{page}: {how_many(len(asked) - 1, 'question')}", soft_wrap=True)
 
 
+ENOUGH_REPLAYS = 4
 KINDS = ("partition", "account", "user")
 PRINTED = ("partition", "account")  # on the terminal; page and CSV have users, too
 
