@@ -120,7 +120,9 @@ def whatif(
     comparison = Comparison(answers, groups_of(workload))
     said = remarks(comparison, not_modelled_by([variant.site for variant in asked], names))
     if SLURM in names and replays < ENOUGH_REPLAYS:
-        said.append(f"{how_many(replays, 'replay')}: the intervals hardly contain the chaos of replays; expected 8 or more")
+        said.append(
+            f"{how_many(replays, 'replay')}: the intervals hardly contain the chaos of replays; expected 8 or more"
+        )
     print_tables(comparison, said, console_for(), explain)
     if csv is not None:
         write_csv(comparison, csv, notes)
