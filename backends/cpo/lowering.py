@@ -346,8 +346,7 @@ class CpoLowering:
             allowed = cp.forbid_start if c.own_end == "start" else cp.forbid_end
             return allowed(x, openings(c, 1 if c.own_end == "end" else 0))
         e = self._expression(c.expression)
-        sides = [(-math.inf if a is None else a, math.inf if b is None else b) for a, b in c.windows]
-        inside = [_within(e, a, b) for a, b in sides]
+        inside = [_within(e, a, b) for a, b in c.sides]
         some = cp.logical_or(inside) if len(inside) > 1 else (inside[0] if inside else cp.false())
         return some if x is None or not x.is_optional() else cp.logical_or([cp.presence_of(x) == 0, some])
 

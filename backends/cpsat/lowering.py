@@ -126,7 +126,9 @@ def _append(lowering: CpSatLowering, rows: Sequence[tuple[Interval, int]], optio
         edge.coeffs.append(1)
     if optional:
         made.enforcement_literal.append(0)
-    start_vars, end_vars, literals = start.vars, end.vars, made.enforcement_literal
+    start_vars = start.vars
+    end_vars = end.vars
+    literals = made.enforcement_literal
     for row, (v, k) in enumerate(rows, len(constraints)):
         look()
         start_vars[0] = k

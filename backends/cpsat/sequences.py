@@ -99,7 +99,8 @@ class Sequences:
             return
         arcs = self._circuit(intervals)
         i = intervals.index(one)
-        pair = (DEPOT, i) if kind == "first" else (i, DEPOT if other is None else intervals.index(other))
+        after = DEPOT if other is None else intervals.index(other)
+        pair = (DEPOT, i) if kind == "first" else (i, after)
         arc = arcs.get(pair)
         when = (*lowering.present(one), *(() if other is None else lowering.present(other)))
         self.native.require(Form() if arc is None else Form({arc: 1}), 1, float("inf"), when)

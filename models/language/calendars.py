@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -144,6 +145,13 @@ class InDomain(Stated):
         """The ends of the windows."""
         return tuple(x for window in self.windows for x in window if x is not None)
 
+    @property
+    def sides(self) -> tuple[tuple[float, float], ...]:
+        """The windows as numbers: -inf and inf where they have no end."""
+        lows = (-math.inf if a is None else a for a, _ in self.windows)
+        highs = (math.inf if b is None else b for _, b in self.windows)
+        return tuple(zip(lows, highs, strict=True))
+
     def within(self, low: int, high: int) -> tuple[Window, ...]:
         """Return the windows cut to the values from one to another.
 
@@ -154,15 +162,15 @@ class InDomain(Stated):
         >>> InDomain(x.linear(), ((None, 2), (5, 6), (8, None))).within(0, 9)
         ((0, 2), (5, 6), (8, 9))
         """
-        cut = ((low if a is None else max(a, low), high if b is None else min(b, high)) for a, b in self.windows)
-        return tuple((a, b) for a, b in cut if a <= b)
+        cut = ((max(a, low), min(b, high)) for a, b in self.sides)
+        return tuple((int(a), int(b)) for a, b in cut if a <= b)
 
     def violation(self, ev: Values) -> tuple[float, str] | None:
         """Return how far the value is from the nearest window."""
         value = ev.value(self.expression)
         if self.interval is not None and not ev.assignment.present[self.interval.index]:
             return None
-        gaps = [max(0 if a is None else a - value, 0 if b is None else value - b, 0) for a, b in self.windows]
+        gaps = [max(a - value, value - b, 0) for a, b in self.sides]
         amount = min(gaps, default=1)
         return (float(amount), f"{self.expression} is {value}, in none of the windows") if amount else None
 
@@ -170,7 +178,9 @@ class InDomain(Stated):
         """Return the constraint on the variables of a copy."""
         made = copy.linear(self.expression)
         by = int(made.constant)
-        windows = tuple((None if a is None else a - by, None if b is None else b - by) for a, b in self.windows)
+        lows = [None if a is None else a - by for a, _ in self.windows]
+        highs = [None if b is None else b - by for _, b in self.windows]
+        windows = tuple(zip(lows, highs, strict=True))
         interval = None if self.interval is None else copy.intervals[self.interval]
         return InDomain(Linear(made.terms), windows, interval)
 
