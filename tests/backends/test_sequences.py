@@ -4,50 +4,18 @@ import itertools
 
 import pytest
 import schedlab as sl
-from schedlab.backends.base import Limits
-from schedlab.backends.conformance.agreement import Contender, examine_one
-from schedlab.backends.conformance.brute_force import brute_force
+from on_backends import LABELS, agrees, same_when_decomposed, solved, usable
 from schedlab.backends.conformance.random_sequences import RandomSequences
-from schedlab.backends.decompositions import ALL, Chain, constructs_of
 from schedlab.backends.decompositions.constructs import SEQUENCES
-from schedlab.backends.registry import backend
-
-LABELS = ["pyomo", "cpsat", "highs:pairwise", "highs:time-indexed", "cpo"]  # pyomo before docplex
-
-
-def usable(label):
-    name = Contender(label).backend
-    if not backend(name).availability().ok:
-        pytest.skip(f"{name} is not installed")
-
-
-def solved(model, label):
-    contender = Contender(label)
-    return sl.solve(model, backend=contender.backend, time_limit=60, threads=1, seed=1, **contender.options)
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_every_backend_agrees_with_enumeration(label):
-    usable(label)
-    for seed in range(6):
-        model = RandomSequences(seed).model
-        truth = brute_force(model)
-        for check in ("solve", "fixed", "shifted"):
-            verdict = examine_one(model, truth, Contender(label), check, Limits(time=30, threads=1))
-            assert not verdict.wrong and verdict.decided, (seed, check, verdict.wrong)
+def test_every_backend_agrees_with_enumeration(label: str) -> None:
+    agrees(label, [RandomSequences(seed).model for seed in range(6)])
 
 
-def test_decomposed_models_have_the_same_solutions():
-    for seed in range(20, 40):
-        model = RandomSequences(seed).model
-        truth = brute_force(model)
-        for supports in (ALL - SEQUENCES, frozenset()):
-            chain = Chain(model, supports)
-            assert not constructs_of(chain.model) & SEQUENCES
-            if truth.first is not None:
-                moved = chain.forward(truth.first)
-                assert chain.model.check(moved) == []
-                assert not model.check(chain.back(moved))
+def test_decomposed_models_have_the_same_solutions() -> None:
+    same_when_decomposed([RandomSequences(seed).model for seed in range(20, 40)], SEQUENCES)
 
 
 SIZES = (3, 2, 4, 1)

@@ -6,48 +6,23 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab.backends.base import Limits
-from schedlab.backends.conformance.agreement import Contender, examine_one, judge
+from on_backends import LABELS, agrees, same_when_decomposed, usable
+from schedlab.backends.conformance.agreement import judge
 from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.planted import faulty
 from schedlab.backends.conformance.planted_structures import STRUCTURE_FAULTS
 from schedlab.backends.conformance.random_structures import RandomStructures
 from schedlab.backends.conformance.run import declaration
-from schedlab.backends.decompositions import ALL, Chain, constructs_of
 from schedlab.backends.decompositions.constructs import STATED
-from schedlab.backends.registry import backend
-
-LABELS = ["pyomo", "cpsat", "highs:pairwise", "highs:time-indexed", "cpo"]  # pyomo before docplex
-
-
-def usable(label: str) -> None:
-    name = Contender(label).backend
-    if not backend(name).availability().ok:
-        pytest.skip(f"{name} is not installed")
 
 
 @pytest.mark.parametrize("label", LABELS)
 def test_every_backend_agrees_with_enumeration(label: str) -> None:
-    usable(label)
-    for seed in range(6):
-        model = RandomStructures(seed).model
-        truth = brute_force(model)
-        for check in ("solve", "fixed", "shifted"):
-            verdict = examine_one(model, truth, Contender(label), check, Limits(time=30, threads=1))
-            assert not verdict.wrong and verdict.decided, (seed, check, verdict.wrong)
+    agrees(label, [RandomStructures(seed).model for seed in range(6)])
 
 
 def test_decomposed_models_have_the_same_solutions() -> None:
-    for seed in range(20, 60):
-        model = RandomStructures(seed).model
-        truth = brute_force(model)
-        for supports in (ALL - STATED, frozenset()):
-            chain = Chain(model, supports)
-            assert not constructs_of(chain.model) & STATED
-            if truth.first is not None:
-                moved = chain.forward(truth.first)
-                assert chain.model.check(moved) == []
-                assert not model.check(chain.back(moved))
+    same_when_decomposed([RandomStructures(seed).model for seed in range(20, 60)], STATED)
 
 
 def test_declarations_of_random_models_can_be_run() -> None:
