@@ -32,6 +32,9 @@ from .base import (
     Status,
     WarmStart,
     Watch,
+    checked_availability,
+    checked_compiled,
+    checked_outcome,
 )
 from .gaps import refutation, size_of
 from .parameters import checked, require_obeyed
@@ -39,7 +42,6 @@ from .recorder import Judge, OnIncumbent, Recorder
 from .registry import backend as find_backend
 from .result import Result
 from .solver_thread import INTERRUPTED, NotCompiled, ThreadedRun, TooManyLeft, catch_first, joined, new_call
-from .uses import checked_availability, checked_compiled, checked_outcome
 
 # --- Ordered objectives by successive solves: the model of each stage, and the result of all stages.
 #

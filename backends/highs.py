@@ -17,7 +17,21 @@ from ..models.deadline import Deadline
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 from ..models.language.clock import look
-from .base import OBJECTIVE, Availability, Conflict, Limits, Outcome, Status, Value, WarmStart, Watch, compiled_repr
+from .base import (
+    OBJECTIVE,
+    Availability,
+    Conflict,
+    Limits,
+    Outcome,
+    Status,
+    Value,
+    WarmStart,
+    Watch,
+    column_values,
+    compiled_repr,
+    own_values,
+    own_variable,
+)
 from .decompositions.constructs import NOT_LINEAR
 from .linear.constraints import IntervalColumns
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range, safe_bound
@@ -25,7 +39,6 @@ from .linear.lowering import Lowered, lower, require_options
 from .linear.names import column_names, row_names
 from .parameters import Parameter, argument, check_all
 from .solver_thread import SolverLog, run_in_thread
-from .uses import column_values, own_values, own_variable
 
 # --- HiGHS without output.
 

@@ -18,7 +18,20 @@ from ..models.counts import how_many
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
 from ..models.language.clock import look
-from .base import Availability, Conflict, Limits, Outcome, Status, Value, WarmStart, Watch, compiled_repr
+from .base import (
+    Availability,
+    Conflict,
+    Limits,
+    Outcome,
+    Status,
+    Value,
+    WarmStart,
+    Watch,
+    column_values,
+    compiled_repr,
+    own_values,
+    own_variable,
+)
 from .decompositions.constructs import NOT_LINEAR
 from .highs import BROKEN, HALF, INTEGRALITY, OF_OBJECTIVE, SMALL, TIGHTER, TOLERANCE, TOLERANCE_NAME, cost_unit
 from .highs import check as check_highs
@@ -27,7 +40,6 @@ from .linear.lowering import Lowered, lower, require_options
 from .linear.names import column_names, row_names
 from .parameters import Parameter, argument, fewer_threads
 from .solver_thread import SolverLog, run_in_thread
-from .uses import column_values, own_values, own_variable
 
 # --- Names of the options of Pyomo's solvers for seed, threads and gap; other options are passed as they are.
 

@@ -14,9 +14,8 @@ from ..models.language.model import latest_without_end
 from ..models.language.offsets import offset_of, origin_of
 from ..models.problem import Schedule, Value
 from ..models.returned import WrongAnswer, is_false
-from .base import Exactness
+from .base import Exactness, checked_solution
 from .gaps import NOISE, close, refutes, relative_gap, rounded, unit_of
-from .uses import checked_solution
 
 # --- One entry of the trace of a call: the best objective and bound at a moment, and on demand the solution.
 

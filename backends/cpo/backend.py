@@ -34,12 +34,13 @@ from ..base import (
     WarmStart,
     Watch,
     compiled_repr,
+    own_values,
+    own_variable,
 )
 from ..decompositions.constructs import Construct
 from ..exact_range import require_range
 from ..parameters import Parameter, argument, check_all
 from ..solver_thread import run_in_thread
-from ..uses import own_values, own_variable
 
 # --- Parameters of CP Optimizer by name: ``CpoParameters`` of docplex.
 

@@ -18,12 +18,24 @@ from ...errors import NoSolution, SolverUnavailable, WrongArgument
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.language.expressions import Overlap
-from ..base import Availability, Conflict, Exactness, Limits, Outcome, Status, Value, WarmStart, Watch, compiled_repr
+from ..base import (
+    Availability,
+    Conflict,
+    Exactness,
+    Limits,
+    Outcome,
+    Status,
+    Value,
+    WarmStart,
+    Watch,
+    compiled_repr,
+    own_values,
+    own_variable,
+)
 from ..decompositions.constructs import NOT_RESERVOIR, STATES, Construct
 from ..exact_range import require_data
 from ..parameters import Parameter, argument, check_all
 from ..solver_thread import SolverLog, run_in_thread
-from ..uses import own_values, own_variable
 
 if TYPE_CHECKING:
     from .lowering import CpSatLowering

@@ -8,8 +8,21 @@ from typing import Any
 from ...errors import SolverUnavailable
 from ...models.language import Assignment, Integer, Interval, Model
 from ...models.whole_numbers import is_real
-from ..base import Backend, Compiled, Conflict, Exactness, Limits, NoConflict, Outcome, Watch, compiled_repr
-from ..uses import checked_compiled, checked_solution, own_values, own_variable
+from ..base import (
+    Backend,
+    Compiled,
+    Conflict,
+    Exactness,
+    Limits,
+    NoConflict,
+    Outcome,
+    Watch,
+    checked_compiled,
+    checked_solution,
+    compiled_repr,
+    own_values,
+    own_variable,
+)
 from .arithmetic import Arithmetic, Relations
 from .constraints import (
     AllOrNones,
