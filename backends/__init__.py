@@ -2,11 +2,24 @@
 
 from ..errors import LoweringTooLarge, SolverUnavailable
 from ..models.unknown_names import UnknownName
-from .base import Availability, Backend, Compiled, Conflict, Exactness, Limits, Outcome, WarmStart, Watch
+from .base import (
+    Availability,
+    Backend,
+    Compiled,
+    Conflict,
+    Exactness,
+    Limits,
+    Outcome,
+    WarmStart,
+    Watch,
+    available,
+    backend,
+    names,
+    register,
+)
 from .driver import compile as compile  # an attribute, not part of __all__: it would shadow a builtin
 from .driver import run
 from .recorder import Incumbent
-from .registry import available, backend, names, register
 from .result import Result
 from .solver_thread import INTERRUPTED, Interrupted
 

@@ -36,10 +36,10 @@ from .base import (
     checked_compiled,
     checked_outcome,
 )
+from .base import backend as find_backend
 from .gaps import refutation, size_of
 from .parameters import checked, require_obeyed
 from .recorder import Judge, OnIncumbent, Recorder
-from .registry import backend as find_backend
 from .result import Result
 from .solver_thread import INTERRUPTED, NotCompiled, ThreadedRun, TooManyLeft, catch_first, joined, new_call
 

@@ -8,9 +8,9 @@ from dataclasses import Field, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from ..backends.base import Limits, Status, WarmStart
+from ..backends.base import names as backend_names
 from ..backends.gaps import close, refutation, refutes
 from ..backends.recorder import Incumbent
-from ..backends.registry import names as backend_names
 from ..backends.result import Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..backends import UnknownName, backend, names
 from ..backends import names as backend_names
-from ..backends.registry import BACKENDS
-from ..backends.registry import OWN as OWN_BACKENDS
+from ..backends.base import BACKENDS
+from ..backends.base import OWN as OWN_BACKENDS
 from ..errors import WrongValue
 from ..heuristics.method import OPTION, SECONDS, USUAL, Method, Start, Value, fields_of, from_text
 from ..heuristics.registry import HEURISTICS, Heuristic, usual_start

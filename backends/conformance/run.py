@@ -60,9 +60,8 @@ from ...models.language.expressions import (
 from ...models.language.linear_expressions import Atom
 from ...models.language.listing import kind_and_values
 from ...models.unknown_names import UnknownName
-from ..base import Limits
+from ..base import Limits, backend, names
 from ..decompositions.decomposition import Copy
-from ..registry import backend, names
 from .agreement import Case, Contender, Verdict, examine, examine_one, judge, shrink
 from .brute_force import EnumerationError, Truth, brute_force, variables_of
 from .planted import FAULTS, PARAMETERS, caught_by, faulty, known_to_be_wrong

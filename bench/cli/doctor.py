@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...backends import Availability, available
-from ...backends.registry import BACKENDS
+from ...backends.base import BACKENDS
 from ...models.counts import how_many
 from ...models.plugins import described
 from ...models.registry import Registry

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 from ...backends import UnknownName
 from ...backends import names as backend_names
-from ...backends.registry import BACKENDS
+from ...backends.base import BACKENDS
 from ...errors import SchedlabError
 from ...models.dispatch.objectives import REGISTRY as OBJECTIVE_REGISTRY
 from ...models.dispatch.objectives import find_objective

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from ...backends.registry import BACKENDS
+from ...backends.base import BACKENDS
 from ...errors import WrongValue
 from ...heuristics import HEURISTICS
 from ...models import Eviction, EvictionCandidate, EvictionPlan

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
+from schedlab.backends.base import backend
 from schedlab.backends.linear.names import distinct, written
-from schedlab.backends.registry import backend
 
 
 def odd_names() -> sl.Model:
