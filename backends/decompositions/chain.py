@@ -40,10 +40,9 @@ from .constraints import (
 from .constructs import ALL, NOT_LINEAR, PRECEDENCES, SEQUENCES, STATED, STATES, Construct, atoms_of, constructs_of
 from .decomposition import Decomposition, Step, Variables
 from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, StartWindows, needs_origin
-from .levels import Levels
+from .levels import Levels, States
 from .linear import REAL_FUNCTIONS, LinearModel
 from .sequences import Sequences
-from .states import States
 from .structures import Structures
 
 # --- The choice and the sequence of decompositions for a model and a backend.
