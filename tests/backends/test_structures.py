@@ -11,7 +11,7 @@ from schedlab.backends.conformance.agreement import judge
 from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.planted import faulty
 from schedlab.backends.conformance.planted_structures import STRUCTURE_FAULTS
-from schedlab.backends.conformance.random_structures import RandomStructures
+from schedlab.backends.conformance.random_constructs import RandomStructures
 from schedlab.backends.conformance.run import declaration
 from schedlab.backends.decompositions.constructs import STATED
 

@@ -7,7 +7,7 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_structures import RandomStructures
+from schedlab.backends.conformance.random_constructs import RandomStructures
 from schedlab.models.language import Assignment, Interval, ModelError
 from schedlab.models.language.calendars import Intensity, lengths
 

@@ -27,7 +27,7 @@ from ...models.language import (
 )
 from ...models.language import sum as total
 
-PATTERN = "structures"
+STRUCTURES = "structures"
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
 
 
@@ -48,7 +48,7 @@ class RandomStructures:
     def __init__(self, seed: int) -> None:
         rng = self.rng = random.Random(f"structures {seed}")
         self.model = Model(f"random {seed}")
-        self.used = {PATTERN}
+        self.used = {STRUCTURES}
         self.first = rng.choice([0, 0, 0, -3, 2])
         kinds = {
             "intensity": self._intensity,
