@@ -4,7 +4,7 @@ import pytest
 import schedlab as sl
 from on_backends import LABELS, agrees, same_when_decomposed, usable
 from schedlab.backends.conformance.agreement import Contender
-from schedlab.backends.conformance.random_levels import RandomLevels
+from schedlab.backends.conformance.random_constructs import RandomLevels
 from schedlab.backends.decompositions.constructs import LEVELS
 
 
