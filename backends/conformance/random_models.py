@@ -44,8 +44,7 @@ from ...models.language.expressions import Function
 from ...models.language.linear_expressions import Atom, linear
 from .brute_force import EnumerationError, Value, Variable, brute_force, domain
 from .random_arithmetic import random_arithmetic
-from .random_constructs import random_levels, random_states, random_structures
-from .random_sequences import random_sequences
+from .random_constructs import random_levels, random_sequences, random_states, random_structures
 
 # --- Random expressions over the variables of a model: sums and nested functions.
 

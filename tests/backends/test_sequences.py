@@ -5,7 +5,7 @@ import itertools
 import pytest
 import schedlab as sl
 from on_backends import LABELS, agrees, same_when_decomposed, solved, usable
-from schedlab.backends.conformance.random_sequences import RandomSequences
+from schedlab.backends.conformance.random_constructs import RandomSequences
 from schedlab.backends.decompositions.constructs import SEQUENCES
 
 
