@@ -43,8 +43,7 @@ from ...models.language import sum as total
 from ...models.language.expressions import Function
 from ...models.language.linear_expressions import Atom, linear
 from .brute_force import EnumerationError, Value, Variable, brute_force, domain
-from .random_arithmetic import random_arithmetic
-from .random_constructs import random_levels, random_sequences, random_states, random_structures
+from .random_constructs import random_arithmetic, random_levels, random_sequences, random_states, random_structures
 
 # --- Random expressions over the variables of a model: sums and nested functions.
 

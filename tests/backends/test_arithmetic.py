@@ -5,7 +5,7 @@ import schedlab as sl
 from schedlab.backends import Limits, backend
 from schedlab.backends.conformance.agreement import Contender, examine_one
 from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_arithmetic import PATTERNS, RandomArithmetic
+from schedlab.backends.conformance.random_constructs import PATTERNS, RandomArithmetic
 from schedlab.backends.decompositions import ALL, Chain, constructs_of
 from schedlab.backends.decompositions.constructs import NOT_LINEAR
 
