@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import schedlab
 import typer
-from schedlab.backends import registry
+from schedlab.backends import base
 from schedlab.bench.cli.app import app
 from schedlab.heuristics import HEURISTICS
 from schedlab.models.formulations import FORMULATIONS
@@ -71,7 +71,7 @@ def commands() -> list[str]:
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=_id)
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(base, "_registered", {})
     module = ModuleType("page")  # dataclasses look their module up
     monkeypatch.setitem(sys.modules, "page", module)
     space = module.__dict__

@@ -1,4 +1,4 @@
-"""Random models of calendars and structures: intensities, domains with holes, spans, isomorphisms, variable capacities and lags."""
+"""Random models of one group of constructs each: structures, states, levels, sequences, arithmetic."""
 
 from __future__ import annotations
 
@@ -497,7 +497,6 @@ def random_sequences(seed: int) -> tuple[Model, set[str]]:
 
 
 ARITHMETIC = ("arithmetic", "conditions", "relations")
-RELATIONS = (end_before_start, start_before_start, end_before_end, start_before_end)
 
 
 class RandomArithmetic:
@@ -512,7 +511,7 @@ class RandomArithmetic:
     Parameters
     ----------
     pattern : str
-        One of ``PATTERNS``.
+        One of ``ARITHMETIC``.
     seed : int
 
     Attributes
@@ -646,7 +645,7 @@ class RandomArithmetic:
         delay = rng.choice([0, 0, 1, -2])
         self.used.add("precedence as condition")
         at_most = delay + rng.randint(0, 3) if rng.random() < 0.3 else None
-        return rng.choice(RELATIONS)(before, after, delay, at_most=at_most)
+        return rng.choice(PRECEDENCES)(before, after, delay, at_most=at_most)
 
     def _conditions(self) -> Comparison:
         rng = self.rng

@@ -34,7 +34,6 @@ from ...models.language import (
     overlap,
     piecewise,
     positive_part,
-    start_before_end,
     start_before_start,
     synchronize,
 )
@@ -43,7 +42,14 @@ from ...models.language import sum as total
 from ...models.language.expressions import Function
 from ...models.language.linear_expressions import Atom, linear
 from .brute_force import EnumerationError, Value, Variable, brute_force, domain
-from .random_constructs import random_arithmetic, random_levels, random_sequences, random_states, random_structures
+from .random_constructs import (
+    PRECEDENCES,
+    random_arithmetic,
+    random_levels,
+    random_sequences,
+    random_states,
+    random_structures,
+)
 
 # --- Random expressions over the variables of a model: sums and nested functions.
 
@@ -155,7 +161,6 @@ class RandomExpressions:
 
 # --- Random constraints on presences, forbidden windows, maximum time lags and transition times.
 
-PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
 SHARE = 0.2  # of the models that have each kind
 
 

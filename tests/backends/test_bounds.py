@@ -84,10 +84,10 @@ class Planted:
 
 @pytest.fixture
 def planted(monkeypatch: pytest.MonkeyPatch) -> type[Planted]:
-    from schedlab.backends import registry
+    from schedlab.backends import base
 
     def find(name: str) -> Any:
-        return Planted() if name == "planted" else registry.backend(name)
+        return Planted() if name == "planted" else base.backend(name)
 
     monkeypatch.setattr(driver, "find_backend", find)
     return Planted

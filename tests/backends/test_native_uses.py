@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.backends import Availability, Exactness, Outcome, register, registry
+from schedlab.backends import Availability, Exactness, Outcome, base, register
 from schedlab.backends.decompositions.constructs import Construct
 from schedlab.models.plugins import PluginError
 
@@ -17,7 +17,7 @@ BACKENDS = ("cpsat", "highs", "cpo")
 
 @pytest.fixture(autouse=True)
 def no_backend_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(base, "_registered", {})
 
 
 def two_jobs() -> tuple[sl.Model, sl.Interval, sl.models.language.Integer]:

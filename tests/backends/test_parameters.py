@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab.backends import Availability, Exactness, Limits, Outcome, UnknownName, backend, registry, run
+from schedlab.backends import Availability, Exactness, Limits, Outcome, UnknownName, backend, base, run
 
 HERE = sl.backends.available()
 
@@ -239,7 +239,7 @@ class Stepwise:
 
 @pytest.fixture
 def stepwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry._registered, "stepwise", Stepwise())
+    monkeypatch.setitem(base._registered, "stepwise", Stepwise())
 
 
 @pytest.mark.usefixtures("stepwise")

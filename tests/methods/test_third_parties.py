@@ -11,7 +11,7 @@ import schedlab as sl
 from hypothesis import given
 from hypothesis import strategies as st
 from made_heuristics import made
-from schedlab.backends import register, registry
+from schedlab.backends import base, register
 from schedlab.backends.cpsat.backend import CpSat
 from schedlab.heuristics import ARGUMENT, HEURISTICS, OPTION, START, Heuristic, Incumbents, first_solution
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
@@ -80,7 +80,7 @@ def third_parties() -> Iterator[None]:
     HEURISTICS.register("stated", made(rotated, options=("turns",), kinds=("dispatch",), starts=True))
     yield
     for name in ("narrow", "plain"):
-        del registry._registered[name]
+        del base._registered[name]
     for name in ("rotated", "stated"):
         HEURISTICS.unregister(name)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab.backends import Conflict, Limits, register, registry
+from schedlab.backends import Conflict, Limits, base, register
 from schedlab.backends.conformance import run as conformance
 from schedlab.backends.conformance.agreement import Keeper
 from schedlab.backends.conformance.brute_force import Truth, brute_force
@@ -29,7 +29,7 @@ WHOLE_MODEL = {Construct.INTERVAL, Construct.VARIABLE_SIZE}  # without these, th
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The class of the backend in docs/reference/own_backend.md, which is registered as "small"."""
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(base, "_registered", {})
     page = (Path(sl.__file__).parent / "docs" / "reference" / "own_backend.md").read_text(encoding="utf-8")
     (block,) = (b for b in re.findall(r"^```python\n(.*?)^```", page, flags=re.M | re.S) if "class Small:" in b)
     space: dict[str, Any] = {"__name__": "page"}
