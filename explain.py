@@ -14,10 +14,10 @@ from .methods.arguments import call_limits
 from .models import Problem, kind
 from .models.arguments import checked
 from .models.counts import how_many
+from .models.deadline import OutOfTime, within
 from .models.elements import Answer, ConstraintElements, Element, Elements, Explanation, Progress, minimal_set
 from .models.formulations import all_formulations
 from .models.language import Model
-from .models.language.clock import OutOfTime, within
 from .models.language.data import NamedConstraint
 from .models.problem import objective_of, violations_of
 from .models.returned import is_false

@@ -13,10 +13,9 @@ from typing import Any
 from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongValue
 from ..models.arguments import expect, unknown_keyword
 from ..models.counts import how_many
-from ..models.deadline import Deadline
+from ..models.deadline import Deadline, OutOfTime, within
 from ..models.given import is_problem
 from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
-from ..models.language.clock import OutOfTime, within
 from ..models.language.defined import defined
 from ..models.language.model import without_end
 from ..models.language.offsets import REAL_TOLERANCE, late_presence, offset_of, origin_of

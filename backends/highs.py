@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import NoSolution, SolverUnavailable
-from ..models.deadline import Deadline
+from ..models.deadline import Deadline, look
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
-from ..models.language.clock import look
 from .base import (
     OBJECTIVE,
     Availability,

@@ -15,9 +15,9 @@ import numpy as np
 
 from ..errors import SolverUnavailable, WrongArgument, WrongValue
 from ..models.counts import how_many
+from ..models.deadline import look
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
-from ..models.language.clock import look
 from .base import (
     Availability,
     Conflict,

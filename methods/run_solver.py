@@ -11,8 +11,8 @@ from ..backends.solver_thread import INTERRUPTED, catch_first
 from ..heuristics.method import Start
 from ..heuristics.reader import Reader
 from ..models import Encoding, Problem, Schedule
+from ..models.deadline import OutOfTime, within
 from ..models.formulations import all_formulations, encoding_of
-from ..models.language.clock import OutOfTime, within
 from .runs import OnIncumbent, Reports, hold_against, put_schedule, start_schedule, without_solver
 from .solvers import SolverMethod
 

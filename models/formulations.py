@@ -21,9 +21,9 @@ from typing import Any, Protocol, TypeVar
 from ..errors import SchedlabError, WrongArgument, WrongValue
 from . import kind as kinds
 from .arguments import expect
+from .deadline import OutOfTime
 from .excerpt import excerpt, one_line
 from .language import Model
-from .language.clock import OutOfTime
 from .plugins import PluginError, is_module
 from .problem import Encoding, Problem
 from .registry import Registry

@@ -31,7 +31,7 @@ CONTROL_FLOW = {
     "schedlab.heuristics.lagrangian_relaxation.DualStopped",
     "schedlab.heuristics.lns.control.Stopped",
     "schedlab.models.compiling.cache.Outdated",  # a function in the cache is compiled anew
-    "schedlab.models.language.clock.OutOfTime",
+    "schedlab.models.deadline.OutOfTime",
 }
 # built-in errors that a protocol of Python asks for, or that cannot happen
 PROTOCOLS = {

@@ -23,6 +23,7 @@ from docplex.cp.function import CpoStepFunction
 from docplex.cp.model import CpoModel
 
 from ...errors import WrongArgument
+from ...models.deadline import look
 from ...models.language import (
     AllDifferent,
     AllOrNone,
@@ -55,7 +56,6 @@ from ...models.language import (
 )
 from ...models.language.bounds import Breakpoint, points_within
 from ...models.language.calendars import FULL
-from ...models.language.clock import look
 from ...models.language.constraints import REVERSED
 from ...models.language.expressions import (
     Attribute,

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from ...models.deadline import look
 from ...models.language import (
     AllDifferent,
     AllOrNone,
@@ -36,7 +37,6 @@ from ...models.language import (
     VariableCapacity,
     VariableDelay,
 )
-from ...models.language.clock import look
 from ...models.language.constraints import Constraint
 from ...models.language.offsets import far_origin, real_tolerance
 from ...models.language.quantities import Window

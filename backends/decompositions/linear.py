@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from ...errors import LoweringTooLarge, SolverUnavailable
+from ...models.deadline import look
 from ...models.language import Assignment, Comparison, Integer, Interval, Linear, Model, NamedConstraint
-from ...models.language.clock import look
 from ...models.language.linear_expressions import Atom
 from ...models.language.quantities import Number
 from ..exact_range import require_range

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...errors import LoweringTooLarge
 from ...models.array_types import Ints
+from ...models.deadline import look
 from ...models.language import (
     Alternative,
     Assignment,
@@ -22,7 +23,6 @@ from ...models.language import (
     NoOverlap,
 )
 from ...models.language.bounds import attribute_bounds
-from ...models.language.clock import look
 from ..base import Exactness
 from .constraints import ColumnStarts, alternative, forbid_extent, transitions
 from .expressions import GE, LinearExpressions, Overlaps

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...errors import LoweringTooLarge
 from ...models.array_types import Floats, Ints
+from ...models.deadline import look
 from ...models.language import (
     Alternative,
     Assignment,
@@ -27,7 +28,6 @@ from ...models.language import (
     Synchronize,
     UndefinedValue,
 )
-from ...models.language.clock import look
 from ...models.language.expressions import Overlap
 from ...models.language.linear_expressions import Atom
 from ...models.language.quantities import Window

@@ -12,10 +12,10 @@ import numpy as np
 from ...errors import WrongArgument
 from ..arguments import named, refuse
 from ..counts import how_many
+from ..deadline import THIS_CALL, look
 from ..excerpt import one_line
 from ..unknown_names import hint
 from . import calendars
-from .clock import THIS_CALL, look
 from .constraints import (
     SCHEDULING,
     AllDifferent,

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from ...errors import SchedlabError, WrongArgument
 from ..counts import how_many
+from ..deadline import look
 from ..excerpt import with_short_repr
-from .clock import look
 from .constraints import (
     AllDifferent,
     AllOrNone,

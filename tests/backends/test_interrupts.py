@@ -13,8 +13,7 @@ import schedlab as sl
 from schedlab.backends import INTERRUPTED, Limits, Outcome
 from schedlab.backends.recorder import Recorder
 from schedlab.backends.solver_thread import GRACE, MAX_ABANDONED, StillRunning, run_in_thread
-from schedlab.models.deadline import Deadline
-from schedlab.models.language.clock import OutOfTime, within
+from schedlab.models.deadline import Deadline, OutOfTime, within
 
 HERE = sl.backends.available()
 HEAD = """

@@ -14,7 +14,7 @@ from schedlab.backends.cpsat.backend import CpSat
 from schedlab.heuristics import HEURISTICS
 from schedlab.methods import SolverMethod, all_classes, method_class
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.language.clock import OutOfTime
+from schedlab.models.deadline import OutOfTime
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16})])
 ARGUMENTS = ("warm_start", "gap_limit", "deterministic_limit", "parameters")

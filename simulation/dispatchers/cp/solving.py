@@ -18,10 +18,9 @@ from ....errors import WrongArgument
 from ....heuristics.list_scheduling import tiny
 from ....models import Dispatch, Schedule
 from ....models.array_types import Ints
-from ....models.deadline import Deadline
+from ....models.deadline import Deadline, OutOfTime, within
 from ....models.dispatch.arrays import column
 from ....models.dispatch.composite import limits_of, nearest
-from ....models.language.clock import OutOfTime, within
 from ....models.problem import Encoding
 from ...dispatcher import Ended
 from .control import AdaptiveControl, Control, relative_gain, search
