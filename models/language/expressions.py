@@ -10,8 +10,19 @@ from itertools import pairwise
 from typing import Literal
 
 from ..counts import how_many
-from .linear_expressions import LONGEST, Atom, Comparison, Expression, Linear, Owner, brief, common_model, linear
-from .operators import OF_INTERVALS, without
+from .linear_expressions import (
+    LONGEST,
+    OF_INTERVALS,
+    Atom,
+    Comparison,
+    Expression,
+    Linear,
+    Owner,
+    brief,
+    common_model,
+    linear,
+    without,
+)
 from .quantities import Number, Window
 
 AttributeName = Literal["start", "end", "size", "presence"]
