@@ -19,8 +19,7 @@ from ..models.language import (
     Stated,
 )
 from ..models.language.constraints import expressions_of, lags_of
-from ..models.language.expressions import Function, atoms_below
-from ..models.language.linear_expressions import Atom
+from ..models.language.expressions import Atom, Function, atoms_below
 
 # --- The check that a solver can compute a model exactly.
 #

@@ -54,7 +54,7 @@ from ...models.language import max as latest
 from ...models.language import sum as total
 from ...models.language.bounds import Bounds
 from ...models.language.constraints import StateUse
-from ...models.language.linear_expressions import linear
+from ...models.language.expressions import linear
 
 STRUCTURES = "structures"
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)

@@ -39,8 +39,7 @@ from ...models.language import (
 )
 from ...models.language import max as latest
 from ...models.language import sum as total
-from ...models.language.expressions import Function
-from ...models.language.linear_expressions import Atom, linear
+from ...models.language.expressions import Atom, Function, linear
 from .brute_force import EnumerationError, Value, Variable, brute_force, domain
 from .random_constructs import (
     PRECEDENCES,

@@ -43,6 +43,7 @@ from ...models.language import (
 from ...models.language import Table as AllowedTuples
 from ...models.language.constraints import StateUse
 from ...models.language.expressions import (
+    Atom,
     Attribute,
     Element,
     Entry,
@@ -57,7 +58,6 @@ from ...models.language.expressions import (
     Quotient,
     Remainder,
 )
-from ...models.language.linear_expressions import Atom
 from ...models.language.listing import kind_and_values
 from ...models.unknown_names import UnknownName
 from ..base import Limits, backend, names

@@ -58,6 +58,7 @@ from ...models.language.bounds import Breakpoint, points_within
 from ...models.language.calendars import FULL
 from ...models.language.constraints import REVERSED
 from ...models.language.expressions import (
+    Atom,
     Attribute,
     Element,
     Entry,
@@ -72,7 +73,6 @@ from ...models.language.expressions import (
     Remainder,
     atoms_below,
 )
-from ...models.language.linear_expressions import Atom
 from ...models.language.offsets import far_origin, real_tolerance
 from ...models.language.quantities import Number, Window
 from ..base import OBJECTIVE, MissingConstruct

@@ -18,6 +18,7 @@ from typing import Any
 from ...errors import WrongArgument
 from ...models.language import Comparison, Interval, Linear
 from ...models.language.expressions import (
+    Atom,
     Attribute,
     Element,
     Entry,
@@ -33,7 +34,6 @@ from ...models.language.expressions import (
     Remainder,
     atoms_below,
 )
-from ...models.language.linear_expressions import Atom
 from ...models.language.offsets import real_tolerance
 from ...models.language.quantities import Number, Window
 from ...models.whole_numbers import Rational, rational

@@ -54,8 +54,7 @@ from ...models.language import (
     Table,
 )
 from ...models.language.constraints import Constraint, expressions_of, intervals_of
-from ...models.language.expressions import Attribute, Function, Holds, Max, Min, atoms_below
-from ...models.language.linear_expressions import Atom
+from ...models.language.expressions import Atom, Attribute, Function, Holds, Max, Min, atoms_below
 from ...models.language.quantities import Number
 from .lowering import Choices
 

@@ -34,6 +34,7 @@ from ...models.language import (
 )
 from ...models.language.constraints import Constraint, expressions_of
 from ...models.language.expressions import (
+    Atom,
     Element,
     Entry,
     Holds,
@@ -47,7 +48,6 @@ from ...models.language.expressions import (
     Remainder,
     atoms_below,
 )
-from ...models.language.linear_expressions import Atom
 from ...models.language.quantities import Number
 
 

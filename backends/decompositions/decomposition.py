@@ -46,6 +46,7 @@ from ...models.language import (
 )
 from ...models.language import sum as total
 from ...models.language.expressions import (
+    Atom,
     Attribute,
     Element,
     Entry,
@@ -60,7 +61,6 @@ from ...models.language.expressions import (
     Quotient,
     Remainder,
 )
-from ...models.language.linear_expressions import Atom
 from ...models.language.quantities import Number, Window
 from .constructs import Construct
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import LoweringTooLarge, SolverUnavailable
 from ...models.deadline import look
 from ...models.language import Assignment, Comparison, Integer, Interval, Linear, Model, NamedConstraint
-from ...models.language.linear_expressions import Atom
+from ...models.language.expressions import Atom
 from ...models.language.quantities import Number
 from ..exact_range import require_range
 from ..linear.form import LinearForm

@@ -24,7 +24,7 @@ from ...models.language import (
 )
 from ...models.language import sum as total
 from ...models.language.calendars import FULL
-from ...models.language.linear_expressions import linear
+from ...models.language.expressions import linear
 from .constructs import OF_STATED, STATED
 from .decomposition import Decomposition
 

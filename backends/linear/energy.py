@@ -20,8 +20,7 @@ from ...models.language import (
     Model,
     NoOverlap,
 )
-from ...models.language.expressions import Overlap
-from ...models.language.linear_expressions import Atom
+from ...models.language.expressions import Atom, Overlap
 from ..base import Exactness, GridOption
 from . import constraints
 from .constraints import ColumnStarts

@@ -14,6 +14,7 @@ from ...models.language import Bounds, Comparison, Integer, Interval, Linear, Mo
 from ...models.language.bounds import Breakpoint, points_within
 from ...models.language.constraints import expressions_of
 from ...models.language.expressions import (
+    Atom,
     Attribute,
     AttributeName,
     Element,
@@ -24,7 +25,6 @@ from ...models.language.expressions import (
     Piecewise,
     atoms_below,
 )
-from ...models.language.linear_expressions import Atom
 from ..base import MissingConstruct
 from ..exact_range import in_lowest_terms
 from .constraints import Intervals

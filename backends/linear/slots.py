@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ...errors import WrongArgument
 from ...models.array_types import Floats, Ints
 from ...models.language import ForbidExtent, Interval, Linear, Model, NoOverlap
-from ...models.language.expressions import Attribute, Element, Holds, Max, Min, Overlap, Piecewise, atoms_below
-from ...models.language.linear_expressions import Atom
+from ...models.language.expressions import Atom, Attribute, Element, Holds, Max, Min, Overlap, Piecewise, atoms_below
 from ..base import Side
 from . import constraints
 from .constraints import IntervalColumns, Intervals

@@ -28,8 +28,7 @@ from ...models.language import (
     Synchronize,
     UndefinedValue,
 )
-from ...models.language.expressions import Overlap
-from ...models.language.linear_expressions import Atom
+from ...models.language.expressions import Atom, Overlap
 from ...models.language.quantities import Window
 from ..base import Exactness, GridOption, Side
 from . import constraints

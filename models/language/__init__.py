@@ -38,13 +38,12 @@ from .declarations import (
     synchronize,
     table,
 )
-from .expressions import Integer, Interval
+from .expressions import Comparison, Expression, Integer, Interval, Linear
 from .functions import element, overlap, piecewise, positive_part, product, quotient, remainder
 from .functions import max as max  # an attribute, not part of __all__: it would shadow a builtin
 from .functions import min as min
 from .functions import sum as sum
 from .levels import LevelFunction, always_in, at_end, at_start, pulse, step_at
-from .linear_expressions import Comparison, Expression, Linear
 from .model import Model
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue

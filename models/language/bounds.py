@@ -9,13 +9,16 @@ from fractions import Fraction
 from ...errors import WrongArgument
 from ..excerpt import with_short_repr
 from .expressions import (
+    Atom,
     Attribute,
     Element,
     Entry,
+    Expression,
     Function,
     Holds,
     Integer,
     Interval,
+    Linear,
     Max,
     Min,
     Neighbours,
@@ -26,7 +29,6 @@ from .expressions import (
     Remainder,
     atoms_below,
 )
-from .linear_expressions import Atom, Expression, Linear
 from .quantities import Number
 
 Breakpoint = tuple[Number, Number]

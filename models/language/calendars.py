@@ -15,8 +15,7 @@ from ..arguments import named
 from ..counts import how_many
 from ..excerpt import with_short_repr
 from .constraints import Copier, Stated, Values
-from .expressions import Attribute, Interval
-from .linear_expressions import Expression, Linear, common_model, linear
+from .expressions import Attribute, Expression, Interval, Linear, common_model, linear
 from .quantities import ModelError, Number, Window, listed, pair, told, whole
 
 FULL = 100  # percent

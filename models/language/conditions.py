@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from ..arguments import named
 from .bounds import Bounds
 from .constraints import Constrained, Precedence
-from .expressions import Holds
+from .expressions import OPERATIONS, Comparison, Expression, Holds, Linear, linear
 from .functions import sum as total
-from .linear_expressions import OPERATIONS, Comparison, Expression, Linear, linear
 from .quantities import ModelError, Number, listed, told
 from .structures import VariableDelay
 

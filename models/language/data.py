@@ -12,8 +12,7 @@ import numpy as np
 from ..excerpt import one_line, with_short_repr
 from ..unknown_names import hint
 from .constraints import Constraint, Violation
-from .expressions import Integer, Interval
-from .linear_expressions import Expression, Linear
+from .expressions import Expression, Integer, Interval, Linear
 from .quantities import ModelError, Number, pair, whole
 
 Sense = Literal["minimize", "maximize"]

@@ -22,8 +22,7 @@ from .constraints import (
     Synchronize,
     Table,
 )
-from .expressions import Interval
-from .linear_expressions import Expression, Linear, common_model, linear
+from .expressions import Expression, Interval, Linear, common_model, linear
 from .quantities import LARGEST, ModelError, Number, Window, listed, pair, told, whole
 from .structures import VariableCapacity, VariableDelay, variable_capacity
 from .structures import variable_delay as delayed

@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from .bounds import Bounds
-from .expressions import Element, Entry, Neighbours, Piecewise, Quotient, Remainder, atoms_below
-from .linear_expressions import Comparison, Linear
+from .expressions import Comparison, Element, Entry, Linear, Neighbours, Piecewise, Quotient, Remainder, atoms_below
 
 if TYPE_CHECKING:
     from .model import Model

@@ -9,8 +9,23 @@ from typing import Any
 from ..arguments import named
 from ..counts import how_many
 from .bounds import Bounds
-from .expressions import Element, Entry, Interval, Max, Min, Overlap, Piecewise, Product, Quotient, Remainder
-from .linear_expressions import OPERATIONS, Atom, Expression, Linear, linear
+from .expressions import (
+    OPERATIONS,
+    Atom,
+    Element,
+    Entry,
+    Expression,
+    Interval,
+    Linear,
+    Max,
+    Min,
+    Overlap,
+    Piecewise,
+    Product,
+    Quotient,
+    Remainder,
+    linear,
+)
 from .quantities import ModelError, Number, listed, number, pair, whole
 
 

@@ -73,13 +73,16 @@ from .constraints import (
 )
 from .constraints import Level as LevelConstraint
 from .expressions import (
+    Atom,
     Attribute,
+    Comparison,
     Element,
     Entry,
     Function,
     Holds,
     Integer,
     Interval,
+    Linear,
     Max,
     Min,
     Neighbours,
@@ -90,7 +93,6 @@ from .expressions import (
     Remainder,
     atoms_below,
 )
-from .linear_expressions import Atom, Comparison, Linear
 from .quantities import Number
 from .structures import VariableCapacity, VariableDelay
 

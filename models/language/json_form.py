@@ -22,13 +22,16 @@ from ..unknown_names import hint
 from . import calendars, conditions, declarations, functions, levels, sequences, states, structures
 from .constraints import Constraint, OrderKind
 from .expressions import (
+    Atom,
     Attribute,
+    Comparison,
     Element,
     Entry,
     Function,
     Holds,
     Integer,
     Interval,
+    Linear,
     Max,
     Min,
     Neighbours,
@@ -37,8 +40,8 @@ from .expressions import (
     Product,
     Quotient,
     Remainder,
+    linear,
 )
-from .linear_expressions import Atom, Comparison, Linear, linear
 from .listing import CLASSES, arguments, functions_of, kind_and_values
 from .quantities import ModelError, Number, number
 

@@ -9,8 +9,7 @@ from typing import Any
 from ..arguments import named
 from ..excerpt import with_short_repr
 from .constraints import Change, Edge, Level
-from .expressions import Interval
-from .linear_expressions import Expression, common_model
+from .expressions import Expression, Interval, common_model
 from .quantities import ModelError, Number, Window, pair, told, whole
 
 

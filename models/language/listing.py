@@ -15,19 +15,21 @@ from ..excerpt import one_line, visible
 from .calendars import InDomain, Intensity
 from .constraints import Constraint, Stated, expressions_of
 from .expressions import (
+    Atom,
     Attribute,
+    Comparison,
     Element,
     Entry,
     Function,
     Holds,
     Integer,
     Interval,
+    Linear,
     Neighbours,
     Overlap,
     Piecewise,
     atoms_below,
 )
-from .linear_expressions import Atom, Comparison, Linear
 from .structures import Isomorphism, Span, VariableCapacity, VariableDelay
 
 if TYPE_CHECKING:

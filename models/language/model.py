@@ -41,9 +41,8 @@ from .constraints import (
     some,
 )
 from .data import Assignment, NamedConstraint, Sense
-from .expressions import Integer, Interval
+from .expressions import Comparison, Expression, Integer, Interval, Linear, brief, common_model, linear
 from .horizon import UNLIMITED, Derivation, Horizon
-from .linear_expressions import Comparison, Expression, Linear, brief, common_model, linear
 from .quantities import LARGEST, ModelError, Number, Window, listed, number, pair, told, whole, windows_of
 
 SUFFIXES = 8  # last starts of an answer that are tried as the first one of those without end

@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ..whole_numbers import rational
-from .expressions import Attribute, Max, Min, atoms_below
-from .linear_expressions import Atom, Comparison, Linear
+from .expressions import Atom, Attribute, Comparison, Linear, Max, Min, atoms_below
 from .quantities import Number
 
 if TYPE_CHECKING:

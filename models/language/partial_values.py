@@ -9,8 +9,7 @@ import numpy as np
 
 from ..unknown_names import hint
 from .data import Assignment, IntervalValue, ModelData, NamedConstraint
-from .expressions import Integer, Interval
-from .linear_expressions import Comparison
+from .expressions import Comparison, Integer, Interval
 from .quantities import ModelError, pair, told, whole
 
 Variable = Interval | Integer

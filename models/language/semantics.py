@@ -39,13 +39,17 @@ from .constraints import (
     Violation,
 )
 from .expressions import (
+    Atom,
     Attribute,
+    Comparison,
     Element,
     Entry,
+    Expression,
     Function,
     Holds,
     Integer,
     Interval,
+    Linear,
     Max,
     Min,
     Neighbours,
@@ -56,7 +60,6 @@ from .expressions import (
     Remainder,
     atoms_below,
 )
-from .linear_expressions import Atom, Comparison, Expression, Linear
 from .offsets import far_origin, real_tolerance
 from .orders import order_of, order_violation
 from .quantities import Number, Window

@@ -14,8 +14,7 @@ from ..counts import how_many
 from ..excerpt import with_short_repr
 from .constraints import DirectTransitions, NoIdle, NoOverlap, Order, OrderKind, SameSequence
 from .declarations import _intervals
-from .expressions import Interval, Neighbours
-from .linear_expressions import Linear
+from .expressions import Interval, Linear, Neighbours
 from .quantities import ModelError, listed, told, whole
 
 Matrix = tuple[tuple[int, ...], ...]

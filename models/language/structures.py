@@ -10,8 +10,7 @@ from ..arguments import named
 from ..excerpt import with_short_repr
 from .bounds import Bounds
 from .constraints import Copier, PrecedenceKind, Stated, Values, some
-from .expressions import Interval
-from .linear_expressions import Expression, Linear, common_model, linear
+from .expressions import Expression, Interval, Linear, common_model, linear
 from .quantities import ModelError, Number, listed, told, whole
 
 

@@ -20,7 +20,7 @@ from ..dispatch.formulations import SHARES, DemandRow, JobModel, Need, SetObject
 from ..dispatch.jobs import Job
 from ..dispatch.problem import Dispatch
 from ..language import Assignment, Comparison, Linear
-from ..language.linear_expressions import Atom
+from ..language.expressions import Atom
 from ..problem import Encoding, Schedule
 from .cooling import along
 from .problem import JOULES, Segment, points_to
