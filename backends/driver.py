@@ -16,9 +16,9 @@ from ..models.counts import how_many
 from ..models.deadline import Deadline, OutOfTime, within
 from ..models.given import is_problem
 from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
+from ..models.language.bounds import REAL_TOLERANCE, late_presence, offset_of, origin_of
 from ..models.language.defined import defined
 from ..models.language.model import without_end
-from ..models.language.offsets import REAL_TOLERANCE, late_presence, offset_of, origin_of
 from .base import (
     Backend,
     Compiled,

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from ..models.deadline import Deadline
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Model
+from ..models.language.bounds import offset_of, origin_of
 from ..models.language.model import latest_without_end
-from ..models.language.offsets import offset_of, origin_of
 from ..models.problem import Schedule, Value
 from ..models.returned import WrongAnswer, is_false
 from .base import Exactness, checked_solution

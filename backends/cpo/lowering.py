@@ -54,7 +54,7 @@ from ...models.language import (
     Table,
     VariableDelay,
 )
-from ...models.language.bounds import Breakpoint, points_within
+from ...models.language.bounds import Breakpoint, far_origin, points_within, real_tolerance
 from ...models.language.calendars import FULL
 from ...models.language.constraints import REVERSED
 from ...models.language.expressions import (
@@ -73,7 +73,6 @@ from ...models.language.expressions import (
     Remainder,
     atoms_below,
 )
-from ...models.language.offsets import far_origin, real_tolerance
 from ...models.language.quantities import Number, Window
 from ..base import OBJECTIVE, MissingConstruct
 from ..exact_range import in_lowest_terms

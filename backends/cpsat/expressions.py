@@ -17,6 +17,7 @@ from typing import Any
 
 from ...errors import WrongArgument
 from ...models.language import Comparison, Interval, Linear
+from ...models.language.bounds import real_tolerance
 from ...models.language.expressions import (
     Atom,
     Attribute,
@@ -34,7 +35,6 @@ from ...models.language.expressions import (
     Remainder,
     atoms_below,
 )
-from ...models.language.offsets import real_tolerance
 from ...models.language.quantities import Number, Window
 from ...models.whole_numbers import Rational, rational
 from .native import LARGEST, Form, NativeModel, Recipe, WholeForm, magnitude

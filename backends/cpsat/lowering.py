@@ -37,8 +37,8 @@ from ...models.language import (
     VariableCapacity,
     VariableDelay,
 )
+from ...models.language.bounds import far_origin, real_tolerance
 from ...models.language.constraints import Constraint
-from ...models.language.offsets import far_origin, real_tolerance
 from ...models.language.quantities import Window
 from ..base import MissingConstruct
 from ..decompositions.constructs import NOT_RESERVOIR, of_level

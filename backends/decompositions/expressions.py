@@ -26,12 +26,20 @@ from ...models.language import (
     piecewise,
 )
 from ...models.language import sum as total
-from ...models.language.bounds import Breakpoint, value_at
+from ...models.language.bounds import (
+    Breakpoint,
+    common_constant,
+    far_origin,
+    offset_of,
+    origin_of,
+    real_tolerance,
+    value_at,
+    whole_form,
+)
 from ...models.language.constraints import intervals_of
 from ...models.language.expressions import Atom, Attribute, Element, Function, Holds, Max, Min, Overlap, Piecewise
 from ...models.language.functions import max as latest
 from ...models.language.functions import min as first
-from ...models.language.offsets import common_constant, far_origin, offset_of, origin_of, real_tolerance, whole_form
 from ...models.language.quantities import Number, Window
 from ...models.whole_numbers import rational
 from .constructs import FUNCTIONS, Construct, whole

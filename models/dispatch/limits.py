@@ -12,7 +12,7 @@ import numpy as np
 from .. import language as sl
 from ..array_types import Ints
 from ..language import Expression, Interval, Linear, Model, Violation
-from ..language.offsets import REAL_TOLERANCE
+from ..language.bounds import REAL_TOLERANCE
 from ..language.quantities import Number
 from ..platform import ProblemError
 from ..whole_numbers import is_number, is_whole, rational, shown

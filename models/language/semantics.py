@@ -18,6 +18,7 @@ from ...errors import SchedlabError, WrongArgument
 from ..counts import how_many
 from ..deadline import look
 from ..excerpt import with_short_repr
+from .bounds import far_origin, real_tolerance
 from .constraints import (
     AllDifferent,
     AllOrNone,
@@ -60,7 +61,6 @@ from .expressions import (
     Remainder,
     atoms_below,
 )
-from .offsets import far_origin, real_tolerance
 from .orders import order_of, order_violation
 from .quantities import Number, Window
 from .segments import segments

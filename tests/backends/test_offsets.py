@@ -7,7 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends.gaps import close, relative_gap
 from schedlab.models.language import Assignment
-from schedlab.models.language.offsets import offset_of, origin_of
+from schedlab.models.language.bounds import offset_of, origin_of
 
 EPOCH = 1_700_000_000
 SOLVERS = ["cpsat", "highs", "cpo"]
