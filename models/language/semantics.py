@@ -63,7 +63,7 @@ from .expressions import (
 )
 from .orders import order_of, order_violation
 from .quantities import Number, Window
-from .segments import segments
+from .states import segments
 
 if TYPE_CHECKING:
     from .data import Assignment, ModelData
