@@ -22,7 +22,7 @@ from ...models.language import (
 )
 from ...models.language import sum as total
 from ...models.language.expressions import Function, Neighbours
-from ...models.language.orders import by_start
+from ...models.language.sequences import by_start
 from .constructs import SEQUENCES
 from .decomposition import Decomposition
 

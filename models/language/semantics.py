@@ -61,8 +61,8 @@ from .expressions import (
     Remainder,
     atoms_below,
 )
-from .orders import order_of, order_violation
 from .quantities import Number, Window
+from .sequences import order_of, order_violation
 from .states import segments
 
 if TYPE_CHECKING:
