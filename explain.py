@@ -12,7 +12,7 @@ from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
 from .methods.arguments import call_limits
 from .models import Problem, kind
-from .models.arguments import checked
+from .models.arguments import checked, is_real
 from .models.counts import how_many
 from .models.deadline import OutOfTime, within
 from .models.elements import Answer, ConstraintElements, Element, Elements, Explanation, Progress, minimal_set
@@ -21,7 +21,6 @@ from .models.language import Model
 from .models.language.data import NamedConstraint
 from .models.problem import objective_of, violations_of
 from .models.returned import is_false
-from .models.whole_numbers import is_real
 from .solve import model_or_problem
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import LoweringTooLarge as LoweringTooLarge
 from ..errors import NoSolution, WrongArgument, WrongValue
 from ..errors import SolverUnavailable as SolverUnavailable
-from ..models.arguments import expect
+from ..models.arguments import expect, is_real
 from ..models.comparing import hashable
 from ..models.counts import how_many_of
 from ..models.deadline import Deadline
@@ -23,7 +23,6 @@ from ..models.plugins import REFERENCE, PluginError, explained, plain_name
 from ..models.registry import Registry
 from ..models.returned import WrongAnswer
 from ..models.unknown_names import UnknownName as UnknownName
-from ..models.whole_numbers import is_real
 
 
 class MissingConstruct(SolverUnavailable):

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..models import Dispatch
+from ..models.arguments import rational
 from ..models.array_types import Floats, Ints
 from ..models.dispatch.arrays import column, offsets, request_rows
 from ..models.dispatch.eligible import is_placed_freely
 from ..models.dispatch.jobs import Job, lack
 from ..models.dispatch.objectives import Excess, Late
 from ..models.platform import Platform
-from ..models.whole_numbers import rational
 from .kernels.lagrangian import cheapest_starts, dearest_sets, minimize
 
 # --- What the relaxation prices: the jobs, and the running jobs, which have one possible start.

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models import arguments
+from ..models.arguments import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from ..models.array_types import Bools, Floats, Ints
 from ..models.counts import how_many
 from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
@@ -23,7 +24,6 @@ from ..models.excerpt import with_short_repr
 from ..models.kind import resolve
 from ..models.platform import LATEST, Platform
 from ..models.unknown_names import hint
-from ..models.whole_numbers import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from .report import Report
 from .report import WorkloadError as WorkloadError
 from .site_columns import SiteColumns

@@ -10,8 +10,8 @@ from ..backends import Limits
 from ..backends.base import MOST_THREADS
 from ..errors import WrongArgument, WrongValue
 from ..heuristics.method import Method, Parameters, Value, fields_of
+from ..models.arguments import is_real, is_whole
 from ..models.unknown_names import similar
-from ..models.whole_numbers import is_real, is_whole
 from .solvers import SolverMethod
 from .text import all_classes, parse_method
 

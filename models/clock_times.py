@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import WrongArgument, WrongValue
-from .whole_numbers import is_whole, shown, wrong
+from .arguments import is_whole, shown, wrong
 
 UNITS = (3600, 60, 1)  # seconds of hours, minutes, seconds
 

@@ -9,13 +9,13 @@ from math import lcm
 from typing import Any, Literal
 
 from . import language as sl
+from .arguments import Fields, whole_records
 from .counts import how_many
 from .excerpt import with_short_repr
 from .language import Assignment, Model, Violation
 from .platform import ProblemError
 from .problem import Encoding, Schedule
 from .unknown_names import ByName
-from .whole_numbers import Fields, whole_records
 
 PACKED = {"knapsack": 1}
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import WrongValue
+from .arguments import is_whole
 from .array_types import Bools
 from .comparing import hashable
 from .counts import how_many
 from .excerpt import excerpt, with_short_repr
 from .platform import LATEST, Platform
-from .whole_numbers import is_whole
 
 # --- The states that a node can have, in a registry that is open for more.
 

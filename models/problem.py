@@ -8,12 +8,23 @@ from itertools import chain, islice
 from typing import Any, ClassVar, Literal, NoReturn, Protocol, TypeVar
 
 from ..errors import MissingValue, WrongArgument, WrongValue
-from .arguments import checked, named, one_of
+from .arguments import (
+    all_texts,
+    all_whole,
+    checked,
+    is_whole,
+    named,
+    no_text,
+    one_of,
+    shown,
+    text_of,
+    whole_amounts,
+    wrong,
+)
 from .excerpt import excerpt, one_line, with_short_repr
 from .language import Assignment, Model, ModelError, Violation
 from .platform import ProblemError
 from .returned import WrongAnswer, returned_number
-from .whole_numbers import all_texts, all_whole, is_whole, no_text, shown, text_of, whole_amounts, wrong
 
 Value = float | tuple[float, ...]
 

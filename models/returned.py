@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import is_number, is_real, whole_array
 from .array_types import Floats, Ints
 from .excerpt import excerpt
 from .plugins import PluginError
-from .whole_numbers import is_number, is_real, whole_array
 
 NUMBERS = "biuf"  # kinds of NumPy types that are numbers; truth values count as 0 and 1
 

@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..errors import WrongValue
+from .arguments import is_whole
 from .dispatch.jobs import Job, Queue, impossible
 from .excerpt import excerpt, with_short_repr
 from .platform import Platform
 from .reservations import Reservation
-from .whole_numbers import is_whole
 
 
 class ServerEventKind(NamedTuple):

@@ -12,11 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple
 
-from .arguments import checked, expect, named
+from .arguments import checked, expect, is_real, is_whole, named
 from .comparing import hashable
 from .excerpt import excerpt, with_short_repr
 from .platform import ProblemError
-from .whole_numbers import is_real, is_whole
 
 Tres = Mapping[str, int]
 Shares = int | Literal["parent"]

@@ -6,12 +6,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from .arguments import checked
+from .arguments import all_whole, checked, is_number, is_whole, shown, wrong
 from .comparing import hashable
 from .counts import how_many
 from .excerpt import with_short_repr
 from .platform import ProblemError
-from .whole_numbers import all_whole, is_number, is_whole, shown, wrong
 
 HOUR = 3600  # seconds
 DAY = 86400  # seconds

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .arguments import is_number, shown
 from .excerpt import with_short_repr
 from .platform import ProblemError
 from .step_function import StepFunction
-from .whole_numbers import is_number, shown
 
 JOULES = 3.6e6  # in a kWh
 GRAMS = 1000  # in a kg

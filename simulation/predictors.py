@@ -16,13 +16,13 @@ from ..errors import SchedlabError, WrongValue
 from ..heuristics.kernels.events.state import ENDED, WAITING, State, TraceArrays
 from ..instances.report import WorkloadError
 from ..instances.workload import Workload
+from ..models.arguments import is_whole, whole_array, wrong
 from ..models.array_types import Ints
 from ..models.compiled import internal_borrowing
 from ..models.counts import how_many
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.registry import Registry
 from ..models.returned import WrongAnswer, returned_wholes
-from ..models.whole_numbers import is_whole, whole_array, wrong
 from .errors import SimulationError
 from .given_parts import notes_of, seen_by
 

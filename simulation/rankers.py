@@ -15,13 +15,13 @@ from ..heuristics.kernels.events.rules import Rules
 from ..heuristics.kernels.events.state import NOW, SORTED, WAITING, State
 from ..instances.workload import Workload
 from ..models import Platform, Queue
+from ..models.arguments import is_number, is_real, shown
 from ..models.array_types import Floats, Ints
 from ..models.counts import how_many
 from ..models.excerpt import with_short_repr
 from ..models.plugins import PluginError, check_parts
 from ..models.registry import NamedPart, Registry, Seconds
 from ..models.returned import WrongAnswer, returned_numbers
-from ..models.whole_numbers import is_number, is_real, shown
 from .users import CLASSES, accuracy_class, request_accuracy
 
 # --- The protocol of rankers, and the jobs as a ranker sees them: arrays without runtimes.

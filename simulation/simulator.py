@@ -17,13 +17,12 @@ from ..instances import Instance, Trace, load
 from ..instances.report import WorkloadError
 from ..instances.workload import Workload
 from ..models import DesiredProfile, Dispatch, Job, NodeEvent, NodeStates, Platform, Profit, Running
-from ..models.arguments import Natural, checked, expect, value_shown
+from ..models.arguments import Natural, checked, expect, is_whole, shown, value_shown
 from ..models.compiled import progress_line
 from ..models.platform import LATEST
 from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
 from ..models.site import Site
-from ..models.whole_numbers import is_whole, shown
 from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .dispatcher import Dispatcher
 from .dispatchers.policy import Chosen, Policy, needs_of

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from ..errors import SchedlabError, WrongValue
 from ..instances.generators.fing import LONGEST, Interval, improved, intervals_of_users, walltime_of, within
 from ..instances.workload import Workload
+from ..models.arguments import is_number, shown
 from ..models.array_types import Floats, Ints
 from ..models.excerpt import with_short_repr
 from ..models.registry import Registry, Seconds
 from ..models.returned import WrongAnswer, returned_wholes
-from ..models.whole_numbers import is_number, shown
 from .errors import SimulationError
 from .given_parts import notes_of, seen_by
 from .predictors import notes_on_users

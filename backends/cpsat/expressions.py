@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...errors import WrongArgument
+from ...models.arguments import Rational, rational
 from ...models.language import Comparison, Interval, Linear
 from ...models.language.bounds import real_tolerance
 from ...models.language.expressions import (
@@ -36,7 +37,6 @@ from ...models.language.expressions import (
     atoms_below,
 )
 from ...models.language.quantities import Number, Window
-from ...models.whole_numbers import Rational, rational
 from .native import LARGEST, Form, NativeModel, Recipe, WholeForm, magnitude
 
 MANY = 14  # most 0-1 variables in an operand of a maximum: their sum can have 2^14 values

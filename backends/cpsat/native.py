@@ -13,8 +13,8 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from ...errors import SchedlabError
+from ...models.arguments import Rational, rational
 from ...models.language.quantities import Number, Window
-from ...models.whole_numbers import Rational, rational
 
 # --- The native side of a CP-SAT lowering: variables with bounds and recipes, rational linear forms, linear constraints.
 #

@@ -22,9 +22,9 @@ from functools import partial
 from itertools import pairwise, permutations
 from typing import Protocol
 
+from ...models.arguments import Rational
 from ...models.language import Constraint, DirectTransitions, Interval, NoOverlap, Order, Precedence, SameSequence
 from ...models.language.expressions import Neighbours
-from ...models.whole_numbers import Rational
 from .native import Form, NativeModel
 
 DEPOT = -1

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...errors import SolverUnavailable
+from ...models.arguments import is_real
 from ...models.language import Assignment, Integer, Interval, Model
-from ...models.whole_numbers import is_real
 from ..base import (
     Backend,
     Compiled,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...errors import SolverUnavailable, WrongValue
 from ...models import language as sl
+from ...models.arguments import rational
 from ...models.language import (
     Assignment,
     Bounds,
@@ -41,7 +42,6 @@ from ...models.language.expressions import Atom, Attribute, Element, Function, H
 from ...models.language.functions import max as latest
 from ...models.language.functions import min as first
 from ...models.language.quantities import Number, Window
-from ...models.whole_numbers import rational
 from .constructs import FUNCTIONS, Construct, whole
 from .decomposition import Decomposition, Steps, Variables
 

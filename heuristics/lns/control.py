@@ -8,12 +8,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ...models.arguments import checked
+from ...models.arguments import checked, is_real
 from ...models.array_types import Floats
 from ...models.comparing import compared_by_identity, hashable
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.returned import WrongAnswer
-from ...models.whole_numbers import is_real
 
 # --- Acceptance criteria: how much worse than the current and the best schedule a new one may be.
 

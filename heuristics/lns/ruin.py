@@ -14,13 +14,12 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models import Profit
-from ...models.arguments import checked
+from ...models.arguments import checked, is_number
 from ...models.array_types import Floats, Ints
 from ...models.comparing import hashable
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.returned import returned_indices, returned_numbers
 from ...models.schedule_arrays import POSTPONED
-from ...models.whole_numbers import is_number
 from ..arrays import Placement
 from ..kernels import ruin as kernel
 from ..kernels.costs import EARNINGS, LAST_END, Costs, objective

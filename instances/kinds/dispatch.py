@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import WrongValue
+from ...models.arguments import is_number
 from ...models.comparing import hashable
 from ...models.dispatch.eligible import impossible_jobs, read_features
 from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
@@ -20,7 +21,6 @@ from ...models.problem import part_name
 from ...models.reservations import MOST_REPETITIONS, PERIODS, WEEK_DAYS, Repeat, Reservation
 from ...models.server_events import Known, of_reservations
 from ...models.unknown_names import hint
-from ...models.whole_numbers import is_number
 from ..files.events_file import EVENTS, RUNNING, Event, events_csv, events_of, job_cell, read_running, running_csv
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.lines import seconds_of, whole_of

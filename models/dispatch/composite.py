@@ -16,8 +16,8 @@ import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from ..arguments import is_number, shown
 from ..platform import ProblemError
-from ..whole_numbers import is_number, shown
 from .limits import origin_of, scale_of
 from .objectives import LastEnd, Late, find_objective
 

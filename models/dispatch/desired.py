@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import language as sl
+from ..arguments import is_real, shown
 from ..array_types import Floats, Ints
 from ..counts import how_many
 from ..language import Expression, Interval, Violation
 from ..platform import ProblemError
 from ..problem import Schedule, part_name
-from ..whole_numbers import is_real, shown
 from .jobs import DAY, Job
 
 if TYPE_CHECKING:

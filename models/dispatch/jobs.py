@@ -11,13 +11,23 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from ...errors import WrongArgument
-from ..arguments import named
+from ..arguments import (
+    Fields,
+    examined,
+    is_list,
+    is_number,
+    is_whole,
+    named,
+    shown,
+    whole_amounts,
+    whole_records,
+    wrong,
+)
 from ..comparing import hashable
 from ..counts import how_many
 from ..excerpt import with_short_repr
 from ..platform import Platform, ProblemError
 from ..problem import part_name
-from ..whole_numbers import Fields, examined, is_list, is_number, is_whole, shown, whole_amounts, whole_records, wrong
 from .site_request import Recorded, SiteRequest
 
 # --- A chunk of a heterogeneous job, and the checks of the chunks of jobs.

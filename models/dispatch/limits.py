@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from .. import language as sl
+from ..arguments import is_number, is_whole, rational, shown
 from ..array_types import Ints
 from ..language import Expression, Interval, Linear, Model, Violation
 from ..language.bounds import REAL_TOLERANCE
 from ..language.quantities import Number
 from ..platform import ProblemError
-from ..whole_numbers import is_number, is_whole, rational, shown
 from .data import DispatchData
 from .objectives import Excess, JobCosts, LastEnd, Late, find_objective
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SchedlabError
-from ..arguments import checked, expect
+from ..arguments import checked, expect, is_number, is_real, shown
 from ..array_types import Floats, Ints
 from ..counts import how_many
 from ..excerpt import excerpt, with_short_repr
@@ -21,7 +21,6 @@ from ..problem import Schedule
 from ..registry import Registry
 from ..returned import NUMBERS, WrongAnswer, returned_number
 from ..unknown_names import UnknownName
-from ..whole_numbers import is_number, is_real, shown
 
 if TYPE_CHECKING:
     from .data import DispatchData

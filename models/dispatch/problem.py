@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..arguments import Natural, checked, expect, unknown_keyword
+from ..arguments import Natural, checked, expect, is_whole, unknown_keyword
 from ..clock_times import clock_seconds
 from ..comparing import hashable
 from ..counts import how_many
@@ -19,7 +19,6 @@ from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import hint
-from ..whole_numbers import is_whole
 from .arrays import JobArrays, NodeArrays, Returns, column, occupied
 from .desired import OverCost, desired_faults, over_hours, waits
 from .eligible import NodeClasses, NodeSets, impossible_jobs, is_placed_freely, place_faults

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...errors import WrongValue
+from ..arguments import is_whole, shown
 from ..excerpt import with_short_repr
-from ..whole_numbers import is_whole, shown
 
 KINDS = (
     "after", "afterany", "afterok", "afternotok", "aftercorr", "afterburstbuffer", "expand", "singleton",

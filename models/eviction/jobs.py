@@ -10,12 +10,11 @@ from random import Random
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ...errors import WrongValue
-from ..arguments import checked, named
+from ..arguments import Fields, checked, is_number, is_whole, named, no_text, text_of, whole_records
 from ..display.tables import table_rows, whole_cell
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
 from ..problem import Schedule
-from ..whole_numbers import Fields, is_number, is_whole, no_text, text_of, whole_records
 
 # --- The running jobs of an eviction problem: physical data, losses and checkpoint times [Maurya2020, equation 1].
 

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ...errors import MissingValue, WrongArgument
 from .. import language as sl
-from ..arguments import checked, unknown_keyword
+from ..arguments import checked, is_number, is_whole, shown, unknown_keyword
 from ..counts import how_many
 from ..excerpt import with_short_repr
 from ..language import Assignment, Integer, Interval, Linear, Model, Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
 from ..unknown_names import ByName
-from ..whole_numbers import is_number, is_whole, shown
 from .jobs import (
     STRATEGIES,
     BatchJob,

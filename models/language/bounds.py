@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ...errors import WrongArgument
+from ..arguments import rational
 from ..excerpt import with_short_repr
-from ..whole_numbers import rational
 from .expressions import (
     Atom,
     Attribute,

@@ -9,13 +9,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...errors import WrongValue
+from ..arguments import is_real, is_whole, shown
 from ..dispatch.problem import Dispatch
 from ..excerpt import excerpt
 from ..platform import Platform, ProblemError
 from ..problem import Schedule, part_name
 from ..profit.cooling import Cooling
 from ..step_function import DAY, StepFunction
-from ..whole_numbers import is_real, is_whole, shown
 from .profile import ALWAYS, POWER, TOLERANCE, DesiredProfile, Steps
 
 # --- Wishes as rows of a table: the form in which profiles are written down, with shares or amounts.

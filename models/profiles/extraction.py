@@ -15,11 +15,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from ..arguments import is_real, shown
 from ..dispatch.problem import Dispatch
 from ..platform import NodeGroup, Platform, ProblemError
 from ..problem import Schedule
 from ..step_function import DAY, HOUR, StepFunction
-from ..whole_numbers import is_real, shown
 from .builders import CORES, Wish, from_schedule, profile_of
 from .profile import DesiredProfile
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 
-from ..arguments import checked
+from ..arguments import checked, is_real, shown
 from ..comparing import hashable
 from ..excerpt import with_short_repr
 from ..platform import ProblemError
-from ..whole_numbers import is_real, shown
 
 Point = tuple[float, float]
 """IT power and the cooling power for it, both in watts."""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import checked, expect, unknown_keyword
+from ..arguments import checked, expect, is_number, is_whole, shown, unknown_keyword, wrong
 from ..array_types import Floats, Ints
 from ..counts import how_many
 from ..dispatch import display
@@ -28,7 +28,6 @@ from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..step_function import DAY, StepFunction
-from ..whole_numbers import is_number, is_whole, shown, wrong
 from .cooling import Cooling, Point, along
 
 # --- Segments of a day with nearly constant temperature and a constant energy price, and their cooling curves.

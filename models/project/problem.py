@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ...errors import MissingValue, WrongArgument
-from ..arguments import checked, expect, named
+from ..arguments import Fields, all_fields_whole, checked, expect, is_whole, named, text_of, whole_records, wrong
 from ..comparing import hashable
 from ..counts import how_many
 from ..excerpt import with_short_repr
@@ -18,7 +18,6 @@ from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import hint
-from ..whole_numbers import Fields, all_fields_whole, is_whole, text_of, whole_records, wrong
 
 # --- The data of a project: resources, and tasks with modes.
 

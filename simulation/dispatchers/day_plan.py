@@ -15,6 +15,7 @@ from ...errors import WrongValue
 from ...instances.workload import Workload
 from ...methods.text import parse_method
 from ...models import ProblemError
+from ...models.arguments import is_number, is_real, shown
 from ...models.comparing import hashable
 from ...models.dispatch.jobs import Job, Running
 from ...models.dispatch.problem import Dispatch
@@ -25,7 +26,6 @@ from ...models.profiles.profile import DesiredProfile, Steps
 from ...models.profit.problem import Profit
 from ...models.step_function import DAY, HOUR, StepFunction
 from ...models.tariff import check_covers
-from ...models.whole_numbers import is_number, is_real, shown
 from ..dispatcher import Moment
 from ..energy import Centre
 from ..forecasts import EmptyForecast, Forecast, Persistence, forecast_jobs, history_at, parse_forecast

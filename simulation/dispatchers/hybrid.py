@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...errors import WrongValue
 from ...instances.workload import Workload
 from ...models import Queue
+from ...models.arguments import is_number
 from ...models.array_types import Bools, Floats, Ints
 from ...models.dispatch.jobs import Job
 from ...models.excerpt import with_short_repr
@@ -19,7 +20,6 @@ from ...models.profiles.builders import flat
 from ...models.profiles.extraction import count_on
 from ...models.profiles.profile import DesiredProfile
 from ...models.step_function import DAY, HOUR, StepFunction
-from ...models.whole_numbers import is_number
 from ..dispatcher import Decision, Moment
 from ..energy import Centre
 from ..forecasts import Forecast

@@ -11,11 +11,10 @@ import numpy as np
 from ...errors import WrongArgument, WrongValue
 from ...heuristics.kernels.events.rules import Planning
 from ...instances.workload import Workload
-from ...models.arguments import named
+from ...models.arguments import is_real, is_whole, named, shown
 from ...models.array_types import Floats, Ints
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.plugins import PluginError, explained
-from ...models.whole_numbers import is_real, is_whole, shown
 from ..dispatcher import NEEDS
 from ..rankers import Penalty, Ranker, check_ranker
 from .slurm import Slurm

@@ -32,11 +32,11 @@ from ...instances.files.profile_file import read_profile
 from ...instances.report import WorkloadError
 from ...instances.workload import Workload
 from ...models import DesiredProfile, Platform
+from ...models.arguments import is_real, shown
 from ...models.array_types import Ints
 from ...models.counts import how_many
 from ...models.profiles.builders import power_cap as cap_of
 from ...models.profiles.profile import Steps
-from ...models.whole_numbers import is_real, shown
 from ..agenda import Rank
 from ..dispatchers.policy import Chosen
 from .feature import Feature, Replay

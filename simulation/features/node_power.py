@@ -28,12 +28,11 @@ from ...heuristics.kernels.events.state import (
 from ...heuristics.kernels.profile import NEVER
 from ...instances.workload import Workload
 from ...models import DesiredProfile
-from ...models.arguments import expect
+from ...models.arguments import expect, is_whole, shown
 from ...models.array_types import Bools, Ints
 from ...models.compiled import borrowing, compiled, internal, internal_borrowing
 from ...models.dispatch.jobs import DAY
 from ...models.returned import WrongAnswer, returned_indices
-from ...models.whole_numbers import is_whole, shown
 from ..agenda import Entry, Rank
 from ..dispatchers.policy_kernels import allowed
 from ..errors import SimulationError

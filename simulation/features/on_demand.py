@@ -20,12 +20,12 @@ from ...heuristics.kernels.events.state import RUNNING, STARTED, UNSTARTED
 from ...heuristics.kernels.profile import NEVER
 from ...instances.workload import Workload
 from ...models import Eviction, EvictionCandidate, EvictionPlan, Job, Platform, Queue, Running
+from ...models.arguments import is_whole, shown
 from ...models.array_types import Bools, Ints
 from ...models.counts import how_many
 from ...models.eviction.jobs import checkpoint_seconds, exact
 from ...models.excerpt import excerpt
 from ...models.plugins import PluginError
-from ...models.whole_numbers import is_whole, shown
 from ..agenda import Rank
 from ..errors import SimulationError
 from ..exclusions import WHOLE_NODES

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ...errors import SchedlabError, WrongValue
+from ...models.arguments import is_whole
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.plugins import PluginError
 from ...models.registry import Registry, WholeSeconds
-from ...models.whole_numbers import is_whole
 
 
 class Requeue(Protocol):

@@ -12,10 +12,10 @@ from ...backends.base import BACKENDS
 from ...errors import WrongValue
 from ...heuristics import HEURISTICS
 from ...models import Eviction, EvictionCandidate, EvictionPlan
+from ...models.arguments import is_number, is_whole, shown
 from ...models.excerpt import with_short_repr
 from ...models.plugins import PluginError
 from ...models.registry import Registry
-from ...models.whole_numbers import is_number, is_whole, shown
 
 PARTS = ("name", "decide")
 TIME_LIMIT = 10.0  # seconds of a solver for one eviction

@@ -10,12 +10,11 @@ from typing import Protocol
 
 from ...errors import WrongValue
 from ...models import Checkpointing, NodeEvent
-from ...models.arguments import expect
+from ...models.arguments import expect, is_number, is_whole, shown
 from ...models.comparing import hashable
 from ...models.excerpt import with_short_repr
 from ...models.platform import LATEST
 from ...models.registry import Registry, WholeSeconds
-from ...models.whole_numbers import is_number, is_whole, shown
 from .events import YEAR, OnDemandJob, check_jobs, read_checkpoints
 from .evictors import Evictor, evictor_of
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from ....errors import WrongValue
 from ....models import DesiredProfile, Dispatch
+from ....models.arguments import is_real, shown
 from ....models.array_types import Ints
 from ....models.dispatch.arrays import NodeArrays
 from ....models.dispatch.desired import Shape, shape_of
 from ....models.dispatch.formulations import Blocks, Levels
 from ....models.profiles.profile import ALWAYS, Steps
-from ....models.whole_numbers import is_real, shown
 from ...dispatcher import Moment
 from ...exclusions import NO_ROOM
 from .model import FOLLOWED, Usage, problem_of

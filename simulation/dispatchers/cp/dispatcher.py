@@ -41,12 +41,12 @@ from numpy.typing import NDArray
 
 from ....errors import WrongArgument, WrongValue
 from ....models import Dispatch, Platform, Queue, Schedule
+from ....models.arguments import is_whole
 from ....models.array_types import Ints
 from ....models.dispatch.composite import checked_slack
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ....models.excerpt import excerpt, with_short_repr
-from ....models.whole_numbers import is_whole
 from ...dispatcher import Decision, Moment, Start
 from .control import FIRST_SHARE, AdaptiveControl, Control, limit_of
 from .desired import ProfileFollower, following_of, with_profile

@@ -11,7 +11,7 @@ import schedlab as sl
 from notebook import Notebook
 from schedlab.backends import Limits
 from schedlab.backends.cpsat.native import Form, NativeModel
-from schedlab.models.whole_numbers import rational
+from schedlab.models.arguments import rational
 
 THREADS = 1
 
